@@ -4,7 +4,13 @@ import { openBlobs } from '#shared/blobs/open.ts';
 import { openChangeStream } from '#shared/change-stream/open.ts';
 import { serveClients } from '#shared/http/serve-clients.ts';
 import { policyOf } from '#shared/policy.ts';
-import { type DemoAccess, type FirstMinute, readDemoAccess, readFirstMinute, writeFirstMinute } from '#shared/process/first-minute-file.ts';
+import {
+  type DemoAccess,
+  type FirstMinute,
+  readDemoAccess,
+  readFirstMinute,
+  writeFirstMinute,
+} from '#shared/process/first-minute-file.ts';
 import { type Foundation, openFoundation } from '#shared/process/foundation.ts';
 import type { ProcessContext } from '#shared/process/run.ts';
 import { openReadModelBell } from '#shared/read-model/read-model.ts';
@@ -34,44 +40,92 @@ export const startFollowers = async (context: ProcessContext, worker: WorkerLink
   const foundation = await openFoundation(context, 'annals');
   resources.use(worker.tell(foundation));
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
-  const gateway = resources.use(await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks }));
-  const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
+  const gateway = resources.use(
+    await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks }),
+  );
+  const bell = resources.use(
+    openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
+  );
   await startProjection(context, foundation, bell);
-  const changes = resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
+  const changes = resources.use(
+    await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }),
+  );
   resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));
   resources.defer(async () => foundation.health.drain());
   await worker.primary.ask('ready', { url: undefined });
 };
 
 /**
- * All roles in one process, on the embedded database unless the settings name another; in a worker, all but what follows the event log.
- * Tests use the parts.
+ * All roles in one process, on the embedded database unless the settings name another; in a worker, all but
+ * what follows the event log. Tests use the parts.
  */
-export const startAll = async (context: ProcessContext, { clock, hasDemo = false }: Options = {}): Promise<Started> => {
+export const startAll = async (
+  context: ProcessContext,
+  { clock, hasDemo = false }: Options = {},
+): Promise<Started> => {
   const { config, log, worker } = context;
   const foundation = await openFoundation(context, 'annals');
-  const blobs = context.resources.use(await openBlobs({ url: context.config.blobUrl, health: foundation.health }));
+  const blobs = context.resources.use(
+    await openBlobs({ url: context.config.blobUrl, health: foundation.health }),
+  );
   const follows = worker === undefined;
   const gateway = context.resources.use(
-    await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks, follows, ...(clock && { clock }) }),
+    await startCommandService({
+      ...foundation,
+      blobs,
+      log,
+      webhooks: config.webhooks,
+      follows,
+      ...(clock && { clock }),
+    }),
   );
-  const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
+  const bell = context.resources.use(
+    openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
+  );
   if (follows) await startProjection(context, foundation, bell);
   const { auth, authentication } = await openAuth(context, foundation, gateway);
-  const changes = context.resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
-  const query = context.resources.use(
-    await startQueryService({ ...foundation, access: authentication, changes, blobs, bell, gateway, config, log }),
+  const changes = context.resources.use(
+    await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }),
   );
-  const dispatcher = context.resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config, follows }));
+  const query = context.resources.use(
+    await startQueryService({
+      ...foundation,
+      access: authentication,
+      changes,
+      blobs,
+      bell,
+      gateway,
+      config,
+      log,
+    }),
+  );
+  const dispatcher = context.resources.use(
+    await startDispatcher({ ...foundation, changes, gateway, log, config, follows }),
+  );
   const isDevelopment = config.environment === 'development';
   const isFirst = (await readFirstMinute(config.dataDir)) === undefined;
   const prepares = isDevelopment && (follows || worker.isFirst);
-  const firstMinute = prepares && (await prepareFirstMinute({ ...foundation, ...auth, gateway }, config.dataDir));
+  const firstMinute =
+    prepares && (await prepareFirstMinute({ ...foundation, ...auth, gateway }, config.dataDir));
   const { requireIfMatch, limits } = context.config;
   const { shortWay, readWritten } = query;
-  const writes = commandRoutes({ ...foundation, gateway, blobs, readWritten, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
+  const writes = commandRoutes({
+    ...foundation,
+    gateway,
+    blobs,
+    readWritten,
+    requireIfMatch,
+    bodyBytesMax: limits.bodyBytesMax,
+  });
   // What is asked for most comes first, because Express tries one route after the other.
-  const routes = [resourcePaths(foundation.domain), query.routes, writes, auth.routes, dispatcher.routes, query.refusals];
+  const routes = [
+    resourcePaths(foundation.domain),
+    query.routes,
+    writes,
+    auth.routes,
+    dispatcher.routes,
+    query.refusals,
+  ];
   const links = queryLinksOf(foundation.domain);
   const { url } = await serveClients(context, foundation, {
     routes,
@@ -86,7 +140,12 @@ export const startAll = async (context: ProcessContext, { clock, hasDemo = false
     const demo = await readDemoAccess(context.config.dataDir);
     const scopes = exampleScopes(foundation.domain);
     process.stderr.write(
-      banner(shownUrl(config.publicUrl, url), { firstMinute, demo, scopes, offersDemo: hasDemo && isFirst && demo === undefined }),
+      banner(shownUrl(config.publicUrl, url), {
+        firstMinute,
+        demo,
+        scopes,
+        offersDemo: hasDemo && isFirst && demo === undefined,
+      }),
     );
   }
   return { url, foundation, auth };
@@ -97,10 +156,12 @@ type Started = { readonly url: string; readonly foundation: Foundation; readonly
 /** What a first start makes is less than this, in the event log of PostgreSQL. */
 const UNUSED_EVENTS_MAX = 20;
 
-const isUnused = async ({ eventLog }: Foundation): Promise<boolean> => (await eventLog.head()) <= UNUSED_EVENTS_MAX;
+const isUnused = async ({ eventLog }: Foundation): Promise<boolean> =>
+  (await eventLog.head()) <= UNUSED_EVENTS_MAX;
 
 /** As every link names it; a port that the system chose is known only now. */
-const shownUrl = (publicUrl: string, url: string): string => publicUrl.replace(/:0(?=\/|$)/, `:${new URL(url).port}`);
+const shownUrl = (publicUrl: string, url: string): string =>
+  publicUrl.replace(/:0(?=\/|$)/, `:${new URL(url).port}`);
 
 const exampleScopes = (domain: Domain): string => {
   const { path } = exampleKind(domain);

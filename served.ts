@@ -8,7 +8,10 @@ import type { Served } from './start.ts';
 /** Publishing, or the domain that a file exports. */
 export const servedBy = (file: string): Served =>
   file === ''
-    ? { domain: async () => (await import('#domain/publishing.ts')).publishing, demo: () => import('#domain/demo/demo.ts') }
+    ? {
+        domain: async () => (await import('#domain/publishing.ts')).publishing,
+        demo: () => import('#domain/demo/demo.ts'),
+      }
     : { domain: () => domainIn(file) };
 
 /** What this installation serves. It is read before the other settings, which depend on the domain. */
@@ -20,10 +23,15 @@ const domainIn = async (file: string): Promise<Domain> => {
     throw new StartRefused(`DOMAIN_FILE names ${file}, and there is no such file in ${process.cwd()}.`);
   const exported: Readonly<Record<string, unknown>> = await import(pathToFileURL(path).href);
   const [domain, ...others] = new Set(Object.values(exported).filter(isDomain));
-  if (domain === undefined) throw new StartRefused(`${file} exports no domain: write \`export const shop = assemble(base, […])\` in it.`);
-  if (others.length > 0) throw new StartRefused(`${file} exports ${others.length + 1} domains: name a file that exports one.`);
+  if (domain === undefined)
+    throw new StartRefused(
+      `${file} exports no domain: write \`export const shop = assemble(base, […])\` in it.`,
+    );
+  if (others.length > 0)
+    throw new StartRefused(`${file} exports ${others.length + 1} domains: name a file that exports one.`);
   return domain;
 };
 
 /** What `assemble` returns; what `domain` returns has no aggregates. */
-const isDomain = (value: unknown): value is Domain => typeof value === 'object' && value !== null && 'kinds' in value && 'signUp' in value;
+const isDomain = (value: unknown): value is Domain =>
+  typeof value === 'object' && value !== null && 'kinds' in value && 'signUp' in value;

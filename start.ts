@@ -14,14 +14,21 @@ const ROLES: Readonly<Record<string, () => Promise<Role>>> = {
   'webhook-dispatcher': () => import('./webhook-dispatcher/role.ts'),
 };
 
-/** What an installation serves. The domain is loaded here, because a declaration may be refused: then its sentence is all that is printed. */
+/**
+ * What an installation serves. The domain is loaded here, because a declaration may be refused: then its
+ * sentence is all that is printed.
+ */
 export type Served = { domain(): Promise<Domain>; readonly demo?: LoadDemo };
 
 /**
- * Serves a domain, as the arguments say: all roles in one process, one role alone (`query`), or a command of an operator (`audit verify`).
- * A `main.ts` that calls it is all that an installation of another domain needs.
+ * Serves a domain, as the arguments say: all roles in one process, one role alone (`query`), or a command of
+ * an operator (`audit verify`). A `main.ts` that calls it is all that an installation of another domain
+ * needs.
  */
-export const start = async (served: Served, args: readonly string[] = process.argv.slice(2)): Promise<void> => {
+export const start = async (
+  served: Served,
+  args: readonly string[] = process.argv.slice(2),
+): Promise<void> => {
   const [first = '', ...others] = args;
   const role = Object.hasOwn(ROLES, first) ? ROLES[first] : undefined;
   if (role !== undefined) return runRole(role, { domain: await load(served), role: first, args: others });
@@ -45,7 +52,10 @@ const runRole = async (role: () => Promise<Role>, options: Parameters<typeof run
   run(async (context) => (await role()).startRole(context), options);
 
 /** The command line of operators alone. */
-export const operate = async (served: Served, args: readonly string[] = process.argv.slice(2)): Promise<void> => {
+export const operate = async (
+  served: Served,
+  args: readonly string[] = process.argv.slice(2),
+): Promise<void> => {
   const domain = await load(served);
   const { runCommandLine } = await import('./command-line/program.ts');
   const { openTerminal } = await import('./command-line/terminal.ts');

@@ -5,24 +5,38 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { EMBEDDED_SUITES, IN_PROCESS_SUITES } from './test/engines/in-process-suites.ts';
 
-/** What Node has compiled is kept for the many processes that the tests start; those of a later run start quicker as well. */
+/**
+ * What Node has compiled is kept for the many processes that the tests start; those of a later run start
+ * quicker as well.
+ */
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/node', import.meta.url));
 
 /** One PostgreSQL server for the whole run; every test file makes its own database in it. */
 const onPostgres = { globalSetup: ['test/engines/global-setup.ts'] };
-/** How long a test and a hook may take on a quiet machine; each file begins with what the load makes of it. */
-const limits = (test: number, hook = 30_000) => ({ provide: { limitsMs: { test, hook } }, setupFiles: ['test/engines/scale-limits.ts'] });
+/**
+ * How long a test and a hook may take on a quiet machine; each file begins with what the load makes of it.
+ */
+const limits = (test: number, hook = 30_000) => ({
+  provide: { limitsMs: { test, hook } },
+  setupFiles: ['test/engines/scale-limits.ts'],
+});
 /** They start processes. */
 const patient = limits(120_000, 120_000);
-const roles = '{client,command,projector,query,auth,webhook-dispatcher,audit,command-line,shared,kernel,domain}';
+const roles =
+  '{client,command,projector,query,auth,webhook-dispatcher,audit,command-line,shared,kernel,domain}';
 
 /**
- * What is tried with programs of others, which take long to start: engines beside PostgreSQL, clients, browsers; and the life of
- * our own processes. It runs in `npm run test:engines`, so that `npm test` stays quick.
+ * What is tried with programs of others, which take long to start: engines beside PostgreSQL, clients,
+ * browsers; and the life of our own processes. It runs in `npm run test:engines`, so that `npm test` stays
+ * quick.
  */
-const ENGINES = 'test/contracts/{*eventstoredb*,*-kafka*,{event-log,change-stream}-postgres,blobs,rate-limit-*,delivery-queue-*}.test.ts';
+const ENGINES =
+  'test/contracts/{*eventstoredb*,*-kafka*,{event-log,change-stream}-postgres,blobs,rate-limit-*,delivery-queue-*}.test.ts';
 const KILLED = 'command/process-manager/killed.database.test.ts';
-const EMBEDDED_SERVER = ['shared/database/embedded.database.test.ts', 'projector/database-crash.database.test.ts'];
+const EMBEDDED_SERVER = [
+  'shared/database/embedded.database.test.ts',
+  'projector/database-crash.database.test.ts',
+];
 const PROCESSES = [
   'test/recovery/*.test.ts',
   'test/toy/care.test.ts',
@@ -45,17 +59,24 @@ const TUTORIAL = 'test/{tutorial,readme-commands,domain-guide,expenses-example}.
 const CLIENTS =
   'test/{client/*,e2e/{following-changes,webhook-receivers,graphql-composition,graphql-subscribing-clients,auth-openid-client,auth-oauth4webapi}}.test.ts';
 /** What needs tools of other languages. */
-const TOOLS = 'test/{bench,receivers,languages,compose,helm,verify-export,package,release,start-for-test}.test.ts';
+const TOOLS =
+  'test/{bench,receivers,languages,compose,helm,verify-export,package,release,start-for-test}.test.ts';
 
 /** Whole systems that are exported, imported, and moved to another engine. */
 const TRANSFERS = 'audit/export/transfer.database.test.ts';
 
-/** What `describeDomain` says of domains: an installation and a thousand checks each. That of new projects runs as authors run it with vitest. */
+/**
+ * What `describeDomain` says of domains: an installation and a thousand checks each. That of new projects
+ * runs as authors run it with vitest.
+ */
 const DESCRIBED = '{test/describe/*.test,package/create/template/describe-domain}.ts';
 
 const REBUILDS = 'shared/projection/{rebuild,rebuild-live}.database.test.ts';
 
-/** What waits for leases to run out or for revocations to settle, what proves or makes anew whole logs, and what asks very many times. */
+/**
+ * What waits for leases to run out or for revocations to settle, what proves or makes anew whole logs, and
+ * what asks very many times.
+ */
 const LONG = [
   'command/process-manager/take-over.database.test.ts',
   'command/aggregates/limits.database.test.ts',
@@ -87,7 +108,10 @@ const LONG = [
   'command/rest/preconditions.database.test.ts',
 ];
 
-/** What draws or asks very many times, starts servers or waits: on every version of PostgreSQL too, but not in `npm test`. */
+/**
+ * What draws or asks very many times, starts servers or waits: on every version of PostgreSQL too, but not in
+ * `npm test`.
+ */
 const SLOW = [
   'kernel/conditions/readings.database.test.ts',
   'query/{consistency,changes/demotion}.database.test.ts',
@@ -98,8 +122,12 @@ const SLOW = [
   'webhook-dispatcher/{stop,take-over}.database.test.ts',
 ];
 
-/** Domains of their own on every surface: an installation each. Of these `npm test` has the first domain, and rights to parts. */
-const TOYS = 'test/toy/{collections,departments,expenses,grown,lending,receipts,spending,teams,workshop}.test.ts';
+/**
+ * Domains of their own on every surface: an installation each. Of these `npm test` has the first domain, and
+ * rights to parts.
+ */
+const TOYS =
+  'test/toy/{collections,departments,expenses,grown,lending,receipts,spending,teams,workshop}.test.ts';
 
 const SUITES = 'test/e2e/**/*.test.ts';
 /** What the product shows is what was recorded of it. */
@@ -112,20 +140,26 @@ const inCopies = {
   ...patient,
 };
 
-/** Of the end-to-end suites those that ask very many times, or wait long: on PostgreSQL alone in one process too, but not in `npm test`. */
+/**
+ * Of the end-to-end suites those that ask very many times, or wait long: on PostgreSQL alone in one process
+ * too, but not in `npm test`.
+ */
 const LONG_SUITES =
   'test/e2e/{account-guessing,account-own,audit,auth-races,events,operations,webhooks,webhooks-shown,graphql-cursor,graphql-rate,graphql-rights,graphql-uploads,rest-rights,trace,security-objects,security-production,security-tokens,graphql-bad-input,graphql-single-connection,graphql-stream-limits,graphql-stream-refusals}.test.ts';
 
 /**
- * On PostgreSQL alone suites run in one process, and these run in copies too: those in which copies meet in PostgreSQL where others meet in
- * Redis. `npm run test:engines:all` runs all of them in copies.
+ * On PostgreSQL alone suites run in one process, and these run in copies too: those in which copies meet in
+ * PostgreSQL where others meet in Redis. `npm run test:engines:all` runs all of them in copies.
  */
 const EMBEDDED_IN_COPIES = 'test/e2e/{erasure-restored,graphql-rate,webhooks}.test.ts';
 
 /** Those pages that the ingress could spoil: what streams, and what loads many files. */
 const PAGES_BEHIND_NGINX = 'test/pages/{graphiql,following-changes}.test.ts';
 
-/** What takes longest, first, so that nothing long is left at the end while the other workers have nothing to do. */
+/**
+ * What takes longest, first, so that nothing long is left at the end while the other workers have nothing to
+ * do.
+ */
 const LONGEST = [
   'test/package.test',
   'test/describe/',
@@ -156,7 +190,8 @@ const LONGEST = [
 const SHARING = LONGEST.length;
 
 /** What a suite shares with others, such as `shareInstallation`. */
-const sharedBy = (moduleId: string): string | undefined => /\bshare[A-Z]\w+/.exec(readFileSync(moduleId, 'utf8'))?.[0];
+const sharedBy = (moduleId: string): string | undefined =>
+  /\bshare[A-Z]\w+/.exec(readFileSync(moduleId, 'utf8'))?.[0];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -170,16 +205,19 @@ class LongestFirst extends BaseSequencer {
     const groupOf = (file: TestSpecification): string =>
       ranks.get(file) === SHARING ? `${file.project.name} ${sharedBy(file.moduleId)}` : '';
     return (await super.sort(files)).toSorted(
-      (one, other) => (ranks.get(one) ?? 0) - (ranks.get(other) ?? 0) || groupOf(one).localeCompare(groupOf(other)),
+      (one, other) =>
+        (ranks.get(one) ?? 0) - (ranks.get(other) ?? 0) || groupOf(one).localeCompare(groupOf(other)),
     );
   }
 }
 
 export default defineConfig({
   test: {
-    // Most tests wait for servers rather than for the processor, so more of them run at once than there are cores.
+    // Most tests wait for servers rather than for the processor, so more of them run at once than there are
+    // cores.
     maxWorkers: 4,
-    // Loading a file's modules again costs more than most of its tests; no module of ours keeps anything from one file to the next.
+    // Loading a file's modules again costs more than most of its tests; no module of ours keeps anything from
+    // one file to the next.
     isolate: false,
     sequence: { sequencer: LongestFirst },
     projects: [
@@ -214,7 +252,10 @@ export default defineConfig({
         test: {
           name: 'engines',
           ...inCopies,
-          include: [...(process.env.ENGINES_ALL === undefined ? [EMBEDDED_IN_COPIES] : [SUITES]), PAGES_BEHIND_NGINX],
+          include: [
+            ...(process.env.ENGINES_ALL === undefined ? [EMBEDDED_IN_COPIES] : [SUITES]),
+            PAGES_BEHIND_NGINX,
+          ],
           globalSetup: ['test/engines/behind-nginx.ts', ...onPostgres.globalSetup],
           env: { ANNALS_ENGINES: 'embedded' },
         },
@@ -233,7 +274,19 @@ export default defineConfig({
       {
         test: {
           name: 'outside',
-          include: [ENGINES, CLIENTS, TOOLS, TUTORIAL, TRANSFERS, LONG_SUITES, TOYS, DESCRIBED, ...LONG, ...SLOW, ...PROCESSES],
+          include: [
+            ENGINES,
+            CLIENTS,
+            TOOLS,
+            TUTORIAL,
+            TRANSFERS,
+            LONG_SUITES,
+            TOYS,
+            DESCRIBED,
+            ...LONG,
+            ...SLOW,
+            ...PROCESSES,
+          ],
           ...onPostgres,
           ...patient,
         },
@@ -251,8 +304,23 @@ export default defineConfig({
       // What depends most on whose a session is, through PgBouncer in the mode that TEST_PGBOUNCER names.
       { test: { name: 'poolers', include: [POOLED], ...onPostgres, ...patient } },
       // Our pages in a real browser.
-      { test: { name: 'pages', include: ['test/pages/**/*.test.ts'], exclude: [PAGES_BEHIND_NGINX], ...onPostgres, ...patient } },
-      { test: { name: 'conformance', include: ['test/conformance/**/*.test.ts'], ...onPostgres, ...limits(300_000) } },
+      {
+        test: {
+          name: 'pages',
+          include: ['test/pages/**/*.test.ts'],
+          exclude: [PAGES_BEHIND_NGINX],
+          ...onPostgres,
+          ...patient,
+        },
+      },
+      {
+        test: {
+          name: 'conformance',
+          include: ['test/conformance/**/*.test.ts'],
+          ...onPostgres,
+          ...limits(300_000),
+        },
+      },
       { test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'], ...onPostgres, ...limits(30_000) } },
     ],
   },

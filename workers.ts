@@ -1,8 +1,14 @@
 import type { ProcessContext } from '#shared/process/run.ts';
 import { startPrimary } from '#shared/workers/primary.ts';
 
-/** All roles, in one process or in the workers of one. The primary process of workers loads nothing that they do. */
-export const startOneOrMany = async (context: ProcessContext, options: { readonly hasDemo: boolean }): Promise<void> => {
+/**
+ * All roles, in one process or in the workers of one. The primary process of workers loads nothing that they
+ * do.
+ */
+export const startOneOrMany = async (
+  context: ProcessContext,
+  options: { readonly hasDemo: boolean },
+): Promise<void> => {
   const { config, worker } = context;
   if (worker === undefined && config.workers > 1) return startPrimary(context);
   const { startAll, startFollowers } = await import('./all-roles.ts');

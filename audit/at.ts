@@ -11,11 +11,17 @@ type Log = { readonly pool: Pool; readonly eventLog: EventLog };
 
 const TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
-/** The position that a position, a time or a cursor stands for, as the option gives it. It is none that is yet to come. */
+/**
+ * The position that a position, a time or a cursor stands for, as the option gives it. It is none that is yet
+ * to come.
+ */
 export const positionOf = async (log: Log, text: string, option: string): Promise<Position> => {
   const position = await parse(log, text, option);
   const head = await headReaching(log.eventLog, position);
-  if (position > head) throw new StartRefused(`${option}: position ${position} lies beyond the end of the event log at ${head}.`);
+  if (position > head)
+    throw new StartRefused(
+      `${option}: position ${position} lies beyond the end of the event log at ${head}.`,
+    );
   return position;
 };
 

@@ -28,13 +28,21 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-const start = () => startVerificationOrders({ ...world.side, settings: { dir: folder.path }, log: pino({ level: 'silent' }) });
+const start = () =>
+  startVerificationOrders({ ...world.side, settings: { dir: folder.path }, log: pino({ level: 'silent' }) });
 
 const ask = () =>
-  askFor(world.side.pool, { kind: 'verify' }, { by: 'user:1', client: null, request: randomUUID(), key: undefined }, async () => {});
+  askFor(
+    world.side.pool,
+    { kind: 'verify' },
+    { by: 'user:1', client: null, request: randomUUID(), key: undefined },
+    async () => {},
+  );
 
-const isIn = (id: string, isIt: (order: Order | undefined) => boolean) => until(() => findOrder(world.side.pool, id), isIt);
-const reportOf = (order: { readonly report: string | null } | undefined) => reportSchema.parse(JSON.parse(order?.report ?? 'null'));
+const isIn = (id: string, isIt: (order: Order | undefined) => boolean) =>
+  until(() => findOrder(world.side.pool, id), isIt);
+const reportOf = (order: { readonly report: string | null } | undefined) =>
+  reportSchema.parse(JSON.parse(order?.report ?? 'null'));
 
 test('a verification whose process stops in the middle is begun anew by the next', async () => {
   const id = await ask();

@@ -20,25 +20,36 @@ type Scratching = { readonly pool: Pool; readonly tables: Tables };
 const NAME = /^(?:replay|verify)_[a-z0-9_]{1,50}$/;
 
 /**
- * Makes the tables of a read model in a schema of their own: without the search column and the indexes that only reads need, and
- * unlogged, because after a crash it is made again. It is dropped at the end unless it is kept, and where this process is killed,
- * by the next that makes one, starts, or erases somebody.
+ * Makes the tables of a read model in a schema of their own: without the search column and the indexes that
+ * only reads need, and unlogged, because after a crash it is made again. It is dropped at the end unless it
+ * is kept, and where this process is killed, by the next that makes one, starts, or erases somebody.
  */
-export const makeScratch = async ({ pool, tables }: Scratching, schema: string, mark: Mark): Promise<Scratch> => {
-  if (!NAME.test(schema)) throw new StartRefused(`--schema must be replay_ and then letters, digits and _, and is “${schema}”.`);
+export const makeScratch = async (
+  { pool, tables }: Scratching,
+  schema: string,
+  mark: Mark,
+): Promise<Scratch> => {
+  if (!NAME.test(schema))
+    throw new StartRefused(`--schema must be replay_ and then letters, digits and _, and is “${schema}”.`);
   await dropAbandoned(pool);
   await using opening = new AsyncDisposableStack();
   const owner = opening.use(await holdLock(pool, LOCK_OF, schema));
   if (!owner) throw new StartRefused(`Another process is filling ${schema} just now.`);
   const definition = await readDefinition(tables);
   await inTransaction(pool, async (connection) => {
-    const { rows } = await connection.query<{ found: boolean }>('select to_regnamespace($1) is not null as found', [schema]);
+    const { rows } = await connection.query<{ found: boolean }>(
+      'select to_regnamespace($1) is not null as found',
+      [schema],
+    );
     if (rows[0]?.found)
-      throw new StartRefused(`${schema} is there already: look at it, or drop it first (replay --drop --schema ${schema}).`);
+      throw new StartRefused(
+        `${schema} is there already: look at it, or drop it first (replay --drop --schema ${schema}).`,
+      );
     const unlogged = definition.tables.replaceAll(/^create table /gm, 'create unlogged table ');
     await createTables(connection, schema, { tables: unlogged, marks: { schema: textOf(mark) } });
     await readViewsAnew(connection, tables);
-    for (const { name, isSearched } of tables.all) if (isSearched) await connection.query(`alter table ${name} drop column search`);
+    for (const { name, isSearched } of tables.all)
+      if (isSearched) await connection.query(`alter table ${name} drop column search`);
   });
   let isKept = false;
   opening.defer(async () => {

@@ -30,8 +30,8 @@ export type AuditDependencies = Omit<WatchOptions, 'eventsPerSecond'> & {
 };
 
 /**
- * What proves the log while it is written: the chain beside it, its signed heads, and somebody who verifies all of it again and again.
- * Of several processes, one does each.
+ * What proves the log while it is written: the chain beside it, its signed heads, and somebody who verifies
+ * all of it again and again. Of several processes, one does each.
  */
 export const startAudit = async (dependencies: AuditDependencies): Promise<AsyncDisposable> => {
   const { settings } = dependencies;
@@ -39,7 +39,9 @@ export const startAudit = async (dependencies: AuditDependencies): Promise<Async
   await migrateAudit(dependencies.pool);
   observeAudit(dependencies);
   // Begun first and so ended last: what the chain has at the end is signed.
-  opening.use(await startHeads({ ...dependencies, files: headFilesIn(settings.dir), everyMs: settings.headEveryMs }));
+  opening.use(
+    await startHeads({ ...dependencies, files: headFilesIn(settings.dir), everyMs: settings.headEveryMs }),
+  );
   opening.use(await startChain(dependencies));
   const eventsPerSecond = settings.watchEventsPerSecond;
   if (eventsPerSecond > 0) opening.use(await startWatch({ ...dependencies, eventsPerSecond }));
@@ -48,15 +50,32 @@ export const startAudit = async (dependencies: AuditDependencies): Promise<Async
   return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-/** Tells how far the log is proven, whoever proves it: how far the chain is behind the log, is told as of every follower. */
+/**
+ * Tells how far the log is proven, whoever proves it: how far the chain is behind the log, is told as of
+ * every follower.
+ */
 const observeAudit = ({ pool, metrics }: { readonly pool: Pool; readonly metrics: Registry }): void => {
   const signed = async () => (await readPublication(pool)).count;
   const chained = async () => (await readChainEnd(pool)).count;
-  gauge(metrics, { name: 'annals_audit_chained_events', help: 'Events of the log that the chain of hashes covers.' }, chained);
-  gauge(metrics, { name: 'annals_audit_signed_events', help: 'Events that a signed head covers which is outside the database.' }, signed);
   gauge(
     metrics,
-    { name: 'annals_audit_unproven_events', help: 'Events in the chain that came after the newest head outside the database.' },
+    { name: 'annals_audit_chained_events', help: 'Events of the log that the chain of hashes covers.' },
+    chained,
+  );
+  gauge(
+    metrics,
+    {
+      name: 'annals_audit_signed_events',
+      help: 'Events that a signed head covers which is outside the database.',
+    },
+    signed,
+  );
+  gauge(
+    metrics,
+    {
+      name: 'annals_audit_unproven_events',
+      help: 'Events in the chain that came after the newest head outside the database.',
+    },
     async () => Math.max((await chained()) - (await signed()), 0),
   );
   gauge(
@@ -80,7 +99,10 @@ type OrderDependencies = {
   readonly settings: Pick<AuditSettings, 'dir'>;
 };
 
-/** Verifies everything when an operator with a browser asks for it, as the command line does for those at the machine. */
+/**
+ * Verifies everything when an operator with a browser asks for it, as the command line does for those at the
+ * machine.
+ */
 export const startVerificationOrders = (dependencies: OrderDependencies): Promise<AsyncDisposable> =>
   startCarryingOut({
     name: 'operations-verification',
@@ -90,10 +112,17 @@ export const startVerificationOrders = (dependencies: OrderDependencies): Promis
     carryOut: (order, signal) => verifyFor(dependencies, order, signal),
   });
 
-/** As many as a page of events is written over, and as long as an index of a large table takes. They are there only meanwhile. */
+/**
+ * As many as a page of events is written over, and as long as an index of a large table takes. They are there
+ * only meanwhile.
+ */
 const CONNECTIONS = { connectionsMax: 10, statementTimeoutMs: 4 * 3_600_000 };
 
-const verifyFor = async (dependencies: OrderDependencies, order: TakenOrder, signal: AbortSignal): Promise<void> => {
+const verifyFor = async (
+  dependencies: OrderDependencies,
+  order: TakenOrder,
+  signal: AbortSignal,
+): Promise<void> => {
   const { domain, pool, databaseUrl, eventLog, keys, masterKey, settings } = dependencies;
   const name = `annals-verify-${order.id}`;
   await using own = openPool({ url: databaseUrl, applicationName: name, ...CONNECTIONS });
@@ -119,10 +148,16 @@ const verifyFor = async (dependencies: OrderDependencies, order: TakenOrder, sig
   await finishOrder(pool, order, { state: 'done', outcome, report });
 };
 
-/** Two large tables are held against each other for as long as that takes: whoever stops does not wait for it. */
+/**
+ * Two large tables are held against each other for as long as that takes: whoever stops does not wait for it.
+ */
 const cancelOnStop = (pool: Pool, applicationName: string, signal: AbortSignal): Disposable => {
   const cancel = () => {
-    pool.query('select pg_cancel_backend(pid) from pg_stat_activity where application_name = $1', [applicationName]).catch(() => {});
+    pool
+      .query('select pg_cancel_backend(pid) from pg_stat_activity where application_name = $1', [
+        applicationName,
+      ])
+      .catch(() => {});
   };
   signal.addEventListener('abort', cancel);
   return { [Symbol.dispose]: () => signal.removeEventListener('abort', cancel) };

@@ -11,7 +11,8 @@ const FORM = 'application/x-www-form-urlencoded';
 /** Whether a program asks, at a path that is a page for browsers and an interface for programs. */
 export const isProgram = (request: IncomingMessage): boolean =>
   request.headers.authorization !== undefined ||
-  (request.headers['content-type']?.startsWith(FORM) !== true && preferredType(request, TYPES) === 'application/json');
+  (request.headers['content-type']?.startsWith(FORM) !== true &&
+    preferredType(request, TYPES) === 'application/json');
 
 const programs = requestFact<true>('program');
 
@@ -23,7 +24,10 @@ export const forPrograms: RequestHandler = (request, _response, next) => {
 
 export const isForPrograms = (request: IncomingMessage): boolean => programs.of(request) === true;
 
-/** Answers with JSON that depends on who asks. A reader who has it already is not sent it again; what a write answers is kept nowhere. */
+/**
+ * Answers with JSON that depends on who asks. A reader who has it already is not sent it again; what a write
+ * answers is kept nowhere.
+ */
 export const answerJson = (
   request: IncomingMessage,
   response: Response,
@@ -31,7 +35,9 @@ export const answerJson = (
 ): void => {
   const tag = response.get('ETag') ?? entityTagOf(version, text);
   const isRead = request.method === 'GET' || request.method === 'HEAD';
-  response.set({ ETag: tag, 'Cache-Control': isRead ? 'private, no-cache' : 'no-store' }).vary('Authorization');
+  response
+    .set({ ETag: tag, 'Cache-Control': isRead ? 'private, no-cache' : 'no-store' })
+    .vary('Authorization');
   if (isRead && isKnownToReader(request, tag)) response.status(304).end();
   else response.type('json').send(text);
 };

@@ -25,7 +25,10 @@ beforeEach(async () => {
 afterAll(() => opened.disposeAsync());
 
 const prepare = (differences: object = {}) =>
-  prepareFirstMinute({ domain: publishing, ...site.auth, pool: site.pool, gateway: site.gateway, ...differences }, dataDir);
+  prepareFirstMinute(
+    { domain: publishing, ...site.auth, pool: site.pool, gateway: site.gateway, ...differences },
+    dataDir,
+  );
 const forget = () => forgetFirstMinute({ ...site.auth, pool: site.pool });
 const authorOf = async (): Promise<Person> => {
   const person = await site.auth.persons.byEmail(EMAIL);
@@ -44,7 +47,9 @@ const signIn = async (userId: UserId) => {
 };
 
 const signedIn = async (userId: UserId) => {
-  const { rowCount } = await site.pool.query('select from auth.record where account_id = $1', [String(userId)]);
+  const { rowCount } = await site.pool.query('select from auth.record where account_id = $1', [
+    String(userId),
+  ]);
   return rowCount;
 };
 
@@ -52,7 +57,11 @@ test('the client may ask for all that the domain has, also for what it has got s
   const { client } = await prepare();
   const all = (await site.auth.clients.find(client.clientId))?.scopes;
   const by = { caller: { kind: 'system', name: 'test' }, requestId: 'test' } as const;
-  const apply = (settings: ClientSettings) => ({ ...settings, scopes: ['read:users'], defaultScopes: ['read:users'] });
+  const apply = (settings: ClientSettings) => ({
+    ...settings,
+    scopes: ['read:users'],
+    defaultScopes: ['read:users'],
+  });
   await site.auth.clients.change(client.clientId, { apply }, by);
   expect((await prepare()).client).toEqual(client);
   expect(await site.auth.clients.find(client.clientId)).toMatchObject({ scopes: all, defaultScopes: all });
@@ -81,7 +90,10 @@ test('the author is locked out also where the client has been deleted before', a
 test('the author is locked out also under another address', async () => {
   const { author } = await prepare();
   const { userId } = await authorOf();
-  const { version } = await site.gateway.send({ type: 'UpdateUser', userId, email: 'me@example.com' }, by(system));
+  const { version } = await site.gateway.send(
+    { type: 'UpdateUser', userId, email: 'me@example.com' },
+    by(system),
+  );
   await site.auth.persons.register({ userId, version, email: 'me@example.com', role: 'author' });
   await forget();
   expect(await site.auth.credentials.verify(userId, author.password)).toBe(false);
@@ -109,7 +121,10 @@ test('where the directory does not know the author yet, the password that is tol
   await prepare();
   await forget();
   let looks = 0;
-  const behind = { ...site.auth.persons, byEmail: async (email: string) => (looks++ < 2 ? undefined : site.auth.persons.byEmail(email)) };
+  const behind = {
+    ...site.auth.persons,
+    byEmail: async (email: string) => (looks++ < 2 ? undefined : site.auth.persons.byEmail(email)),
+  };
   const { author } = await prepare({ persons: behind });
   expect(await site.auth.credentials.verify((await authorOf()).userId, author.password)).toBe(true);
   expect(JSON.parse(await readFile(firstMinutePath(dataDir), 'utf8')).author.password).toBe(author.password);

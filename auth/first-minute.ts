@@ -36,13 +36,19 @@ type Dependencies = {
 const AUTHOR = { name: 'Demo Author', email: 'demo@example.com' } as const;
 const PASSWORD_BYTES = 12;
 
-const by = (): By => ({ caller: { kind: 'system', name: 'first-minute' }, requestId: `first-minute-${randomUUID()}` });
+const by = (): By => ({
+  caller: { kind: 'system', name: 'first-minute' },
+  requestId: `first-minute-${randomUUID()}`,
+});
 
 /**
- * Makes what development begins with, unless it is there: a service client that acts as an administrator, and a person who
- * writes. Their secrets are new in every installation, and known to who can read DATA_DIR alone.
+ * Makes what development begins with, unless it is there: a service client that acts as an administrator, and
+ * a person who writes. Their secrets are new in every installation, and known to who can read DATA_DIR alone.
  */
-export const prepareFirstMinute = async (dependencies: Dependencies, dataDir: string): Promise<FirstMinute> => {
+export const prepareFirstMinute = async (
+  dependencies: Dependencies,
+  dataDir: string,
+): Promise<FirstMinute> => {
   await migrateFirstMinute(dependencies.pool);
   // Before anything is made, so that a production finds what a crash has left.
   await writeMark(dependencies.pool, { author: null });
@@ -50,19 +56,25 @@ export const prepareFirstMinute = async (dependencies: Dependencies, dataDir: st
   const client = { clientId: CLIENT_ID, secret: await ensureClient(dependencies, known?.client.secret) };
   const author = { email: AUTHOR.email, password: await ensureAuthor(dependencies, known?.author.password) };
   const content: FirstMinute = { ...known, client, author };
-  if (known?.client.secret !== client.secret || known.author.password !== author.password) await writeFirstMinute(dataDir, content);
+  if (known?.client.secret !== client.secret || known.author.password !== author.password)
+    await writeFirstMinute(dataDir, content);
   return content;
 };
 
-const ensureClient = async ({ domain, clients }: Dependencies, secret: string | undefined): Promise<string> => {
+const ensureClient = async (
+  { domain, clients }: Dependencies,
+  secret: string | undefined,
+): Promise<string> => {
   const { client, secret: made } = await obtainClient(domain, clients, secret);
-  if (made === undefined) throw new Error(`the client ${client.clientId} does not use a secret: delete it, and start again`);
+  if (made === undefined)
+    throw new Error(`the client ${client.clientId} does not use a secret: delete it, and start again`);
   return made;
 };
 
 const obtainClient = async (domain: Domain, clients: Clients, secret: string | undefined) => {
   const client = await clients.find(CLIENT_ID);
-  if (client === undefined) return clients.register({ clientId: CLIENT_ID, settings: settingsOf(domain) }, by());
+  if (client === undefined)
+    return clients.register({ clientId: CLIENT_ID, settings: settingsOf(domain) }, by());
   // The domain may have got others since.
   const { scopes, defaultScopes } = settingsOf(domain);
   await clients.change(CLIENT_ID, { apply: (before) => ({ ...before, scopes, defaultScopes }) }, by());
@@ -87,7 +99,10 @@ const LOOK_AGAIN_MS = 250;
 const LOOKS_MAX = 40;
 
 /** The directory may be a moment behind the log, which knows that the address is taken. */
-const ensureAuthor = async (dependencies: Dependencies, password: string = newPassword()): Promise<string> => {
+const ensureAuthor = async (
+  dependencies: Dependencies,
+  password: string = newPassword(),
+): Promise<string> => {
   for (let look = 1; look <= LOOKS_MAX; look += 1) {
     const author = await obtainAuthor(dependencies, password);
     if (author !== undefined) {
@@ -105,18 +120,26 @@ const obtainAuthor = async (dependencies: Dependencies, password: string): Promi
   const person = await persons.byEmail(AUTHOR.email);
   if (person === undefined) {
     const { requestId } = by();
-    const signedUp = await signUp(dependencies, { ...AUTHOR, role: domain.signUp, password, requestId, formId: requestId });
+    const signedUp = await signUp(dependencies, {
+      ...AUTHOR,
+      role: domain.signUp,
+      password,
+      requestId,
+      formId: requestId,
+    });
     return signedUp.outcome === 'done' ? signedUp.person.userId : undefined;
   }
   if (!(await credentials.verify(person.userId, password))) await credentials.set(person.userId, password);
   return person.userId;
 };
 
-type Forgetting = Pick<Dependencies, 'pool' | 'clients' | 'persons' | 'credentials'> & Pick<GrantEnder, 'endGrantsOfUser'>;
+type Forgetting = Pick<Dependencies, 'pool' | 'clients' | 'persons' | 'credentials'> &
+  Pick<GrantEnder, 'endGrantsOfUser'>;
 
 /**
- * Removes it from an installation that has become a production. Answers whether there was anything. The client and the author
- * are looked for each by itself: an operator may have deleted one of them and not known of the other.
+ * Removes it from an installation that has become a production. Answers whether there was anything. The
+ * client and the author are looked for each by itself: an operator may have deleted one of them and not known
+ * of the other.
  */
 export const forgetFirstMinute = async (dependencies: Forgetting): Promise<boolean> => {
   const { pool, clients } = dependencies;
@@ -127,12 +150,16 @@ export const forgetFirstMinute = async (dependencies: Forgetting): Promise<boole
   const author = mark?.author ?? (await dependencies.persons.byEmail(AUTHOR.email))?.userId;
   if (author !== undefined) await lockOut(dependencies, author);
   if (client !== undefined) await clients.remove(CLIENT_ID, undefined, by()).catch(unlessGone);
-  // The mark goes last, so that what a crash has interrupted is done again; and it stays until it is known who the author is.
+  // The mark goes last, so that what a crash has interrupted is done again; and it stays until it is known
+  // who the author is.
   if (author !== undefined) await deleteMark(pool);
   return client !== undefined || author !== undefined;
 };
 
-/** The administrator of a demo that was made in development has a password that is in DATA_DIR. Returns whether there was one. */
+/**
+ * The administrator of a demo that was made in development has a password that is in DATA_DIR. Returns
+ * whether there was one.
+ */
 export const forgetDemo = async (dependencies: Forgetting, dataDir: string): Promise<boolean> => {
   const demo = await readDemoAccess(dataDir);
   if (demo === undefined) return false;
@@ -143,9 +170,13 @@ export const forgetDemo = async (dependencies: Forgetting, dataDir: string): Pro
 };
 
 /** Who has the password, or is signed in with it, is a stranger in production. */
-const lockOut = async ({ persons, credentials, endGrantsOfUser }: Forgetting, author: UserId): Promise<void> => {
+const lockOut = async (
+  { persons, credentials, endGrantsOfUser }: Forgetting,
+  author: UserId,
+): Promise<void> => {
   // A password that nobody knows.
-  if ((await persons.byId(author))?.status !== 'deleted') await credentials.set(author, newPassword() + newPassword());
+  if ((await persons.byId(author))?.status !== 'deleted')
+    await credentials.set(author, newPassword() + newPassword());
   await endGrantsOfUser(author);
 };
 

@@ -6,7 +6,9 @@ import { forgetDemo, forgetFirstMinute } from './first-minute.ts';
 import { openMail } from './mail/open.ts';
 import { type AuthService, startAuthService } from './service.ts';
 
-/** The authorization server of a process, and the check of its tokens, which asks it for its keys directly. */
+/**
+ * The authorization server of a process, and the check of its tokens, which asks it for its keys directly.
+ */
 export const openAuth = async (
   { config, log, resources }: ProcessContext,
   foundation: Foundation,
@@ -18,7 +20,9 @@ export const openAuth = async (
   if (config.environment === 'production') {
     const forgetting = { ...auth, pool: foundation.pool };
     if (await forgetFirstMinute(forgetting))
-      log.warn('What development begins with was here, and is removed: its client, and the password of its author.');
+      log.warn(
+        'What development begins with was here, and is removed: its client, and the password of its author.',
+      );
     if (await forgetDemo(forgetting, config.dataDir))
       log.warn('A demo was made here in development: the password of its administrator is removed.');
   }

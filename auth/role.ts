@@ -9,7 +9,11 @@ import { isPagePath } from './pages/page-paths.ts';
 /** The auth role alone. What it wants done to users goes to the command role. */
 export const startRole = async (context: ProcessContext): Promise<void> => {
   const foundation = await openFoundation(context, 'annals-auth');
-  const gateway = createHttpGateway({ urls: context.config.commandUrls, key: gatewayKey(foundation.masterKey), issuer: 'auth' });
+  const gateway = createHttpGateway({
+    urls: context.config.commandUrls,
+    key: gatewayKey(foundation.masterKey),
+    issuer: 'auth',
+  });
   const { auth, authentication } = await openAuth(context, foundation, gateway);
   await serveClients(context, foundation, {
     routes: [auth.routes],

@@ -11,6 +11,10 @@ test('what is done stays done where the log cannot be told, which is said elsewh
   const log = pino({}, { write: (line: string) => void lines.push(line) });
   await recordAfterwards({ record: () => Promise.reject(new Error('not now')), log })(event, circumstances);
   expect(lines.map((line) => JSON.parse(line))).toEqual([
-    expect.objectContaining({ type: event.type, requestId: 'r-1', msg: 'A security event could not be recorded.' }),
+    expect.objectContaining({
+      type: event.type,
+      requestId: 'r-1',
+      msg: 'A security event could not be recorded.',
+    }),
   ]);
 });

@@ -12,10 +12,17 @@ import type { Log } from '#shared/process/log.ts';
 export type SecurityEvent = EventOf<keyof ReturnType<typeof securityEventsOf>>;
 
 /** Who did it, by which client, in which request. */
-export type SecurityCircumstances = { readonly actor: Actor; readonly client: string | null; readonly requestId: string };
+export type SecurityCircumstances = {
+  readonly actor: Actor;
+  readonly client: string | null;
+  readonly requestId: string;
+};
 
 /** Appends a fact of the authorization server to the event log, on a stream of its own. */
-export type RecordSecurityEvent = (event: SecurityEvent, circumstances: SecurityCircumstances) => Promise<void>;
+export type RecordSecurityEvent = (
+  event: SecurityEvent,
+  circumstances: SecurityCircumstances,
+) => Promise<void>;
 
 type Dependencies = { readonly eventLog: EventLog; readonly codec: Codec; readonly domain: Domain };
 
@@ -23,7 +30,14 @@ export const createSecurityLog =
   ({ eventLog, codec, domain }: Dependencies): RecordSecurityEvent =>
   async (event, { actor, client, requestId }) => {
     const stream = streamOf(domain, event);
-    const context = { at: new Date().toISOString(), actor, client, request: requestId, correlation: requestId, causation: null };
+    const context = {
+      at: new Date().toISOString(),
+      actor,
+      client,
+      request: requestId,
+      correlation: requestId,
+      causation: null,
+    };
     const encoded = await codec.encode(event, context, randomUUID() as EventId, stream);
     await eventLog.append(stream, 'any', [encoded]);
   };
@@ -34,10 +48,16 @@ const streamOf = (domain: Domain, { type, data }: SecurityEvent): StreamName => 
   return streamName(kind, String((data as Readonly<Record<string, unknown>>)[key ?? '']));
 };
 
-/** For what is done already, whether or not the log can be told: it stays done, and who looks after the system is told instead. */
+/**
+ * For what is done already, whether or not the log can be told: it stays done, and who looks after the system
+ * is told instead.
+ */
 export const recordAfterwards =
   ({ record, log }: { readonly record: RecordSecurityEvent; readonly log: Log }): RecordSecurityEvent =>
   (event, circumstances) =>
     record(event, circumstances).catch((err: unknown) =>
-      log.error({ err, type: event.type, requestId: circumstances.requestId }, 'A security event could not be recorded.'),
+      log.error(
+        { err, type: event.type, requestId: circumstances.requestId },
+        'A security event could not be recorded.',
+      ),
     );

@@ -39,7 +39,10 @@ import { createGrantEnder, type GrantEnder } from './storage/end-grants.ts';
 import { migrateAuthStorage } from './storage/statements.ts';
 
 /** What the authorization server works with; all of it is the caller's own, and outlives the service. */
-export type AuthDependencies = Pick<Foundation, 'domain' | 'pool' | 'eventLog' | 'keys' | 'masterKey' | 'metrics' | 'erasures'> & {
+export type AuthDependencies = Pick<
+  Foundation,
+  'domain' | 'pool' | 'eventLog' | 'keys' | 'masterKey' | 'metrics' | 'erasures'
+> & {
   readonly config: AuthConfig;
   readonly log: Log;
   readonly gateway: CommandGateway;
@@ -51,7 +54,15 @@ export type AuthDependencies = Pick<Foundation, 'domain' | 'pool' | 'eventLog' |
 
 type AuthConfig = Pick<
   Config,
-  'environment' | 'issuerUrl' | 'publicUrl' | 'ingressSecret' | 'dpopNonce' | 'corsOrigins' | 'registration' | 'signUp' | 'limits'
+  | 'environment'
+  | 'issuerUrl'
+  | 'publicUrl'
+  | 'ingressSecret'
+  | 'dpopNonce'
+  | 'corsOrigins'
+  | 'registration'
+  | 'signUp'
+  | 'limits'
 >;
 
 export type AuthService = AsyncDisposable & {
@@ -85,8 +96,13 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   const persons = opening.use(await openDirectory({ ...dependencies, revokeUser: ender.endGrantsOfUser }));
 
   const registered = createClients({ ...dependencies, persons, record, onEnded });
-  const clients = withAccountClient(withConsole(registered, dependencies.domain, config.publicUrl), config.issuerUrl);
-  const provider = opening.use(await openProvider({ ...dependencies, codec, persons, clients, endGrant: ender.endGrant, record }));
+  const clients = withAccountClient(
+    withConsole(registered, dependencies.domain, config.publicUrl),
+    config.issuerUrl,
+  );
+  const provider = opening.use(
+    await openProvider({ ...dependencies, codec, persons, clients, endGrant: ender.endGrant, record }),
+  );
   opening.use(startCleanUp({ pool, log }));
   const credentials = await createCredentials(pool);
   const accounts = accountRoutes({
@@ -106,9 +122,19 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
   const handingOver = { handle: provider.handle, issuer: config.issuerUrl };
   const routes = Router()
     .use(clientRoutes({ ...dependencies, clients, bodyBytesMax: config.limits.bodyBytesMax }))
-    .use(config.registration === 'on' ? registrationRoutes({ ...dependencies, clients, attempts: createAttempts(dependencies) }) : Router())
+    .use(
+      config.registration === 'on'
+        ? registrationRoutes({ ...dependencies, clients, attempts: createAttempts(dependencies) })
+        : Router(),
+    )
     .use(accounts)
-    .use(providerRoutes({ ...handingOver, scopes: policyOf(dependencies.domain).scopes, resource: config.publicUrl }));
+    .use(
+      providerRoutes({
+        ...handingOver,
+        scopes: policyOf(dependencies.domain).scopes,
+        resource: config.publicUrl,
+      }),
+    );
   const resources = opening.move();
   return {
     ...ender,

@@ -7,13 +7,15 @@ import { runBenchOnPostgres } from './run-bench.ts';
 import { median, printTable } from './table.ts';
 import { runWriters } from './writers.ts';
 
-// Durable appends of one event to a new stream, by 1, 32 and 256 writers in a closed loop, on one PostgreSQL server with its durable settings.
-// The contenders take turns within each round, so that a machine that drifts drifts for all of them; the table has the medians.
+// Durable appends of one event to a new stream, by 1, 32 and 256 writers in a closed loop, on one PostgreSQL
+// server with its durable settings. The contenders take turns within each round, so that a machine that
+// drifts drifts for all of them; the table has the medians.
 const options = readOptions({
   seconds: ['4', '0.7'],
   rounds: ['3', '5'],
   writers: ['1,32,256', '1,32'],
-  // One that runs elsewhere, such as esdb://127.0.0.1:2113?tls=false, or `stand-in`, which shows that the contenders run and nothing of its speed.
+  // One that runs elsewhere, such as esdb://127.0.0.1:2113?tls=false, or `stand-in`, which shows that the
+  // contenders run and nothing of its speed.
   eventstore: [process.env.EVENTSTORE_URL ?? '', process.env.EVENTSTORE_URL ?? ''],
 });
 const [seconds, rounds] = [Number(options.seconds), Number(options.rounds)];
@@ -35,8 +37,14 @@ const entriesOf = (postgresUrl: string, eventStoreUrl: string | undefined): read
   return [
     entry('ours', postgresUrl),
     { ...entry('ours', postgresUrl), title: 'ours, four processes', processes: 4 },
-    ...(['plainInsert', 'lockPerAppend', 'emmett'] as const).map((contender) => entry(contender, postgresUrl)),
-    ...(eventStoreUrl ? (['oursOnEventStore', 'eventStoreClient'] as const).map((contender) => entry(contender, eventStoreUrl)) : []),
+    ...(['plainInsert', 'lockPerAppend', 'emmett'] as const).map((contender) =>
+      entry(contender, postgresUrl),
+    ),
+    ...(eventStoreUrl
+      ? (['oursOnEventStore', 'eventStoreClient'] as const).map((contender) =>
+          entry(contender, eventStoreUrl),
+        )
+      : []),
   ];
 };
 
@@ -54,7 +62,9 @@ const measure = async (writers: number, entries: readonly Entry[]): Promise<void
   const oursIs = (entry: Entry): string => {
     const ours = entries.find(({ title }) => title === entry.beside);
     const times = ratios(of(ours, 'rate'), of(entry, 'rate'));
-    return entry === ours ? showSpread(spreadOf(times)) : report(`appends, ${writers} writers, beside ${entry.title}: rate`, times);
+    return entry === ours
+      ? showSpread(spreadOf(times))
+      : report(`appends, ${writers} writers, beside ${entry.title}: rate`, times);
   };
   printTable(
     [`${writers} writer${writers === 1 ? '' : 's'}`, 'appends/s', 'p50 ms', 'p99 ms', 'ours is … times'],
@@ -72,7 +82,8 @@ await runBenchOnPostgres(async (postgresUrl) => {
   await using running = new AsyncDisposableStack();
   const isStandIn = options.eventstore === 'stand-in';
   const eventStoreUrl = isStandIn ? running.use(await startEventStoreProcess()).address : options.eventstore;
-  if (eventStoreUrl === '') console.log('EventStoreDB is left out: EVENTSTORE_URL or --eventstore says where one runs.\n');
+  if (eventStoreUrl === '')
+    console.log('EventStoreDB is left out: EVENTSTORE_URL or --eventstore says where one runs.\n');
   const entries = entriesOf(postgresUrl, eventStoreUrl);
   for (const writers of numbersOf(options.writers))
     await measure(

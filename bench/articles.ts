@@ -12,9 +12,11 @@ import { type Contender, takeTurns } from './turns.ts';
 import { printTurns } from './turns-table.ts';
 import { runWriters } from './writers.ts';
 
-// `POST /articles` the whole way: Annals as `npm start` runs it, with a token, rights, limits, encryption, and the projector at work, against
-// Express and Fastify with one INSERT and without any of that, and against appends to our event log alone. All on one PostgreSQL server with its durable settings,
-// each in a database and a process of its own; the last column compares the cost of a write with that beside the first number of events.
+// `POST /articles` the whole way: Annals as `npm start` runs it, with a token, rights, limits, encryption,
+// and the projector at work, against Express and Fastify with one INSERT and without any of that, and against
+// appends to our event log alone. All on one PostgreSQL server with its durable settings, each in a database
+// and a process of its own; the last column compares the cost of a write with that beside the first number of
+// events.
 const options = readOptions({
   seconds: ['4', '0.7'],
   rounds: ['5', '5'],
@@ -24,9 +26,18 @@ const options = readOptions({
 });
 const SECOND_MS = 1_000;
 
-const BODY = JSON.stringify({ title: 'On engines', body: 'An analytical one. '.repeat(12), tags: ['engines'] });
+const BODY = JSON.stringify({
+  title: 'On engines',
+  body: 'An analytical one. '.repeat(12),
+  tags: ['engines'],
+});
 
-const post = (url: string, connections: number, headers: Readonly<Record<string, string>>, durationMs: number): Promise<Loaded> =>
+const post = (
+  url: string,
+  connections: number,
+  headers: Readonly<Record<string, string>>,
+  durationMs: number,
+): Promise<Loaded> =>
   applyLoad({
     url: `${url}/articles`,
     method: 'POST',
@@ -40,7 +51,12 @@ const LOOK_AGAIN_MS = 200;
 
 /** Until what was there before can be read, so that what is measured is the writes alone. */
 const untilProjected = async (databaseUrl: string): Promise<void> => {
-  await using pool = openPool({ url: databaseUrl, applicationName: 'annals-bench', connectionsMax: 1, statementTimeoutMs: 600_000 });
+  await using pool = openPool({
+    url: databaseUrl,
+    applicationName: 'annals-bench',
+    connectionsMax: 1,
+    statementTimeoutMs: 600_000,
+  });
   const isBehind = async (): Promise<boolean> => {
     const { rows } = await pool.query(
       `select coalesce((select position from public.follower_checkpoint where follower = 'projector'), 0) < (select max(position) from event_log.event) as behind`,
@@ -61,23 +77,49 @@ const measureBeside = async (serverUrl: string, dataDir: string, events: number)
   const bareUrl = await createDatabase(serverUrl, `bare_${events}`);
   await execute(bareUrl, BARE_TABLE, rows(events), 'vacuum analyze');
   for (const url of [oursUrl, logUrl]) await fillLog(url, events);
-  await using ours = await startAnnals(join(dataDir, `annals-${events}`), { DATABASE_URL: oursUrl, MASTER_KEY });
+  await using ours = await startAnnals(join(dataDir, `annals-${events}`), {
+    DATABASE_URL: oursUrl,
+    MASTER_KEY,
+  });
   await untilProjected(oursUrl);
   await using express = await startServer('./rest/express.ts', [bareUrl]);
   await using fastify = await startServer('./rest/fastify.ts', [bareUrl]);
   for (const connections of numbersOf(options.connections)) {
     const authorize = async () => ({ authorization: `Bearer ${await tokenOf(ours, 'write:articles')}` });
     const contenders: readonly Contender[] = [
-      { title: 'ours', pid: ours.pid, run: async (forMs) => post(ours.url, connections, await authorize(), forMs) },
-      { title: 'Express and INSERT', pid: express.pid, run: (forMs) => post(express.url, connections, {}, forMs) },
-      { title: 'Fastify and INSERT', pid: fastify.pid, run: (forMs) => post(fastify.url, connections, {}, forMs) },
+      {
+        title: 'ours',
+        pid: ours.pid,
+        run: async (forMs) => post(ours.url, connections, await authorize(), forMs),
+      },
+      {
+        title: 'Express and INSERT',
+        pid: express.pid,
+        run: (forMs) => post(express.url, connections, {}, forMs),
+      },
+      {
+        title: 'Fastify and INSERT',
+        pid: fastify.pid,
+        run: (forMs) => post(fastify.url, connections, {}, forMs),
+      },
       {
         title: 'appends alone',
-        run: (forMs) => runWriters({ contender: 'ours', url: logUrl, writers: connections, processes: 1, seconds: forMs / SECOND_MS }),
+        run: (forMs) =>
+          runWriters({
+            contender: 'ours',
+            url: logUrl,
+            writers: connections,
+            processes: 1,
+            seconds: forMs / SECOND_MS,
+          }),
       },
     ];
     const name = `POST /articles, ${connections} connections`;
-    printTurns(`${name}, ${events.toLocaleString('en')} events`, name, await takeTurns(contenders, turnsOf(options)));
+    printTurns(
+      `${name}, ${events.toLocaleString('en')} events`,
+      name,
+      await takeTurns(contenders, turnsOf(options)),
+    );
   }
 };
 

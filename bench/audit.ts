@@ -4,11 +4,16 @@ import { fillLog } from './projection-log.ts';
 import { measureWorks, run } from './projection-runs.ts';
 import { runBenchOnPostgres } from './run-bench.ts';
 
-// How fast a log is proven and replayed: the chain beside it is built, the read model is brought up to date, and then a replay makes all
-// rows anew beside it, and `audit verify` reads, decodes and hashes every event, makes the rows anew, folds the deciders, and compares
-// all of it row by row. Each in a process with little memory, against COPY of the rows in use, into the same tables with the same indexes,
-// all on one PostgreSQL server with its durable settings, at two sizes of the log; the last column compares the cost of an event.
-const options = readOptions({ events: ['100000,1000000', '30000'], rounds: ['1', '3'], heap: ['128', '128'] });
+// How fast a log is proven and replayed: the chain beside it is built, the read model is brought up to date,
+// and then a replay makes all rows anew beside it, and `audit verify` reads, decodes and hashes every event,
+// makes the rows anew, folds the deciders, and compares all of it row by row. Each in a process with little
+// memory, against COPY of the rows in use, into the same tables with the same indexes, all on one PostgreSQL
+// server with its durable settings, at two sizes of the log; the last column compares the cost of an event.
+const options = readOptions({
+  events: ['100000,1000000', '30000'],
+  rounds: ['1', '3'],
+  heap: ['128', '128'],
+});
 
 const WORKS = { chain: 'chain', replay: 'replay', verify: 'audit verify' };
 
@@ -19,7 +24,13 @@ await runBenchOnPostgres(async (serverUrl) => {
     await fillLog(url, events);
     await run('catch-up', url, options.heap);
     await execute(url, 'vacuum analyze');
-    await measureWorks(WORKS, { serverUrl, template, events, rounds: Number(options.rounds), heapMegabytes: options.heap });
+    await measureWorks(WORKS, {
+      serverUrl,
+      template,
+      events,
+      rounds: Number(options.rounds),
+      heapMegabytes: options.heap,
+    });
     await execute(serverUrl, `drop database ${template}`);
   }
 });

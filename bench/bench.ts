@@ -8,8 +8,9 @@ import { type Compared, compare, type Recorded, recordOf } from './guard.ts';
 import { listOf } from './options.ts';
 import { printTable } from './table.ts';
 
-// Runs one bench after the other. With --quick, which takes ten minutes, it compares their figures with those of figures.json, and says what moved
-// by more than the noise; --record writes that file, and --widen adds to what it says what another run differs by.
+// Runs one bench after the other. With --quick, which takes ten minutes, it compares their figures with those
+// of figures.json, and says what moved by more than the noise; --record writes that file, and --widen adds to
+// what it says what another run differs by.
 const SCRIPTS = 'appends,articles,reads,graphql,projection,long-streams,audit,streams,webhooks,tokens';
 const { values: options } = parseArgs({
   options: {
@@ -34,7 +35,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
-const run = async (script: string): Promise<{ readonly code: number; readonly figures: readonly Figure[] }> => {
+const run = async (
+  script: string,
+): Promise<{ readonly code: number; readonly figures: readonly Figure[] }> => {
   const figures: Figure[] = [];
   running = fork(new URL(`./${script}.ts`, import.meta.url), options.quick ? ['--quick'] : []);
   running.on('message', (figure: Figure) => figures.push(figure));
@@ -67,7 +70,8 @@ In brackets are the quartiles of the rounds. docs/performance.md explains the ya
 
 const print = (compared: readonly Compared[], { at, on }: Recorded['recorded']): void => {
   console.log(EXPLAINED);
-  const isKnown = ({ verdict }: Compared) => verdict === 'worse' || verdict === 'better' || verdict === 'same';
+  const isKnown = ({ verdict }: Compared) =>
+    verdict === 'worse' || verdict === 'better' || verdict === 'same';
   printTable(
     ['figure', 'today', 'recorded', 'change', 'noise', 'verdict'],
     compared.map((each) => [
@@ -85,7 +89,9 @@ const print = (compared: readonly Compared[], { at, on }: Recorded['recorded']):
   }
   const count = compared.filter(({ verdict }) => verdict === 'worse').length;
   console.log(
-    count === 0 ? 'Nothing got worse by more than the noise.' : `${count} of ${compared.length} figures got worse by more than the noise.`,
+    count === 0
+      ? 'Nothing got worse by more than the noise.'
+      : `${count} of ${compared.length} figures got worse by more than the noise.`,
   );
 };
 
@@ -100,7 +106,9 @@ if (failed.length > 0) process.exitCode = FAILED;
 if (options.quick) {
   const recorded: Recorded = JSON.parse(await readFile(FILE, 'utf8'));
   const isWhole = options.only === SCRIPTS;
-  const compared = compare(recorded.figures, figures).filter(({ verdict }) => isWhole || verdict !== 'not measured');
+  const compared = compare(recorded.figures, figures).filter(
+    ({ verdict }) => isWhole || verdict !== 'not measured',
+  );
   print(compared, recorded.recorded);
   if (failed.length === 0 && (options.record || options.widen)) {
     const next: Recorded = {

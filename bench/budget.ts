@@ -13,9 +13,10 @@ import { runBenchOnPostgres } from './run-bench.ts';
 import { printTable } from './table.ts';
 import { type Contender, takeTurns } from './turns.ts';
 
-// What a request costs, and where that goes: Annals as `npm start` runs it, with a token, rights, limits, headers, metrics, and a log line for each
-// request. Processor time of the whole server process by request, and its parts by a profile taken apart from that. `--against` names the
-// folder of another checkout, which takes turns with this one; `--profiles` one that keeps the profiles.
+// What a request costs, and where that goes: Annals as `npm start` runs it, with a token, rights, limits,
+// headers, metrics, and a log line for each request. Processor time of the whole server process by request,
+// and its parts by a profile taken apart from that. `--against` names the folder of another checkout, which
+// takes turns with this one; `--profiles` one that keeps the profiles.
 const options = readOptions({
   seconds: ['3', '0.7'],
   rounds: ['3', '3'],
@@ -33,7 +34,10 @@ const STRIDE = 7_919;
 const DRAFT_EVERY = 10;
 
 type Asked = { readonly path: string; readonly body?: string };
-const graphql = (query: string, variables: object): Asked => ({ path: '/graphql', body: JSON.stringify({ query, variables }) });
+const graphql = (query: string, variables: object): Asked => ({
+  path: '/graphql',
+  body: JSON.stringify({ query, variables }),
+});
 const NEW = { title: 'On engines', body: 'An analytical one. '.repeat(12), tags: ['engines'] };
 /** Each time another user or published article, all over the table. */
 const placeOf = (count: number, size: number): number => (count * STRIDE) % size;
@@ -46,7 +50,8 @@ const REQUESTS: Readonly<Record<string, (count: number) => Asked>> = {
   item: (count) => ({ path: `/articles/${articleOf(count)}` }),
   list: () => ({ path: '/articles?status=published' }),
   post: () => ({ path: '/articles', body: JSON.stringify(NEW) }),
-  mutation: () => graphql('mutation ($input: PostInput!) { createPost(input: $input) { id } }', { input: NEW }),
+  mutation: () =>
+    graphql('mutation ($input: PostInput!) { createPost(input: $input) { id } }', { input: NEW }),
 };
 
 type Server = Awaited<ReturnType<typeof startAnnals>> & { readonly title: string; readonly profile: string };
@@ -75,7 +80,11 @@ const contenderOf = (server: Server, asked: (count: number) => Asked, connection
 const SCOPES = 'read:articles read:users read:comments write:articles';
 
 /** Profiled in a separate run, because profiling costs CPU time itself; only the shares are used. */
-const profileOf = async ({ pid, profile }: Server, contender: Contender, name: string): Promise<ReadonlyMap<string, number>> => {
+const profileOf = async (
+  { pid, profile }: Server,
+  contender: Contender,
+  name: string,
+): Promise<ReadonlyMap<string, number>> => {
   process.kill(Number(pid), 'SIGUSR2');
   await contender.run(turns.durationMs);
   process.kill(Number(pid), 'SIGUSR2');
@@ -104,17 +113,30 @@ const measure = async (connections: number, servers: readonly Server[]): Promise
       turns,
     );
     for (const [{ title }, { rate, p50Ms, p99Ms, cpuUs }] of measured)
-      totals.push([name, title, Math.round(rate).toLocaleString('en'), p50Ms.toFixed(2), p99Ms.toFixed(2), us(cpuUs)]);
+      totals.push([
+        name,
+        title,
+        Math.round(rate).toLocaleString('en'),
+        p50Ms.toFixed(2),
+        p99Ms.toFixed(2),
+        us(cpuUs),
+      ]);
     const [first] = measured;
     const [server] = servers;
     if (first === undefined || server === undefined) throw new Error('nothing was measured');
-    columns.push({ cpuUs: first[1].cpuUs, shares: await profileOf(server, first[0], `${name}-${connections}`) });
+    columns.push({
+      cpuUs: first[1].cpuUs,
+      shares: await profileOf(server, first[0], `${name}-${connections}`),
+    });
   }
   printTable([`${connections} connections`, 'who', 'per second', 'p50 ms', 'p99 ms', 'CPU µs'], totals);
   printTable(
     [`${connections} connections, CPU µs`, ...names],
     [
-      ...STAGE_NAMES.map((stage) => [stage, ...columns.map(({ cpuUs, shares }) => us(cpuUs * (shares.get(stage) ?? 0)))]),
+      ...STAGE_NAMES.map((stage) => [
+        stage,
+        ...columns.map(({ cpuUs, shares }) => us(cpuUs * (shares.get(stage) ?? 0))),
+      ]),
       ['all', ...columns.map(({ cpuUs }) => us(cpuUs))],
     ],
   );
@@ -124,7 +146,12 @@ await runBenchOnPostgres(async (serverUrl, folder) => {
   await using running = new AsyncDisposableStack();
   const fill = async (title: string): Promise<string> => {
     const databaseUrl = await createDatabase(serverUrl, title);
-    await using pool = openPool({ url: databaseUrl, applicationName: 'bench', connectionsMax: 1, statementTimeoutMs: 600_000 });
+    await using pool = openPool({
+      url: databaseUrl,
+      applicationName: 'bench',
+      connectionsMax: 1,
+      statementTimeoutMs: 600_000,
+    });
     await writeData(pool, SIZE);
     return databaseUrl;
   };
@@ -132,12 +159,18 @@ await runBenchOnPostgres(async (serverUrl, folder) => {
     const profile = join(folder, `${title}.cpuprofile`);
     const settings = { DATABASE_URL: databaseUrl, LOG_LEVEL: options.log, PROFILE_TO: profile };
     const nodeArguments = ['--import', new URL('budget/profiler.ts', import.meta.url).href];
-    return { ...running.use(await startAnnals(join(folder, title), settings, { root, nodeArguments })), title, profile };
+    return {
+      ...running.use(await startAnnals(join(folder, title), settings, { root, nodeArguments })),
+      title,
+      profile,
+    };
   };
   const filled = [await fill('this'), ...(options.against === '' ? [] : [await fill('other')])];
   // At the same time: a server that has been idle for some seconds takes 25 % more CPU.
   const servers = await Promise.all(
-    filled.map((url, index) => (index === 0 ? start('this', url) : start('other', url, resolve(options.against)))),
+    filled.map((url, index) =>
+      index === 0 ? start('this', url) : start('other', url, resolve(options.against)),
+    ),
   );
   for (const connections of numbersOf(options.connections)) await measure(connections, servers);
 });

@@ -41,7 +41,10 @@ const oursOn = (title: string): Contender => ({
   async open(url) {
     const log = await openEventLog({ url });
     return {
-      append: () => log.append(newStream() as StreamName, NO_STREAM, [{ id: v7() as EventId, type: 'article.drafted', data, metadata }]),
+      append: () =>
+        log.append(newStream() as StreamName, NO_STREAM, [
+          { id: v7() as EventId, type: 'article.drafted', data, metadata },
+        ]),
       [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
     };
   },
@@ -51,7 +54,8 @@ const TABLE = `create table if not exists plain_event (
   position bigint generated always as identity primary key, stream text not null, version integer not null,
   id uuid not null unique, type text not null, data json not null, metadata json not null, recorded_at timestamptz not null default now(),
   unique (stream, version))`;
-const INSERT = 'insert into plain_event (stream, version, id, type, data, metadata) values ($1, 1, $2, $3, $4, $5)';
+const INSERT =
+  'insert into plain_event (stream, version, id, type, data, metadata) values ($1, 1, $2, $3, $4, $5)';
 const values = () => [newStream(), v7(), 'article.drafted', JSON.stringify(data), JSON.stringify(metadata)];
 
 const openPlain = async (url: string, writers: number): Promise<pg.Pool> => {
@@ -68,7 +72,10 @@ const plainInsert: Contender = {
   title: 'plain insert (positions can be overtaken)',
   async open(url, writers) {
     const pool = await openPlain(url, writers);
-    return { append: () => pool.query({ name: 'plain', text: INSERT, values: values() }), [Symbol.asyncDispose]: () => pool.end() };
+    return {
+      append: () => pool.query({ name: 'plain', text: INSERT, values: values() }),
+      [Symbol.asyncDispose]: () => pool.end(),
+    };
   },
 };
 
@@ -96,7 +103,10 @@ const emmett: Contender = {
   title: 'Emmett 0.42',
   async open(url, writers) {
     const pool = new pg.Pool({ connectionString: url, max: Math.min(writers, CONNECTIONS_MAX) });
-    const store = getPostgreSQLEventStore(url, { connectionOptions: { pool }, schema: { autoMigration: 'None' } });
+    const store = getPostgreSQLEventStore(url, {
+      connectionOptions: { pool },
+      schema: { autoMigration: 'None' },
+    });
     await store.schema.migrate();
     const append = () =>
       store.appendToStream(newStream(), [{ type: 'article.drafted', data, metadata }], {

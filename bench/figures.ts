@@ -1,9 +1,15 @@
 import { median, quantilesOf } from './table.ts';
 
-/** How many times better ours is than what it is measured beside in the same run, in each of its rounds: higher is better, always. */
+/**
+ * How many times better ours is than what it is measured beside in the same run, in each of its rounds:
+ * higher is better, always.
+ */
 export type Figure = { readonly name: string; readonly rounds: readonly number[] };
 
-/** The median of the rounds, and their quartiles: a round in which the machine did something else counts for nothing. */
+/**
+ * The median of the rounds, and their quartiles: a round in which the machine did something else counts for
+ * nothing.
+ */
 export type Spread = { readonly median: number; readonly low: number; readonly high: number };
 
 export const spreadOf = (rounds: readonly number[]): Spread => {

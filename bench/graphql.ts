@@ -11,22 +11,37 @@ import { runBenchOnPostgres } from './run-bench.ts';
 import { type Contender, takeTurns } from './turns.ts';
 import { printTurns } from './turns-table.ts';
 
-// GraphQL reads, each contender in a process of its own on the same database: `ours` is the query role as an operator starts it, with tokens,
-// rights, limits, costs, and metrics; the others answer the same data and check nothing. `planner` is ours without Express, and `json-agg`
-// statements written by hand, both behind node:http. The last column compares the cost of a request with that at the first scale.
+// GraphQL reads, each contender in a process of its own on the same database: `ours` is the query role as an
+// operator starts it, with tokens, rights, limits, costs, and metrics; the others answer the same data and
+// check nothing. `planner` is ours without Express, and `json-agg` statements written by hand, both behind
+// node:http. The last column compares the cost of a request with that at the first scale.
 const options = readOptions({
   seconds: ['3', '0.7'],
   rounds: ['3', '5'],
   scales: ['1,10', '1'],
-  contenders: ['ours,mercurius,yoga,apollo,postgraphile,json-agg,planner', 'ours,mercurius,yoga,apollo,postgraphile,json-agg'],
+  contenders: [
+    'ours,mercurius,yoga,apollo,postgraphile,json-agg,planner',
+    'ours,mercurius,yoga,apollo,postgraphile,json-agg',
+  ],
   reads: ['nested,nested by many,point,point by many,list,list by many', 'nested by many,point by many'],
   connections: ['1,32', '1,32'],
   pool: ['4', '4'],
 });
-const sizeOf = (scale: number): Size => ({ users: 1_000 * scale, articles: 10_000 * scale, comments: 60_000 * scale });
+const sizeOf = (scale: number): Size => ({
+  users: 1_000 * scale,
+  articles: 10_000 * scale,
+  comments: 60_000 * scale,
+});
 
-type Read = { readonly query: string; readonly variables?: (count: number, size: Size) => object; readonly byMany?: boolean };
-const point = { query: POINT, variables: (count: number, { users }: Size) => ({ id: String(FIRST_ID.users + ((count * 7_919) % users)) }) };
+type Read = {
+  readonly query: string;
+  readonly variables?: (count: number, size: Size) => object;
+  readonly byMany?: boolean;
+};
+const point = {
+  query: POINT,
+  variables: (count: number, { users }: Size) => ({ id: String(FIRST_ID.users + ((count * 7_919) % users)) }),
+};
 const READS: Readonly<Record<string, Read>> = {
   nested: { query: NESTED },
   // Each by another user with a token, so that no answer can be shared.
@@ -37,16 +52,27 @@ const READS: Readonly<Record<string, Read>> = {
   'list by many': { query: LIST, byMany: true },
 };
 
-const HEAD = { 'content-type': 'application/json', accept: 'application/graphql-response+json, application/json' };
+const HEAD = {
+  'content-type': 'application/json',
+  accept: 'application/graphql-response+json, application/json',
+};
 const AUDIENCE = 'http://annals.example';
 const VIEWERS = 500;
 
 /** Tokens of as many users; they are good for an hour, and there is nobody to revoke them. */
 const createViewers = async (mint: Awaited<ReturnType<typeof createTokenMint>>) => {
   const exp = Math.floor(Date.now() / 1_000) + 3_600;
-  const claims = { iss: AUDIENCE, aud: AUDIENCE, scope: 'read:articles read:users read:comments', role: 'author', exp };
+  const claims = {
+    iss: AUDIENCE,
+    aud: AUDIENCE,
+    scope: 'read:articles read:users read:comments',
+    role: 'author',
+    exp,
+  };
   const tokens = await Promise.all(
-    Array.from({ length: VIEWERS }, (_, index) => mint.token({ ...claims, sub: String(FIRST_ID.users + index) })),
+    Array.from({ length: VIEWERS }, (_, index) =>
+      mint.token({ ...claims, sub: String(FIRST_ID.users + index) }),
+    ),
   );
   return tokens.map((token) => ({ ...HEAD, authorization: `Bearer ${token}` }));
 };
@@ -60,10 +86,23 @@ type Installation = {
   readonly postmasterPid: number;
 };
 
-const bodyOf = ({ title }: Server, { query, variables = () => ({}) }: Read, count: number, size: Size): string =>
-  JSON.stringify({ query: title === 'postgraphile' ? FOR_POSTGRAPHILE.get(query) : query, variables: variables(count, size) });
+const bodyOf = (
+  { title }: Server,
+  { query, variables = () => ({}) }: Read,
+  count: number,
+  size: Size,
+): string =>
+  JSON.stringify({
+    query: title === 'postgraphile' ? FOR_POSTGRAPHILE.get(query) : query,
+    variables: variables(count, size),
+  });
 
-const contenderOf = (server: Server, read: Read, connections: number, { size, viewers }: Installation): Contender => {
+const contenderOf = (
+  server: Server,
+  read: Read,
+  connections: number,
+  { size, viewers }: Installation,
+): Contender => {
   let count = 0;
   // PostGraphile's own answers to distinct viewers are those to everybody: only ours looks at the token.
   const head = (): Record<string, string> => (read.byMany ? viewers[count % VIEWERS] : undefined) ?? HEAD;
@@ -73,7 +112,12 @@ const contenderOf = (server: Server, read: Read, connections: number, { size, vi
   };
   const body = () => bodyOf(server, read, count, size);
   const { title, pid } = server;
-  return { title, pid, run: (durationMs) => applyLoad({ url: server.url, connections, durationMs, method: 'POST', body, headers }) };
+  return {
+    title,
+    pid,
+    run: (durationMs) =>
+      applyLoad({ url: server.url, connections, durationMs, method: 'POST', body, headers }),
+  };
 };
 
 /** Whoever answers something else does other work. */
@@ -82,14 +126,20 @@ const compareAnswers = async ({ servers, viewers, size }: Installation): Promise
     const answers = await Promise.all(
       servers.map(async (server) => {
         const headers = (read.byMany ? viewers[0] : undefined) ?? HEAD;
-        const response = await fetch(server.url, { method: 'POST', headers, body: bodyOf(server, read, 1, size) });
+        const response = await fetch(server.url, {
+          method: 'POST',
+          headers,
+          body: bodyOf(server, read, 1, size),
+        });
         const answer = await response.text();
         return inOneForm(JSON.parse(answer).data ?? answer);
       }),
     );
     for (const [index, answer] of answers.entries())
       if (answer !== answers[0])
-        throw new Error(`${servers[index]?.title} answers ${answer.slice(0, 500)}\nand not ${answers[0]?.slice(0, 500)}`);
+        throw new Error(
+          `${servers[index]?.title} answers ${answer.slice(0, 500)}\nand not ${answers[0]?.slice(0, 500)}`,
+        );
   }
 };
 
@@ -103,13 +153,22 @@ const measure = async (read: string, connections: number, installation: Installa
   if (asked === undefined) throw new Error(`there is no read ${read}`);
   const contenders = servers.map((server) => contenderOf(server, asked, connections, installation));
   const name = `GraphQL ${read}, ${connections} connections`;
-  printTurns(`${name}, ${scale} ×`, name, await takeTurns(contenders, { ...turnsOf(options), postmasterPid }));
+  printTurns(
+    `${name}, ${scale} ×`,
+    name,
+    await takeTurns(contenders, { ...turnsOf(options), postmasterPid }),
+  );
 };
 
 const measureScale = async (serverUrl: string, folder: string, scale: number): Promise<void> => {
   const url = await createDatabase(serverUrl, `graphql_${scale}`);
   {
-    await using pool = openPool({ url, applicationName: 'bench', connectionsMax: 1, statementTimeoutMs: 600_000 });
+    await using pool = openPool({
+      url,
+      applicationName: 'bench',
+      connectionsMax: 1,
+      statementTimeoutMs: 600_000,
+    });
     await writeData(pool, sizeOf(scale));
     await pool.query(TAGS_FOR_POSTGRAPHILE);
   }
@@ -119,7 +178,11 @@ const measureScale = async (serverUrl: string, folder: string, scale: number): P
   for (const title of listOf(options.contenders)) {
     const server = running.use(
       title === 'ours'
-        ? await startQueryRole(join(folder, `annals-${scale}`), { DATABASE_URL: url, PUBLIC_URL: AUDIENCE }, mint.jwks)
+        ? await startQueryRole(
+            join(folder, `annals-${scale}`),
+            { DATABASE_URL: url, PUBLIC_URL: AUDIENCE },
+            mint.jwks,
+          )
         : await startServer(`./graphql/${title}.ts`, [url, options.pool]),
     );
     servers.push({ title, url: title === 'ours' ? `${server.url}/graphql` : server.url, pid: server.pid });

@@ -42,8 +42,15 @@ const compareOne = (name: string, today: Spread | undefined, recorded: Spread | 
 
 const shareOf = ({ median, low, high }: Spread): number => (high - low) / median;
 
-/** What is recorded: `before` is kept where nothing was measured, and with `isWidened` its spread too, for what differs from one run to the next. */
-export const recordOf = (figures: readonly Figure[], before: Recorded['figures'], isWidened: boolean): Recorded['figures'] => {
+/**
+ * What is recorded: `before` is kept where nothing was measured, and with `isWidened` its spread too, for
+ * what differs from one run to the next.
+ */
+export const recordOf = (
+  figures: readonly Figure[],
+  before: Recorded['figures'],
+  isWidened: boolean,
+): Recorded['figures'] => {
   const measured = figures.map(({ name, rounds }): readonly [string, Spread] => {
     const [now, then] = [spreadOf(rounds), isWidened ? before[name] : undefined];
     if (then === undefined) return [name, rounded(now)];
@@ -55,6 +62,10 @@ export const recordOf = (figures: readonly Figure[], before: Recorded['figures']
 
 const DIGITS = 4;
 const rounded = ({ median, low, high }: Spread): Spread => {
-  const [middle, least, most] = [median, low, high].map((value) => Number(value.toPrecision(DIGITS))) as [number, number, number];
+  const [middle, least, most] = [median, low, high].map((value) => Number(value.toPrecision(DIGITS))) as [
+    number,
+    number,
+    number,
+  ];
   return { median: middle, low: least, high: most };
 };

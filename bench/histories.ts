@@ -8,7 +8,8 @@ import { assemble, count, type Domain, instant, latest, ref, sum } from '../pack
 import type { UserId } from '../shared/brands.ts';
 import type { AnnalsEvent } from '../shared/events/catalogue.ts';
 
-// The histories that the benches fill logs with: the same each time, because their choices are of a generator of their own.
+// The histories that the benches fill logs with: the same each time, because their choices are of a generator
+// of their own.
 
 export type Planned = { readonly stream: string; readonly version: number; readonly event: AnnalsEvent };
 
@@ -55,13 +56,22 @@ function* historyOfPublishing(): Generator<Planned> {
     } else if (kind < 24) {
       const article = { articleId: nextId, authorId: recent(users) };
       articles.push(article);
-      const data = { ...article, title: text(6), body: text(150), tags: [pick(WORDS), `tag-${nextId % 97}`], cover: null };
+      const data = {
+        ...article,
+        title: text(6),
+        body: text(150),
+        tags: [pick(WORDS), `tag-${nextId % 97}`],
+        cover: null,
+      };
       yield planned(`article-${nextId}`, { type: 'article.drafted', data });
       yield planned(`article-${nextId}`, { type: 'article.published', data: article });
       n += 1;
     } else if (kind < 32) {
       const article = recent(articles);
-      yield planned(`article-${article.articleId}`, { type: 'article.edited', data: { ...article, title: text(6) } });
+      yield planned(`article-${article.articleId}`, {
+        type: 'article.edited',
+        data: { ...article, title: text(6) },
+      });
     } else if (kind < 34) {
       const userId = recent(users);
       yield planned(`user-${userId}`, { type: 'user.updated', data: { userId, name: `Renamed ${nextId}` } });
@@ -71,7 +81,10 @@ function* historyOfPublishing(): Generator<Planned> {
       yield planned(`comment-${nextId}`, { type: 'comment.added', data: { ...comment, text: text(20) } });
     } else if (kind < 84 && comments.length > 0) {
       const comment = recent(comments);
-      yield planned(`comment-${comment.commentId}`, { type: 'comment.edited', data: { ...comment, text: text(20) } });
+      yield planned(`comment-${comment.commentId}`, {
+        type: 'comment.edited',
+        data: { ...comment, text: text(20) },
+      });
     } else {
       const digest = `${nextId}`;
       const data = { digest, seed: digest, at: new Date(EPOCH_MS).toISOString(), by: 'command-1' };
@@ -80,7 +93,10 @@ function* historyOfPublishing(): Generator<Planned> {
   }
 }
 
-/** Employees, teams, and claims with items, which are submitted, approved and paid: totals of their items, and a view of their teams. */
+/**
+ * Employees, teams, and claims with items, which are submitted, approved and paid: totals of their items, and
+ * a view of their teams.
+ */
 function* historyOfExpenses(): Generator<Planned> {
   const { random, pick, text, planned } = createAuthor();
   const users: UserId[] = [];
@@ -89,7 +105,13 @@ function* historyOfExpenses(): Generator<Planned> {
     if (users.length < 100 || random() < 0.01) {
       const userId = id as UserId;
       users.push(userId);
-      const data = { userId, name: `Person ${userId}`, email: `person-${userId}@example.com`, role: 'employee', iban: null };
+      const data = {
+        userId,
+        name: `Person ${userId}`,
+        email: `person-${userId}@example.com`,
+        role: 'employee',
+        iban: null,
+      };
       yield planned(`user-${userId}`, { type: 'user.registered', data });
     } else if (teams.length < 100) {
       teams.push(id);
@@ -105,7 +127,8 @@ function* historyOfExpenses(): Generator<Planned> {
   function* claimed(claimId: number): Generator<Planned> {
     const [claim, employeeId, teamId] = [{ claimId }, pick(users), pick(teams)];
     const own = { ...claim, employeeId };
-    const happened = (type: string, data: object) => planned(`claim-${claimId}`, { type: `claim.${type}`, data });
+    const happened = (type: string, data: object) =>
+      planned(`claim-${claimId}`, { type: `claim.${type}`, data });
     yield happened('drafted', { ...own, teamId, purpose: text(5) });
     const itemCount = 1 + Math.floor(random() * 5);
     let total = 0;
@@ -142,8 +165,13 @@ export const HISTORIES = {
   publishing: { domain: publishing, history: historyOfPublishing },
   'expenses-without-views': { domain: assemble(base, [team, claim]), history: historyOfExpenses },
   expenses: { domain: expenses, history: historyOfExpenses },
-  'expenses-two-views': { domain: assemble(base, [team, claim], [spending, owing]), history: historyOfExpenses },
-} as const satisfies Readonly<Record<string, { readonly domain: Domain; readonly history: () => Generator<Planned> }>>;
+  'expenses-two-views': {
+    domain: assemble(base, [team, claim], [spending, owing]),
+    history: historyOfExpenses,
+  },
+} as const satisfies Readonly<
+  Record<string, { readonly domain: Domain; readonly history: () => Generator<Planned> }>
+>;
 export type HistoryName = keyof typeof HISTORIES;
 
 const randomOf = (seed: number) => {

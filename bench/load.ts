@@ -14,7 +14,12 @@ export type Load = {
   headers(): Readonly<Record<string, string>> | undefined;
 };
 
-export type Loaded = { readonly count: number; readonly rate: number; readonly p50Ms: number; readonly p99Ms: number };
+export type Loaded = {
+  readonly count: number;
+  readonly rate: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+};
 
 export const applyLoad = async (load: Load): Promise<Loaded> => {
   const latenciesMs: number[] = [];
@@ -22,7 +27,11 @@ export const applyLoad = async (load: Load): Promise<Loaded> => {
   const work = async (): Promise<void> => {
     let connection: Connection | undefined;
     try {
-      for (let head = load.headers(); head !== undefined && performance.now() - startedMs < load.durationMs; head = load.headers()) {
+      for (
+        let head = load.headers();
+        head !== undefined && performance.now() - startedMs < load.durationMs;
+        head = load.headers()
+      ) {
         const [url, body] = [valueNow(load.url), valueNow(load.body ?? '')];
         connection ??= await open(url);
         const sentMs = performance.now();
@@ -37,14 +46,24 @@ export const applyLoad = async (load: Load): Promise<Loaded> => {
   const elapsedMs = performance.now() - startedMs;
   latenciesMs.sort((a, b) => a - b);
   const quantile = (share: number): number => latenciesMs[Math.floor(latenciesMs.length * share)] ?? 0;
-  return { count: latenciesMs.length, rate: latenciesMs.length / (elapsedMs / 1_000), p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
+  return {
+    count: latenciesMs.length,
+    rate: latenciesMs.length / (elapsedMs / 1_000),
+    p50Ms: quantile(0.5),
+    p99Ms: quantile(0.99),
+  };
 };
 
 const valueNow = (value: string | (() => string)): string => (typeof value === 'function' ? value() : value);
 
-const requestOf = (method: string, url: string, { head, body }: { head: Readonly<Record<string, string>>; body: string }): string => {
+const requestOf = (
+  method: string,
+  url: string,
+  { head, body }: { head: Readonly<Record<string, string>>; body: string },
+): string => {
   const start = url.indexOf('/', SCHEME.length);
-  const [host, path] = start < 0 ? [url.slice(SCHEME.length), '/'] : [url.slice(SCHEME.length, start), url.slice(start)];
+  const [host, path] =
+    start < 0 ? [url.slice(SCHEME.length), '/'] : [url.slice(SCHEME.length, start), url.slice(start)];
   let text = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\n`;
   for (const name in head) text += `${name}: ${head[name]}\r\n`;
   if (body !== '') text += `content-length: ${Buffer.byteLength(body)}\r\n`;
@@ -55,7 +74,10 @@ const SCHEME = 'http://';
 
 type Connection = { exchange(request: string): Promise<void>; close(): void };
 
-/** HTTP/1.1 on a socket of its own, and no more of it than servers answer with: a full client takes more of the processor than they do. */
+/**
+ * HTTP/1.1 on a socket of its own, and no more of it than servers answer with: a full client takes more of
+ * the processor than they do.
+ */
 const open = async (url: string): Promise<Connection> => {
   const { hostname, port } = new URL(url);
   const socket: Socket = connect({ host: hostname, port: Number(port), noDelay: true });
@@ -70,7 +92,8 @@ const open = async (url: string): Promise<Connection> => {
     else waiting?.reject(new Error(received.slice(0, 1_000)));
     received = '';
   });
-  const fail = (error?: Error): void => waiting?.reject(error ?? new Error('the server closed the connection'));
+  const fail = (error?: Error): void =>
+    waiting?.reject(error ?? new Error('the server closed the connection'));
   socket.on('error', fail).on('close', () => fail());
   return {
     exchange(request) {

@@ -26,11 +26,16 @@ import { runBenchOnPostgres } from './run-bench.ts';
 import { median, printTable } from './table.ts';
 import { yardstickUs } from './yardstick.ts';
 
-// What one stream costs by its length, beside very many short ones, in a process that does not know it: the state for a command, by a fold from the first
-// event and from a snapshot; a command that follows from an event and may have been carried out before; a page of its history from the middle; and how it was
-// then. Before, the first who asks folds the stream once, and leaves snapshots. Processor time of this process, medians of several runs; the database is on
-// the same machine.
-const options = readOptions({ events: ['1000,100000,1000000', '1000,20000'], streams: ['100000', '1000'], runs: ['5', '5'] });
+// What one stream costs by its length, beside very many short ones, in a process that does not know it: the
+// state for a command, by a fold from the first event and from a snapshot; a command that follows from an
+// event and may have been carried out before; a page of its history from the middle; and how it was then.
+// Before, the first who asks folds the stream once, and leaves snapshots. Processor time of this process,
+// medians of several runs; the database is on the same machine.
+const options = readOptions({
+  events: ['1000,100000,1000000', '1000,20000'],
+  streams: ['100000', '1000'],
+  runs: ['5', '5'],
+});
 const RUNS = Number(options.runs);
 const PAGE = 20;
 const ARTICLE = 8001;
@@ -70,11 +75,10 @@ const fillReadModel = async (pool: Pool, log: string, count: number) => {
     create table read_model.departed (user_id bigint);
     create table read_model.articles (id bigint primary key, version integer)`);
   await pool.query('insert into read_model.articles values ($1, $2)', [ARTICLE, count]);
-  await pool.query('insert into public.follower_checkpoint (follower, log, position, epoch) values ($1, $2, $3, 0)', [
-    PROJECTOR,
-    log,
-    count,
-  ]);
+  await pool.query(
+    'insert into public.follower_checkpoint (follower, log, position, epoch) values ($1, $2, $3, 0)',
+    [PROJECTOR, log, count],
+  );
 };
 
 const cpuMs = async (work: () => Promise<unknown>): Promise<number> => {
@@ -120,22 +124,47 @@ const measure = async (url: string, count: number): Promise<readonly string[]> =
   const template = await codec.encodeAll(stream, metadata, [
     {
       id: crypto.randomUUID() as EventId,
-      event: { type: 'article.drafted', data: { ...of, title: 'One', body: 'Text. '.repeat(40), tags: [], cover: null } } as never,
+      event: {
+        type: 'article.drafted',
+        data: { ...of, title: 'One', body: 'Text. '.repeat(40), tags: [], cover: null },
+      } as never,
     },
-    { id: crypto.randomUUID() as EventId, event: { type: 'article.edited', data: { ...of, title: 'Another' } } as never },
+    {
+      id: crypto.randomUUID() as EventId,
+      event: { type: 'article.edited', data: { ...of, title: 'Another' } } as never,
+    },
   ]);
   await fill(url, { count, template });
   await migrateSnapshots(pool);
   await fillReadModel(pool, eventLog.identity, count);
   const snapshots = createSnapshots({ pool, keys, masterKey, eventLog });
-  const load = (more: object, of = stream) => cpuMs(() => createStates({ log: eventLog, codec, ...more }).load(decider, of));
+  const load = (more: object, of = stream) =>
+    cpuMs(() => createStates({ log: eventLog, codec, ...more }).load(decider, of));
   const react = () => {
-    const executor = createExecutor({ log: eventLog, codec, states: createStates({ log: eventLog, codec, snapshots }) });
+    const executor = createExecutor({
+      log: eventLog,
+      codec,
+      states: createStates({ log: eventLog, codec, snapshots }),
+    });
     const ids = seededIds({ eventSeed: crypto.randomUUID(), firstId: 1 });
-    const circumstances = { metadata, ids, ifVersion: undefined, unlessVersion: undefined, mayBeRepeatAfter: 0 as Position };
+    const circumstances = {
+      metadata,
+      ids,
+      ifVersion: undefined,
+      unlessVersion: undefined,
+      mayBeRepeatAfter: 0 as Position,
+    };
     return cpuMs(() => executor.change({ decider, stream, decide: () => [] }, circumstances));
   };
-  const reading = { domain: publishing, eventLog, pool, keys, codec, tables: tablesOf(publishing), snapshots };
+  const reading = {
+    domain: publishing,
+    eventLog,
+    pool,
+    keys,
+    codec,
+    tables: tablesOf(publishing),
+    snapshots,
+  };
   const middle = Math.ceil(count / 2);
   const readPage = () =>
     cpuMs(() =>
@@ -144,12 +173,18 @@ const measure = async (url: string, count: number): Promise<readonly string[]> =
         { below: middle, above: undefined, isUpward: false, limit: PAGE },
       ),
     );
-  const readThen = () => cpuMs(() => createPastOpener(reading as never)(middle as Position, free).find('article', ARTICLE));
-  const others = await medianOf(`fold of one beside ${events}`, RUNS, () => load({ snapshots }, `article-${FIRST_OTHER}` as StreamName));
+  const readThen = () =>
+    cpuMs(() => createPastOpener(reading as never)(middle as Position, free).find('article', ARTICLE));
+  const others = await medianOf(`fold of one beside ${events}`, RUNS, () =>
+    load({ snapshots }, `article-${FIRST_OTHER}` as StreamName),
+  );
   const folded = await medianOf(`fold of ${events}`, count > 100_000 ? 1 : RUNS, () => load({}));
-  const once = [await load({ snapshots }), await readPage(), await readThen()].map((ms) => ms.toFixed(0)).join(', ');
+  const once = [await load({ snapshots }), await readPage(), await readThen()]
+    .map((ms) => ms.toFixed(0))
+    .join(', ');
   // The last one is saved behind the load.
-  const isSaved = async () => (await pool.query('select from snapshots.fold where version = $1', [count])).rowCount !== 0;
+  const isSaved = async () =>
+    (await pool.query('select from snapshots.fold where version = $1', [count])).rowCount !== 0;
   while (!(await isSaved())) await delay(LOOK_AGAIN_MS);
   const row = [
     ...[count.toLocaleString('en'), others, folded, once],
@@ -161,16 +196,24 @@ const measure = async (url: string, count: number): Promise<readonly string[]> =
   const { rows } = await pool.query<{ fold: string; count: number; bytes: number }>(
     'select fold, count(*), sum(length(sealed)) as bytes from snapshots.fold group by fold order by fold',
   );
-  for (const { fold, ...kept } of rows) console.log(`${events} keeps ${kept.count} snapshots (${fold}) of ${kept.bytes} bytes`);
+  for (const { fold, ...kept } of rows)
+    console.log(`${events} keeps ${kept.count} snapshots (${fold}) of ${kept.bytes} bytes`);
   return [...row, (process.memoryUsage.rss() / 1_048_576).toFixed(0)];
 };
 
 await runBenchOnPostgres(async (serverUrl) => {
   const rows: (readonly string[])[] = [];
-  for (const count of numbersOf(options.events)) rows.push(await measure(await createDatabase(serverUrl, `long_${count}`), count));
+  for (const count of numbersOf(options.events))
+    rows.push(await measure(await createDatabase(serverUrl, `long_${count}`), count));
   printTable(
     [
-      ...['events in one stream, ms of CPU', 'a short stream beside it', 'fold', 'folds that leave snapshots', 'from a snapshot'],
+      ...[
+        'events in one stream, ms of CPU',
+        'a short stream beside it',
+        'fold',
+        'folds that leave snapshots',
+        'from a snapshot',
+      ],
       ...['reaction', 'page of history', 'how it was', 'MiB'],
     ],
     rows,

@@ -1,6 +1,9 @@
 import { parseArgs } from 'node:util';
 
-/** What the command line says, or for each option its value of a whole run or of one with `--quick`, as `[whole, quick]`. */
+/**
+ * What the command line says, or for each option its value of a whole run or of one with `--quick`, as
+ * `[whole, quick]`.
+ */
 export const readOptions = <Name extends string>(
   defaults: Readonly<Record<Name, readonly [whole: string, quick: string]>>,
 ): Readonly<Record<Name, string>> => {

@@ -24,7 +24,11 @@ const forProfilers = process.env.NODE_ARGUMENTS?.split(' ') ?? [];
 const PRODUCTION = { NODE_ENV: 'production', GRAPHILE_ENV: 'production' };
 
 /** Starts a server in a process of its own, which tells where it is. */
-export const startServer = async (module: string, args: readonly string[] = [], nodeArguments: readonly string[] = []) => {
+export const startServer = async (
+  module: string,
+  args: readonly string[] = [],
+  nodeArguments: readonly string[] = [],
+) => {
   const child = fork(new URL(module, import.meta.url), args, {
     env: { ...process.env, ...PRODUCTION },
     execArgv: [...forProfilers, ...nodeArguments],
@@ -35,22 +39,43 @@ export const startServer = async (module: string, args: readonly string[] = [], 
   return { ...message, pid: child.pid, [Symbol.asyncDispose]: () => stop(child) };
 };
 
-type Annals = { readonly url: string; readonly clientId: string; readonly secret: string; readonly pid: number | undefined };
+type Annals = {
+  readonly url: string;
+  readonly clientId: string;
+  readonly secret: string;
+  readonly pid: number | undefined;
+};
 
 /** Far above what any bench reaches: requests are counted, and none is refused. */
 const UNITS = '1000000';
-const LIMITS = { RATE_LIMIT: UNITS, RATE_LIMIT_BURST: UNITS, RATE_LIMIT_ANONYMOUS: UNITS, RATE_LIMIT_ANONYMOUS_BURST: UNITS };
+const LIMITS = {
+  RATE_LIMIT: UNITS,
+  RATE_LIMIT_BURST: UNITS,
+  RATE_LIMIT_ANONYMOUS: UNITS,
+  RATE_LIMIT_ANONYMOUS_BURST: UNITS,
+};
 
 /** Another folder than this one that holds the program, and what Node is told. */
 type Started = { readonly root?: string | undefined; readonly nodeArguments?: readonly string[] };
 
-/** All roles in one process, as `npm start` runs them, with its own client; `NODE_ARGUMENTS` are for profilers. */
+/**
+ * All roles in one process, as `npm start` runs them, with its own client; `NODE_ARGUMENTS` are for
+ * profilers.
+ */
 export const startAnnals = async (
   dataDir: string,
   settings: Readonly<Record<string, string>> = {},
   { root = fileURLToPath(new URL('..', import.meta.url)), nodeArguments = [] }: Started = {},
 ): Promise<Annals & AsyncDisposable> => {
-  const env = { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'warn', ...LIMITS, ...settings };
+  const env = {
+    PATH: process.env.PATH,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'warn',
+    ...LIMITS,
+    ...settings,
+  };
   const child = spawn(process.execPath, [...forProfilers, ...nodeArguments, 'main.ts'], {
     cwd: root,
     env,
@@ -74,12 +99,21 @@ export const startRole = async (
 ) => {
   await using starting = new AsyncDisposableStack();
   const authorization = createServer(
-    (_request, response) => void response.setHeader('content-type', 'application/json').end(JSON.stringify(jwks)),
+    (_request, response) =>
+      void response.setHeader('content-type', 'application/json').end(JSON.stringify(jwks)),
   );
   const jwksUrl = await listen(authorization, { port: 0, host: '127.0.0.1', setting: 'PORT' });
   starting.defer(() => void authorization.close());
   const port = await freePort();
-  const env = { PATH: process.env.PATH, PORT: port, METRICS_PORT: '0', LOG_LEVEL: 'warn', ...LIMITS, JWKS_URL: jwksUrl, ...settings };
+  const env = {
+    PATH: process.env.PATH,
+    PORT: port,
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'warn',
+    ...LIMITS,
+    JWKS_URL: jwksUrl,
+    ...settings,
+  };
   const child = spawn(process.execPath, [...forProfilers, ...nodeArguments, module], {
     cwd: new URL('..', import.meta.url),
     env,

@@ -14,11 +14,20 @@ const masterKey: MasterKey = parseMasterKey(MASTER_KEY);
 const BATCH = 2_000;
 
 /** Fills an empty database with a log as the command side would have written it. */
-export const fillLog = async (url: string, count: number, name: HistoryName = 'publishing'): Promise<void> => {
+export const fillLog = async (
+  url: string,
+  count: number,
+  name: HistoryName = 'publishing',
+): Promise<void> => {
   const { domain, history } = HISTORIES[name];
   await using log = await openEventLog({ url });
   await using pool = openPool({ url, applicationName: 'annals-bench', connectionsMax: 4 });
-  await using keys = await openPostgresKeyStore({ pool, masterKey, cacheLifetimeMs: 600_000, cacheKeysMax: 1_000_000 });
+  await using keys = await openPostgresKeyStore({
+    pool,
+    masterKey,
+    cacheLifetimeMs: 600_000,
+    cacheKeysMax: 1_000_000,
+  });
   const codec = createCodec({ keys, domain });
   if ((await log.head()) > 0) throw new Error('the log is not empty');
   const events = history();
@@ -44,14 +53,27 @@ const CONTEXT = {
   causation: null,
 } as const;
 
-const store = async (client: pg.Client, codec: Codec, { batch, position }: { batch: readonly Planned[]; position: number }) => {
+const store = async (
+  client: pg.Client,
+  codec: Codec,
+  { batch, position }: { batch: readonly Planned[]; position: number },
+) => {
   const rows = await Promise.all(
     batch.map(async ({ stream, version, event }, index) => {
       const at = new Date(EPOCH_MS + (position + index) * 1_000).toISOString();
       const encoded = await codec.encode(event, { ...CONTEXT, at }, v7() as EventId, stream as StreamName);
       const [data, metadata] = [JSON.stringify(encoded.data), JSON.stringify(encoded.metadata)];
       const bytes = Buffer.byteLength(data) + Buffer.byteLength(metadata);
-      return { position: position + index + 1, stream, version, id: encoded.id, type: encoded.type, data, metadata, bytes };
+      return {
+        position: position + index + 1,
+        stream,
+        version,
+        id: encoded.id,
+        type: encoded.type,
+        data,
+        metadata,
+        bytes,
+      };
     }),
   );
   await client.query(

@@ -18,13 +18,22 @@ type Run = Measured & {
 };
 
 /** Does a work in a process of its own, with little memory. */
-export const run = async (work: Work, url: string, heapMegabytes: string, name: HistoryName = 'publishing'): Promise<Run> => {
+export const run = async (
+  work: Work,
+  url: string,
+  heapMegabytes: string,
+  name: HistoryName = 'publishing',
+): Promise<Run> => {
   const postmasterPid = await postmasterOf(url);
   const databaseUs = await cpuUsOfDatabase(postmasterPid);
-  const child = fork(new URL('./projection-worker.ts', import.meta.url), [`--work=${work}`, `--url=${url}`, `--domain=${name}`], {
-    // V8 counts its young generation, which grows by itself, against the limit of the whole.
-    execArgv: [`--max-old-space-size=${heapMegabytes}`, '--max-semi-space-size=8'],
-  });
+  const child = fork(
+    new URL('./projection-worker.ts', import.meta.url),
+    [`--work=${work}`, `--url=${url}`, `--domain=${name}`],
+    {
+      // V8 counts its young generation, which grows by itself, against the limit of the whole.
+      execArgv: [`--max-old-space-size=${heapMegabytes}`, '--max-semi-space-size=8'],
+    },
+  );
   const exited = once(child, 'exit').then(([code]) => {
     throw new Error(`the worker ended with ${code} before it answered`);
   });
@@ -37,7 +46,12 @@ export const run = async (work: Work, url: string, heapMegabytes: string, name: 
 /** The server reads the rows from a file of its own: nothing of the copying is ours. */
 const copyRows = async (url: string, name: HistoryName = 'publishing'): Promise<number> => {
   const tables = tablesOf(HISTORIES[name].domain);
-  await using pool = openPool({ url, applicationName: 'annals-bench', connectionsMax: 1, statementTimeoutMs: 3_600_000 });
+  await using pool = openPool({
+    url,
+    applicationName: 'annals-bench',
+    connectionsMax: 1,
+    statementTimeoutMs: 3_600_000,
+  });
   await createReadModel(pool, tables, 'copied');
   const { rows } = await pool.query<{ folder: string }>(`select current_setting('data_directory') as folder`);
   let milliseconds = 0;
@@ -71,8 +85,15 @@ type Compared = {
   readonly yardsticks: readonly number[];
 };
 
-/** The line of one work: its time, its rate, beside `COPY`, its processor time and memory, and the time of an event beside that at the first size. */
-const rowOf = (title: string, runs: readonly Run[], { events, copied, yardsticks }: Compared): readonly string[] => {
+/**
+ * The line of one work: its time, its rate, beside `COPY`, its processor time and memory, and the time of an
+ * event beside that at the first size.
+ */
+const rowOf = (
+  title: string,
+  runs: readonly Run[],
+  { events, copied, yardsticks }: Compared,
+): readonly string[] => {
   const of = (field: keyof Run): readonly number[] => runs.map((run) => run[field]);
   const perEvent = (field: 'cpuUs' | 'databaseUs') => of(field).map((us) => us / events);
   const each = median(of('seconds')) / events;
@@ -101,14 +122,18 @@ type Works = {
 };
 
 /** Does each work once a round, and `COPY` of the rows, and prints what they took. */
-export const measureWorks = async (works: Readonly<Partial<Record<Work, string>>>, given: Works): Promise<void> => {
+export const measureWorks = async (
+  works: Readonly<Partial<Record<Work, string>>>,
+  given: Works,
+): Promise<void> => {
   const { serverUrl, template, events, rounds, heapMegabytes, domain } = given;
   const runs = new Map<string, Run[]>(Object.values(works).map((title) => [title, []]));
   const [copied, yardsticks]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round += 1) {
     const name = `${template}_${round}`;
     const url = await createDatabase(serverUrl, name, template);
-    for (const [work, title] of Object.entries(works)) runs.get(title)?.push(await run(work as Work, url, heapMegabytes, domain));
+    for (const [work, title] of Object.entries(works))
+      runs.get(title)?.push(await run(work as Work, url, heapMegabytes, domain));
     copied.push(await copyRows(url, domain));
     yardsticks.push(yardstickUs());
     await execute(serverUrl, `drop database ${name}`);
@@ -117,6 +142,15 @@ export const measureWorks = async (works: Readonly<Partial<Record<Work, string>>
   process.stderr.write('\n');
   const rows = [...runs].map(([title, measured]) => rowOf(title, measured, { events, copied, yardsticks }));
   const seconds = median(copied);
-  const copyRow = ['COPY of the same rows', seconds.toFixed(1), Math.round(events / seconds).toLocaleString('en'), '', '', '', '', ''];
+  const copyRow = [
+    'COPY of the same rows',
+    seconds.toFixed(1),
+    Math.round(events / seconds).toLocaleString('en'),
+    '',
+    '',
+    '',
+    '',
+    '',
+  ];
   printTable([`${events.toLocaleString('en')} events`, ...HEAD], [...rows, copyRow]);
 };

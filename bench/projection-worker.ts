@@ -24,12 +24,19 @@ import { HISTORIES, type HistoryName } from './histories.ts';
 import { MASTER_KEY } from './projection-log.ts';
 
 // One process that does something with a whole log, and tells how long that took and what memory it needed.
-const { values } = parseArgs({ options: { work: { type: 'string' }, url: { type: 'string' }, domain: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { work: { type: 'string' }, url: { type: 'string' }, domain: { type: 'string' } },
+});
 const url = String(values.url);
 const { domain } = HISTORIES[values.domain as HistoryName];
 
 await using eventLog = await openEventLog({ url });
-await using pool = openPool({ url, applicationName: 'annals-bench', connectionsMax: 10, statementTimeoutMs: 3_600_000 });
+await using pool = openPool({
+  url,
+  applicationName: 'annals-bench',
+  connectionsMax: 10,
+  statementTimeoutMs: 3_600_000,
+});
 const masterKey = parseMasterKey(MASTER_KEY);
 await using keys = await openPostgresKeyStore({ pool, masterKey });
 
@@ -56,7 +63,12 @@ const work = { ...mending, signal: new AbortController().signal, onProgress() {}
 const chain = async () => {
   const head = await eventLog.head();
   await migrateAudit(pool);
-  await using _chain = await startChain({ pool, eventLog, log: pino({ level: 'silent' }), metrics: createMetrics() });
+  await using _chain = await startChain({
+    pool,
+    eventLog,
+    log: pino({ level: 'silent' }),
+    metrics: createMetrics(),
+  });
   while ((await readChainEnd(pool)).position < head) await delay(20);
 };
 

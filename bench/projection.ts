@@ -5,11 +5,12 @@ import { fillLog } from './projection-log.ts';
 import { measureWorks } from './projection-runs.ts';
 import { runBenchOnPostgres } from './run-bench.ts';
 
-// How fast the read model follows from the log: the live projector that starts from nothing, and a rebuild beside it, each in a process with
-// little memory, against COPY of the rows that they come to, into the same tables with the same indexes. All on one PostgreSQL server with its
-// durable settings, at two sizes of the log; the last column compares the cost of an event. --domain expenses: claims with items, totals and a view;
-// expenses-without-views and expenses-two-views: the same events for no view and for one more. What of the processor an event costs is the same on a
-// machine that does other things as well.
+// How fast the read model follows from the log: the live projector that starts from nothing, and a rebuild
+// beside it, each in a process with little memory, against COPY of the rows that they come to, into the same
+// tables with the same indexes. All on one PostgreSQL server with its durable settings, at two sizes of the
+// log; the last column compares the cost of an event. --domain expenses: claims with items, totals and a
+// view; expenses-without-views and expenses-two-views: the same events for no view and for one more. What of
+// the processor an event costs is the same on a machine that does other things as well.
 const options = readOptions({
   events: ['100000,1000000', '30000'],
   rounds: ['1', '3'],
@@ -17,7 +18,8 @@ const options = readOptions({
   domain: ['publishing', 'publishing'],
 });
 const domain = options.domain as HistoryName;
-if (!Object.hasOwn(HISTORIES, domain)) throw new Error(`--domain is one of ${Object.keys(HISTORIES).join(', ')}`);
+if (!Object.hasOwn(HISTORIES, domain))
+  throw new Error(`--domain is one of ${Object.keys(HISTORIES).join(', ')}`);
 
 const WORKS = { 'catch-up': 'catch-up of the live projector', rebuild: 'rebuild' };
 
@@ -25,7 +27,14 @@ await runBenchOnPostgres(async (serverUrl) => {
   for (const events of numbersOf(options.events)) {
     const template = `events_${events}`;
     await fillLog(await createDatabase(serverUrl, template), events, domain);
-    await measureWorks(WORKS, { serverUrl, template, events, rounds: Number(options.rounds), heapMegabytes: options.heap, domain });
+    await measureWorks(WORKS, {
+      serverUrl,
+      template,
+      events,
+      rounds: Number(options.rounds),
+      heapMegabytes: options.heap,
+      domain,
+    });
     await execute(serverUrl, `drop database ${template}`);
   }
 });

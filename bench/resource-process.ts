@@ -8,7 +8,9 @@ import { openResourceServer } from '../shared/http/authenticate/resource-server.
 import { listen } from '../shared/http/listen.ts';
 
 // The smallest thing that answers, alone and behind the check of tokens.
-const { values } = parseArgs({ options: { url: { type: 'string' }, jwks: { type: 'string' }, audience: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { url: { type: 'string' }, jwks: { type: 'string' }, audience: { type: 'string' } },
+});
 const app = express();
 app.disable('x-powered-by');
 app.disable('etag');
@@ -24,6 +26,10 @@ const resource = await openResourceServer({
   ingressSecret: undefined,
   loadKeys: async () => JSON.parse(String(values.jwks)),
 });
-app.get('/checked', resource.handler, (request, response) => void response.json({ ok: resource.callerOf(request).kind === 'user' }));
+app.get(
+  '/checked',
+  resource.handler,
+  (request, response) => void response.json({ ok: resource.callerOf(request).kind === 'user' }),
+);
 const url = await listen(createServer(app), { port: 0, host: '127.0.0.1', setting: 'PORT' });
 process.send?.({ url });

@@ -8,9 +8,10 @@ import { startEmbeddedPostgres } from '../shared/database/embedded.ts';
 import { RUN, removeDataDir, removeDataDirsOf } from '../test/engines/data-dir.ts';
 
 /**
- * Runs a bench in a folder of its own, and leaves no process and no folder, however it ends. On a signal Node runs no `finally` and disposes of
- * nothing, and PostgreSQL is in a session of its own that Ctrl+C does not reach: so the bench runs in a process group, and this process only
- * watches it, ends what is left of the group and removes the folder.
+ * Runs a bench in a folder of its own, and leaves no process and no folder, however it ends. On a signal Node
+ * runs no `finally` and disposes of nothing, and PostgreSQL is in a session of its own that Ctrl+C does not
+ * reach: so the bench runs in a process group, and this process only watches it, ends what is left of the
+ * group and removes the folder.
  */
 export const runBench = async (measure: (folder: string) => Promise<void>): Promise<void> => {
   const folder = process.env[FOLDER];
@@ -22,7 +23,9 @@ export const runBench = async (measure: (folder: string) => Promise<void>): Prom
 };
 
 /** The same with a PostgreSQL server with its durable settings. */
-export const runBenchOnPostgres = (measure: (serverUrl: string, folder: string) => Promise<void>): Promise<void> =>
+export const runBenchOnPostgres = (
+  measure: (serverUrl: string, folder: string) => Promise<void>,
+): Promise<void> =>
   runBench(async (folder) => {
     await using server = await startEmbeddedPostgres({ dataDir: folder });
     await measure(server.url, folder);
@@ -82,7 +85,10 @@ const END_MS = 15_000;
 const LOOK_MS = 20;
 
 /** Roles of Annals that are told to stop also stop the database that they have started. */
-const endGroup = async (group: number, signals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGKILL']): Promise<void> => {
+const endGroup = async (
+  group: number,
+  signals: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGKILL'],
+): Promise<void> => {
   for (const signal of signals) {
     const deadlineMs = performance.now() + END_MS;
     if (send(-group, signal)) await untilGone(-group, deadlineMs);

@@ -8,10 +8,12 @@ import { startWritingSide } from './streams/installation.ts';
 import { measureLatency } from './streams/latency.ts';
 import { CONTENDERS } from './streams/servers.ts';
 
-// Streams of server-sent events. Fan-out: one event to many subscribers, and many to some; ours is the query role as an operator starts it,
-// where every subscriber has a token of its own, against graphql-sse and GraphQL Yoga, which execute for each subscriber and check nothing,
-// and against the same bytes written to sockets. Each is in a process of its own, and so are the subscribers of each; all of them stay
-// connected while they take turns. Latency: from the acknowledgement of a write until it is heard, and until it can be read.
+// Streams of server-sent events. Fan-out: one event to many subscribers, and many to some; ours is the query
+// role as an operator starts it, where every subscriber has a token of its own, against graphql-sse and
+// GraphQL Yoga, which execute for each subscriber and check nothing, and against the same bytes written to
+// sockets. Each is in a process of its own, and so are the subscribers of each; all of them stay connected
+// while they take turns. Latency: from the acknowledgement of a write until it is heard, and until it can be
+// read.
 const options = readOptions({
   parts: ['fan-out,latency', 'fan-out,latency'],
   contenders: [CONTENDERS.join(','), CONTENDERS.join(',')],

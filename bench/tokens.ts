@@ -8,8 +8,9 @@ import { printTable } from './table.ts';
 import { takeTurns } from './turns.ts';
 import { printTurns } from './turns-table.ts';
 
-// Tokens per second by client credentials, signed by ES256: Annals as `npm start` runs it, against oidc-provider alone on its memory storage.
-// Then what it costs a resource server to check them. The contenders take turns within each round; the tables have the medians.
+// Tokens per second by client credentials, signed by ES256: Annals as `npm start` runs it, against
+// oidc-provider alone on its memory storage. Then what it costs a resource server to check them. The
+// contenders take turns within each round; the tables have the medians.
 const options = readOptions({
   seconds: ['4', '0.7'],
   rounds: ['3', '5'],
@@ -40,9 +41,12 @@ const tokenLoad = ({ url, clientId, secret }: { url: string; clientId: string; s
 
 const AUDIENCE = 'https://api.example';
 
-const mintMany = async (make: () => Promise<Record<string, string>>): Promise<() => Record<string, string> | undefined> => {
+const mintMany = async (
+  make: () => Promise<Record<string, string>>,
+): Promise<() => Record<string, string> | undefined> => {
   const minted: Record<string, string>[] = [];
-  for (let count = 0; count < Number(options.minted); count += 100) minted.push(...(await Promise.all(Array.from({ length: 100 }, make))));
+  for (let count = 0; count < Number(options.minted); count += 100)
+    minted.push(...(await Promise.all(Array.from({ length: 100 }, make))));
   return () => minted.pop();
 };
 
@@ -59,10 +63,21 @@ const measureChecks = async (databaseUrl: string): Promise<void> => {
   const bound = await mint.token({ ...claims, cnf: { jkt: holder.jkt } });
   const checked = { url: `${server.url}/checked`, connections, durationMs };
   const tokens = await mintMany(async () => ({ authorization: `Bearer ${await mint.token(claims)}` }));
-  const newProof = async () => ({ authorization: `DPoP ${bound}`, dpop: await holder.proof({ token: bound, url: `${AUDIENCE}/checked` }) });
+  const newProof = async () => ({
+    authorization: `DPoP ${bound}`,
+    dpop: await holder.proof({ token: bound, url: `${AUDIENCE}/checked` }),
+  });
   await measure(`a request, ${connections} connections`, [
-    { title: 'ours, with a token seen before', pid: server.pid, load: () => ({ ...checked, headers: () => bearer }) },
-    { title: 'Express alone', pid: server.pid, load: () => ({ ...checked, url: `${server.url}/open`, headers: () => ({}) }) },
+    {
+      title: 'ours, with a token seen before',
+      pid: server.pid,
+      load: () => ({ ...checked, headers: () => bearer }),
+    },
+    {
+      title: 'Express alone',
+      pid: server.pid,
+      load: () => ({ ...checked, url: `${server.url}/open`, headers: () => ({}) }),
+    },
   ]);
   const firsts: Loaded[] = [await applyLoad({ ...checked, headers: tokens })];
   // Made just before, because a proof is good for a minute.

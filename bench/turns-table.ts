@@ -1,7 +1,10 @@
 import { besideFirst, printTable } from './table.ts';
 import { besides, type Contender, type Taken } from './turns.ts';
 
-/** Prints what contenders have done in turns; the first is ours, and all but those of ours go to the guard, as `name, beside …`. */
+/**
+ * Prints what contenders have done in turns; the first is ours, and all but those of ours go to the guard, as
+ * `name, beside …`.
+ */
 export const printTurns = (title: string, name: string, taken: ReadonlyMap<Contender, Taken>): void => {
   const [ours] = taken.values();
   if (ours === undefined) throw new Error('nobody has had a turn');
@@ -19,7 +22,18 @@ export const printTurns = (title: string, name: string, taken: ReadonlyMap<Conte
     ];
   });
   printTable(
-    [title, 'per second', 'ours is … times', 'p50 ms', 'p99 ms', 'server µs', 'database µs', 'ours is … times', 'load µs', 'cost'],
+    [
+      title,
+      'per second',
+      'ours is … times',
+      'p50 ms',
+      'p99 ms',
+      'server µs',
+      'database µs',
+      'ours is … times',
+      'load µs',
+      'cost',
+    ],
     rows,
   );
 };

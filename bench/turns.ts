@@ -31,8 +31,14 @@ type Turns = {
   readonly postmasterPid?: number | undefined;
 };
 
-/** The contenders take turns within each round, so that a machine that drifts drifts for all of them; the medians count, and of costs the lower quartiles. */
-export const takeTurns = async (contenders: readonly Contender[], turns: Turns): Promise<ReadonlyMap<Contender, Taken>> => {
+/**
+ * The contenders take turns within each round, so that a machine that drifts drifts for all of them; the
+ * medians count, and of costs the lower quartiles.
+ */
+export const takeTurns = async (
+  contenders: readonly Contender[],
+  turns: Turns,
+): Promise<ReadonlyMap<Contender, Taken>> => {
   const runs = new Map<Contender, Measured[]>(contenders.map((contender) => [contender, []]));
   for (const contender of contenders) await contender.run(turns.warmUpMs);
   for (let round = 0; round < turns.rounds; round += 1) {
@@ -43,10 +49,15 @@ export const takeTurns = async (contenders: readonly Contender[], turns: Turns):
     }
   }
   process.stderr.write('\n');
-  return new Map([...runs].map(([contender, measured]) => [contender, { ...mediansOf(measured), rounds: measured }]));
+  return new Map(
+    [...runs].map(([contender, measured]) => [contender, { ...mediansOf(measured), rounds: measured }]),
+  );
 };
 
-/** Figures are of what a contender serves in a second, and of what a request costs of the processor, in the database too where that is looked at. */
+/**
+ * Figures are of what a contender serves in a second, and of what a request costs of the processor, in the
+ * database too where that is looked at.
+ */
 const FIGURES = {
   rate: (ours: readonly Measured[], other: readonly Measured[]) =>
     ratios(
@@ -56,9 +67,13 @@ const FIGURES = {
   CPU: (ours: readonly Measured[], other: readonly Measured[]) => ratios(other.map(costOf), ours.map(costOf)),
 };
 
-const costOf = ({ cpuUs, databaseUs }: Measured): number => cpuUs + (Number.isNaN(databaseUs) ? 0 : databaseUs);
+const costOf = ({ cpuUs, databaseUs }: Measured): number =>
+  cpuUs + (Number.isNaN(databaseUs) ? 0 : databaseUs);
 
-/** How many times better ours is than another, for a table; a figure that has a name is reported to the guard as well. */
+/**
+ * How many times better ours is than another, for a table; a figure that has a name is reported to the guard
+ * as well.
+ */
 export const besides = (of: keyof typeof FIGURES, ours: Taken, other: Taken, name?: string): string => {
   const rounds = FIGURES[of](ours.rounds, other.rounds);
   if (rounds.some(Number.isNaN)) return '';
@@ -68,7 +83,11 @@ export const besides = (of: keyof typeof FIGURES, ours: Taken, other: Taken, nam
 const measure = async ({ pid, run }: Contender, { durationMs, postmasterPid }: Turns): Promise<Measured> => {
   const look = async () => {
     const { user, system } = process.cpuUsage();
-    return { cpuUs: (await statOf(pid)).cpuUs, databaseUs: await cpuUsOfDatabase(postmasterPid), loadUs: user + system };
+    return {
+      cpuUs: (await statOf(pid)).cpuUs,
+      databaseUs: await cpuUsOfDatabase(postmasterPid),
+      loadUs: user + system,
+    };
   };
   const before = await look();
   const loaded = await run(durationMs);
@@ -90,7 +109,9 @@ const mediansOf = (measured: readonly Measured[]): Measured => {
 export const cpuUsOfDatabase = async (postmasterPid: number | undefined): Promise<number> => {
   if (postmasterPid === undefined) return Number.NaN;
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  const children = (await Promise.all(pids.map(statOf))).filter(({ parentPid }) => parentPid === postmasterPid);
+  const children = (await Promise.all(pids.map(statOf))).filter(
+    ({ parentPid }) => parentPid === postmasterPid,
+  );
   return children.reduce((sum, { cpuUs }) => sum + cpuUs, (await statOf(postmasterPid)).endedUs);
 };
 
@@ -102,6 +123,11 @@ export const statOf = async (pid: number | undefined) => {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   // After the name, which may have any characters in it.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  const usOf = (...places: readonly number[]): number => places.reduce((sum, place) => sum + Number(fields[place]) * US_PER_TICK, 0);
-  return { parentPid: Number(fields[PARENT]), cpuUs: usOf(USER_TIME, SYSTEM_TIME), endedUs: usOf(ENDED_USER_TIME, ENDED_SYSTEM_TIME) };
+  const usOf = (...places: readonly number[]): number =>
+    places.reduce((sum, place) => sum + Number(fields[place]) * US_PER_TICK, 0);
+  return {
+    parentPid: Number(fields[PARENT]),
+    cpuUs: usOf(USER_TIME, SYSTEM_TIME),
+    endedUs: usOf(ENDED_USER_TIME, ENDED_SYSTEM_TIME),
+  };
 };

@@ -7,10 +7,11 @@ import { startInstallation } from './webhooks/installation.ts';
 import { measureLatency } from './webhooks/latency.ts';
 import { measureThroughput } from './webhooks/throughput.ts';
 
-// Webhooks, with all roles in one process, as `npm start` runs them. Throughput: from the first to the last arrival of what some events come
-// to, signed, checked and recorded, against BullMQ running empty jobs that were added before, on the same engine, and against a bare loop of
-// POSTs by undici; all to a receiver in a process of its own, in turns. Latency: from the acknowledgement of a write until it is received, at
-// a steady rate. Hanging: the same for all others, while one of them never answers.
+// Webhooks, with all roles in one process, as `npm start` runs them. Throughput: from the first to the last
+// arrival of what some events come to, signed, checked and recorded, against BullMQ running empty jobs that
+// were added before, on the same engine, and against a bare loop of POSTs by undici; all to a receiver in a
+// process of its own, in turns. Latency: from the acknowledgement of a write until it is received, at a
+// steady rate. Hanging: the same for all others, while one of them never answers.
 const options = readOptions({
   parts: ['throughput,latency,hanging', 'throughput,latency'],
   engines: ['postgres,redis', 'postgres,redis'],

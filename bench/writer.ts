@@ -4,7 +4,12 @@ import { CONTENDERS, type ContenderName } from './contenders.ts';
 // One process of writers in a closed loop: each appends one event to a new stream, and then the next.
 // It warms up, says that it is ready, starts when it is told to, and prints what it measured.
 const { values } = parseArgs({
-  options: { contender: { type: 'string' }, url: { type: 'string' }, writers: { type: 'string' }, seconds: { type: 'string' } },
+  options: {
+    contender: { type: 'string' },
+    url: { type: 'string' },
+    writers: { type: 'string' },
+    seconds: { type: 'string' },
+  },
 });
 const [writers, seconds] = [Number(values.writers), Number(values.seconds)];
 const contender = CONTENDERS[values.contender as ContenderName];
@@ -30,6 +35,7 @@ process.send?.('ready');
 await new Promise((resolve) => process.once('message', resolve));
 const { rate, latenciesMs } = await run(seconds * 1_000);
 latenciesMs.sort((a, b) => a - b);
-const quantile = (share: number): number => latenciesMs[Math.min(latenciesMs.length - 1, Math.floor(latenciesMs.length * share))] ?? 0;
+const quantile = (share: number): number =>
+  latenciesMs[Math.min(latenciesMs.length - 1, Math.floor(latenciesMs.length * share))] ?? 0;
 process.send?.({ count: latenciesMs.length, rate, p50Ms: quantile(0.5), p99Ms: quantile(0.99) });
 process.disconnect?.();

@@ -13,7 +13,13 @@ type Writers = {
 };
 
 /** Lets writers append for a while, in processes of their own. */
-export const runWriters = async ({ contender, url, writers, processes, seconds }: Writers): Promise<Loaded> => {
+export const runWriters = async ({
+  contender,
+  url,
+  writers,
+  processes,
+  seconds,
+}: Writers): Promise<Loaded> => {
   const children = Array.from({ length: processes }, () =>
     fork(new URL('./writer.ts', import.meta.url), [
       `--contender=${contender}`,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
-// The unit for costs of work that no peer does: parsing, printing and hashing one small JSON document. It takes twice as long on a
-// machine that is half as fast, so a cost in this unit is the same on both.
+// The unit for costs of work that no peer does: parsing, printing and hashing one small JSON document. It
+// takes twice as long on a machine that is half as fast, so a cost in this unit is the same on both.
 
 const DOCUMENT = JSON.stringify({
   id: 8001,

@@ -4,5 +4,7 @@ type Linked = { readonly _links: { readonly [rel: string]: Link | undefined } };
 type Known<Links> = keyof { [R in keyof Links as string extends R ? never : R]: true };
 
 /** Whether the caller may do it now, by the links that an item came with: `can(claim, 'submit')`. */
-export const can = <I extends Linked>(item: I, action: Exclude<Known<I['_links']>, 'self'> & string): boolean =>
-  item._links[action]?.method !== undefined;
+export const can = <I extends Linked>(
+  item: I,
+  action: Exclude<Known<I['_links']>, 'self'> & string,
+): boolean => item._links[action]?.method !== undefined;

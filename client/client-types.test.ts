@@ -39,7 +39,14 @@ const items = async (client: typeof never) => {
 };
 
 const lists = async (client: typeof never) => {
-  for await (const { title } of client.articles.list({ status: 'draft', tag: 'x', author: 7, q: 'word', sort: '-publishedAt', limit: 5 }))
+  for await (const { title } of client.articles.list({
+    status: 'draft',
+    tag: 'x',
+    author: 7,
+    q: 'word',
+    sort: '-publishedAt',
+    limit: 5,
+  }))
     expectTypeOf(title).toEqualTypeOf<string>();
   // @ts-expect-error: there is no such state.
   client.articles.list({ status: 'printed' });
@@ -57,7 +64,14 @@ const lists = async (client: typeof never) => {
 
 const commands = async (client: typeof never) => {
   expectTypeOf(await client.articles.create({ title: 'x', body: 'y' })).toEqualTypeOf<Written>();
-  await client.articles.create({ title: 'x', body: 'y', tags: ['a'], cover: null, publish: true, authorId: 7 });
+  await client.articles.create({
+    title: 'x',
+    body: 'y',
+    tags: ['a'],
+    cover: null,
+    publish: true,
+    authorId: 7,
+  });
   // @ts-expect-error: an article has a body.
   client.articles.create({ title: 'x' });
   // @ts-expect-error: there is no such field.
@@ -82,8 +96,11 @@ const commands = async (client: typeof never) => {
 
 const events = async (client: typeof never) => {
   for await (const event of client.follow({ types: ['article.drafted', 'comment.*'] })) {
-    expectTypeOf(event.type).toEqualTypeOf<'article.drafted' | 'comment.added' | 'comment.edited' | 'comment.deleted'>();
-    if (event.type === 'comment.added') expectTypeOf(event.data.text).toEqualTypeOf<string | null | undefined>();
+    expectTypeOf(event.type).toEqualTypeOf<
+      'article.drafted' | 'comment.added' | 'comment.edited' | 'comment.deleted'
+    >();
+    if (event.type === 'comment.added')
+      expectTypeOf(event.data.text).toEqualTypeOf<string | null | undefined>();
     expectTypeOf(event.cursor).toEqualTypeOf<string>();
   }
   // @ts-expect-error: there is no such event.

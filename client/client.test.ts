@@ -1,4 +1,5 @@
-// Over 200 lines, because it is one list: what a client does on the wire, against a server that each test says the answers of.
+// Over 200 lines, because it is one list: what a client does on the wire, against a server that each test
+// says the answers of.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -41,11 +42,14 @@ beforeEach(async () => {
 });
 afterEach(() => open.disposeAsync());
 
-const clientOf = (options: Partial<Options> = {}) => createClient<typeof publishing>({ url, token: 'secret', ...options });
+const clientOf = (options: Partial<Options> = {}) =>
+  createClient<typeof publishing>({ url, token: 'secret', ...options });
 const json =
   (body: unknown, headers: Readonly<Record<string, string>> = {}, status = 200): Answer =>
   (response) =>
-    void response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
+    void response
+      .writeHead(status, { 'Content-Type': 'application/json', ...headers })
+      .end(JSON.stringify(body));
 const problem = (status: number, code: string, headers: Readonly<Record<string, string>> = {}): Answer =>
   json(
     { type: `urn:annals:problem:${code}`, title: `${code}.`, status, code, requestId: 'r1' },
@@ -60,7 +64,18 @@ const NOW = { 'Retry-After': '0' };
 test('paths follow from names', async () => {
   const client = clientOf({ url: `${url}/behind/` });
   const none: Answer = (response) => void response.writeHead(204).end();
-  answers = [json({}), json([]), json([]), json([]), written(), written(), written(), none, written(), json({})];
+  answers = [
+    json({}),
+    json([]),
+    json([]),
+    json([]),
+    written(),
+    written(),
+    written(),
+    none,
+    written(),
+    json({}),
+  ];
   await client.articles.get(7, { at: new Date(0) });
   await client.articles.list({ status: 'draft', limit: 3 }).page();
   await client.articles.of(7).comments.list().page();
@@ -107,9 +122,20 @@ test('an item that was read or written is changed only as it was then, and reads
   await client.articles.edit(article, {}, { ifMatch: false });
   await client.articles.get(7);
   await client.articles.get(7, {}, { consistency: false });
-  expect(asked.map(({ headers }) => headers['if-match'])).toEqual([undefined, '"1-abc"', '"2-"', undefined, undefined, undefined]);
+  expect(asked.map(({ headers }) => headers['if-match'])).toEqual([
+    undefined,
+    '"1-abc"',
+    '"2-"',
+    undefined,
+    undefined,
+    undefined,
+  ]);
   // The latest of them, in whichever order they were answered.
-  expect(asked.map(({ headers }) => headers['consistency-token'])).toEqual([...Array(4).fill(undefined), 'aaaaaaaa-10', undefined]);
+  expect(asked.map(({ headers }) => headers['consistency-token'])).toEqual([
+    ...Array(4).fill(undefined),
+    'aaaaaaaa-10',
+    undefined,
+  ]);
   expect(client.written).toBe('aaaaaaaa-10');
 });
 
@@ -179,10 +205,16 @@ test.each([
 
 test('it waits as long as it is told, and not beyond its budget', async () => {
   answers = [problem(429, 'rate_limited', { 'Retry-After': '3600' })];
-  await expect(clientOf().articles.get(7)).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 3_600_000 });
+  await expect(clientOf().articles.get(7)).rejects.toMatchObject({
+    code: 'rate_limited',
+    retryAfterMs: 3_600_000,
+  });
   expect(asked).toHaveLength(1);
   answers = [cut, cut, cut];
-  await expect(clientOf({ attemptsMax: 3 }).articles.get(7)).rejects.toMatchObject({ name: 'NoAnswer', reason: 'connection' });
+  await expect(clientOf({ attemptsMax: 3 }).articles.get(7)).rejects.toMatchObject({
+    name: 'NoAnswer',
+    reason: 'connection',
+  });
   expect(answers).toEqual([]);
 });
 
@@ -216,7 +248,12 @@ test('a session that has another token sends a refused request once more', async
       return true;
     },
   };
-  answers = [problem(401, 'invalid_token'), written(), problem(401, 'invalid_token'), problem(401, 'invalid_token')];
+  answers = [
+    problem(401, 'invalid_token'),
+    written(),
+    problem(401, 'invalid_token'),
+    problem(401, 'invalid_token'),
+  ];
   const client = clientOf({ token: session });
   await client.articles.publish(7, undefined, { idempotencyKey: false });
   expect(asked.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
@@ -225,7 +262,9 @@ test('a session that has another token sends a refused request once more', async
 });
 
 test('lists are read page by page, as far as the loop goes', async () => {
-  const link = (cursor: string) => ({ Link: `</articles?after=${cursor}>; rel="next", </articles>; rel="first"` });
+  const link = (cursor: string) => ({
+    Link: `</articles?after=${cursor}>; rel="next", </articles>; rel="first"`,
+  });
   const client = clientOf();
   answers = [json([{ id: 1 }, { id: 2 }], link('a%2B')), json([{ id: 3 }], link('b'))];
   const ids: number[] = [];
@@ -234,7 +273,10 @@ test('lists are read page by page, as far as the loop goes', async () => {
     if (id === 3) break;
   }
   expect(ids).toEqual([1, 2, 3]);
-  expect(asked.map((each) => each.url)).toEqual(['/articles?status=draft&before=z', '/articles?status=draft&after=a%2B']);
+  expect(asked.map((each) => each.url)).toEqual([
+    '/articles?status=draft&before=z',
+    '/articles?status=draft&after=a%2B',
+  ]);
   answers = [json([{ id: 1 }], link('a')), json([{ id: 2 }], { Link: '</articles?before=c>; rel="prev"' })];
   const pages = await Array.fromAsync(client.articles.list().pages());
   expect(pages).toMatchObject([
@@ -262,12 +304,19 @@ test('files keep their bytes and their type, and the token goes to uploads of An
 test('a stream as a body is sent once, because its bytes are gone', async () => {
   answers = [problem(503, 'unavailable', NOW)];
   const body = new Blob(['png']).stream() as never;
-  await expect(clientOf().articles.putFile(7, 'cover', body, { type: 'image/png' })).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(clientOf().articles.putFile(7, 'cover', body, { type: 'image/png' })).rejects.toMatchObject({
+    code: 'unavailable',
+  });
   expect(asked.map((each) => each.body)).toEqual(['png']);
 });
 
 test('links say what can be done', async () => {
-  answers = [json({ id: 7, _links: { self: { href: '/articles/7' }, publish: { href: '/articles/7/publish', method: 'POST' } } })];
+  answers = [
+    json({
+      id: 7,
+      _links: { self: { href: '/articles/7' }, publish: { href: '/articles/7/publish', method: 'POST' } },
+    }),
+  ];
   const article = await clientOf().articles.get(7);
   expect([can(article, 'publish'), can(article, 'unpublish')]).toEqual([true, false]);
 });
@@ -278,7 +327,8 @@ test('neither the client nor what it has is a promise', async () => {
   expect(await client.articles).toHaveProperty('get');
 });
 
-const event = (cursor: string) => `id: ${cursor}\ndata: ${JSON.stringify({ cursor, type: 'article.drafted', data: {} })}\n\n`;
+const event = (cursor: string) =>
+  `id: ${cursor}\ndata: ${JSON.stringify({ cursor, type: 'article.drafted', data: {} })}\n\n`;
 const stream =
   (...parts: readonly string[]): Answer =>
   (response) => {
@@ -392,11 +442,18 @@ test('a write to another path is sent once, and again only by a key that the cal
 });
 
 test('a success that is no JSON is not of Annals', async () => {
-  const page: Answer = (response) => void response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>');
+  const page: Answer = (response) =>
+    void response.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>');
   const client = clientOf();
-  const calls = [() => client.articles.get(7), () => client.articles.list().page(), () => client.me(), () => client.articles.publish(7)];
+  const calls = [
+    () => client.articles.get(7),
+    () => client.articles.list().page(),
+    () => client.me(),
+    () => client.articles.publish(7),
+  ];
   answers = calls.map(() => page);
-  for (const call of calls) await expect(call()).rejects.toMatchObject({ name: 'Problem', code: 'unexpected_answer', status: 200 });
+  for (const call of calls)
+    await expect(call()).rejects.toMatchObject({ name: 'Problem', code: 'unexpected_answer', status: 200 });
 });
 
 test.each([
@@ -430,11 +487,14 @@ test('a path does not lead out of the one that Annals is behind', async () => {
   expect(asked.map(({ url }) => url)).toEqual(['/behind/of-another', '/behind/webhooks?limit=3']);
 });
 
-test.each(['', '.', '..'])('an id that is %j is refused, because its path would be that of something else', async (id) => {
-  await expect(clientOf().articles.delete({ id } as never)).rejects.toThrow(TypeError);
-  await expect(clientOf().articles.get(id as never)).rejects.toThrow(TypeError);
-  expect(asked).toEqual([]);
-});
+test.each(['', '.', '..'])(
+  'an id that is %j is refused, because its path would be that of something else',
+  async (id) => {
+    await expect(clientOf().articles.delete({ id } as never)).rejects.toThrow(TypeError);
+    await expect(clientOf().articles.get(id as never)).rejects.toThrow(TypeError);
+    expect(asked).toEqual([]);
+  },
+);
 
 test('an error of the platform is not taken for a broken connection', async () => {
   const { any } = AbortSignal;
@@ -447,5 +507,7 @@ test('an error of the platform is not taken for a broken connection', async () =
 
 test('nobody waits for a promise with a signal that is aborted already', async () => {
   const { promise } = Promise.withResolvers<void>();
-  await expect(unlessAborted(promise, AbortSignal.abort(new Error('left before')))).rejects.toThrow('left before');
+  await expect(unlessAborted(promise, AbortSignal.abort(new Error('left before')))).rejects.toThrow(
+    'left before',
+  );
 });

@@ -7,30 +7,43 @@ import { type Options, type Requester, requesterOf } from './requests.ts';
 import type { Client, EventQuery, FollowOptions, WriteOptions } from './types/client.ts';
 
 /**
- * A client of a domain, by its declaration as a type: `createClient<typeof expenses>({ url })`. Nothing of the domain is there at run time:
- * paths follow from the names (`client.lineItems.of(7)` is `/line-items/7`), and what there is to call is for the compiler to say.
+ * A client of a domain, by its declaration as a type: `createClient<typeof expenses>({ url })`. Nothing of
+ * the domain is there at run time: paths follow from the names (`client.lineItems.of(7)` is `/line-items/7`),
+ * and what there is to call is for the compiler to say.
  */
-export const createClient = <Domain>(options: Options): Client<Domain> => clientOf(requesterOf(options)) as Client<Domain>;
+export const createClient = <Domain>(options: Options): Client<Domain> =>
+  clientOf(requesterOf(options)) as Client<Domain>;
 
 const clientOf = (requester: Requester): object => {
   const { send } = requester;
   const kernel: Readonly<Record<string, unknown>> & { readonly written?: string | undefined } = {
     me: async (options?: object) => jsonIn(await send('GET', '/me', { options })),
-    follow: (query: EventQuery<string> = {}, options: FollowOptions = {}) => followBy(requester, query, options),
+    follow: (query: EventQuery<string> = {}, options: FollowOptions = {}) =>
+      followBy(requester, query, options),
     events: {
       list: (query: EventQuery<string> & { readonly limit?: number } = {}, options?: object) =>
         listingOf(async (after) =>
-          pageIn(await send('GET', '/events', { query: { ...parametersOf(query), ...(after && { after }) }, options })),
+          pageIn(
+            await send('GET', '/events', {
+              query: { ...parametersOf(query), ...(after && { after }) },
+              options,
+            }),
+          ),
         ),
     },
-    read: async (path: string, query?: object, options?: object) => jsonIn(await send('GET', path, { query, options })),
+    read: async (path: string, query?: object, options?: object) =>
+      jsonIn(await send('GET', path, { query, options })),
     files: {
       get: (path: string, options?: object) => send('GET', uploadAt(path), { options, isStreamed: true }),
-      address: async (path: string, options?: object) => jsonIn(await send('GET', `${uploadAt(path)}/address`, { options })),
+      address: async (path: string, options?: object) =>
+        jsonIn(await send('GET', `${uploadAt(path)}/address`, { options })),
     },
     // Whether such a path knows idempotency keys, only the caller can say.
     request: (method: string, path: string, body?: unknown, options: WriteOptions = {}) =>
-      send(method, path, { body, options: method === 'GET' ? options : { idempotencyKey: false, ...options } }),
+      send(method, path, {
+        body,
+        options: method === 'GET' ? options : { idempotencyKey: false, ...options },
+      }),
     with: (options: object) => clientOf(requester.with(options)),
     isProblem: (error: unknown, ...codes: readonly string[]) =>
       error instanceof Problem && (codes.length === 0 || codes.includes(error.code)),
@@ -45,7 +58,9 @@ const clientOf = (requester: Requester): object => {
 const collections = (kernel: object, send: Send): object =>
   new Proxy(kernel, {
     get: (target, name) =>
-      typeof name === 'symbol' || name === 'then' || Object.hasOwn(target, name) ? Reflect.get(target, name) : collectionOf(send, '', name),
+      typeof name === 'symbol' || name === 'then' || Object.hasOwn(target, name)
+        ? Reflect.get(target, name)
+        : collectionOf(send, '', name),
   });
 
 const followBy = (
@@ -71,7 +86,12 @@ const followBy = (
     open: (cursor, signal) =>
       once('GET', '/events', {
         query: { ...parametersOf(query), ...(cursor !== undefined && { after: cursor }) },
-        options: { ...options, signal, consistency: false, headers: { Accept: 'text/event-stream', ...options.headers } },
+        options: {
+          ...options,
+          signal,
+          consistency: false,
+          headers: { Accept: 'text/event-stream', ...options.headers },
+        },
         isStreamed: true,
       }),
   });
@@ -80,7 +100,8 @@ const followBy = (
 /** The place of the log that stands for now: so nothing is missed before the first event has come. */
 const readCursor = async (answer: Response): Promise<string> => {
   const { data } = await jsonIn<{ readonly data?: { readonly cursor?: string } }>(answer);
-  if (data?.cursor === undefined) throw new Problem({ code: 'unavailable', status: 503, message: 'the server says no cursor to begin at' });
+  if (data?.cursor === undefined)
+    throw new Problem({ code: 'unavailable', status: 503, message: 'the server says no cursor to begin at' });
   return data.cursor;
 };
 

@@ -2,7 +2,10 @@ import { listingOf, type Page, pageIn } from './pages.ts';
 import { jsonIn } from './problem.ts';
 import type { ReadOptions, Target, WriteOptions } from './types/client.ts';
 
-/** What there is to call on a collection, by its path: REST has the same methods for every aggregate, list and view. */
+/**
+ * What there is to call on a collection, by its path: REST has the same methods for every aggregate, list and
+ * view.
+ */
 
 export type Send = (
   method: string,
@@ -25,7 +28,10 @@ type Read = ReadOptions | undefined;
 /** As paths name it: `lineItems` is `line-items`. */
 const kebab = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** Under a path, by the name that the domain has for it. Whatever it has no method for is a command of the domain. */
+/**
+ * Under a path, by the name that the domain has for it. Whatever it has no method for is a command of the
+ * domain.
+ */
 export const collectionOf = (send: Send, under: string, name: string, etagAbove?: string): object => {
   const path = `${under}/${kebab(name)}`;
   const at = (id: number | string): string => `${path}/${segmentOf(id)}`;
@@ -34,44 +40,72 @@ export const collectionOf = (send: Send, under: string, name: string, etagAbove?
     target: Target | string,
     rest: { readonly suffix?: string; readonly body?: unknown; readonly options: Write },
   ) =>
-    send(method, `${at(idOf(target))}${rest.suffix ?? ''}`, { body: rest.body, etag: etagOf(target) ?? etagAbove, options: rest.options });
+    send(method, `${at(idOf(target))}${rest.suffix ?? ''}`, {
+      body: rest.body,
+      etag: etagOf(target) ?? etagAbove,
+      options: rest.options,
+    });
   const act = async (target: Target, command: string, body: unknown, options: Write) =>
     writtenIn(await onItem('POST', target, { suffix: `/${kebab(command)}`, body, options }));
-  const create = async (body: unknown, options: Write) => writtenIn(await send('POST', path, { body, etag: etagAbove, options }));
-  const edit = async (target: Target, body: unknown, options: Write) => writtenIn(await onItem('PATCH', target, { body, options }));
+  const create = async (body: unknown, options: Write) =>
+    writtenIn(await send('POST', path, { body, etag: etagAbove, options }));
+  const edit = async (target: Target, body: unknown, options: Write) =>
+    writtenIn(await onItem('PATCH', target, { body, options }));
   const remove = async (target: Target, options: Write) => void (await onItem('DELETE', target, { options }));
   const pageBy =
     (of: string, query: object | undefined, options: Read) =>
     async (after: string | undefined): Promise<Page<unknown>> =>
-      pageIn(await send('GET', of, { query: after === undefined ? query : { ...query, before: undefined, after }, options }));
+      pageIn(
+        await send('GET', of, {
+          query: after === undefined ? query : { ...query, before: undefined, after },
+          options,
+        }),
+      );
   const methods = {
-    get: async (id: number | string, query: object | undefined, options: Read) => itemIn(await send('GET', at(id), { query, options })),
+    get: async (id: number | string, query: object | undefined, options: Read) =>
+      itemIn(await send('GET', at(id), { query, options })),
     list: (query: object | undefined, options: Read) => listingOf(pageBy(path, query, options)),
-    history: (id: number, query: object | undefined, options: Read) => listingOf(pageBy(`${at(id)}/history`, query, options)),
-    find: async (key: object, options: Read) => (await pageBy(path, { ...key, limit: 1 }, options)(undefined)).items[0],
+    history: (id: number, query: object | undefined, options: Read) =>
+      listingOf(pageBy(`${at(id)}/history`, query, options)),
+    find: async (key: object, options: Read) =>
+      (await pageBy(path, { ...key, limit: 1 }, options)(undefined)).items[0],
     create,
     add: create,
     edit,
-    replace: async (target: Target, body: unknown, options: Write) => writtenIn(await onItem('PUT', target, { body, options })),
+    replace: async (target: Target, body: unknown, options: Write) =>
+      writtenIn(await onItem('PUT', target, { body, options })),
     delete: remove,
     remove,
-    putFile: async (target: Target, field: string, body: Blob, { type, ...options }: WriteOptions & { readonly type?: string } = {}) => {
+    putFile: async (
+      target: Target,
+      field: string,
+      body: Blob,
+      { type, ...options }: WriteOptions & { readonly type?: string } = {},
+    ) => {
       const headers = { 'Content-Type': type ?? body.type, ...options.headers };
-      return writtenIn(await onItem('PUT', target, { suffix: `/${kebab(field)}`, body, options: { ...options, headers } }));
+      return writtenIn(
+        await onItem('PUT', target, { suffix: `/${kebab(field)}`, body, options: { ...options, headers } }),
+      );
     },
     deleteFile: async (target: Target, field: string, options: Write) =>
       void (await onItem('DELETE', target, { suffix: `/${kebab(field)}`, options })),
-    command: (target: Target, command: string, body?: unknown, options?: Write) => act(target, command, body, options),
+    command: (target: Target, command: string, body?: unknown, options?: Write) =>
+      act(target, command, body, options),
     of: (target: Target) => named((list) => collectionOf(send, at(idOf(target)), list, etagOf(target))),
   };
-  return named((command) => (target: Target, body?: unknown, options?: Write) => act(target, command, body, options), methods);
+  return named(
+    (command) => (target: Target, body?: unknown, options?: Write) => act(target, command, body, options),
+    methods,
+  );
 };
 
 /** What it has, and for every other name what is made of that. It is no promise, whoever asks. */
 const named = (make: (name: string) => unknown, has: object = {}): object =>
   new Proxy(has, {
     get: (target, name) =>
-      typeof name === 'symbol' || name === 'then' || Object.hasOwn(target, name) ? Reflect.get(target, name) : make(name),
+      typeof name === 'symbol' || name === 'then' || Object.hasOwn(target, name)
+        ? Reflect.get(target, name)
+        : make(name),
   });
 
 /** Of these, the path would be that of something else. */
@@ -85,7 +119,8 @@ const idOf = (target: Target | string): number | string => (typeof target === 'o
 
 /** The ETags of what was read and written, as long as somebody has it. */
 const etags = new WeakMap<object, string>();
-const etagOf = (target: Target | string): string | undefined => (typeof target === 'object' ? etags.get(target) : undefined);
+const etagOf = (target: Target | string): string | undefined =>
+  typeof target === 'object' ? etags.get(target) : undefined;
 
 const itemIn = async (response: Response): Promise<unknown> => {
   const item = await jsonIn<object>(response);

@@ -14,7 +14,9 @@ export type Follow = {
   /** Opens the stream after a cursor; without one, from now on. */
   readonly open: (after: string | undefined, signal: AbortSignal) => Promise<Response>;
   readonly after: string | undefined;
-  /** No byte for so long, and the connection is given up: an idle stream says every 15 seconds that it lives. */
+  /**
+   * No byte for so long, and the connection is given up: an idle stream says every 15 seconds that it lives.
+   */
   readonly silenceMaxMs: number;
   readonly signal: AbortSignal | undefined;
 };
@@ -27,7 +29,10 @@ export const follow = <Event>({ begin, open, after, silenceMaxMs, signal }: Foll
   const ended = signal ? AbortSignal.any([leaving.signal, signal]) : leaving.signal;
   const state = { cursor: after, failures: 0, retryMs: 0 };
 
-  /** Of one connection, until it ends. Nothing is read ahead of the loop but what the connection holds, so a slow loop slows the server down. */
+  /**
+   * Of one connection, until it ends. Nothing is read ahead of the loop but what the connection holds, so a
+   * slow loop slows the server down.
+   */
   async function* connection(): AsyncGenerator<Event> {
     const silence = watchSilence(silenceMaxMs);
     try {
@@ -41,7 +46,8 @@ export const follow = <Event>({ begin, open, after, silenceMaxMs, signal }: Foll
         }
         if (data !== '') {
           state.failures = 0;
-          // Whoever leaves the loop here has had it, and whoever throws has not: the cursor moves when the next is asked for.
+          // Whoever leaves the loop here has had it, and whoever throws has not: the cursor moves when the
+          // next is asked for.
           yield JSON.parse(data) as Event;
         }
         // An empty id would mean from now on.
@@ -93,13 +99,18 @@ export const follow = <Event>({ begin, open, after, silenceMaxMs, signal }: Foll
   };
 };
 
-/** What ends a connection and not the right to have one: the next brings another token, and is refused by its status if there is none. */
+/**
+ * What ends a connection and not the right to have one: the next brings another token, and is refused by its
+ * status if there is none.
+ */
 const RESUMABLE: ReadonlySet<string> = new Set(['invalid_token', 'too_slow']);
 const isPassing = ({ code, status }: Problem): boolean => RESUMABLE.has(code) || !isRefusal(status);
 
 /** Without a right to it, a stream ends for good, and so it does if the cursor or a parameter is wrong. */
-const isRefusal = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429;
-const isFinal = (error: unknown): boolean => !(error instanceof NoAnswer || (error instanceof Problem && !isRefusal(error.status)));
+const isRefusal = (status: number): boolean =>
+  status >= 400 && status < 500 && status !== 408 && status !== 429;
+const isFinal = (error: unknown): boolean =>
+  !(error instanceof NoAnswer || (error instanceof Problem && !isRefusal(error.status)));
 
 async function* bytesOf(response: Response): AsyncGenerator<Uint8Array> {
   const reader = response.body?.getReader();

@@ -59,7 +59,9 @@ export const pageIn = async <T>(response: Response): Promise<Page<T>> => {
 
 /** `Link` (RFC 8288): addresses by their relations. */
 const linksIn = (header: string): ReadonlyMap<string, string> =>
-  new Map([...header.matchAll(/<([^>]*)>\s*;[^,<]*\brel="([^"]*)"/g)].map(([, href = '', rel = '']) => [rel, href]));
+  new Map(
+    [...header.matchAll(/<([^>]*)>\s*;[^,<]*\brel="([^"]*)"/g)].map(([, href = '', rel = '']) => [rel, href]),
+  );
 
 export const ANY_ORIGIN = 'http://any.invalid';
 const cursorIn = (href: string | undefined, parameter: 'after' | 'before'): string | undefined =>

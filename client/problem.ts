@@ -23,7 +23,11 @@ export class Problem<Code extends string = string> extends Error {
   }
 }
 
-export type ProblemError = { readonly detail: string; readonly pointer?: string; readonly parameter?: string };
+export type ProblemError = {
+  readonly detail: string;
+  readonly pointer?: string;
+  readonly parameter?: string;
+};
 type ProblemInit<Code> = {
   readonly code: Code;
   readonly status: number;
@@ -34,13 +38,19 @@ type ProblemInit<Code> = {
   readonly retryAfterMs?: number | undefined;
 };
 
-/** There was no answer: no connection, a broken one, or a timeout. Whether a write was carried out is not known. */
+/**
+ * There was no answer: no connection, a broken one, or a timeout. Whether a write was carried out is not
+ * known.
+ */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
   readonly reason: 'connection' | 'timeout';
 
   constructor(reason: 'connection' | 'timeout', options: ErrorOptions) {
-    super(reason === 'timeout' ? 'the server did not answer in time' : 'the server cannot be reached', options);
+    super(
+      reason === 'timeout' ? 'the server did not answer in time' : 'the server cannot be reached',
+      options,
+    );
     this.reason = reason;
   }
 }
@@ -54,7 +64,11 @@ export const problemIn = async (response: Response, nowMs = Date.now()): Promise
   const retryAfterMs = retryAfterMsIn(headers.get('Retry-After'), nowMs);
   const isProblem = headers.get('Content-Type')?.startsWith(PROBLEM) ?? false;
   const body = await (isProblem ? response.json() : response.body?.cancel())?.catch(() => undefined);
-  const { code = NOT_OURS, title = `the answer has the status ${status}`, ...told } = (body ?? {}) as ProblemBody;
+  const {
+    code = NOT_OURS,
+    title = `the answer has the status ${status}`,
+    ...told
+  } = (body ?? {}) as ProblemBody;
   return new Problem({ ...told, code, status, message: told.detail ?? title, retryAfterMs });
 };
 
@@ -64,7 +78,11 @@ export const jsonIn = async <Value>(response: Response): Promise<Value> => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Problem({ code: NOT_OURS, status: response.status, message: 'the answer is not the JSON that Annals answers with' });
+    throw new Problem({
+      code: NOT_OURS,
+      status: response.status,
+      message: 'the answer is not the JSON that Annals answers with',
+    });
   }
 };
 
@@ -79,7 +97,12 @@ type ProblemBody = {
 
 /** Of a problem that a stream of events ends with. */
 export const problemOfMessage = (data: string): Problem => {
-  const { code = NOT_OURS, title = 'the stream has ended', status = 0, ...told } = JSON.parse(data) as ProblemBody & { status?: number };
+  const {
+    code = NOT_OURS,
+    title = 'the stream has ended',
+    status = 0,
+    ...told
+  } = JSON.parse(data) as ProblemBody & { status?: number };
   return new Problem({ ...told, code, status, message: told.detail ?? title });
 };
 

@@ -26,7 +26,12 @@ export type Requester = {
 /** What all clients that `with` derives from one have in common. */
 type Shared = { readonly base: string; readonly transport: Transport; written: string | undefined };
 
-export const requesterOf = ({ url, token, fetch = globalThis.fetch.bind(globalThis), ...limits }: Options): Requester => {
+export const requesterOf = ({
+  url,
+  token,
+  fetch = globalThis.fetch.bind(globalThis),
+  ...limits
+}: Options): Requester => {
   const transport: Transport = { ...LIMITS, ...limits, fetch, session: sessionOf(token) };
   return requesterBy({ base: String(url).replace(/\/+$/, ''), transport, written: undefined }, {});
 };
@@ -69,9 +74,16 @@ const request = async (shared: Shared, asked: Asked): Promise<Response> => {
 };
 
 const LOST: ReadonlySet<string> = new Set(['unknown_cursor', 'cursor_of_lost_history']);
-const withToken = (sent: Sent, token: string): Sent => ({ ...sent, headers: { 'Consistency-Token': token, ...sent.headers } });
+const withToken = (sent: Sent, token: string): Sent => ({
+  ...sent,
+  headers: { 'Consistency-Token': token, ...sent.headers },
+});
 
-const sentOf = (base: string, { method, path, query, body, etag, isStreamed, options }: Asked, isRead: boolean): Sent => {
+const sentOf = (
+  base: string,
+  { method, path, query, body, etag, isStreamed, options }: Asked,
+  isRead: boolean,
+): Sent => {
   const { signal, idempotencyKey = newKey(), ifMatch = etag ?? false } = options;
   const isBytes = body instanceof Blob || body instanceof ReadableStream;
   const isOnce = body instanceof ReadableStream || idempotencyKey === false;
@@ -80,7 +92,10 @@ const sentOf = (base: string, { method, path, query, body, etag, isStreamed, opt
     url: `${base}${resolved(path)}${searchOf(query)}`,
     headers: {
       Accept: 'application/json',
-      ...(body !== undefined && !isBytes && { 'Content-Type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }),
+      ...(body !== undefined &&
+        !isBytes && {
+          'Content-Type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+        }),
       ...(!isRead && idempotencyKey !== false && { 'Idempotency-Key': idempotencyKey }),
       ...(!isRead && ifMatch !== false && { 'If-Match': ifMatch }),
       ...options.headers,
@@ -92,7 +107,10 @@ const sentOf = (base: string, { method, path, query, body, etag, isStreamed, opt
   };
 };
 
-/** As a browser would resolve it, but never to another origin, which would get the token, and never out of the path that Annals is behind. */
+/**
+ * As a browser would resolve it, but never to another origin, which would get the token, and never out of the
+ * path that Annals is behind.
+ */
 const resolved = (path: string): string => {
   const { origin, pathname, search } = new URL(path, ANY_ORIGIN);
   if (!path.startsWith('/') || origin !== ANY_ORIGIN || pathname.startsWith('//'))
@@ -103,12 +121,15 @@ const resolved = (path: string): string => {
 const KEY_BYTES = 16;
 /** `crypto.randomUUID` is not there on pages without TLS. */
 const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(KEY_BYTES)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  Array.from(crypto.getRandomValues(new Uint8Array(KEY_BYTES)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
 
 const searchOf = (query: object | undefined): string => {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {}))
-    if (value !== undefined) parameters.set(name, value instanceof Date ? value.toISOString() : String(value));
+    if (value !== undefined)
+      parameters.set(name, value instanceof Date ? value.toISOString() : String(value));
   return parameters.size === 0 ? '' : `?${parameters}`;
 };
 
@@ -121,6 +142,9 @@ const remember = (shared: Shared, response: Response): Response => {
 
 const BASE = 36;
 const isLater = (cursor: string, than: string | undefined): boolean => {
-  const [[log, position], [otherLog, other]] = [cursor, than ?? ''].map((each) => each.split('-')) as [string[], string[]];
+  const [[log, position], [otherLog, other]] = [cursor, than ?? ''].map((each) => each.split('-')) as [
+    string[],
+    string[],
+  ];
   return log !== otherLog || Number.parseInt(position ?? '', BASE) > Number.parseInt(other ?? '', BASE);
 };

@@ -8,7 +8,10 @@ export type Message = {
 /** A message that is longer is none of Annals. */
 const MESSAGE_CHARACTERS_MAX = 4_000_000;
 
-/** Server-sent events (HTML, 9.2.6), as they come. One is whole only once its empty line has come: what was cut off comes again. */
+/**
+ * Server-sent events (HTML, 9.2.6), as they come. One is whole only once its empty line has come: what was
+ * cut off comes again.
+ */
 export async function* messagesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Message> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -25,7 +28,13 @@ export async function* messagesIn(chunks: AsyncIterable<Uint8Array>): AsyncGener
 
 const messageOf = (lines: readonly string[]): Message => {
   const values = (field: string): readonly string[] =>
-    lines.flatMap((line) => (line === field ? [''] : line.startsWith(`${field}:`) ? [line.slice(field.length + 1).replace(/^ /, '')] : []));
+    lines.flatMap((line) =>
+      line === field
+        ? ['']
+        : line.startsWith(`${field}:`)
+          ? [line.slice(field.length + 1).replace(/^ /, '')]
+          : [],
+    );
   const retry = values('retry').at(-1);
   return {
     event: values('event').at(-1) ?? 'message',

@@ -6,7 +6,10 @@ export type Session = {
     readonly url: string;
     readonly signal?: AbortSignal | undefined;
   }): Promise<Readonly<Record<string, string>>>;
-  /** After a 401: whether the same request may go well now, because there is another token than in the headers that authorized it. */
+  /**
+   * After a 401: whether the same request may go well now, because there is another token than in the headers
+   * that authorized it.
+   */
   refused?(response: Response, headers: Readonly<Record<string, string>>): Promise<boolean>;
 };
 

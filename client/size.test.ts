@@ -15,7 +15,8 @@ const bundleOf = async (source: string) => {
   const input = 'page';
   const page = {
     name: 'page',
-    resolveId: (name: string) => (name === input ? name : name.startsWith('../package/') ? pathOf(name) : undefined),
+    resolveId: (name: string) =>
+      name === input ? name : name.startsWith('../package/') ? pathOf(name) : undefined,
     load: (name: string) => (name === input ? source : undefined),
   };
   const build = await rolldown({ input, platform: 'browser', logLevel: 'silent', plugins: [page] });
@@ -27,13 +28,20 @@ const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta
 
 test.each([
   ['without sign-in', `export * from '../package/client.ts'`, 6],
-  ['with sign-in', `export { createClient } from '../package/client.ts'; export { browserSession } from '../package/client-sign-in.ts'`, 9],
-])('for browsers it is small %s, and has nothing of the server or of another package in it', async (what, source, kibMax) => {
-  const [{ code, modules, imports }, ...others] = await bundleOf(source);
-  expect({ imports, others }).toEqual({ imports: [], others: [] });
-  const ours = /\/(?:client|package)\/(?:sign-in\/(?:browser\/)?)?[\w-]+\.ts$|^page$/;
-  expect(Object.keys(modules).filter((path) => !ours.test(path))).toEqual([]);
-  const { byteLength } = gzipSync(code);
-  console.info(`annals/client ${what}: ${byteLength} bytes gzipped`);
-  expect(byteLength).toBeLessThan(kibMax * KIB);
-});
+  [
+    'with sign-in',
+    `export { createClient } from '../package/client.ts'; export { browserSession } from '../package/client-sign-in.ts'`,
+    9,
+  ],
+])(
+  'for browsers it is small %s, and has nothing of the server or of another package in it',
+  async (what, source, kibMax) => {
+    const [{ code, modules, imports }, ...others] = await bundleOf(source);
+    expect({ imports, others }).toEqual({ imports: [], others: [] });
+    const ours = /\/(?:client|package)\/(?:sign-in\/(?:browser\/)?)?[\w-]+\.ts$|^page$/;
+    expect(Object.keys(modules).filter((path) => !ours.test(path))).toEqual([]);
+    const { byteLength } = gzipSync(code);
+    console.info(`annals/client ${what}: ${byteLength} bytes gzipped`);
+    expect(byteLength).toBeLessThan(kibMax * KIB);
+  },
+);

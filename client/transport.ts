@@ -52,7 +52,9 @@ const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 
 
 /** Whether it may go well the next time. */
 const mayPass = (error: Problem | NoAnswer): boolean =>
-  error instanceof NoAnswer || PASSING_CODES.has(error.code) || (PASSING_STATUSES.has(error.status) && !LASTING_CODES.has(error.code));
+  error instanceof NoAnswer ||
+  PASSING_CODES.has(error.code) ||
+  (PASSING_STATUSES.has(error.status) && !LASTING_CODES.has(error.code));
 
 const attemptOf = async (transport: Transport, sent: Sent): Promise<Response | Problem | NoAnswer> => {
   const authorization = await authorize(transport, sent);
@@ -60,7 +62,11 @@ const attemptOf = async (transport: Transport, sent: Sent): Promise<Response | P
   if (!(response instanceof Response)) return response;
   if (response.ok || response.status === 304) return response;
   // Nothing was carried out, so that it can be sent once more with another token, whatever it is.
-  if (response.status === 401 && !isStream(sent.body) && (await transport.session.refused?.(response, authorization))) {
+  if (
+    response.status === 401 &&
+    !isStream(sent.body) &&
+    (await transport.session.refused?.(response, authorization))
+  ) {
     const again = await answerTo(transport, sent, await authorize(transport, sent));
     return again instanceof Response && !again.ok ? problemIn(again) : again;
   }
@@ -84,13 +90,22 @@ const authorize = async ({ session }: Transport, { method, url, signal }: Sent):
 };
 
 /** Throws only if the caller has aborted it, or the platform cannot make the request. */
-const answerTo = async ({ fetch, timeoutMs }: Transport, sent: Sent, authorization: Authorization): Promise<Response | NoAnswer> => {
+const answerTo = async (
+  { fetch, timeoutMs }: Transport,
+  sent: Sent,
+  authorization: Authorization,
+): Promise<Response | NoAnswer> => {
   const { method, url, body, isStreamed = false, signal } = sent;
   const headers = { ...authorization, ...sent.headers };
   const timeout = new AbortController();
   const signals = signal ? [timeout.signal, signal] : [timeout.signal];
   // Outside of `try`: what the platform lacks is not a broken connection.
-  const init: RequestInit & { duplex?: 'half' } = { method, headers, signal: AbortSignal.any(signals), cache: 'no-store' };
+  const init: RequestInit & { duplex?: 'half' } = {
+    method,
+    headers,
+    signal: AbortSignal.any(signals),
+    cache: 'no-store',
+  };
   if (body !== undefined) init.body = body;
   if (isStream(body)) init.duplex = 'half';
   const timer = setTimeout(() => timeout.abort(), timeoutMs);

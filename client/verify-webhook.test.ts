@@ -18,7 +18,9 @@ test('what the library of Standard Webhooks has signed is genuine', async () => 
   const event = JSON.parse(BODY);
   expect(await verifyWebhook(signed(), BODY, SECRET)).toEqual(event);
   expect(await verifyWebhook(new Headers(signed()), new TextEncoder().encode(BODY), SECRET)).toEqual(event);
-  expect(await verifyWebhook(signed(), new TextEncoder().encode(BODY).buffer, [OTHER, SECRET])).toEqual(event);
+  expect(await verifyWebhook(signed(), new TextEncoder().encode(BODY).buffer, [OTHER, SECRET])).toEqual(
+    event,
+  );
 });
 
 test('one of several signatures is enough', async () => {
@@ -36,7 +38,12 @@ test.each([
   ['another body', signed(), BODY.replace('a', 'b'), 'signature'],
   ['another id', { ...signed(), 'webhook-id': 'msg_2' }, BODY, 'signature'],
   ['another kind of signature', { ...signed(), 'webhook-signature': asymmetric }, BODY, 'signature'],
-  ['half a signature', { ...signed(), 'webhook-signature': signed()['webhook-signature'].slice(0, 20) }, BODY, 'signature'],
+  [
+    'half a signature',
+    { ...signed(), 'webhook-signature': signed()['webhook-signature'].slice(0, 20) },
+    BODY,
+    'signature',
+  ],
   ['an old one', signed({ at: old }), BODY, 'time'],
   ['one from the future', signed({ at: new Date(Date.now() + 400_000) }), BODY, 'time'],
   ['a time that is none', { ...signed(), 'webhook-timestamp': '1e9' }, BODY, 'headers'],
@@ -44,7 +51,10 @@ test.each([
   ['none at all', {}, BODY, 'headers'],
   ['a header twice', { ...signed(), 'webhook-id': [ID, ID] }, BODY, 'headers'],
 ])('%s is refused', async (_, headers, body, reason) => {
-  await expect(verifyWebhook(headers, body, SECRET)).rejects.toMatchObject({ name: 'WebhookRefused', reason });
+  await expect(verifyWebhook(headers, body, SECRET)).rejects.toMatchObject({
+    name: 'WebhookRefused',
+    reason,
+  });
 });
 
 test('a secret that is none is a mistake of ours, and not of the sender', async () => {

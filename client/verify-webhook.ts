@@ -1,6 +1,9 @@
 import type { AnyEvent } from './types/client.ts';
 
-/** Whether a webhook is genuine (Standard Webhooks), with WebCrypto alone, so that it is verified wherever JavaScript runs. */
+/**
+ * Whether a webhook is genuine (Standard Webhooks), with WebCrypto alone, so that it is verified wherever
+ * JavaScript runs.
+ */
 
 /** What is older was perhaps seen on its way, and is sent again by somebody else. */
 const AGE_MAX_SECONDS = 300;
@@ -16,25 +19,34 @@ export class WebhookRefused extends Error {
   }
 }
 
-type HeadersLike = { get(name: string): string | null } | { readonly [name: string]: string | readonly string[] | undefined };
+type HeadersLike =
+  | { get(name: string): string | null }
+  | { readonly [name: string]: string | readonly string[] | undefined };
 
 /**
- * The event that a request brings, if Annals has just sent it; otherwise it throws `WebhookRefused`. The body is the bytes as they came: parsed and
- * written again, they would be others. While a secret is being rotated, give both. Leave out what has come already, by the `id` of the event.
+ * The event that a request brings, if Annals has just sent it; otherwise it throws `WebhookRefused`. The body
+ * is the bytes as they came: parsed and written again, they would be others. While a secret is being rotated,
+ * give both. Leave out what has come already, by the `id` of the event.
  */
 export const verifyWebhook = async <Domain>(
   headers: HeadersLike,
   rawBody: string | Uint8Array<ArrayBuffer> | ArrayBuffer,
   secret: string | readonly string[],
 ): Promise<AnyEvent<Domain>> => {
-  const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) => headerOf(headers, `webhook-${name}`));
+  const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) =>
+    headerOf(headers, `webhook-${name}`),
+  );
   if (!id || !timestamp || !signatures || !/^\d{1,12}$/.test(timestamp))
-    throw new WebhookRefused('headers', 'webhook-id, webhook-timestamp or webhook-signature is missing or malformed');
+    throw new WebhookRefused(
+      'headers',
+      'webhook-id, webhook-timestamp or webhook-signature is missing or malformed',
+    );
   if (Math.abs(Date.now() / MS_PER_SECOND - Number(timestamp)) > AGE_MAX_SECONDS)
     throw new WebhookRefused('time', 'the request is more than five minutes old, or a clock is wrong');
   const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : new Uint8Array(rawBody);
   const signed = new Uint8Array([...new TextEncoder().encode(`${id}.${timestamp}.`), ...body]);
-  if (!(await isSigned(signed, signatures, [secret].flat()))) throw new WebhookRefused('signature', 'no signature fits the secret');
+  if (!(await isSigned(signed, signatures, [secret].flat())))
+    throw new WebhookRefused('signature', 'no signature fits the secret');
   try {
     return JSON.parse(new TextDecoder().decode(body));
   } catch {
@@ -46,15 +58,22 @@ export const verifyWebhook = async <Domain>(
 const SIGNATURES_MAX = 10;
 
 /** Any one of the signatures by any one of the secrets is enough. WebCrypto compares in constant time. */
-const isSigned = async (signed: Uint8Array<ArrayBuffer>, header: string, secrets: readonly string[]): Promise<boolean> => {
+const isSigned = async (
+  signed: Uint8Array<ArrayBuffer>,
+  header: string,
+  secrets: readonly string[],
+): Promise<boolean> => {
   const signatures = header
     .split(' ')
     .filter((each) => each.startsWith('v1,'))
     .slice(0, SIGNATURES_MAX);
   for (const secret of secrets) {
     const raw = bytesOf(secret.replace(/^whsec_/, ''));
-    if (raw === undefined || raw.length === 0) throw new TypeError('the secret of a webhook is whsec_ and base64');
-    const key = await crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
+    if (raw === undefined || raw.length === 0)
+      throw new TypeError('the secret of a webhook is whsec_ and base64');
+    const key = await crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, [
+      'verify',
+    ]);
     for (const signature of signatures) {
       const given = bytesOf(signature.slice('v1,'.length));
       if (given !== undefined && (await crypto.subtle.verify('HMAC', key, given, signed))) return true;
@@ -73,6 +92,9 @@ const bytesOf = (base64: string): Uint8Array<ArrayBuffer> | undefined => {
 
 /** Node gives headers as an object, everything else as `Headers`. */
 const headerOf = (headers: HeadersLike, name: string): string | undefined => {
-  const value = typeof headers.get === 'function' ? headers.get(name) : (headers as Readonly<Record<string, string>>)[name];
+  const value =
+    typeof headers.get === 'function'
+      ? headers.get(name)
+      : (headers as Readonly<Record<string, string>>)[name];
   return typeof value === 'string' ? value : undefined;
 };

@@ -14,7 +14,10 @@ export const wait = (ms: number, signal: AbortSignal | undefined): Promise<void>
   });
 
 /** Of a promise that others wait for too: they go on waiting. */
-export const unlessAborted = <Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> => {
+export const unlessAborted = <Value>(
+  promise: Promise<Value>,
+  signal: AbortSignal | undefined,
+): Promise<Value> => {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
@@ -38,7 +41,10 @@ export const shareCall = <Value>(call: () => Promise<Value>): (() => Promise<Val
 
 const FIRST_MS = 250;
 
-/** Twice as long each time up to a maximum, and anywhere in the upper half of that, so that many clients do not come at once. */
+/**
+ * Twice as long each time up to a maximum, and anywhere in the upper half of that, so that many clients do
+ * not come at once.
+ */
 export const backoffMs = (attempt: number, maxMs: number): number => {
   const fullMs = Math.min(FIRST_MS * 2 ** attempt, maxMs);
   return fullMs * (0.5 + Math.random() / 2);

@@ -21,7 +21,11 @@ import { makeReset } from '../auth/password-reset/password-reset.ts';
 import { migratePasswordResets } from '../auth/password-reset/reset-table.ts';
 import { createReadProfile, type ReadProfile } from '../auth/provider/profile.ts';
 import { turnOffSecondFactor } from '../auth/second-factor/second-factors.ts';
-import { createSecurityLog, type RecordSecurityEvent, type SecurityCircumstances } from '../auth/security-log.ts';
+import {
+  createSecurityLog,
+  type RecordSecurityEvent,
+  type SecurityCircumstances,
+} from '../auth/security-log.ts';
 import { createRecordSeal, type RecordSeal } from '../auth/storage/seal-record.ts';
 import type { Command } from './command.ts';
 import { openInstallation } from './installation.ts';
@@ -37,10 +41,16 @@ export const accountResetSecondFactor: Command = {
   run: ({ positionals: [email = ''] }, terminal) =>
     withAccounts(terminal, async ({ persons, by, tell, ...accounts }) => {
       const person = await persons.at(email);
-      if (!(await turnOffSecondFactor(accounts, person.userId, by))) throw new StartRefused(`No codes are asked for of ${email}.`);
+      if (!(await turnOffSecondFactor(accounts, person.userId, by)))
+        throw new StartRefused(`No codes are asked for of ${email}.`);
       await terminal.write(`${email} signs in with the password alone until they set up codes again.`);
-      terminal.complain('Make sure that it is them who asked: their password is now all that protects the account.');
-      await tell(person.userId, 'an operator took the codes off your account: its password is enough to sign in.');
+      terminal.complain(
+        'Make sure that it is them who asked: their password is now all that protects the account.',
+      );
+      await tell(
+        person.userId,
+        'an operator took the codes off your account: its password is enough to sign in.',
+      );
     }),
 };
 
@@ -53,7 +63,8 @@ export const accountRemovePasskeys: Command = {
   run: ({ positionals: [email = ''] }, terminal) =>
     withAccounts(terminal, async ({ persons, by, tell, ...accounts }) => {
       const person = await persons.at(email);
-      if (!(await removePasskeysOf(accounts, person.userId, by))) throw new StartRefused(`${email} has no passkeys.`);
+      if (!(await removePasskeysOf(accounts, person.userId, by)))
+        throw new StartRefused(`${email} has no passkeys.`);
       await terminal.write(`Nobody signs in as ${email} by a passkey any more.`);
       terminal.complain('Who is signed in stays so: a new password by a link (password-link) ends that.');
       await tell(person.userId, 'an operator removed all passkeys from your account.');
@@ -65,14 +76,19 @@ export const invite: Command = {
   summary: 'Invites a user: prints a link to create an account, valid once within a week.',
   positionals: ['<e-mail>'],
   options: {
-    role: { type: 'string', placeholder: '<role>', description: 'Role of the person; by default the role of self-registered users.' },
+    role: {
+      type: 'string',
+      placeholder: '<role>',
+      description: 'Role of the person; by default the role of self-registered users.',
+    },
   },
   examples: ['invite ada@example.com', 'invite grace@example.com --role admin'],
   async run({ positionals: [email = ''], values }, terminal) {
     const roles = rolesOf(terminal.domain);
     const role = values.get('role')?.at(-1) ?? terminal.domain.signUp;
     if (!roles.includes(role)) throw new UsageError(`--role must be one of ${roles.join(', ')}`);
-    if (!emailField.safeParse(email).success) throw new UsageError(`<e-mail> must be an e-mail address, and is “${email}”`);
+    if (!emailField.safeParse(email).success)
+      throw new UsageError(`<e-mail> must be an e-mail address, and is “${email}”`);
     await withAccounts(terminal, async ({ config, by, ...accounts }) => {
       const link = await makeInvitation(accounts, { email, role }, by);
       if (link === undefined) throw new StartRefused(`${email} has an account already.`);
@@ -91,8 +107,15 @@ export const passwordLink: Command = {
   run: ({ positionals: [email = ''] }, terminal) =>
     withAccounts(terminal, async ({ config, persons, by, ...accounts }) => {
       const person = await persons.at(email);
-      await terminal.write(resetLink(config.issuerUrl, await makeReset(accounts, { userId: person.userId, isMailed: false }, by)));
-      terminal.complain('Send it to nobody but them, and make sure that it is them who asks: it is not shown again.');
+      await terminal.write(
+        resetLink(
+          config.issuerUrl,
+          await makeReset(accounts, { userId: person.userId, isMailed: false }, by),
+        ),
+      );
+      terminal.complain(
+        'Send it to nobody but them, and make sure that it is them who asks: it is not shown again.',
+      );
     }),
 };
 
@@ -108,17 +131,27 @@ type Accounts = {
   };
   readonly record: RecordSecurityEvent;
   readonly by: SecurityCircumstances;
-  /** Tells somebody by mail that how they sign in was changed; without mail there, or an address, nobody is told. */
+  /**
+   * Tells somebody by mail that how they sign in was changed; without mail there, or an address, nobody is
+   * told.
+   */
   tell(userId: UserId, what: string): Promise<void>;
 };
 
 const CONNECTIONS_MAX = 2;
 
 /** Does something about who may sign in to the installation, running or not, as the operator. */
-const withAccounts = async <Result>(terminal: Terminal, work: (accounts: Accounts) => Promise<Result>): Promise<Result> => {
+const withAccounts = async <Result>(
+  terminal: Terminal,
+  work: (accounts: Accounts) => Promise<Result>,
+): Promise<Result> => {
   await using installation = await openInstallation(terminal);
   const { config, databaseUrl, eventLog } = installation;
-  await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax: CONNECTIONS_MAX });
+  await using pool = openPool({
+    url: databaseUrl,
+    applicationName: 'annals-command-line',
+    connectionsMax: CONNECTIONS_MAX,
+  });
   const masterKey = await openMasterKey(config);
   await using keys = await openPostgresKeyStore({ pool, masterKey });
   for (const migrate of [migrateAccounts, migratePasswordResets]) await migrate(pool);
@@ -141,20 +174,29 @@ const withAccounts = async <Result>(terminal: Terminal, work: (accounts: Account
     },
     record: createSecurityLog({ eventLog, codec, domain: terminal.domain }),
     by: { actor: 'system:command-line', client: null, requestId: randomUUID() },
-    tell: (userId, what) => tell({ config, terminal, readProfile: createReadProfile({ eventLog, codec }) }, userId, what),
+    tell: (userId, what) =>
+      tell({ config, terminal, readProfile: createReadProfile({ eventLog, codec }) }, userId, what),
   });
 };
 
 type Telling = { readonly config: Config; readonly terminal: Terminal; readonly readProfile: ReadProfile };
 
-const tell = async ({ config, terminal, readProfile }: Telling, userId: UserId, what: string): Promise<void> => {
+const tell = async (
+  { config, terminal, readProfile }: Telling,
+  userId: UserId,
+  what: string,
+): Promise<void> => {
   const { name, email } = await readProfile(userId);
   if (config.mail === undefined || email === undefined) return;
   // Loaded only where it is used.
   const { openSmtpMail } = await import('../auth/mail/smtp/smtp-mail.ts');
   await using mail = openSmtpMail(config.mail);
-  await mail.send(signInMessage({ to: email, name, what, accountUrl: `${config.issuerUrl}${PATHS.home}` })).catch((error: unknown) => {
-    if (!(error instanceof MailNotSent)) throw error;
-    terminal.complain('It is done, but the mail that tells them of it could not be sent: tell them yourself.');
-  });
+  await mail
+    .send(signInMessage({ to: email, name, what, accountUrl: `${config.issuerUrl}${PATHS.home}` }))
+    .catch((error: unknown) => {
+      if (!(error instanceof MailNotSent)) throw error;
+      terminal.complain(
+        'It is done, but the mail that tells them of it could not be sent: tell them yourself.',
+      );
+    });
 };

@@ -49,7 +49,8 @@ const call = async (...args: readonly string[]) => {
   return { exit, output: lines.join('\n'), complaints: complaints.join('\n') };
 };
 
-const scratches = async () => (await side.pool.query(`select nspname from pg_namespace where nspname like 'verify\\_%'`)).rowCount;
+const scratches = async () =>
+  (await side.pool.query(`select nspname from pg_namespace where nspname like 'verify\\_%'`)).rowCount;
 
 test('a proof says what was proven, up to where, and what nothing outside proves yet', async () => {
   const { exit, output } = await call();
@@ -60,15 +61,22 @@ test('a proof says what was proven, up to where, and what nothing outside proves
 });
 
 test('what differs is printed with the events behind it, and the exit code tells it', async () => {
-  await side.pool.query(`update read_model.articles set title = 'Forged' where id = (select min(id) from read_model.articles)`);
+  await side.pool.query(
+    `update read_model.articles set title = 'Forged' where id = (select min(id) from read_model.articles)`,
+  );
   const { exit, output, complaints } = await call();
   expect({ exit, complaints }).toEqual({ exit: 1, complaints: 'Not everything is as it should be.' });
   expect(output).toContain('NOT PROVEN');
   expect(output).toContain('title: by the log "On engines", found "Forged"');
   expect(output).toMatch(/ {4}\d+ {2}@1 {2}article\.drafted {2}2\S+Z {2}user:\d+ {2}through test-client/);
   const json = await call('--json', '--report', join(folder, 'proof.json'));
-  expect(report.parse(JSON.parse(json.output))).toMatchObject({ outcome: 'different', findings: { byKind: { row_different: 1 } } });
-  expect(report.parse(JSON.parse(await readFile(join(folder, 'proof.json'), 'utf8')))).toMatchObject({ outcome: 'different' });
+  expect(report.parse(JSON.parse(json.output))).toMatchObject({
+    outcome: 'different',
+    findings: { byKind: { row_different: 1 } },
+  });
+  expect(report.parse(JSON.parse(await readFile(join(folder, 'proof.json'), 'utf8')))).toMatchObject({
+    outcome: 'different',
+  });
   const { position } = JSON.parse(json.output).log;
   const earlier = await call('--at', formatCursor(side.eventLog.identity, (position - 1) as never));
   expect(earlier).toMatchObject({ exit: 0, output: expect.stringContaining('were not compared') });
@@ -92,7 +100,10 @@ test('it is not plainly proven while the projector has stood still for more than
 });
 
 test('what could not be verified has a code of its own', async () => {
-  expect(await call('--at', '999999')).toMatchObject({ exit: 2, complaints: expect.stringContaining('beyond the end') });
+  expect(await call('--at', '999999')).toMatchObject({
+    exit: 2,
+    complaints: expect.stringContaining('beyond the end'),
+  });
   expect(await call('--heads', '/nowhere/heads.jsonl')).toMatchObject({
     exit: 2,
     complaints: expect.stringContaining('--heads: /nowhere/heads.jsonl does not exist'),
@@ -105,9 +116,16 @@ test('what could not be verified has a code of its own', async () => {
   const report = await call('--no-read-model', '--report', '/nowhere/report.json');
   expect(report).toMatchObject({ exit: 2, complaints: '--report: /nowhere/report.json does not exist.' });
   expect(await call('--nothing')).toMatchObject({ exit: 64 });
-  await side.pool.query(`update public.follower_checkpoint set log = gen_random_uuid() where follower = 'projector'`);
-  expect(await call()).toMatchObject({ exit: 2, complaints: expect.stringContaining('has followed the event log') });
-  await side.pool.query(`update public.follower_checkpoint set log = '${side.eventLog.identity}' where follower = 'projector'`);
+  await side.pool.query(
+    `update public.follower_checkpoint set log = gen_random_uuid() where follower = 'projector'`,
+  );
+  expect(await call()).toMatchObject({
+    exit: 2,
+    complaints: expect.stringContaining('has followed the event log'),
+  });
+  await side.pool.query(
+    `update public.follower_checkpoint set log = '${side.eventLog.identity}' where follower = 'projector'`,
+  );
 });
 
 /** One in a process of its own, held up when it is about to compare. */

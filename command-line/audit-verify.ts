@@ -26,9 +26,21 @@ export const auditVerify: Command = {
     'Verifies the log, its hash chain and the read model, and prints every difference. Exit codes: 0 proven, 1 not proven, 2 not verified.',
   positionals: [],
   options: {
-    at: { type: 'string', placeholder: '<position|time|cursor>', description: 'Up to where; rows in use are compared only without it.' },
-    heads: { type: 'string', placeholder: '<file>', description: 'Signed heads that were kept elsewhere, as lines of heads.jsonl.' },
-    keys: { type: 'string', placeholder: '<file>', description: 'The keys that signed them, as lines of keys.jsonl.' },
+    at: {
+      type: 'string',
+      placeholder: '<position|time|cursor>',
+      description: 'Up to where; rows in use are compared only without it.',
+    },
+    heads: {
+      type: 'string',
+      placeholder: '<file>',
+      description: 'Signed heads that were kept elsewhere, as lines of heads.jsonl.',
+    },
+    keys: {
+      type: 'string',
+      placeholder: '<file>',
+      description: 'The keys that signed them, as lines of keys.jsonl.',
+    },
     json: { type: 'boolean', description: 'Prints the report as one line of JSON.' },
     report: { type: 'string', placeholder: '<file>', description: 'Writes the report there as JSON, too.' },
     'no-read-model': { type: 'boolean', description: 'Only the log, its chain and the signed heads.' },
@@ -56,9 +68,16 @@ export const auditVerify: Command = {
   },
 };
 
-const verifyAndTell = async ({ isDense, config, ...mending }: Projection, given: Given, terminal: Terminal): Promise<boolean> => {
+const verifyAndTell = async (
+  { isDense, config, ...mending }: Projection,
+  given: Given,
+  terminal: Terminal,
+): Promise<boolean> => {
   const at = optionOf(given, 'at');
-  const kept = { heads: await readLines(given, 'heads'), keys: (await readLines(given, 'keys')).map(parseKey) };
+  const kept = {
+    heads: await readLines(given, 'heads'),
+    keys: (await readLines(given, 'keys')).map(parseKey),
+  };
   const upTo = at === undefined ? {} : { at: await positionOf(mending, at, '--at') };
   using shown = showProgress(terminal, 'Verifying', isDense);
   const report = await verify({
@@ -88,7 +107,9 @@ const readLines = async (given: Given, option: string): Promise<readonly string[
   const file = optionOf(given, option);
   if (file === undefined) return [];
   const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new StartRefused(`--${option}: ${fileFailure(error) ?? `${file} cannot be read: ${error.message}.`}`);
+    throw new StartRefused(
+      `--${option}: ${fileFailure(error) ?? `${file} cannot be read: ${error.message}.`}`,
+    );
   });
   return text.split('\n').filter((line) => line !== '');
 };
@@ -97,15 +118,23 @@ const parseKey = (line: string): AuditKey => {
   try {
     return auditKey.parse(JSON.parse(line));
   } catch (cause) {
-    throw new StartRefused('--keys: the file holds a line that is no key; it must be a copy of keys.jsonl.', { cause });
+    throw new StartRefused('--keys: the file holds a line that is no key; it must be a copy of keys.jsonl.', {
+      cause,
+    });
   }
 };
 
-/** A program that looks at the code must not take a proof that could not be made for one that failed, or the other way round. */
+/**
+ * A program that looks at the code must not take a proof that could not be made for one that failed, or the
+ * other way round.
+ */
 const notDone = (error: unknown): unknown => {
   if (error instanceof UsageError) return error;
   if (!(error instanceof StartRefused))
-    return new StartRefused(`It could not be verified: ${(error as Error).stack}`, { cause: error, exitCode: NOT_DONE });
+    return new StartRefused(`It could not be verified: ${(error as Error).stack}`, {
+      cause: error,
+      exitCode: NOT_DONE,
+    });
   return error.exitCode === 1 ? new StartRefused(error.message, { cause: error, exitCode: NOT_DONE }) : error;
 };
 

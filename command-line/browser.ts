@@ -21,5 +21,8 @@ export const openBrowser = async (url: string): Promise<boolean> => {
 };
 
 /** Elsewhere than on a desktop there is none to open. */
-export const hasDesktop = ({ DISPLAY, WAYLAND_DISPLAY }: Readonly<Record<string, string | undefined>>): boolean =>
+export const hasDesktop = ({
+  DISPLAY,
+  WAYLAND_DISPLAY,
+}: Readonly<Record<string, string | undefined>>): boolean =>
   process.platform in OPENERS || Boolean(DISPLAY || WAYLAND_DISPLAY);

@@ -21,7 +21,9 @@ export const clientList: Command = {
   examples: ['client list'],
   run: (given, terminal) =>
     withClients(terminal, async (clients) => {
-      const print = given.flags.has('json') ? (client: StoredClient) => JSON.stringify(representationOf({ client })) : clientLine;
+      const print = given.flags.has('json')
+        ? (client: StoredClient) => JSON.stringify(representationOf({ client }))
+        : clientLine;
       let after = '';
       for (let page = 0; page < PAGES_MAX && !terminal.signal.aborted; page += 1) {
         const found = await clients.list(after, PAGE);
@@ -79,21 +81,28 @@ export const clientDelete: Command = {
 
 export const clientGrantScopes: Command = {
   name: 'client grant-scopes',
-  summary: 'Grants a client the scopes that are new in the domain since its last change, or those of --scope.',
+  summary:
+    'Grants a client the scopes that are new in the domain since its last change, or those of --scope.',
   positionals: ['[<id>]'],
   options: {
     all: { type: 'boolean', description: 'Every client that lacks a scope which is new.' },
     scope: { type: 'string', placeholder: '<scopes>', description: 'These instead, separated by spaces.' },
   },
-  examples: ['client grant-scopes --all', 'client grant-scopes importer', `client grant-scopes importer --scope 'read:{path}'`],
+  examples: [
+    'client grant-scopes --all',
+    'client grant-scopes importer',
+    `client grant-scopes importer --scope 'read:{path}'`,
+  ],
   async run({ positionals: [id], flags, values }, terminal) {
     if (flags.has('all') === (id !== undefined)) throw new UsageError('say which client: its <id>, or --all');
     const wanted = values.get('scope')?.at(-1)?.split(' ').filter(Boolean);
-    if (wanted !== undefined && id === undefined) throw new UsageError('--scope goes with the <id> of a client');
+    if (wanted !== undefined && id === undefined)
+      throw new UsageError('--scope goes with the <id> of a client');
     const { scopes } = policyOf(terminal.domain);
     await withClients(terminal, async (clients, by, pool) => {
       const unknown = wanted?.find((scope) => !scopes.includes(scope));
-      if (unknown !== undefined) throw new StartRefused(`There is no scope ${unknown}: there are ${scopes.join(' ')}.`);
+      if (unknown !== undefined)
+        throw new StartRefused(`There is no scope ${unknown}: there are ${scopes.join(' ')}.`);
       const lacking = await findNewScopes(pool, scopes);
       const granted =
         id !== undefined && wanted !== undefined
@@ -123,9 +132,21 @@ export const clientCreate: Command = {
     device: { type: 'boolean', description: 'Lets users sign in on another device, by a code.' },
     service: { type: 'boolean', description: 'Lets it act for itself, as a user of its own.' },
     role: { type: 'string', placeholder: '<role>', description: 'The role of that user: {roles} ({least}).' },
-    scope: { type: 'string', placeholder: '<scopes>', description: 'The scopes that it may ask for, separated by spaces.' },
-    'default-scope': { type: 'string', placeholder: '<scopes>', description: 'Those it gets when it names none; else all of them.' },
-    auth: { type: 'string', placeholder: '<method>', description: `How it proves who it is: ${AUTH_METHODS.join(', ')}.` },
+    scope: {
+      type: 'string',
+      placeholder: '<scopes>',
+      description: 'The scopes that it may ask for, separated by spaces.',
+    },
+    'default-scope': {
+      type: 'string',
+      placeholder: '<scopes>',
+      description: 'Those it gets when it names none; else all of them.',
+    },
+    auth: {
+      type: 'string',
+      placeholder: '<method>',
+      description: `How it proves who it is: ${AUTH_METHODS.join(', ')}.`,
+    },
     'first-party': { type: 'boolean', description: 'Is our own: its users are not asked for consent.' },
     'require-dpop': { type: 'boolean', description: 'Gets only tokens that are bound to a key.' },
   },
@@ -135,19 +156,25 @@ export const clientCreate: Command = {
   ],
   async run(given, terminal) {
     const { id, settings } = readRequest(terminal.domain, given);
-    const made = await withClients(terminal, (clients, by) => clients.register({ clientId: id, settings }, by));
+    const made = await withClients(terminal, (clients, by) =>
+      clients.register({ clientId: id, settings }, by),
+    );
     await terminal.write(JSON.stringify(representationOf(made), undefined, 2));
     if (made.secret !== undefined) terminal.complain('Keep the secret: it is not shown again.');
   },
 };
 
-const readRequest = (domain: Domain, given: Given): { readonly id: string | undefined; readonly settings: ClientSettings } => {
+const readRequest = (
+  domain: Domain,
+  given: Given,
+): { readonly id: string | undefined; readonly settings: ClientSettings } => {
   const one = (option: string): string | undefined => given.values.get(option)?.at(-1);
   const words = (option: string): string[] | undefined => one(option)?.split(' ').filter(Boolean);
   const redirectUris = given.values.get('redirect-uri') ?? [];
   const isService = given.flags.has('service');
   const isForPersons = redirectUris.length > 0 || given.flags.has('device');
-  if (!isService && !isForPersons) throw new UsageError('say what it is for: --redirect-uri, --device, or --service');
+  if (!isService && !isForPersons)
+    throw new UsageError('say what it is for: --redirect-uri, --device, or --service');
   try {
     const settings = clientSettingsOf(domain).ClientSettings.parse({
       name: given.positionals[0],
@@ -190,4 +217,5 @@ const OPTIONS: Readonly<Record<string, string>> = {
   serviceAccountRole: '--role',
 };
 
-const optionFor = (field: PropertyKey | undefined): string => (field === undefined ? '--id' : (OPTIONS[String(field)] ?? String(field)));
+const optionFor = (field: PropertyKey | undefined): string =>
+  field === undefined ? '--id' : (OPTIONS[String(field)] ?? String(field));

@@ -31,9 +31,19 @@ export const withClients = async <Result>(
   });
 };
 
-export const byOperator = (): By => ({ caller: { kind: 'system', name: 'command-line' }, requestId: randomUUID() });
+export const byOperator = (): By => ({
+  caller: { kind: 'system', name: 'command-line' },
+  requestId: randomUUID(),
+});
 
-export const openClients = async ({ domain, config, pool, eventLog, gateway, record }: CommandSide): Promise<Clients> => {
+export const openClients = async ({
+  domain,
+  config,
+  pool,
+  eventLog,
+  gateway,
+  record,
+}: CommandSide): Promise<Clients> => {
   for (const migrate of [migrateRevocations, migrateAuthStorage, migrateClients]) await migrate(pool);
   const registered = createClients({
     ...{ domain, pool, gateway, eventLog, record },

@@ -49,7 +49,10 @@ test('a client is made, listed, shown, given another secret, and deleted', async
   });
   const listed = await annals.call('list');
   // The console is there without anybody having made it.
-  expect(listed.output.split('\n')).toEqual([expect.stringMatching(/^console /), 'importer  "Importer"  read:articles write:articles']);
+  expect(listed.output.split('\n')).toEqual([
+    expect.stringMatching(/^console /),
+    'importer  "Importer"  read:articles write:articles',
+  ]);
   expect(JSON.parse((await annals.call('show', 'importer')).output)).toEqual(shown);
   const rotated = await annals.call('rotate-secret', 'importer');
   expect(rotated.output).toMatch(/^annals_secret_/);
@@ -96,9 +99,21 @@ test('a client gets the scopes that are new since it was changed last, once, and
   await using annals = await open();
   const service = ['--service', '--scope'];
   await annals.call('create', 'Importer', '--id', 'importer', ...service, 'read:articles');
-  await annals.call('create', 'Reader', '--id', 'reader', ...service, 'read:articles read:users', '--default-scope', 'read:users');
+  await annals.call(
+    'create',
+    'Reader',
+    '--id',
+    'reader',
+    ...service,
+    'read:articles read:users',
+    '--default-scope',
+    'read:users',
+  );
   await annals.call('create', 'Nobody', '--id', 'nobody', '--device', '--scope', 'openid');
-  expect(await annals.call('grant-scopes', '--all')).toMatchObject({ exit: 0, output: 'No scope is new to any client.' });
+  expect(await annals.call('grant-scopes', '--all')).toMatchObject({
+    exit: 0,
+    output: 'No scope is new to any client.',
+  });
   await using pool = openPool({ url: annals.url, applicationName: 'test', connectionsMax: 1 });
   // As if the domain had it only from the next start on.
   await pool.query(`delete from auth.known_scope where scope = 'read:comments'`);
@@ -106,22 +121,45 @@ test('a client gets the scopes that are new since it was changed last, once, and
     exit: 0,
     output: 'reader may ask for read:articles read:users read:comments.',
   });
-  expect(JSON.parse((await annals.call('show', 'reader')).output)).toMatchObject({ defaultScopes: ['read:users'] });
+  expect(JSON.parse((await annals.call('show', 'reader')).output)).toMatchObject({
+    defaultScopes: ['read:users'],
+  });
   const told: unknown[] = [];
   const log = { warn: ((given: unknown) => void told.push(given)) as never };
   await tellNewScopes({ pool, scopes: policyOf(publishing).scopes, log });
   expect(told).toEqual([{ clients: { importer: ['read:comments'] } }]);
-  expect((await annals.call('grant-scopes', '--all')).output).toBe('importer may ask for read:articles read:comments.');
-  expect(JSON.parse((await annals.call('show', 'importer')).output)).toMatchObject({ defaultScopes: ['read:articles', 'read:comments'] });
+  expect((await annals.call('grant-scopes', '--all')).output).toBe(
+    'importer may ask for read:articles read:comments.',
+  );
+  expect(JSON.parse((await annals.call('show', 'importer')).output)).toMatchObject({
+    defaultScopes: ['read:articles', 'read:comments'],
+  });
   expect((await annals.call('grant-scopes', 'importer')).output).toBe('No scope is new to importer.');
-  expect((await annals.call('grant-scopes', 'nobody', '--scope', 'read:users')).output).toBe('nobody may ask for openid read:users.');
+  expect((await annals.call('grant-scopes', 'nobody', '--scope', 'read:users')).output).toBe(
+    'nobody may ask for openid read:users.',
+  );
 });
 
 test.each<[string, readonly string[], number, string]>([
   ['scopes for whom nobody has named', ['grant-scopes'], 64, 'say which client'],
-  ['a scope that is not there', ['grant-scopes', 'nobody', '--scope', 'read:papers'], 1, 'There is no scope read:papers'],
-  ['a client for nothing', ['create', 'Web'], 64, 'say what it is for: --redirect-uri, --device, or --service'],
-  ['an unsafe redirect', ['create', 'Web', '--redirect-uri', 'http://a.example/'], 64, '--redirect-uri: Must be https'],
+  [
+    'a scope that is not there',
+    ['grant-scopes', 'nobody', '--scope', 'read:papers'],
+    1,
+    'There is no scope read:papers',
+  ],
+  [
+    'a client for nothing',
+    ['create', 'Web'],
+    64,
+    'say what it is for: --redirect-uri, --device, or --service',
+  ],
+  [
+    'an unsafe redirect',
+    ['create', 'Web', '--redirect-uri', 'http://a.example/'],
+    64,
+    '--redirect-uri: Must be https',
+  ],
   ['an unknown scope', ['create', 'Web', '--device', '--scope', 'everything'], 64, '--scope:'],
   ['a bad id', ['create', 'Web', '--device', '--id', 'A B'], 64, 'id: Must be 3 to 63'],
   ['an unknown client', ['show', 'nobody'], 1, 'There is no client nobody.'],

@@ -4,10 +4,18 @@ import { harmless } from './print-event.ts';
 const GAP = '  ';
 
 /** Rows as aligned columns below their headings; numbers end where their column does. */
-export const columns = (headings: readonly string[], rows: readonly (readonly (string | number)[])[]): readonly string[] => {
-  const all = [headings, ...rows.map((row) => row.map((cell) => (typeof cell === 'number' ? cell.toLocaleString('en') : cell)))];
+export const columns = (
+  headings: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+): readonly string[] => {
+  const all = [
+    headings,
+    ...rows.map((row) => row.map((cell) => (typeof cell === 'number' ? cell.toLocaleString('en') : cell))),
+  ];
   const widths = headings.map((_, index) => Math.max(...all.map((row) => widthOf(row[index] ?? ''))));
-  const isNumeric = headings.map((_, index) => rows.length > 0 && rows.every((row) => typeof row[index] === 'number'));
+  const isNumeric = headings.map(
+    (_, index) => rows.length > 0 && rows.every((row) => typeof row[index] === 'number'),
+  );
   return all.map((row) =>
     row
       .map((cell, index) => padded(cell, widths[index] ?? 0, isNumeric[index] ?? false))

@@ -36,7 +36,11 @@ export const withCommandSide = async <Result>(
   work: (side: CommandSide) => Promise<Result>,
   { clock }: { readonly clock?: Clock } = {},
 ): Promise<Result> => {
-  await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax: CONNECTIONS_MAX });
+  await using pool = openPool({
+    url: databaseUrl,
+    applicationName: 'annals-command-line',
+    connectionsMax: CONNECTIONS_MAX,
+  });
   const masterKey = await openMasterKey(config);
   await using keys = await openPostgresKeyStore({ pool, masterKey });
   const erasures = openErasureList(config.audit.dir);

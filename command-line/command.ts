@@ -43,7 +43,11 @@ export const readArguments = (command: Options, args: readonly string[]): Given 
   return {
     positionals,
     flags: new Set(entries.flatMap(([name, value]) => (value === true ? [name] : []))),
-    values: new Map(entries.flatMap(([name, value]) => (typeof value === 'boolean' ? [] : [[name, [value].flat().map(String)] as const]))),
+    values: new Map(
+      entries.flatMap(([name, value]) =>
+        typeof value === 'boolean' ? [] : [[name, [value].flat().map(String)] as const],
+      ),
+    ),
   };
 };
 
@@ -70,12 +74,18 @@ const explain = ({ message }: TypeError, options: Command['options']): string =>
 };
 
 /** A whole number that an option gives, or what counts without it. */
-export const numberOf = (given: Given, option: string, { minimum, maximum }: { minimum: number; maximum: number }): number | undefined => {
+export const numberOf = (
+  given: Given,
+  option: string,
+  { minimum, maximum }: { minimum: number; maximum: number },
+): number | undefined => {
   const [text] = given.values.get(option) ?? [];
   if (text === undefined) return undefined;
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < minimum || value > maximum) {
-    throw new UsageError(`--${option} must be a whole number from ${minimum} to ${maximum}, and is “${text}”`);
+    throw new UsageError(
+      `--${option} must be a whole number from ${minimum} to ${maximum}, and is “${text}”`,
+    );
   }
   return value;
 };

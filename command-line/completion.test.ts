@@ -38,13 +38,29 @@ test.each([
 });
 
 test('each first word is offered, and each command of a word', async () => {
-  expect(completed('')).toEqual(expect.arrayContaining(['help', 'log', 'audit', 'projection', 'demo', 'completion']));
-  expect(completed('projection', '')).toEqual(['status', 'rebuild', 'rollback', 'parked', 'retry', 'release']);
+  expect(completed('')).toEqual(
+    expect.arrayContaining(['help', 'log', 'audit', 'projection', 'demo', 'completion']),
+  );
+  expect(completed('projection', '')).toEqual([
+    'status',
+    'rebuild',
+    'rollback',
+    'parked',
+    'retry',
+    'release',
+  ]);
 });
 
 test('zsh gets the script of bash, fish its own with what each command does, and another shell a sentence', async () => {
-  expect((await call('completion', 'zsh')).output).toBe(`autoload -U +X bashcompinit && bashcompinit\n${script}`);
+  expect((await call('completion', 'zsh')).output).toBe(
+    `autoload -U +X bashcompinit && bashcompinit\n${script}`,
+  );
   const { output: fish } = await call('completion', 'fish');
-  expect(fish).toContain("complete -c annals -f -n '__fish_seen_subcommand_from log' -a tail -d 'Prints the last events of the log;");
-  expect(await call('completion', 'sh')).toMatchObject({ exit: 64, complaint: expect.stringContaining('<shell> must be bash, zsh, fish') });
+  expect(fish).toContain(
+    "complete -c annals -f -n '__fish_seen_subcommand_from log' -a tail -d 'Prints the last events of the log;",
+  );
+  expect(await call('completion', 'sh')).toMatchObject({
+    exit: 64,
+    complaint: expect.stringContaining('<shell> must be bash, zsh, fish'),
+  });
 });

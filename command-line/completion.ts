@@ -13,13 +13,15 @@ const SHELLS: Readonly<Record<string, (commands: readonly Completed[]) => string
 /** @param commands all that there are, this one included, in the words of a domain */
 export const completion = (commands: (domain: Domain) => readonly Completed[]): Command => ({
   name: 'completion',
-  summary: 'Prints a completion script for bash, zsh or fish. Use npm run -s, so that npm prints nothing else.',
+  summary:
+    'Prints a completion script for bash, zsh or fish. Use npm run -s, so that npm prints nothing else.',
   positionals: ['<shell>'],
   options: {},
   examples: ['completion bash', 'completion fish'],
   run: ({ positionals: [shell = ''] }, terminal) => {
     const script = SHELLS[shell];
-    if (script === undefined) throw new UsageError(`<shell> must be ${Object.keys(SHELLS).join(', ')}, and is “${shell}”`);
+    if (script === undefined)
+      throw new UsageError(`<shell> must be ${Object.keys(SHELLS).join(', ')}, and is “${shell}”`);
     return terminal.write(script(commands(terminal.domain)));
   },
 });
@@ -42,7 +44,10 @@ const continuationsOf = (commands: readonly Completed[]): ReadonlyMap<string, re
 const bashScript = (commands: readonly Completed[]): string => {
   const cases = [...continuationsOf(commands)]
     .toSorted(([one], [other]) => other.length - one.length)
-    .map(([before, next]) => `    ${before === '' ? '""' : `"${before}"|"${before} "*`}) next="${next.join(' ')}" ;;`);
+    .map(
+      ([before, next]) =>
+        `    ${before === '' ? '""' : `"${before}"|"${before} "*`}) next="${next.join(' ')}" ;;`,
+    );
   return `# ${PROGRAM} completion
 _${PROGRAM}() {
   local before="\${COMP_WORDS[*]:1:COMP_CWORD-1}" next=""
@@ -58,12 +63,20 @@ complete -o default -F _${PROGRAM} ${PROGRAM}`;
 const fishScript = (commands: readonly Completed[]): string => {
   const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
   const seen = (words: readonly string[]): string =>
-    words.length === 0 ? '__fish_use_subcommand' : words.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');
-  const line = (words: readonly string[], rest: string): string => `complete -c ${PROGRAM} -f -n ${quoted(seen(words))} ${rest}`;
+    words.length === 0
+      ? '__fish_use_subcommand'
+      : words.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ');
+  const line = (words: readonly string[], rest: string): string =>
+    `complete -c ${PROGRAM} -f -n ${quoted(seen(words))} ${rest}`;
   const lines = commands.flatMap(({ name, summary, options }) => {
     const words = name.split(' ');
     return [
-      ...words.map((word, index) => line(words.slice(0, index), `-a ${word}${index === words.length - 1 ? ` -d ${quoted(summary)}` : ''}`)),
+      ...words.map((word, index) =>
+        line(
+          words.slice(0, index),
+          `-a ${word}${index === words.length - 1 ? ` -d ${quoted(summary)}` : ''}`,
+        ),
+      ),
       ...Object.entries(options).map(([option, { type, description }]) =>
         line(words, `-l ${option}${type === 'string' ? ' -r' : ''} -d ${quoted(description)}`),
       ),

@@ -53,19 +53,31 @@ test.each<[string, string, string]>([
   ['one document', users, '  Users'],
   ['one document in short form', '{ me { name } }', 'without a name'],
 ])('a file as %s is loaded and listed', async (name, content, listed) => {
-  const { exit, written } = await run(['documents', 'load', await file(`${name}.json`, content)], { PERSISTED_DOCUMENTS: 'prefer' });
+  const { exit, written } = await run(['documents', 'load', await file(`${name}.json`, content)], {
+    PERSISTED_DOCUMENTS: 'prefer',
+  });
   expect(written).toMatch(/^\d+ documents? (is|are) loaded\.$/);
   expect(exit).toBe(0);
   expect((await run(['documents', 'list'])).written).toContain(listed);
 });
 
 test('where the server does not look at them, that is said', async () => {
-  const { exit, complaints } = await run(['documents', 'load', await file('said.json', JSON.stringify({ said: users }))]);
-  expect([exit, complaints]).toEqual([0, 'PERSISTED_DOCUMENTS is apq: set it to prefer or enforce for the server to look at them.']);
+  const { exit, complaints } = await run([
+    'documents',
+    'load',
+    await file('said.json', JSON.stringify({ said: users })),
+  ]);
+  expect([exit, complaints]).toEqual([
+    0,
+    'PERSISTED_DOCUMENTS is apq: set it to prefer or enforce for the server to look at them.',
+  ]);
 });
 
 test('a document that would be refused is named, and nothing is loaded', async () => {
-  const manifest = await file('wrong.json', JSON.stringify({ fine: users, broken: 'query Nothing { nothing }' }));
+  const manifest = await file(
+    'wrong.json',
+    JSON.stringify({ fine: users, broken: 'query Nothing { nothing }' }),
+  );
   const { exit, complaints } = await run(['documents', 'load', manifest]);
   expect(exit).not.toBe(0);
   expect(complaints).toContain('Nothing (broken): Cannot query field "nothing" on type "Query".');
@@ -82,5 +94,7 @@ test('what is taken out is gone', async () => {
   await run(['documents', 'load', await file('gone.json', JSON.stringify({ gone: users }))]);
   expect((await run(['documents', 'remove', 'gone'])).written).toBe('gone is taken out.');
   expect((await run(['documents', 'remove', 'gone'])).complaints).toBe('There is no document gone.');
-  expect((await run(['documents', 'load', join(folder, 'missing.json')])).complaints).toContain('does not exist');
+  expect((await run(['documents', 'load', join(folder, 'missing.json')])).complaints).toContain(
+    'does not exist',
+  );
 });

@@ -29,19 +29,31 @@ const call = async (...args: readonly string[]) => {
 
 test('lists who was erased', async () => {
   expect(await call('list')).toMatchObject({ exit: 0, output: `2026-01-02T03:04:05.678Z  user ${restored}` });
-  expect(JSON.parse((await call('list', '--json')).output)).toEqual({ userId: restored, at: '2026-01-02T03:04:05.678Z', event: null });
+  expect(JSON.parse((await call('list', '--json')).output)).toEqual({
+    userId: restored,
+    at: '2026-01-02T03:04:05.678Z',
+    event: null,
+  });
 });
 
 test('reports that something is left, and of whom there is nothing to report', async () => {
   const left = await call('report', String(restored));
-  expect(left).toMatchObject({ exit: 1, complaint: 'Not all of it is erased yet: see what is left, and look again in a moment.' });
+  expect(left).toMatchObject({
+    exit: 1,
+    complaint: 'Not all of it is erased yet: see what is left, and look again in a moment.',
+  });
   expect(left.output).toContain('1 left  key');
-  expect(await call('report', '77')).toMatchObject({ exit: 1, complaint: 'There is no user 77 who was deleted.' });
+  expect(await call('report', '77')).toMatchObject({
+    exit: 1,
+    complaint: 'There is no user 77 who was deleted.',
+  });
   expect((await call('report', 'Ada')).exit).toBe(64);
 });
 
 test('erases again who came back, which is then as if it had never been different', async () => {
-  expect((await call('apply')).output).toMatch(/^1 on the erasure list .+; 1 had come back, and are erased again/);
+  expect((await call('apply')).output).toMatch(
+    /^1 on the erasure list .+; 1 had come back, and are erased again/,
+  );
   expect((await call('apply')).output).toContain('nobody of them had come back');
   const report = await call('report', String(restored));
   expect(report).toMatchObject({ exit: 0, output: expect.stringContaining('by system:erasure-list') });

@@ -38,8 +38,10 @@ export const erasureReport: Command = {
       await using blobs = await openBlobs({ url: erasing.config.blobUrl, health: { add: () => {} } });
       const report = await reportErasure({ ...erasing, blobs }, userId, terminal.signal);
       if (report === undefined) throw new StartRefused(`There is no user ${userId} who was deleted.`);
-      for (const line of flags.has('json') ? [JSON.stringify(report)] : reportLines(report, terminal.domain)) await terminal.write(line);
-      if (!report.isDone) throw new StartRefused('Not all of it is erased yet: see what is left, and look again in a moment.');
+      for (const line of flags.has('json') ? [JSON.stringify(report)] : reportLines(report, terminal.domain))
+        await terminal.write(line);
+      if (!report.isDone)
+        throw new StartRefused('Not all of it is erased yet: see what is left, and look again in a moment.');
     }),
 };
 
@@ -82,7 +84,9 @@ export const erasureList: Command = {
       for (const erasure of await erasures.read()) {
         const { userId, at, event } = erasure;
         await terminal.write(
-          flags.has('json') ? JSON.stringify(erasure) : `${at}  user ${userId}${event === null ? '' : `  by event ${event}`}`,
+          flags.has('json')
+            ? JSON.stringify(erasure)
+            : `${at}  user ${userId}${event === null ? '' : `  by event ${event}`}`,
         );
       }
     }),
@@ -98,11 +102,16 @@ export const erasureApply: Command = {
     withErasures(terminal, async (erasing) => {
       const restored = await eraseListed(erasing);
       const listed = await erasing.erasures.read();
-      await terminal.write(`${number(listed.length)} on the erasure list ${erasing.erasures.path}; ${whoCameBack(restored.length)}.`);
+      await terminal.write(
+        `${number(listed.length)} on the erasure list ${erasing.erasures.path}; ${whoCameBack(restored.length)}.`,
+      );
     }),
 };
 
-/** Destroys the keys of those on the list, and records that they are deleted. Answers with those who had a key, or none here. */
+/**
+ * Destroys the keys of those on the list, and records that they are deleted. Answers with those who had a
+ * key, or none here.
+ */
 const eraseListed = async (erasing: Erasing): Promise<readonly UserId[]> => {
   const restored = await applyErasures(erasing);
   await using blobs = await openBlobs({ url: erasing.config.blobUrl, health: { add: () => {} } });
@@ -118,21 +127,30 @@ const whoCameBack = (count: number): string =>
 
 export const erasureLostKeys: Command = {
   name: 'erasure lost-keys',
-  summary: 'Lists persons whose keys are missing, for example after the database was lost. --erase erases them permanently.',
+  summary:
+    'Lists persons whose keys are missing, for example after the database was lost. --erase erases them permanently.',
   positionals: [],
-  options: { erase: { type: 'boolean', description: 'With Annals stopped: puts them on the erasure list, and erases them.' } },
+  options: {
+    erase: {
+      type: 'boolean',
+      description: 'With Annals stopped: puts them on the erasure list, and erases them.',
+    },
+  },
   examples: ['erasure lost-keys', 'erasure lost-keys --erase'],
   run: ({ flags }, terminal) =>
     withErasures(terminal, async (erasing) => {
       const lost = await findLostKeys(erasing, terminal.signal);
       if (!flags.has('erase')) for (const userId of lost) await terminal.write(`user ${userId}`);
-      if (lost.length === 0) return terminal.write('The key of every person in the log is in the database, or was destroyed.');
+      if (lost.length === 0)
+        return terminal.write('The key of every person in the log is in the database, or was destroyed.');
       if (!flags.has('erase')) return;
       await untilStopped(erasing.pool);
       const at = new Date().toISOString();
       await erasing.erasures.note(lost.map((userId) => ({ userId, at, event: null })));
       await eraseListed(erasing);
-      await terminal.write(`${number(lost.length)} persons without a key are erased: what follows from that follows once Annals runs.`);
+      await terminal.write(
+        `${number(lost.length)} persons without a key are erased: what follows from that follows once Annals runs.`,
+      );
     }),
 };
 
@@ -151,7 +169,11 @@ const CONNECTIONS_MAX = 4;
 const withErasures = async (terminal: Terminal, work: (erasing: Erasing) => Promise<void>): Promise<void> => {
   await using installation = await openInstallation(terminal);
   const { config, databaseUrl, eventLog } = installation;
-  await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax: CONNECTIONS_MAX });
+  await using pool = openPool({
+    url: databaseUrl,
+    applicationName: 'annals-command-line',
+    connectionsMax: CONNECTIONS_MAX,
+  });
   const masterKey = await openMasterKey(config);
   await using keys = await openPostgresKeyStore({ pool, masterKey });
   await work({

@@ -35,12 +35,15 @@ export const documentsLoad: Command = {
         suggests: true,
       });
       const wrong = found.flatMap((document) => faultsOf(document, prepare(document.text)));
-      if (wrong.length > 0) throw new StartRefused(`Nothing was loaded, because these would be refused:\n${wrong.join('\n')}`);
+      if (wrong.length > 0)
+        throw new StartRefused(`Nothing was loaded, because these would be refused:\n${wrong.join('\n')}`);
       await savePersistedDocuments(pool, found);
       await terminal.write(`${found.length} ${found.length === 1 ? 'document is' : 'documents are'} loaded.`);
       const { persistedDocuments: mode } = config.graphql;
       if (mode === 'prefer' || mode === 'enforce') return;
-      terminal.complain(`PERSISTED_DOCUMENTS is ${mode}: set it to prefer or enforce for the server to look at them.`);
+      terminal.complain(
+        `PERSISTED_DOCUMENTS is ${mode}: set it to prefer or enforce for the server to look at them.`,
+      );
     }),
 };
 
@@ -67,35 +70,52 @@ export const documentsRemove: Command = {
   examples: ['documents remove 3f6c…'],
   run: ({ positionals: [id = ''] }, terminal) =>
     withDocuments(terminal, async (pool) => {
-      if ((await removePersistedDocuments(pool, [id])) === 0) throw new StartRefused(`There is no document ${id}.`);
+      if ((await removePersistedDocuments(pool, [id])) === 0)
+        throw new StartRefused(`There is no document ${id}.`);
       await terminal.write(`${id} is taken out.`);
     }),
 };
 
-const withDocuments = async (terminal: Terminal, work: (pool: Pool, installation: Installation) => Promise<void>): Promise<void> => {
+const withDocuments = async (
+  terminal: Terminal,
+  work: (pool: Pool, installation: Installation) => Promise<void>,
+): Promise<void> => {
   await using installation = await openInstallation(terminal);
-  await using pool = openPool({ url: installation.databaseUrl, applicationName: 'annals-command-line', connectionsMax: 1 });
+  await using pool = openPool({
+    url: installation.databaseUrl,
+    applicationName: 'annals-command-line',
+    connectionsMax: 1,
+  });
   await migratePersistedDocuments(pool);
   await work(pool, installation);
 };
 
 const readDocuments = async (file: string): Promise<readonly PersistedDocument[]> => {
   const content = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new StartRefused(fileFailure(cause) ?? `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`, {
-      cause,
-    });
+    throw new StartRefused(
+      fileFailure(cause) ??
+        `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
+      {
+        cause,
+      },
+    );
   });
   try {
     return readManifest(content);
   } catch (cause) {
-    throw new StartRefused(`${file} is neither a manifest of documents (client-preset, Relay, Apollo) nor a document.`, { cause });
+    throw new StartRefused(
+      `${file} is neither a manifest of documents (client-preset, Relay, Apollo) nor a document.`,
+      { cause },
+    );
   }
 };
 
 type Prepared = ReturnType<ReturnType<typeof createDocuments>['prepare']>;
 
 const faultsOf = (document: PersistedDocument, prepared: Prepared): readonly string[] =>
-  'document' in prepared ? [] : prepared.map(({ message }) => `  ${nameOf(document)} (${document.id}): ${message}`);
+  'document' in prepared
+    ? []
+    : prepared.map(({ message }) => `  ${nameOf(document)} (${document.id}): ${message}`);
 
 const nameOf = ({ text }: PersistedDocument): string => NAME.exec(text)?.[1] ?? 'without a name';
 

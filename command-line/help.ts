@@ -20,17 +20,28 @@ export const helpOnCommands = (groups: readonly Group[]): string => {
   ].join('\n');
 };
 
-export const helpOn = ({ name, summary, positionals, options, examples }: Omit<Command, 'run'>, program = 'npm run annals --'): string => {
+export const helpOn = (
+  { name, summary, positionals, options, examples }: Omit<Command, 'run'>,
+  program = 'npm run annals --',
+): string => {
   const rows = Object.entries(options).map(
-    ([option, { placeholder, description }]) => [`--${option} ${placeholder ?? ''}`.trimEnd(), description] as const,
+    ([option, { placeholder, description }]) =>
+      [`--${option} ${placeholder ?? ''}`.trimEnd(), description] as const,
   );
   const width = Math.max(0, ...rows.map(([option]) => option.length)) + GAP;
-  const usage = [`Usage: ${program}`, ...(name === '' ? [] : [name]), ...positionals, ...(rows.length > 0 ? ['[options]'] : [])].join(' ');
+  const usage = [
+    `Usage: ${program}`,
+    ...(name === '' ? [] : [name]),
+    ...positionals,
+    ...(rows.length > 0 ? ['[options]'] : []),
+  ].join(' ');
   return [
     summary,
     '',
     usage,
-    ...(rows.length > 0 ? ['', 'Options:', ...rows.map(([option, description]) => `  ${option.padEnd(width)}${description}`)] : []),
+    ...(rows.length > 0
+      ? ['', 'Options:', ...rows.map(([option, description]) => `  ${option.padEnd(width)}${description}`)]
+      : []),
     '',
     examples.length > 1 ? 'Examples:' : 'Example:',
     ...examples.map((example) => `  ${program} ${example}`),

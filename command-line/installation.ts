@@ -1,5 +1,9 @@
 import { demandDatabase } from '#shared/database/demand-database.ts';
-import { connectEmbeddedPostgres, hasEmbeddedPostgres, startEmbeddedPostgres } from '#shared/database/embedded.ts';
+import {
+  connectEmbeddedPostgres,
+  hasEmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '#shared/database/embedded.ts';
 import { openPool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import { isPostgres, openConfiguredEventLog } from '#shared/event-log/open.ts';
@@ -17,8 +21,8 @@ export type Installation = AsyncDisposable & {
 };
 
 /**
- * Reaches the installation that the settings describe: a running one, or the embedded database started for as long as this takes. It is made
- * only by what fills an empty one.
+ * Reaches the installation that the settings describe: a running one, or the embedded database started for as
+ * long as this takes. It is made only by what fills an empty one.
  */
 export const openInstallation = async (
   { domain, environment, signal }: Terminal,
@@ -28,7 +32,9 @@ export const openInstallation = async (
   await using opening = new AsyncDisposableStack();
   const databaseUrl = await reachDatabase(config, opening, mayMake ? { signal } : undefined);
   const { eventLogUrl } = config;
-  const eventLog = opening.use(await openConfiguredEventLog({ eventLogUrl, databaseUrl, directUrl: config.databaseDirectUrl }));
+  const eventLog = opening.use(
+    await openConfiguredEventLog({ eventLogUrl, databaseUrl, directUrl: config.databaseDirectUrl }),
+  );
   if (!mayBeOfAnother) await demandDomain(databaseUrl, domain);
   const isDense = isPostgres(eventLogUrl ?? databaseUrl);
   const resources = opening.move();
@@ -54,11 +60,17 @@ const reachDatabase = async (
 };
 
 /** Hardly a command makes a data folder: that would only hide a mistyped one. */
-const reachEmbedded = async (dataDir: string, opening: AsyncDisposableStack, making: Making): Promise<string> => {
+const reachEmbedded = async (
+  dataDir: string,
+  opening: AsyncDisposableStack,
+  making: Making,
+): Promise<string> => {
   const running = await connectEmbeddedPostgres(dataDir);
   if (running !== undefined) return running;
   if (!making && !(await hasEmbeddedPostgres(dataDir))) {
-    throw new StartRefused(`There is no data in ${dataDir} yet: run npm start first, or set DATA_DIR or DATABASE_URL.`);
+    throw new StartRefused(
+      `There is no data in ${dataDir} yet: run npm start first, or set DATA_DIR or DATABASE_URL.`,
+    );
   }
   return opening.use(await startEmbeddedPostgres({ dataDir, ...making })).url;
 };

@@ -11,7 +11,8 @@ const OVERLAP_MAX_S = 86_400;
 
 export const keysRotate: Command = {
   name: 'keys rotate',
-  summary: 'Creates a new signing key for tokens. It is published now and signs after an overlap, without a restart.',
+  summary:
+    'Creates a new signing key for tokens. It is published now and signs after an overlap, without a restart.',
   positionals: [],
   options: {
     overlap: {
@@ -19,13 +20,20 @@ export const keysRotate: Command = {
       placeholder: '<seconds>',
       description: `How long it is published before it signs; ${OVERLAP_S} unless told. The very first key signs at once.`,
     },
-    first: { type: 'boolean', description: 'Makes one only where there is none yet, as before the first start of a production.' },
+    first: {
+      type: 'boolean',
+      description: 'Makes one only where there is none yet, as before the first start of a production.',
+    },
   },
   examples: ['keys rotate', 'keys rotate --overlap 60', 'keys rotate --first'],
   async run(given, terminal) {
     const overlapS = numberOf(given, 'overlap', { minimum: 0, maximum: OVERLAP_MAX_S }) ?? OVERLAP_S;
     await using installation = await openInstallation(terminal);
-    await using pool = openPool({ url: installation.databaseUrl, applicationName: 'annals-command-line', connectionsMax: 1 });
+    await using pool = openPool({
+      url: installation.databaseUrl,
+      applicationName: 'annals-command-line',
+      connectionsMax: 1,
+    });
     await migrateSigningKeys(pool);
     const masterKey = await openMasterKey(installation.config);
     if (given.flags.has('first')) {
@@ -39,13 +47,18 @@ export const keysRotate: Command = {
 
 export const auditRotateKey: Command = {
   name: 'audit rotate-key',
-  summary: 'Creates a new signing key for chain heads, endorsed by the current one. It signs from the next head on.',
+  summary:
+    'Creates a new signing key for chain heads, endorsed by the current one. It signs from the next head on.',
   positionals: [],
   options: {},
   examples: ['audit rotate-key'],
   async run(_given, terminal) {
     await using installation = await openInstallation(terminal);
-    await using pool = openPool({ url: installation.databaseUrl, applicationName: 'annals-command-line', connectionsMax: 1 });
+    await using pool = openPool({
+      url: installation.databaseUrl,
+      applicationName: 'annals-command-line',
+      connectionsMax: 1,
+    });
     await migrateAudit(pool);
     const id = await rotateAuditKey({ pool, masterKey: await openMasterKey(installation.config) });
     await terminal.write(`Key ${id} signs the heads from now on.`);

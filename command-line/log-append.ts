@@ -32,9 +32,14 @@ export const logAppend: Command = {
     const { stream, event, expected } = readRequest(given, terminal.domain);
     await using installation = await openInstallation(terminal);
     if (installation.config.environment !== 'development') {
-      throw new StartRefused('Events are appended by hand in development only: in production every change is a command.');
+      throw new StartRefused(
+        'Events are appended by hand in development only: in production every change is a command.',
+      );
     }
-    const { version, position } = await append({ ...installation, domain: terminal.domain }, { stream, event, expected });
+    const { version, position } = await append(
+      { ...installation, domain: terminal.domain },
+      { stream, event, expected },
+    );
     await terminal.write(`${stream} is at version ${version}, the log at position ${position}.`);
   },
 };
@@ -43,11 +48,16 @@ type Request = { readonly stream: StreamName; readonly event: AnyEvent; readonly
 
 const readRequest = (given: Given, domain: Domain): Request => {
   const [stream = '', type = '', json = ''] = given.positionals;
-  if (catalogueOf(domain).find(type) === undefined) throw new UsageError(`<type>: there is no event type “${type}”`);
+  if (catalogueOf(domain).find(type) === undefined)
+    throw new UsageError(`<type>: there is no event type “${type}”`);
   const expected = numberOf(given, 'expected', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
   // The codec checks the data against the definition of the type.
   const event = { type, data: parseJson(json) } as AnyEvent;
-  return { stream: stream as StreamName, event, expected: expected === undefined ? 'any' : (expected as Version) };
+  return {
+    stream: stream as StreamName,
+    event,
+    expected: expected === undefined ? 'any' : (expected as Version),
+  };
 };
 
 const parseJson = (text: string): unknown => {
@@ -60,14 +70,27 @@ const parseJson = (text: string): unknown => {
 
 type Appending = Pick<Installation, 'config' | 'databaseUrl' | 'eventLog'> & { readonly domain: Domain };
 
-const append = async ({ domain, config, databaseUrl, eventLog }: Appending, { stream, event, expected }: Request) => {
-  await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax: 1 });
+const append = async (
+  { domain, config, databaseUrl, eventLog }: Appending,
+  { stream, event, expected }: Request,
+) => {
+  await using pool = openPool({
+    url: databaseUrl,
+    applicationName: 'annals-command-line',
+    connectionsMax: 1,
+  });
   await using keys = await openPostgresKeyStore({ pool, masterKey: await openMasterKey(config) });
   try {
-    const encoded = await createCodec({ keys, domain }).encode(event, circumstances(), randomUUID() as EventId, stream);
+    const encoded = await createCodec({ keys, domain }).encode(
+      event,
+      circumstances(),
+      randomUUID() as EventId,
+      stream,
+    );
     return await eventLog.append(stream, expected, [encoded]);
   } catch (error) {
-    if (EXPLAINED.some((kind) => error instanceof kind)) throw new StartRefused(`${(error as Error).message}.`, { cause: error });
+    if (EXPLAINED.some((kind) => error instanceof kind))
+      throw new StartRefused(`${(error as Error).message}.`, { cause: error });
     throw error;
   }
 };
@@ -77,5 +100,12 @@ const EXPLAINED = [StaleVersion, InvalidAppend, AppendTooLarge, MalformedEvent, 
 
 const circumstances = (): MetadataContext => {
   const request = randomUUID();
-  return { at: new Date().toISOString(), actor: 'system:command-line', client: null, request, correlation: request, causation: null };
+  return {
+    at: new Date().toISOString(),
+    actor: 'system:command-line',
+    client: null,
+    request,
+    correlation: request,
+    causation: null,
+  };
 };

@@ -2,7 +2,12 @@ import { expect, test } from 'vitest';
 import type { LogIdentity } from '#shared/brands.ts';
 import { openEventLog } from '#shared/event-log/open.ts';
 import { callLine } from '../test/engines/call-line.ts';
-import { type CommandWorld, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
+import {
+  type CommandWorld,
+  createCommandWorld,
+  draftArticle,
+  registerUser,
+} from '../test/engines/command-side.ts';
 import { createDatabase } from '../test/engines/database.ts';
 import { inTheDatabase, type StartLog } from '../test/engines/log-engines.ts';
 import { inDatabase } from '../testing/database/search-everywhere.ts';
@@ -31,7 +36,9 @@ const writeIn = async (world: CommandWorld): Promise<void> => {
 
 const checkpointsOf = (world: CommandWorld) =>
   inDatabase(world.settings.DATABASE_URL ?? '', async (client) => {
-    const { rows } = await client.query<{ log: LogIdentity; position: string }>('select log, position from public.follower_checkpoint');
+    const { rows } = await client.query<{ log: LogIdentity; position: string }>(
+      'select log, position from public.follower_checkpoint',
+    );
     return rows.map(({ log, position }) => ({ log, position: Number(position) }));
   });
 
@@ -40,19 +47,22 @@ const identityOf = async ({ settings }: CommandWorld): Promise<LogIdentity> => {
   return eventLog.identity;
 };
 
-test.each(places)('a log in %s has another identity, and the database goes along', async (_where, startLog) => {
-  await using world = await createCommandWorld(startLog);
-  await writeIn(world);
-  const before = await identityOf(world);
-  const positions = (await checkpointsOf(world)).map(({ position }) => position);
-  const renewed = await callLine(world.settings, ['log', 'renew']);
-  expect(renewed, renewed.complaint).toMatchObject({ exit: 0 });
-  const after = await identityOf(world);
-  expect(after).not.toBe(before);
-  expect(await checkpointsOf(world)).toEqual(positions.map((position) => ({ log: after, position })));
-  // What followed the log follows it on.
-  await writeIn(world);
-});
+test.each(places)(
+  'a log in %s has another identity, and the database goes along',
+  async (_where, startLog) => {
+    await using world = await createCommandWorld(startLog);
+    await writeIn(world);
+    const before = await identityOf(world);
+    const positions = (await checkpointsOf(world)).map(({ position }) => position);
+    const renewed = await callLine(world.settings, ['log', 'renew']);
+    expect(renewed, renewed.complaint).toMatchObject({ exit: 0 });
+    const after = await identityOf(world);
+    expect(after).not.toBe(before);
+    expect(await checkpointsOf(world)).toEqual(positions.map((position) => ({ log: after, position })));
+    // What followed the log follows it on.
+    await writeIn(world);
+  },
+);
 
 test(
   'it is refused while a part of Annals runs',

@@ -11,12 +11,13 @@ import { openInstallation } from './installation.ts';
 const CONNECTIONS = { applicationName: 'annals-command-line', connectionsMax: 1 };
 
 /**
- * A log that was restored to an earlier time gives positions a second time: a cursor of what was lost would be taken for one of what came
- * instead, and its holder would miss that without a word.
+ * A log that was restored to an earlier time gives positions a second time: a cursor of what was lost would
+ * be taken for one of what came instead, and its holder would miss that without a word.
  */
 export const logRenew: Command = {
   name: 'log renew',
-  summary: 'Marks a log that was restored to an earlier time, while Annals is stopped. Cursors of lost events are refused from then on.',
+  summary:
+    'Marks a log that was restored to an earlier time, while Annals is stopped. Cursors of lost events are refused from then on.',
   positionals: [],
   options: {},
   examples: ['log renew'],
@@ -25,14 +26,17 @@ export const logRenew: Command = {
     const { config, databaseUrl, eventLog } = installation;
     const logUrl = config.eventLogUrl ?? databaseUrl;
     if (!isPostgres(logUrl))
-      throw new StartRefused('The log is in EventStoreDB: have it copied into an empty one by log copy --switch, which is another log.');
+      throw new StartRefused(
+        'The log is in EventStoreDB: have it copied into an empty one by log copy --switch, which is another log.',
+      );
     await using pool = openPool({ url: databaseUrl, ...CONNECTIONS });
     await untilStopped(pool);
     await using logPool = openPool({ url: logUrl, ...CONNECTIONS });
     const from = eventLog.identity;
     const to = await inTransaction(logPool, async (connection) => {
       const renewed = await renewIdentity(connection);
-      // Beside a log in a database of its own, this one goes first: a process that dies in between leaves a start that is refused.
+      // Beside a log in a database of its own, this one goes first: a process that dies in between leaves a
+      // start that is refused.
       const rename = (rows: typeof connection) => renameLog(rows, { from, to: renewed });
       await (logUrl === databaseUrl ? rename(connection) : inTransaction(pool, rename));
       return renewed;

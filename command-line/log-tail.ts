@@ -18,14 +18,22 @@ export const logTail: Command = {
   positionals: [],
   options: {
     follow: { type: 'boolean', description: 'Goes on with every event that is appended, until Ctrl+C.' },
-    from: { type: 'string', placeholder: '<position>', description: 'Begins at this position, instead of near the end.' },
+    from: {
+      type: 'string',
+      placeholder: '<position>',
+      description: 'Begins at this position, instead of near the end.',
+    },
     type: {
       type: 'string',
       multiple: true,
       placeholder: '<type>',
       description: 'Shows only events of this type; may be given several times.',
     },
-    limit: { type: 'string', placeholder: '<number>', description: `Shows at most so many events of those that are there (${LIMIT}).` },
+    limit: {
+      type: 'string',
+      placeholder: '<number>',
+      description: `Shows at most so many events of those that are there (${LIMIT}).`,
+    },
     json: { type: 'boolean', description: 'Prints each event whole, as one line of JSON.' },
   },
   examples: ['log tail', 'log tail --follow --type {event}', 'log tail --from 1 --limit 1000 --json'],
@@ -47,7 +55,8 @@ type Request = {
 const readRequest = (given: Given, domain: Domain): Request => {
   const types = new Set(given.values.get('type') ?? []);
   for (const type of types)
-    if (catalogueOf(domain).find(type) === undefined) throw new UsageError(`--type: there is no event type “${type}”`);
+    if (catalogueOf(domain).find(type) === undefined)
+      throw new UsageError(`--type: there is no event type “${type}”`);
   return {
     from: numberOf(given, 'from', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
     limit: numberOf(given, 'limit', { minimum: 1, maximum: LIMIT_MAX }) ?? LIMIT,
@@ -57,8 +66,15 @@ const readRequest = (given: Given, domain: Domain): Request => {
   };
 };
 
-/** What is there is gathered up to the head that the log has now; from then on each event is printed as it comes. */
-const tail = async (request: Request, { eventLog, isDense }: Installation, terminal: Terminal): Promise<void> => {
+/**
+ * What is there is gathered up to the head that the log has now; from then on each event is printed as it
+ * comes.
+ */
+const tail = async (
+  request: Request,
+  { eventLog, isDense }: Installation,
+  terminal: Terminal,
+): Promise<void> => {
   const { from, limit, types, follow, print } = request;
   const head = await eventLog.head();
   const show = async (events: readonly RecordedEvent[]) => {
@@ -71,8 +87,13 @@ const tail = async (request: Request, { eventLog, isDense }: Installation, termi
   const isFull = () => from !== undefined && gathered.length >= limit;
   if (after < head) {
     for await (const page of eventLog.follow(after, signal)) {
-      const wanted = page.filter(({ position, type }) => position <= head && (types.size === 0 || types.has(type)));
-      gathered = from === undefined ? [...gathered, ...wanted].slice(-limit) : [...gathered, ...wanted].slice(0, limit);
+      const wanted = page.filter(
+        ({ position, type }) => position <= head && (types.size === 0 || types.has(type)),
+      );
+      gathered =
+        from === undefined
+          ? [...gathered, ...wanted].slice(-limit)
+          : [...gathered, ...wanted].slice(0, limit);
       after = page.at(-1)?.position ?? after;
       if (after >= head || isFull()) break;
     }
@@ -80,10 +101,14 @@ const tail = async (request: Request, { eventLog, isDense }: Installation, termi
   await show(gathered);
   // A full page from a chosen position ends there: going on would leave a gap.
   if (!follow || isFull()) return;
-  for await (const page of eventLog.follow(head, signal)) await show(page.filter(({ type }) => types.size === 0 || types.has(type)));
+  for await (const page of eventLog.follow(head, signal))
+    await show(page.filter(({ type }) => types.size === 0 || types.has(type)));
 };
 
-/** Where positions count events and none is left out, the last ones are found at once; otherwise the log is read through. */
+/**
+ * Where positions count events and none is left out, the last ones are found at once; otherwise the log is
+ * read through.
+ */
 const beginning = ({ limit, types }: Request, head: Position, isDense: boolean): Position =>
   isDense && types.size === 0 ? (Math.max(START, head - limit) as Position) : START;
 

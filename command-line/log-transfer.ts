@@ -24,7 +24,8 @@ import { UsageError } from './usage-error.ts';
 
 export const logExport: Command = {
   name: 'log export',
-  summary: 'Exports events into a folder with a signed manifest. Run it again to resume an interrupted export.',
+  summary:
+    'Exports events into a folder with a signed manifest. Run it again to resume an interrupted export.',
   positionals: ['<folder>'],
   options: {
     after: {
@@ -39,15 +40,23 @@ export const logExport: Command = {
     },
     keys: {
       type: 'boolean',
-      description: 'Adds the keys of persons, wrapped under MASTER_KEY: without them nobody can read what is personal in the copy.',
+      description:
+        'Adds the keys of persons, wrapped under MASTER_KEY: without them nobody can read what is personal in the copy.',
     },
   },
-  examples: ['log export /backup/2026-11-21', 'log export /audit/november --after 2026-11-01T00:00:00Z --until 2026-12-01T00:00:00Z'],
+  examples: [
+    'log export /backup/2026-11-21',
+    'log export /audit/november --after 2026-11-01T00:00:00Z --until 2026-12-01T00:00:00Z',
+  ],
   async run(given, terminal) {
     const [folder = ''] = given.positionals;
     await using installation = await openInstallation(terminal);
     const { config, databaseUrl, eventLog, isDense } = installation;
-    await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax: 2 });
+    await using pool = openPool({
+      url: databaseUrl,
+      applicationName: 'annals-command-line',
+      connectionsMax: 2,
+    });
     await migrateAudit(pool);
     const masterKey = await openMasterKey(config);
     await using _keys = await openPostgresKeyStore({ pool, masterKey });
@@ -55,15 +64,23 @@ export const logExport: Command = {
       const text = optionOf(given, option);
       return text === undefined ? undefined : positionOf({ pool, eventLog }, text, `--${option}`);
     };
-    const range = { after: (await placeOf('after')) ?? START, upTo: await placeOf('until'), withKeys: given.flags.has('keys') };
+    const range = {
+      after: (await placeOf('after')) ?? START,
+      upTo: await placeOf('until'),
+      withKeys: given.flags.has('keys'),
+    };
     using shown = showProgress(terminal, 'Exporting', isDense);
     const exporting = { pool, eventLog, masterKey, signal: terminal.signal, onProgress: shown.onProgress };
     const { count, chain, files, key } = await exportLog(exporting, folder, range).catch(
       explainStop('What is written so far stays, and the same command goes on with it.'),
     );
     shown[Symbol.dispose]();
-    await terminal.write(`${number(count)} events are in ${folder}, in ${number(files.length)} ${files.length === 1 ? 'file' : 'files'}.`);
-    await terminal.write(`The chain of all events up to there has the head ${chain.after.head}; the manifest is signed by the key ${key}.`);
+    await terminal.write(
+      `${number(count)} events are in ${folder}, in ${number(files.length)} ${files.length === 1 ? 'file' : 'files'}.`,
+    );
+    await terminal.write(
+      `The chain of all events up to there has the head ${chain.after.head}; the manifest is signed by the key ${key}.`,
+    );
   },
 };
 
@@ -80,7 +97,10 @@ export const logImport: Command = {
       description:
         'A key that you know from elsewhere, such as /audit/keys: the export must be signed by it, or by one that follows from it.',
     },
-    'without-keys': { type: 'boolean', description: 'Takes in persons whose keys are not there as erased, for good.' },
+    'without-keys': {
+      type: 'boolean',
+      description: 'Takes in persons whose keys are not there as erased, for good.',
+    },
   },
   examples: ['log import /backup/2026-11-21 --key=kPrK…', 'log import /audit/november --without-keys'],
   async run({ positionals: [folder = ''], flags, values }, terminal) {
@@ -93,13 +113,23 @@ export const logImport: Command = {
       );
     await using installation = await openInstallation(terminal, { mayMake: true });
     const { config, databaseUrl, eventLog: target } = installation;
-    await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax: 2 });
+    await using pool = openPool({
+      url: databaseUrl,
+      applicationName: 'annals-command-line',
+      connectionsMax: 2,
+    });
     await demandStopped(pool);
     using checking = showProgress(terminal, 'Checking', true);
     using filling = showProgress(terminal, 'Importing', true);
     const { appended, count, head } = await importLog(
       {
-        ...{ pool, target, masterKey: await openMasterKey(config), withoutKeys: flags.has('without-keys'), signal: terminal.signal },
+        ...{
+          pool,
+          target,
+          masterKey: await openMasterKey(config),
+          withoutKeys: flags.has('without-keys'),
+          signal: terminal.signal,
+        },
         async keepQuiet(upTo) {
           await migrateLedger(pool);
           await writeQuiet(pool, target.identity, upTo);
@@ -113,7 +143,9 @@ export const logImport: Command = {
     await terminal.write(
       `${number(appended)} events were imported. The log has ${number(count)}, and the chain over them the head ${head.toString('hex')}.`,
     );
-    await terminal.write('Start Annals: it makes the read model of it. No webhook is told of what was imported.');
+    await terminal.write(
+      'Start Annals: it makes the read model of it. No webhook is told of what was imported.',
+    );
   },
 };
 
@@ -129,29 +161,48 @@ const explainStop =
 
 export const logCopy: Command = {
   name: 'log copy',
-  summary: 'Copies the log to another engine, such as PostgreSQL to EventStoreDB. --switch makes the copy the log of this database.',
+  summary:
+    'Copies the log to another engine, such as PostgreSQL to EventStoreDB. --switch makes the copy the log of this database.',
   positionals: [],
   options: {
-    to: { type: 'string', placeholder: '<url>', description: 'The copy, as EVENT_LOG_URL would name it: empty, or a copy that was begun.' },
+    to: {
+      type: 'string',
+      placeholder: '<url>',
+      description: 'The copy, as EVENT_LOG_URL would name it: empty, or a copy that was begun.',
+    },
     switch: {
       type: 'boolean',
-      description: 'With Annals stopped: copies what is left, and gives all places in the database those of the copy.',
+      description:
+        'With Annals stopped: copies what is left, and gives all places in the database those of the copy.',
     },
   },
-  examples: ['log copy --to esdb://localhost:2113?tls=false', 'log copy --to esdb://localhost:2113?tls=false --switch'],
+  examples: [
+    'log copy --to esdb://localhost:2113?tls=false',
+    'log copy --to esdb://localhost:2113?tls=false --switch',
+  ],
   async run({ values, flags }, terminal) {
     const url = values.get('to')?.[0];
     if (url === undefined) throw new UsageError('--to <url> is missing');
     if (!ENGINES.test(url)) throw new UsageError('--to must be an esdb: or postgres: URL');
     await using installation = await openInstallation(terminal);
     const { databaseUrl, eventLog: source, isDense } = installation;
-    await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', ...FOR_VERSIONS });
+    await using pool = openPool({
+      url: databaseUrl,
+      applicationName: 'annals-command-line',
+      ...FOR_VERSIONS,
+    });
     const isSwitching = flags.has('switch');
     if (isSwitching) await demandStopped(pool);
     await using target = await openConfiguredEventLog({ eventLogUrl: url, databaseUrl }).catch(nameOption);
-    if (target.identity === source.identity) throw new StartRefused('--to names the log that is to be copied: name another.');
+    if (target.identity === source.identity)
+      throw new StartRefused('--to names the log that is to be copied: name another.');
     using shown = showProgress(terminal, 'Copying', isDense);
-    const copying = { source, target, order: isPostgres(url) ? 'batches' : 'one by one', signal: terminal.signal } as const;
+    const copying = {
+      source,
+      target,
+      order: isPostgres(url) ? 'batches' : 'one by one',
+      signal: terminal.signal,
+    } as const;
     const copied = await copyLog({ ...copying, onProgress: shown.onProgress }).catch(
       explainStop('What was copied stays in the copy, and the same command goes on.'),
     );
@@ -169,7 +220,9 @@ export const logCopy: Command = {
     await migrateProcessManager(pool);
     await demandSameEnd(source, copied.upTo);
     await switchLog(pool, { from: source.identity, to: target.identity }, movedBetween(source, target));
-    await terminal.write('The database belongs to the copy now. Set EVENT_LOG_URL to what --to names, wherever Annals runs, and start it.');
+    await terminal.write(
+      'The database belongs to the copy now. Set EVENT_LOG_URL to what --to names, wherever Annals runs, and start it.',
+    );
     await terminal.write(
       'Cursors that clients have are of the former log, and are refused. A topic in Kafka is of it as well: name another one.',
     );
@@ -185,5 +238,6 @@ const nameOption = (error: unknown): never => {
 };
 
 const demandSameEnd = async (source: EventLog, upTo: number): Promise<void> => {
-  if ((await source.head()) !== upTo) throw new StartRefused('Something was appended meanwhile: stop all of Annals, and begin again.');
+  if ((await source.head()) !== upTo)
+    throw new StartRefused('Something was appended meanwhile: stop all of Annals, and begin again.');
 };

@@ -27,7 +27,13 @@ const open = async () => {
     return { exit: await called.exit, lines: called.lines, complaint: called.complaints.join('\n') };
   };
   const publish = (id: number) =>
-    call('log', 'append', `article-${id}`, 'article.published', JSON.stringify({ articleId: id, authorId: 7 }));
+    call(
+      'log',
+      'append',
+      `article-${id}`,
+      'article.published',
+      JSON.stringify({ articleId: id, authorId: 7 }),
+    );
   return { start, call, publish, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
 };
 
@@ -35,8 +41,13 @@ const USER = JSON.stringify({ userId: 7, name: 'Ada Lovelace', email: 'ada@examp
 
 test('an appended event is shown by its stream and by the tail', async () => {
   await using annals = await open();
-  expect(await annals.publish(1)).toMatchObject({ exit: 0, lines: ['article-1 is at version 1, the log at position 1.'] });
-  const expected = expect.stringMatching(/^ +1 {2}\S+Z {2}article-1@1 {2}article\.published {2}\{"articleId":1,"authorId":7\}$/);
+  expect(await annals.publish(1)).toMatchObject({
+    exit: 0,
+    lines: ['article-1 is at version 1, the log at position 1.'],
+  });
+  const expected = expect.stringMatching(
+    /^ +1 {2}\S+Z {2}article-1@1 {2}article\.published {2}\{"articleId":1,"authorId":7\}$/,
+  );
   expect((await annals.call('log', 'show', 'article-1')).lines).toEqual([expected]);
   expect((await annals.call('log', 'tail')).lines).toEqual([expected]);
 });
@@ -44,7 +55,10 @@ test('an appended event is shown by its stream and by the tail', async () => {
 test('personal fields are neither stored nor shown in clear', async () => {
   await using annals = await open();
   expect(await annals.call('log', 'append', 'user-7', 'user.registered', USER)).toMatchObject({ exit: 0 });
-  const shown = [...(await annals.call('log', 'tail')).lines, ...(await annals.call('log', 'show', 'user-7', '--json')).lines].join('\n');
+  const shown = [
+    ...(await annals.call('log', 'tail')).lines,
+    ...(await annals.call('log', 'show', 'user-7', '--json')).lines,
+  ].join('\n');
   expect(shown).toContain('"role":"author"');
   expect(shown).not.toContain('Ada');
   expect(shown).not.toContain('ada@');
@@ -66,7 +80,15 @@ test('--json gives each event whole', async () => {
 test('--expected refuses a stream that has moved on', async () => {
   await using annals = await open();
   await annals.publish(1);
-  const args = ['log', 'append', 'article-1', 'article.deleted', '{"articleId":1,"authorId":7}', '--expected', '0'];
+  const args = [
+    'log',
+    'append',
+    'article-1',
+    'article.deleted',
+    '{"articleId":1,"authorId":7}',
+    '--expected',
+    '0',
+  ];
   expect(await annals.call(...args)).toMatchObject({ exit: 1, complaint: 'article-1 is not at version 0.' });
 });
 
@@ -79,7 +101,10 @@ test.each([
   ],
 ])('appending %s is refused', async (_, args, complaint) => {
   await using annals = await open();
-  expect(await annals.call('log', 'append', ...args)).toMatchObject({ exit: 1, complaint: expect.stringContaining(complaint) });
+  expect(await annals.call('log', 'append', ...args)).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining(complaint),
+  });
 });
 
 test('production appends nothing by hand', async () => {
@@ -108,7 +133,10 @@ test('the tail can begin anywhere, and be filtered and limited', async () => {
 
 test('a stream without events is said to be empty', async () => {
   await using annals = await open();
-  expect(await annals.call('log', 'show', 'article-9')).toMatchObject({ exit: 1, complaint: 'There are no events in article-9.' });
+  expect(await annals.call('log', 'show', 'article-9')).toMatchObject({
+    exit: 1,
+    complaint: 'There are no events in article-9.',
+  });
 });
 
 test('--follow goes on until it is ended', async () => {
@@ -125,7 +153,9 @@ test('--follow goes on until it is ended', async () => {
 test('a version that no stream ever has is refused in a sentence', async () => {
   await using annals = await open();
   const draft = '{"articleId":1,"authorId":7}';
-  expect(await annals.call('log', 'append', 'article-1', 'article.published', draft, '--expected', '3000000000')).toMatchObject({
+  expect(
+    await annals.call('log', 'append', 'article-1', 'article.published', draft, '--expected', '3000000000'),
+  ).toMatchObject({
     exit: 1,
     complaint: 'article-1 is not at version 3000000000.',
   });
@@ -133,7 +163,9 @@ test('a version that no stream ever has is refused in a sentence', async () => {
 
 test('a database that does not answer is a sentence that names its setting', async () => {
   await using annals = await open();
-  const called = annals.start(['log', 'tail'], { DATABASE_URL: 'postgres://annals:hidden@127.0.0.1:1/annals' });
+  const called = annals.start(['log', 'tail'], {
+    DATABASE_URL: 'postgres://annals:hidden@127.0.0.1:1/annals',
+  });
   expect(await called.exit).toBe(1);
   expect(called.complaints).toEqual([
     'No PostgreSQL answers at 127.0.0.1:1 (ECONNREFUSED): start it, or set DATABASE_URL to one that runs.',
@@ -144,5 +176,7 @@ test('so is an EventStoreDB', async () => {
   await using annals = await open();
   const called = annals.start(['log', 'tail'], { EVENT_LOG_URL: 'esdb://127.0.0.1:1?tls=false' });
   expect(await called.exit).toBe(1);
-  expect(called.complaints).toEqual(['No EventStoreDB answers at 127.0.0.1:1: start it, or set EVENT_LOG_URL to one that runs.']);
+  expect(called.complaints).toEqual([
+    'No EventStoreDB answers at 127.0.0.1:1: start it, or set EVENT_LOG_URL to one that runs.',
+  ]);
 });

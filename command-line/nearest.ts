@@ -1,8 +1,14 @@
 const DISTANCE_MAX = 3;
 
 /** The name that was probably meant. */
-export const nearest = (typed: string, names: readonly string[], distanceMax = DISTANCE_MAX): string | undefined => {
-  const [best] = names.map((name) => ({ name, distance: distance(typed, name) })).sort((one, other) => one.distance - other.distance);
+export const nearest = (
+  typed: string,
+  names: readonly string[],
+  distanceMax = DISTANCE_MAX,
+): string | undefined => {
+  const [best] = names
+    .map((name) => ({ name, distance: distance(typed, name) }))
+    .sort((one, other) => one.distance - other.distance);
   return best !== undefined && best.distance <= distanceMax ? best.name : undefined;
 };
 

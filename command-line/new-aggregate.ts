@@ -16,7 +16,8 @@ const DOMAIN = 'domain/domain.ts';
 /** For projects that `npm create annals` has made. */
 export const newAggregate: Command = {
   name: 'new aggregate',
-  summary: 'Adds an aggregate to a project made by npm create annals: its file, its test, and its entry in domain/domain.ts.',
+  summary:
+    'Adds an aggregate to a project made by npm create annals: its file, its test, and its entry in domain/domain.ts.',
   positionals: ['<name>'],
   options: {},
   examples: ['new aggregate invoice'],
@@ -25,9 +26,13 @@ export const newAggregate: Command = {
     if (why !== undefined) throw new UsageError(why.replace(/\.$/, ''));
     demandServed(name);
     const text = await readFile(DOMAIN, 'utf8').catch(() => undefined);
-    if (text === undefined) throw new StartRefused(`There is no ${DOMAIN} here: run this in a project that npm create annals has made.`);
+    if (text === undefined)
+      throw new StartRefused(
+        `There is no ${DOMAIN} here: run this in a project that npm create annals has made.`,
+      );
     const added = withAggregate(text, name);
-    if (added === undefined) throw new StartRefused(`${DOMAIN} has no assemble(base, […]) to which ${name} could be added.`);
+    if (added === undefined)
+      throw new StartRefused(`${DOMAIN} has no assemble(base, […]) to which ${name} could be added.`);
     const files = Object.entries(await filesOfAggregate(name));
     const present = files.find(([path]) => existsSync(path));
     if (present !== undefined) throw new StartRefused(`${present[0]} is there already.`);

@@ -35,9 +35,15 @@ test('at a desktop the address is opened', async () => {
 });
 
 test('a browser that does not start is told', async () => {
-  expect(await call([], async () => false)).toMatchObject({ exit: 0, complaint: 'No browser could be opened: open the address yourself.' });
+  expect(await call([], async () => false)).toMatchObject({
+    exit: 0,
+    complaint: 'No browser could be opened: open the address yourself.',
+  });
 });
 
 test('a page that there is not is named', async () => {
-  expect(await call(['consol'])).toMatchObject({ exit: 64, complaint: expect.stringContaining('did you mean “console”?') });
+  expect(await call(['consol'])).toMatchObject({
+    exit: 64,
+    complaint: expect.stringContaining('did you mean “console”?'),
+  });
 });

@@ -31,7 +31,8 @@ export const open: Command = {
     const url = `${await readUrl(given, terminal)}${pathOf(page)}`;
     await terminal.write(flags.has('json') ? JSON.stringify({ url }) : url);
     if (flags.has('print') || flags.has('json') || terminal.openPage === undefined) return;
-    if (!(await terminal.openPage(url))) terminal.complain('No browser could be opened: open the address yourself.');
+    if (!(await terminal.openPage(url)))
+      terminal.complain('No browser could be opened: open the address yourself.');
   },
 };
 

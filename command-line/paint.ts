@@ -8,4 +8,6 @@ export type Paint = (tone: Tone, text: string) => string;
 
 /** Colours for people at a terminal that has them; a pipe, a file, or NO_COLOR gets plain text. */
 export const paintOf = ({ hasColours = false }: Pick<Terminal, 'hasColours'>): Paint =>
-  hasColours ? (tone, text) => styleText(STYLES[tone], text, { validateStream: false }) : (_tone, text) => text;
+  hasColours
+    ? (tone, text) => styleText(STYLES[tone], text, { validateStream: false })
+    : (_tone, text) => text;

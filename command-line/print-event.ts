@@ -7,14 +7,20 @@ const DATA_CHARACTERS_MAX = 300;
 export const eventLine = ({ position, recordedAt, stream, version, type, data }: RecordedEvent): string => {
   const text = harmless(JSON.stringify(withoutSeal(data)));
   const shown = text.length > DATA_CHARACTERS_MAX ? `${text.slice(0, DATA_CHARACTERS_MAX)}…` : text;
-  return [String(position).padStart(6), recordedAt.toISOString(), `${stream}@${version}`, type, shown].join('  ');
+  return [String(position).padStart(6), recordedAt.toISOString(), `${stream}@${version}`, type, shown].join(
+    '  ',
+  );
 };
 
 /** One event as one line for programs, exactly as it is recorded. */
 export const eventJson = (event: RecordedEvent): string => JSON.stringify(event);
 
-const withoutSeal = (data: JsonObject): JsonObject => ('personal' in data ? { ...data, personal: '[sealed]' } : data);
+const withoutSeal = (data: JsonObject): JsonObject =>
+  'personal' in data ? { ...data, personal: '[sealed]' } : data;
 
 /** JSON escapes the control characters below the space; a terminal also obeys these. */
 export const harmless = (text: string): string =>
-  text.replaceAll(/[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  text.replaceAll(
+    /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );

@@ -14,7 +14,11 @@ const CONNECTIONS_MAX = 2;
 
 const withParked = async (terminal: Terminal, work: (pool: Pool) => Promise<void>): Promise<void> => {
   await using installation = await openInstallation(terminal);
-  await using pool = openPool({ url: installation.databaseUrl, applicationName: 'annals-command-line', connectionsMax: CONNECTIONS_MAX });
+  await using pool = openPool({
+    url: installation.databaseUrl,
+    applicationName: 'annals-command-line',
+    connectionsMax: CONNECTIONS_MAX,
+  });
   await migrateProcessManager(pool);
   await work(pool);
 };
@@ -23,11 +27,17 @@ const LISTED_MAX = 1_000_000;
 
 /** The oldest first. */
 const listParked = async (pool: Pool): Promise<readonly ParkedTask[]> => {
-  const found = await readConsequences(pool, { after: undefined, before: undefined, isBackward: true, rowsMax: LISTED_MAX });
+  const found = await readConsequences(pool, {
+    after: undefined,
+    before: undefined,
+    isBackward: true,
+    rowsMax: LISTED_MAX,
+  });
   return found.map(({ key: _, ...parked }) => parked);
 };
 
-const notParked = (stream: string): StartRefused => new StartRefused(`Nothing of ${harmless(stream)} is parked.`);
+const notParked = (stream: string): StartRefused =>
+  new StartRefused(`Nothing of ${harmless(stream)} is parked.`);
 
 export const processManagerParked: Command = {
   name: 'process-manager parked',
@@ -38,15 +48,29 @@ export const processManagerParked: Command = {
   run: ({ flags }, terminal) =>
     withParked(terminal, async (pool) => {
       const parked = await listParked(pool);
-      for (const each of parked) await terminal.write(flags.has('json') ? JSON.stringify(each) : parkedLine(each));
+      for (const each of parked)
+        await terminal.write(flags.has('json') ? JSON.stringify(each) : parkedLine(each));
       if (parked.length === 0 && !flags.has('json')) await terminal.write('Nothing is parked.');
     }),
 };
 
-const parkedLine = ({ task, stream, name, causeId, reason, attempts, parkedAt, nextAt, skippedAt }: ParkedTask): string => {
-  const next = skippedAt === null ? `next attempt ${nextAt.toISOString()}` : `skipped ${skippedAt.toISOString()}`;
+const parkedLine = ({
+  task,
+  stream,
+  name,
+  causeId,
+  reason,
+  attempts,
+  parkedAt,
+  nextAt,
+  skippedAt,
+}: ParkedTask): string => {
+  const next =
+    skippedAt === null ? `next attempt ${nextAt.toISOString()}` : `skipped ${skippedAt.toISOString()}`;
   const what = name === null ? task : `${task} (${name})`;
-  return harmless(`${parkedAt.toISOString()}  ${what}  ${stream}  attempts: ${attempts}, ${next}, because of event ${causeId}: ${reason}`);
+  return harmless(
+    `${parkedAt.toISOString()}  ${what}  ${stream}  attempts: ${attempts}, ${next}, because of event ${causeId}: ${reason}`,
+  );
 };
 
 export const processManagerRetry: Command = {
@@ -64,7 +88,8 @@ export const processManagerRetry: Command = {
 
 export const processManagerSkip: Command = {
   name: 'process-manager skip',
-  summary: 'Skips the failed reactions of a stream and continues with later ones. Erasures cannot be skipped.',
+  summary:
+    'Skips the failed reactions of a stream and continues with later ones. Erasures cannot be skipped.',
   positionals: ['<stream>'],
   options: {},
   examples: ['process-manager skip webhook-42'],
@@ -74,8 +99,12 @@ export const processManagerSkip: Command = {
       const parked = (await listParked(pool)).filter((each) => each.stream === stream);
       if (parked.length === 0) throw notParked(name);
       if (!(await skipParkedTask(pool, stream)))
-        throw new StartRefused(`${harmless(name)} is not skipped: an erasure cannot be, and anything else only once.`);
-      await terminal.write(`${harmless(name)} stays as it is. “process-manager retry ${harmless(name)}” takes that back.`);
+        throw new StartRefused(
+          `${harmless(name)} is not skipped: an erasure cannot be, and anything else only once.`,
+        );
+      await terminal.write(
+        `${harmless(name)} stays as it is. “process-manager retry ${harmless(name)}” takes that back.`,
+      );
     }),
 };
 
@@ -89,13 +118,19 @@ export const timers: Command = {
   examples: ['timers', 'timers claim-42', 'timers --json'],
   async run({ positionals: [stream], flags }, terminal) {
     await using installation = await openInstallation(terminal);
-    await using pool = openPool({ url: installation.databaseUrl, applicationName: 'annals-command-line', connectionsMax: CONNECTIONS_MAX });
+    await using pool = openPool({
+      url: installation.databaseUrl,
+      applicationName: 'annals-command-line',
+      connectionsMax: CONNECTIONS_MAX,
+    });
     let after: string | undefined;
     do {
       const stretch = { after, before: undefined, isBackward: false, rowsMax: PAGE };
       const page = await readTimers(pool, { stretch, stream: stream as StreamName | undefined });
-      for (const { key: _, ...timer } of page) await terminal.write(flags.has('json') ? JSON.stringify(timer) : lineOf(timer));
-      if (page.length === 0 && after === undefined && !flags.has('json')) await terminal.write('No timer is running.');
+      for (const { key: _, ...timer } of page)
+        await terminal.write(flags.has('json') ? JSON.stringify(timer) : lineOf(timer));
+      if (page.length === 0 && after === undefined && !flags.has('json'))
+        await terminal.write('No timer is running.');
       after = page.length < PAGE ? undefined : page.at(-1)?.key;
     } while (after !== undefined && !terminal.signal.aborted);
   },

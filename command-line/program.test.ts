@@ -22,7 +22,8 @@ const callIn = async (domain: Domain, ...args: readonly string[]) => {
 test.each([[], ['help'], ['help', 'help'], ['--help'], ['-h']])('%j lists all commands', async (...args) => {
   const { exit, output } = await call(...args);
   expect(exit).toBe(0);
-  for (const name of ['log tail', 'log show', 'log append', 'settings']) expect(output).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));
+  for (const name of ['log tail', 'log show', 'log append', 'settings'])
+    expect(output).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));
 });
 
 test.each([[['help', 'log', 'tail']], [['log', 'tail', '--help']], [['log', 'tail', '--from', '3', '-h']]])(
@@ -36,7 +37,9 @@ test.each([[['help', 'log', 'tail']], [['log', 'tail', '--help']], [['log', 'tai
 );
 
 test('help names the roles of the domain', async () => {
-  expect((await call('help', 'client', 'create')).output).toContain('The role of that user: reader, author, or admin (reader).');
+  expect((await call('help', 'client', 'create')).output).toContain(
+    'The role of that user: reader, author, or admin (reader).',
+  );
   expect((await callIn(expenses, 'help', 'client', 'create')).output).toContain(
     'The role of that user: employee, approver, or admin (employee).',
   );
@@ -52,9 +55,18 @@ test.each([
   [['log', 'tial'], 'there is no command “log tial”; did you mean “log tail”?'],
   [['setings'], 'there is no command “setings”; did you mean “settings”?'],
   [['frobnicate'], 'there is no command “frobnicate”; npm run annals -- help lists what there is.'],
-  [['log'], '“log” needs one more word: log tail, log show, log export, log import, log copy, log renew, log append.'],
-  [['log', 'tail', '--form', '3'], 'there is no option --form; did you mean --from? (more: npm run annals -- help log tail).'],
-  [['log', 'tail', '--nothing-like-it'], 'there is no option --nothing-like-it (more: npm run annals -- help log tail).'],
+  [
+    ['log'],
+    '“log” needs one more word: log tail, log show, log export, log import, log copy, log renew, log append.',
+  ],
+  [
+    ['log', 'tail', '--form', '3'],
+    'there is no option --form; did you mean --from? (more: npm run annals -- help log tail).',
+  ],
+  [
+    ['log', 'tail', '--nothing-like-it'],
+    'there is no option --nothing-like-it (more: npm run annals -- help log tail).',
+  ],
   [['log', 'tail', '-x'], 'there is no option -x (more'],
   [['--verison'], 'there is no option --verison; npm run annals -- help lists what there is.'],
   [['log', 'tail', '--from'], '--from needs a value, as in --from=<position> (more'],
@@ -82,7 +94,10 @@ test('a folder without data is not made into one', async () => {
 });
 
 test.each(['version', '--version', '-v'])('%s prints the version', async (argument) => {
-  expect(await call(argument)).toMatchObject({ exit: 0, output: expect.stringMatching(/^annals \d+\.\d+\.\d+ \(Node \d/) });
+  expect(await call(argument)).toMatchObject({
+    exit: 0,
+    output: expect.stringMatching(/^annals \d+\.\d+\.\d+ \(Node \d/),
+  });
 });
 
 test('what is only called help is no request for it', async () => {

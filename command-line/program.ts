@@ -7,7 +7,14 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 import { accountRemovePasskeys, accountResetSecondFactor, invite, passwordLink } from './accounts.ts';
 import { auditVerify } from './audit-verify.ts';
 import { bench } from './bench/bench.ts';
-import { clientCreate, clientDelete, clientGrantScopes, clientList, clientRotateSecret, clientShow } from './client-commands.ts';
+import {
+  clientCreate,
+  clientDelete,
+  clientGrantScopes,
+  clientList,
+  clientRotateSecret,
+  clientShow,
+} from './client-commands.ts';
 import { type Command, readArguments } from './command.ts';
 import { completion } from './completion.ts';
 import { demo } from './demo/demo.ts';
@@ -40,24 +47,74 @@ import { status } from './status.ts';
 import type { Terminal } from './terminal.ts';
 import { token } from './token.ts';
 import { UsageError } from './usage-error.ts';
-import { usersDeactivate, usersFind, usersInvite, usersList, usersReactivate, usersRole, usersSessions, usersShow } from './users/users.ts';
+import {
+  usersDeactivate,
+  usersFind,
+  usersInvite,
+  usersList,
+  usersReactivate,
+  usersRole,
+  usersSessions,
+  usersShow,
+} from './users/users.ts';
 import { deliveriesList, deliveriesShow } from './webhooks/deliveries.ts';
 import { deliveriesResend, deliveriesResendFailed } from './webhooks/resend.ts';
-import { webhooksDisable, webhooksEnable, webhooksList, webhooksShow, webhooksTest } from './webhooks/webhooks.ts';
+import {
+  webhooksDisable,
+  webhooksEnable,
+  webhooksList,
+  webhooksShow,
+  webhooksTest,
+} from './webhooks/webhooks.ts';
 
 const GROUPS: readonly Group[] = [
-  ['Begin', [demo, open, token, settings, newAggregate, completion((domain) => COMMANDS.map((command) => inWords(command, domain)))]],
+  [
+    'Begin',
+    [
+      demo,
+      open,
+      token,
+      settings,
+      newAggregate,
+      completion((domain) => COMMANDS.map((command) => inWords(command, domain))),
+    ],
+  ],
   ['Installation', [status, doctor, bench]],
   ['Events', [events, eventsShow]],
   ['Webhooks', [webhooksList, webhooksShow, webhooksEnable, webhooksDisable, webhooksTest]],
   ['Deliveries', [deliveriesList, deliveriesShow, deliveriesResend, deliveriesResendFailed]],
   ['Event log', [logTail, logShow, logExport, logImport, logCopy, logRenew, logAppend]],
   ['Proof', [auditVerify, replay, auditRotateKey]],
-  ['Read model', [projectionStatus, projectionRebuild, projectionRollback, projectionParked, projectionRetry, projectionRelease]],
+  [
+    'Read model',
+    [
+      projectionStatus,
+      projectionRebuild,
+      projectionRollback,
+      projectionParked,
+      projectionRetry,
+      projectionRelease,
+    ],
+  ],
   ['Reactions and timers', [processManagerParked, processManagerRetry, processManagerSkip, timers]],
-  ['Users', [usersList, usersFind, usersShow, usersInvite, usersRole, usersSessions, usersDeactivate, usersReactivate]],
+  [
+    'Users',
+    [
+      usersList,
+      usersFind,
+      usersShow,
+      usersInvite,
+      usersRole,
+      usersSessions,
+      usersDeactivate,
+      usersReactivate,
+    ],
+  ],
   ['Accounts, at the machine', [invite, passwordLink, accountResetSecondFactor, accountRemovePasskeys]],
-  ['Clients and keys', [clientCreate, clientList, clientShow, clientGrantScopes, clientRotateSecret, clientDelete, keysRotate]],
+  [
+    'Clients and keys',
+    [clientCreate, clientList, clientShow, clientGrantScopes, clientRotateSecret, clientDelete, keysRotate],
+  ],
   ['Erasure', [erasureList, erasureReport, erasureApply, erasureLostKeys]],
   ['Domain', [domainDescribe, domainNginx, domainCheck, domainRecord, domainRename]],
   ['GraphQL', [graphqlSchema, documentsLoad, documentsList, documentsRemove]],
@@ -98,7 +155,12 @@ const dispatch = async (args: readonly string[], terminal: Terminal): Promise<vo
   const [first] = args;
   if (first !== undefined && VERSION.has(first)) return terminal.write(VERSION_LINE);
   if (first === undefined || first === 'help' || args.some((argument) => HELP.has(argument))) {
-    return terminal.write(helpAbout(args.filter((argument) => !HELP.has(argument)).slice(first === 'help' ? 1 : 0), terminal.domain));
+    return terminal.write(
+      helpAbout(
+        args.filter((argument) => !HELP.has(argument)).slice(first === 'help' ? 1 : 0),
+        terminal.domain,
+      ),
+    );
   }
   const found = find(args);
   if (found === undefined) throw unknown(args);
@@ -106,7 +168,8 @@ const dispatch = async (args: readonly string[], terminal: Terminal): Promise<vo
   try {
     await command.run(readArguments(inWords(command, terminal.domain), rest), terminal);
   } catch (error) {
-    if (error instanceof UsageError) throw new UsageError(`${error.message} (more: npm run annals -- help ${command.name})`);
+    if (error instanceof UsageError)
+      throw new UsageError(`${error.message} (more: npm run annals -- help ${command.name})`);
     throw error;
   }
 };
@@ -121,11 +184,15 @@ const find = (args: readonly string[]): { command: Command; rest: readonly strin
 };
 
 const helpAbout = (words: readonly string[], domain: Domain): string => {
-  const groups = GROUPS.map(([title, commands]): Group => [title, commands.map((command) => inWords(command, domain))]);
+  const groups = GROUPS.map(
+    ([title, commands]): Group => [title, commands.map((command) => inWords(command, domain))],
+  );
   if (words.length === 0 || words[0] === 'help') return helpOnCommands(groups);
   const found = find(words);
   if (found !== undefined) return helpOn(inWords(found.command, domain));
-  const some = groups.flatMap(([, commands]) => commands.filter(({ name }) => name.startsWith(`${words[0]} `)));
+  const some = groups.flatMap(([, commands]) =>
+    commands.filter(({ name }) => name.startsWith(`${words[0]} `)),
+  );
   if (some.length > 0 && words.length === 1) return helpOnCommands([['Commands', some]]);
   throw unknown(words);
 };
@@ -145,12 +212,14 @@ const inWords = ({ summary, options, examples, ...command }: Command, domain: Do
 
 const unknown = (args: readonly string[]): UsageError => {
   const words = args.filter((argument) => !argument.startsWith('-')).slice(0, WORDS_MAX);
-  if (words.length === 0) return new UsageError(`there is no option ${args[0]}; npm run annals -- help lists what there is`);
+  if (words.length === 0)
+    return new UsageError(`there is no option ${args[0]}; npm run annals -- help lists what there is`);
   const typed = words.join(' ');
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${typed} `)).map(({ name }) => name);
   if (group.length > 0) return new UsageError(`“${typed}” needs one more word: ${group.join(', ')}`);
   const names = COMMANDS.map(({ name }) => name);
   const meant = nearest(typed, names) ?? nearest(words[0] ?? '', names);
-  const hint = meant === undefined ? 'npm run annals -- help lists what there is' : `did you mean “${meant}”?`;
+  const hint =
+    meant === undefined ? 'npm run annals -- help lists what there is' : `did you mean “${meant}”?`;
   return new UsageError(`there is no command “${typed}”; ${hint}`);
 };

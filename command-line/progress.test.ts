@@ -14,7 +14,9 @@ const at = (events: number, position: number, from = 0): Progress => ({
 });
 
 test('where positions count events, it tells how many of how many, the rate, and the time left', () => {
-  expect(progressText(at(25_000, 25_000), { elapsedMs: 1_000, isDense: true })).toBe('25,000 of 100,000 events, 25,000 a second, 3 s left');
+  expect(progressText(at(25_000, 25_000), { elapsedMs: 1_000, isDense: true })).toBe(
+    '25,000 of 100,000 events, 25,000 a second, 3 s left',
+  );
 });
 
 test('where positions count bytes, it tells the share of the log', () => {
@@ -25,8 +27,12 @@ test('where positions count bytes, it tells the share of the log', () => {
 
 test('it goes beyond nothing, and over nothing', () => {
   expect(progressText(at(0, 0), { elapsedMs: 0, isDense: true })).toBe('0 of 100,000 events, 0 a second');
-  expect(progressText(at(1, 100_000, 100_000), { elapsedMs: 0, isDense: false })).toContain('100 % of the log');
-  expect(progressText({ step: 'indexes', done: 0, of: 7 }, { elapsedMs: 0, isDense: true })).toBe('index 1 of 7');
+  expect(progressText(at(1, 100_000, 100_000), { elapsedMs: 0, isDense: false })).toContain(
+    '100 % of the log',
+  );
+  expect(progressText({ step: 'indexes', done: 0, of: 7 }, { elapsedMs: 0, isDense: true })).toBe(
+    'index 1 of 7',
+  );
 });
 
 test.each([
@@ -53,9 +59,17 @@ test('on a terminal one line is written over and taken away; elsewhere nothing i
 
 test('each index and each check is told as it is begun, because it may take long', () => {
   const rewritten: string[] = [];
-  using shown = showProgress({ complain() {}, signal: never, rewrite: (line) => void rewritten.push(line) }, 'Rebuilding', true);
+  using shown = showProgress(
+    { complain() {}, signal: never, rewrite: (line) => void rewritten.push(line) },
+    'Rebuilding',
+    true,
+  );
   shown.onProgress(at(10, 10));
   for (const done of [0, 1]) shown.onProgress({ step: 'indexes', done, of: 2 });
   shown.onProgress({ step: 'check', what: 'users' });
-  expect(rewritten.slice(1)).toEqual(['Rebuilding: index 1 of 2', 'Rebuilding: index 2 of 2', 'Rebuilding: users']);
+  expect(rewritten.slice(1)).toEqual([
+    'Rebuilding: index 1 of 2',
+    'Rebuilding: index 2 of 2',
+    'Rebuilding: users',
+  ]);
 });

@@ -20,9 +20,13 @@ export const showProgress = (
   const startedAtMs = performance.now();
   let toldAtMs = rewrite ? Number.NEGATIVE_INFINITY : startedAtMs;
   let isOver = false;
-  /** An index may take long: on a terminal each is told, elsewhere that they are begun, unless all is soon over. */
+  /**
+   * An index may take long: on a terminal each is told, elsewhere that they are begun, unless all is soon
+   * over.
+   */
   const isLong = (progress: Progress | Check, elapsedMs: number) =>
-    progress.step !== 'events' && (rewrite !== undefined || (progress.step === 'indexes' && progress.done === 0 && elapsedMs >= everyMs));
+    progress.step !== 'events' &&
+    (rewrite !== undefined || (progress.step === 'indexes' && progress.done === 0 && elapsedMs >= everyMs));
   const tell = (what: string) => (rewrite ?? complain)(`${title}: ${what}`);
   const onStop = () => tell('stopping; Ctrl+C once more ends it at once');
   signal.addEventListener('abort', onStop);
@@ -54,7 +58,9 @@ export const progressText = (progress: Progress | Check, { elapsedMs, isDense }:
   const share = upTo > from ? (position - from) / (upTo - from) : 1;
   const leftS = share > 0 ? Math.ceil((elapsedMs / 1_000) * (1 / share - 1)) : undefined;
   return [
-    isDense ? `${number(events)} of ${number(upTo - from)} events` : `${number(events)} events, ${Math.floor(share * 100)} % of the log`,
+    isDense
+      ? `${number(events)} of ${number(upTo - from)} events`
+      : `${number(events)} events, ${Math.floor(share * 100)} % of the log`,
     `${number(Math.round(events / Math.max(elapsedMs / 1_000, 0.001)))} a second`,
     ...(leftS === undefined ? [] : [`${duration(leftS)} left`]),
   ].join(', ');
@@ -62,7 +68,8 @@ export const progressText = (progress: Progress | Check, { elapsedMs, isDense }:
 
 const MEGABYTE = 1_000_000;
 
-export const megabytes = (bytes: number): string => `${(bytes / MEGABYTE).toLocaleString('en', { maximumFractionDigits: 1 })} MB`;
+export const megabytes = (bytes: number): string =>
+  `${(bytes / MEGABYTE).toLocaleString('en', { maximumFractionDigits: 1 })} MB`;
 
 export const number = (value: number): string => value.toLocaleString('en');
 

@@ -36,7 +36,10 @@ export const projectionRetry: Command = {
   async run(given, terminal) {
     const stream = readRequest(given);
     await withProjection(terminal, async (mending) => {
-      const streams = stream === undefined ? (await Array.fromAsync(listParked(mending.pool))).flat().map((each) => each.stream) : [stream];
+      const streams =
+        stream === undefined
+          ? (await Array.fromAsync(listParked(mending.pool))).flat().map((each) => each.stream)
+          : [stream];
       if (streams.length === 0) return terminal.write('Nothing is parked.');
       await retryEach(streams, mending, terminal);
     });
@@ -48,17 +51,25 @@ const readRequest = ({ positionals: [stream], flags }: Given): StreamName | unde
   return stream as StreamName | undefined;
 };
 
-const retryEach = async (streams: readonly StreamName[], mending: Mending, terminal: Terminal): Promise<void> => {
+const retryEach = async (
+  streams: readonly StreamName[],
+  mending: Mending,
+  terminal: Terminal,
+): Promise<void> => {
   let left = 0;
   for (const stream of streams) {
     if (terminal.signal.aborted) return;
     const parked = await retry(mending, stream);
     if (parked) left += 1;
-    await terminal.write(parked ? `Still parked: ${parkedLine(parked)}` : `${stream} is in the read model again.`);
+    await terminal.write(
+      parked ? `Still parked: ${parkedLine(parked)}` : `${stream} is in the read model again.`,
+    );
   }
   if (left === 0) return;
   const count = streams.length === 1 ? 'It stays parked' : `${left} of ${streams.length} stay parked`;
-  throw new StartRefused(`${count}: mend the cause and retry, or leave the event out with “projection release <stream>”.`);
+  throw new StartRefused(
+    `${count}: mend the cause and retry, or leave the event out with “projection release <stream>”.`,
+  );
 };
 
 export const projectionRelease: Command = {
@@ -74,8 +85,10 @@ export const projectionRelease: Command = {
       if (!parked) throw notParked(stream);
       await terminal.write(`To be left out for good: ${parkedLine(parked)}`);
       if (!flags.has('yes')) {
-        if (!terminal.confirm) throw new UsageError('there is no terminal to ask on: say --yes if that event is to be left out');
-        if (!(await terminal.confirm('Leave it out?'))) throw new StartRefused(`Nothing is left out; ${stream} stays parked.`);
+        if (!terminal.confirm)
+          throw new UsageError('there is no terminal to ask on: say --yes if that event is to be left out');
+        if (!(await terminal.confirm('Leave it out?')))
+          throw new StartRefused(`Nothing is left out; ${stream} stays parked.`);
       }
       const next = await release(mending, parked);
       if (!next) return terminal.write(`${stream} is in the read model again, without that event.`);

@@ -8,7 +8,10 @@ import type { Command } from './command.ts';
 import { duration, number, showProgress } from './progress.ts';
 import { withProjection } from './projection.ts';
 
-/** A version of the read model is written over several connections, and an index of a large table takes its time. */
+/**
+ * A version of the read model is written over several connections, and an index of a large table takes its
+ * time.
+ */
 export const FOR_VERSIONS = { connectionsMax: 6, statementTimeoutMs: 4 * 3_600_000 };
 
 /** As a shell tells of a program that Ctrl+C ended. */
@@ -16,7 +19,8 @@ const INTERRUPTED = 130;
 
 export const projectionRebuild: Command = {
   name: 'projection rebuild',
-  summary: 'Rebuilds the read model from the whole log while it is in use, then swaps it in. Ctrl+C leaves the one in use unchanged.',
+  summary:
+    'Rebuilds the read model from the whole log while it is in use, then swaps it in. Ctrl+C leaves the one in use unchanged.',
   positionals: [],
   options: {},
   examples: ['projection rebuild'],
@@ -26,12 +30,16 @@ export const projectionRebuild: Command = {
       async ({ isDense, ...mending }) => {
         const startedAtMs = performance.now();
         using shown = showProgress(terminal, 'Rebuilding', isDense);
-        const { events, position } = await rebuild({ ...mending, signal: terminal.signal, onProgress: shown.onProgress }).catch(
-          explain('what was built is thrown away, and the next rebuild begins anew'),
-        );
+        const { events, position } = await rebuild({
+          ...mending,
+          signal: terminal.signal,
+          onProgress: shown.onProgress,
+        }).catch(explain('what was built is thrown away, and the next rebuild begins anew'));
         shown[Symbol.dispose]();
         const tookS = Math.ceil((performance.now() - startedAtMs) / 1_000);
-        await terminal.write(`The read model is made anew: ${number(events)} events in ${duration(tookS)}, up to position ${position}.`);
+        await terminal.write(
+          `The read model is made anew: ${number(events)} events in ${duration(tookS)}, up to position ${position}.`,
+        );
         if (await isOfThisRelease(mending.pool, mending.tables, PREVIOUS.schema))
           await terminal.write('The former one stays beside it: npm run annals -- projection rollback');
       },
@@ -43,7 +51,8 @@ export const projectionRebuild: Command = {
 export const explain =
   (what: string) =>
   (error: unknown): never => {
-    if (error instanceof Stopped) throw new StartRefused(`Stopped. The read model is as it was; ${what}.`, { exitCode: INTERRUPTED });
+    if (error instanceof Stopped)
+      throw new StartRefused(`Stopped. The read model is as it was; ${what}.`, { exitCode: INTERRUPTED });
     throw error;
   };
 
@@ -58,9 +67,11 @@ export const projectionRollback: Command = {
       terminal,
       async ({ isDense, ...mending }) => {
         using shown = showProgress(terminal, 'Bringing the previous version up to date', isDense);
-        const position = await rollback({ ...mending, signal: terminal.signal, onProgress: shown.onProgress }).catch(
-          explain('the previous version keeps what it has taken in'),
-        );
+        const position = await rollback({
+          ...mending,
+          signal: terminal.signal,
+          onProgress: shown.onProgress,
+        }).catch(explain('the previous version keeps what it has taken in'));
         shown[Symbol.dispose]();
         await terminal.write(`The previous read model is in place again, up to position ${position}.`);
       },

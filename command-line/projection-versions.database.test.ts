@@ -59,7 +59,10 @@ const schemas = async () => {
 };
 
 test('there is no way back before there was a rebuild', async () => {
-  expect(await call('projection', 'rollback')).toMatchObject({ exit: 1, output: expect.stringContaining('a rebuild leaves one') });
+  expect(await call('projection', 'rollback')).toMatchObject({
+    exit: 1,
+    output: expect.stringContaining('a rebuild leaves one'),
+  });
   expect((await call('projection', 'status')).output).toContain('Previous: none');
 });
 
@@ -139,7 +142,10 @@ test(
     const reader = await side.pool.connect();
     await reader.query('begin; select from read_model_previous.users');
     expect(await call('projection', 'rebuild')).toMatchObject({ exit: 0 });
-    expect(await call('projection', 'rollback')).toMatchObject({ exit: 1, output: expect.stringContaining('is still being read') });
+    expect(await call('projection', 'rollback')).toMatchObject({
+      exit: 1,
+      output: expect.stringContaining('is still being read'),
+    });
     await reader.query('rollback');
     reader.release();
     expect(await call('projection', 'rollback')).toMatchObject({ exit: 0 });
@@ -151,7 +157,10 @@ test(
 
 test('a log that ends before the read model is refused, instead of waited for', async () => {
   const move = (by: number) =>
-    side.pool.query(`update public.follower_checkpoint set position = position + $1 where follower = 'projector'`, [by]);
+    side.pool.query(
+      `update public.follower_checkpoint set position = position + $1 where follower = 'projector'`,
+      [by],
+    );
   await projector[Symbol.asyncDispose]();
   await move(1_000);
   for (const command of ['rebuild', 'rollback'])
@@ -179,7 +188,9 @@ test('a rebuild by a new release finds the checkpoints as the former one has the
   await side.pool.query(
     'alter table public.follower_checkpoint drop column event, drop column event_position, drop column moved_position, drop column moved_at',
   );
-  await side.pool.query(`delete from public.annals_migration where component like 'follower%' and number > 1`);
+  await side.pool.query(
+    `delete from public.annals_migration where component like 'follower%' and number > 1`,
+  );
   expect(await call('projection', 'rebuild')).toMatchObject({ exit: 0 });
   await expectWhole();
 });

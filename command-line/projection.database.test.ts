@@ -2,7 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { holdCheckpoint } from '#shared/follower/checkpoint.ts';
-import { type CommandSide, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
+import {
+  type CommandSide,
+  createCommandWorld,
+  draftArticle,
+  registerUser,
+} from '../test/engines/command-side.ts';
 import { createDatabase } from '../test/engines/database.ts';
 import { LOG_ENGINES } from '../test/engines/log-engines.ts';
 import { appendRaw, startProjecting, untilProjected } from '../test/engines/projection.ts';
@@ -50,7 +55,10 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
   test('what is parked is listed with its event, since when, and why', async () => {
     await using annals = await open();
     await untilProjected(annals.side);
-    expect(await annals.call('projection', 'parked')).toMatchObject({ exit: 0, lines: ['Nothing is parked.'] });
+    expect(await annals.call('projection', 'parked')).toMatchObject({
+      exit: 0,
+      lines: ['Nothing is parked.'],
+    });
     expect(await annals.call('projection', 'parked', '--json')).toMatchObject({ exit: 0, lines: [] });
     const stream = await parkArticle(annals.side);
     const line = new RegExp(
@@ -58,7 +66,12 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     );
     expect((await annals.call('projection', 'parked')).lines).toEqual([expect.stringMatching(line)]);
     const [json = ''] = (await annals.call('projection', 'parked', '--json')).lines;
-    expect(JSON.parse(json)).toMatchObject({ stream, version: 3, type: 'article.eaten', since: expect.stringMatching(/Z$/) });
+    expect(JSON.parse(json)).toMatchObject({
+      stream,
+      version: 3,
+      type: 'article.eaten',
+      since: expect.stringMatching(/Z$/),
+    });
   });
 
   test('a retry says what still stands in the way, and a release which event it leaves out', async () => {
@@ -67,9 +80,13 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     expect(await annals.call('projection', 'retry', stream)).toMatchObject({
       exit: 1,
       lines: [expect.stringContaining(`Still parked: ${stream}@3  article.eaten`)],
-      complaint: 'It stays parked: mend the cause and retry, or leave the event out with “projection release <stream>”.',
+      complaint:
+        'It stays parked: mend the cause and retry, or leave the event out with “projection release <stream>”.',
     });
-    expect(await annals.call('projection', 'release', stream)).toMatchObject({ exit: 64, complaint: expect.stringContaining('say --yes') });
+    expect(await annals.call('projection', 'release', stream)).toMatchObject({
+      exit: 64,
+      complaint: expect.stringContaining('say --yes'),
+    });
     expect(await annals.answering(false)('projection', 'release', stream)).toMatchObject({
       exit: 1,
       complaint: `Nothing is left out; ${stream} stays parked.`,
@@ -86,8 +103,13 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
       complaint: expect.stringContaining('It stays parked'),
     });
     expect(await annals.call('projection', 'release', other, '--yes')).toMatchObject({ exit: 0 });
-    expect(await annals.call('projection', 'retry', '--all')).toMatchObject({ exit: 0, lines: ['Nothing is parked.'] });
-    expect((await annals.side.pool.query('select count(*) as rows from read_model.articles')).rows).toEqual([{ rows: 2 }]);
+    expect(await annals.call('projection', 'retry', '--all')).toMatchObject({
+      exit: 0,
+      lines: ['Nothing is parked.'],
+    });
+    expect((await annals.side.pool.query('select count(*) as rows from read_model.articles')).rows).toEqual([
+      { rows: 2 },
+    ]);
   });
 
   test('what is not parked is neither retried nor released', async () => {
@@ -111,7 +133,10 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
 test('where nothing was projected yet, that is said', async () => {
   await using database = await createDatabase();
   const call = callOn({ DATABASE_URL: database.url, MASTER_KEY: Buffer.alloc(32, 7).toString('base64') });
-  expect(await call('projection', 'parked')).toMatchObject({ exit: 1, complaint: expect.stringContaining('There is no read model yet') });
+  expect(await call('projection', 'parked')).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining('There is no read model yet'),
+  });
 });
 
 test(
@@ -128,7 +153,10 @@ test(
       await holdCheckpoint(connection, 'projector');
       const complaint = expect.stringContaining('The database does not go on with it');
       for (const command of [['retry'], ['release', '--yes']])
-        expect(await call('projection', ...command, `article-${articleId}`)).toMatchObject({ exit: 1, complaint });
+        expect(await call('projection', ...command, `article-${articleId}`)).toMatchObject({
+          exit: 1,
+          complaint,
+        });
     });
     expect((await call('projection', 'parked')).lines).toHaveLength(1);
   },

@@ -17,7 +17,9 @@ import { harmless } from './print-event.ts';
 import { megabytes, number } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
-export type Projection = Mending & Pick<Installation, 'isDense' | 'config'> & Pick<Terminal, 'domain'> & { readonly snapshots: Snapshots };
+export type Projection = Mending &
+  Pick<Installation, 'isDense' | 'config'> &
+  Pick<Terminal, 'domain'> & { readonly snapshots: Snapshots };
 
 /** How the database is spoken to: one transaction holds a connection while another looks up keys. */
 type Speaking = { readonly connectionsMax?: number; readonly statementTimeoutMs?: number };
@@ -32,7 +34,12 @@ export const withProjection = async (
 ): Promise<void> => {
   await using installation = await openInstallation(terminal);
   const { config, databaseUrl, eventLog, isDense } = installation;
-  await using pool = openPool({ url: databaseUrl, applicationName: 'annals-command-line', connectionsMax, ...speaking });
+  await using pool = openPool({
+    url: databaseUrl,
+    applicationName: 'annals-command-line',
+    connectionsMax,
+    ...speaking,
+  });
   await demandReadModel(pool);
   await migrateProjector(pool);
   const masterKey = await openMasterKey(config);
@@ -49,7 +56,10 @@ export const withProjection = async (
   }).catch(explainPassing);
 };
 
-/** What passes by itself is no fault of ours, and nothing is half done: each change of the read model is one transaction. */
+/**
+ * What passes by itself is no fault of ours, and nothing is half done: each change of the read model is one
+ * transaction.
+ */
 const explainPassing = (error: unknown): never => {
   if (!isPassing(error)) throw error;
   const message = `The database does not go on with it: ${(error as Error).message}. Look at “projection status”, and begin again.`;
@@ -57,8 +67,11 @@ const explainPassing = (error: unknown): never => {
 };
 
 const demandReadModel = async (pool: Pool): Promise<void> => {
-  const { rows } = await pool.query<{ found: boolean }>('select to_regclass($1) is not null as found', [`${LIVE_SCHEMA}.parked`]);
-  if (!rows[0]?.found) throw new StartRefused('There is no read model yet: start Annals, or the projector, and it makes one.');
+  const { rows } = await pool.query<{ found: boolean }>('select to_regclass($1) is not null as found', [
+    `${LIVE_SCHEMA}.parked`,
+  ]);
+  if (!rows[0]?.found)
+    throw new StartRefused('There is no read model yet: start Annals, or the projector, and it makes one.');
 };
 
 /** Which event parks an aggregate, and why, as one line for people. */
@@ -81,12 +94,17 @@ export const projectionStatus: Command = {
     }),
 };
 
-const statusLines = ({ head, live, previous, next, isUnderWay }: ProjectionStatus, isDense: boolean): readonly string[] => {
+const statusLines = (
+  { head, live, previous, next, isUnderWay }: ProjectionStatus,
+  isDense: boolean,
+): readonly string[] => {
   const behind = Math.max(head - live.position, 0);
   const unit = isDense ? 'events' : 'bytes of the log';
   return [
     `In use: at position ${live.position}, ${behind === 0 ? 'up to date' : `${number(behind)} ${unit} behind`}, ${megabytes(live.bytes)}.`,
-    ...(live.isOfThisRelease ? [] : ['        Its tables are of another release: “projection rebuild” makes those of this one.']),
+    ...(live.isOfThisRelease
+      ? []
+      : ['        Its tables are of another release: “projection rebuild” makes those of this one.']),
     `Parked: ${live.parked === 0 ? 'nothing' : `${number(live.parked)}, listed by “projection parked”`}.`,
     previous
       ? `Previous: at position ${previous.position}, ${megabytes(previous.bytes)}; ${previous.isOfThisRelease ? '“projection rollback” puts it back' : 'its tables are of another release, so that it cannot be put back'}.`

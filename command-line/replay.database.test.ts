@@ -50,13 +50,19 @@ const comments = async (schema: string) => (await side.pool.query(`select from $
 
 test('a replay says where it is and how it is dropped, and is dropped so', async () => {
   const { exit, output } = await call();
-  expect({ exit, output }).toMatchObject({ exit: 0, output: expect.stringContaining('1 users, 1 articles, 1 comments') });
+  expect({ exit, output }).toMatchObject({
+    exit: 0,
+    output: expect.stringContaining('1 users, 1 articles, 1 comments'),
+  });
   const [, drop = ''] = /npm run annals -- replay (--drop .*)/.exec(output) ?? [];
   const [, select = ''] = /(select .*);/.exec(output) ?? [];
   expect((await side.pool.query(select)).rows).toMatchObject([{ title: 'On engines', status: 'published' }]);
   expect((await call('--list')).output).toMatch(/^replay_\d+ {2}at position \d+, made .*MB$/);
   expect(await call()).toMatchObject({ exit: 1, output: expect.stringContaining('is there already') });
-  expect(await call(...drop.split(' '))).toMatchObject({ exit: 0, output: expect.stringContaining('is gone') });
+  expect(await call(...drop.split(' '))).toMatchObject({
+    exit: 0,
+    output: expect.stringContaining('is gone'),
+  });
   expect(await call('--list')).toEqual({ exit: 0, output: 'There is none.' });
 });
 
@@ -89,8 +95,16 @@ test.each([
 });
 
 test('what a killed replay left is dropped by the next', async () => {
-  const mark = { use: 'replay', log: side.eventLog.identity, position: 1, madeAt: new Date().toISOString(), isWhole: false };
-  await side.pool.query(`create schema replay_left; comment on schema replay_left is 'annals scratch ${JSON.stringify(mark)}'`);
+  const mark = {
+    use: 'replay',
+    log: side.eventLog.identity,
+    position: 1,
+    madeAt: new Date().toISOString(),
+    isWhole: false,
+  };
+  await side.pool.query(
+    `create schema replay_left; comment on schema replay_left is 'annals scratch ${JSON.stringify(mark)}'`,
+  );
   expect((await call('--list')).output).toContain('unfinished');
   expect(await call('--schema', 'replay_next')).toMatchObject({ exit: 0 });
   expect((await call('--list')).output).not.toContain('replay_left');

@@ -17,40 +17,62 @@ export const replay: Command = {
   summary: 'Builds the read model as of a position or time in a separate schema, for queries by SQL.',
   positionals: [],
   options: {
-    at: { type: 'string', placeholder: '<position|time|cursor>', description: 'Up to where; without it all that is in the log.' },
-    schema: { type: 'string', placeholder: '<name>', description: 'Name of the schema, beginning with replay_; by default the position.' },
+    at: {
+      type: 'string',
+      placeholder: '<position|time|cursor>',
+      description: 'Up to where; without it all that is in the log.',
+    },
+    schema: {
+      type: 'string',
+      placeholder: '<name>',
+      description: 'Name of the schema, beginning with replay_; by default the position.',
+    },
     list: { type: 'boolean', description: 'Lists those that there are.' },
     drop: { type: 'boolean', description: 'Drops the one that --schema names.' },
   },
-  examples: ['replay --at 2026-03-01T00:00:00Z', 'replay --at 120 --schema replay_before_it', 'replay --drop --schema replay_before_it'],
-  run: (given, terminal) => withProjection(terminal, (projection) => chosen(given)(projection, given, terminal), FOR_VERSIONS),
+  examples: [
+    'replay --at 2026-03-01T00:00:00Z',
+    'replay --at 120 --schema replay_before_it',
+    'replay --drop --schema replay_before_it',
+  ],
+  run: (given, terminal) =>
+    withProjection(terminal, (projection) => chosen(given)(projection, given, terminal), FOR_VERSIONS),
 };
 
 type Action = (projection: Projection, given: Given, terminal: Terminal) => Promise<void>;
 
 const chosen = ({ flags, values }: Given): Action => {
-  if (flags.has('list') && (flags.has('drop') || values.size > 0)) throw new UsageError('--list stands alone');
+  if (flags.has('list') && (flags.has('drop') || values.size > 0))
+    throw new UsageError('--list stands alone');
   if (flags.has('drop') && (!values.has('schema') || values.has('at')))
     throw new UsageError('--drop needs --schema <name>, and nothing else');
   if (flags.has('list')) return ({ pool }, _given, terminal) => list(pool, terminal);
-  return flags.has('drop') ? ({ pool }, given, terminal) => drop(pool, optionOf(given, 'schema') ?? '', terminal) : make;
+  return flags.has('drop')
+    ? ({ pool }, given, terminal) => drop(pool, optionOf(given, 'schema') ?? '', terminal)
+    : make;
 };
 
 const make: Action = async ({ isDense, ...mending }, given, terminal) => {
   const at = optionOf(given, 'at');
-  const upTo: Position = at === undefined ? await mending.eventLog.head() : await positionOf(mending, at, '--at');
+  const upTo: Position =
+    at === undefined ? await mending.eventLog.head() : await positionOf(mending, at, '--at');
   const startedAtMs = performance.now();
   using shown = showProgress(terminal, 'Replaying', isDense);
   const work = { ...mending, signal: terminal.signal, onProgress: shown.onProgress };
-  const replayed = await replayLog(work, { schema: optionOf(given, 'schema') ?? `replay_${upTo}`, upTo }).catch(
-    explain('what was made of the replay is dropped'),
-  );
+  const replayed = await replayLog(work, {
+    schema: optionOf(given, 'schema') ?? `replay_${upTo}`,
+    upTo,
+  }).catch(explain('what was made of the replay is dropped'));
   shown[Symbol.dispose]();
   const tookS = Math.ceil((performance.now() - startedAtMs) / 1_000);
   for (const line of replayedLines(mending.tables, replayed, tookS)) await terminal.write(line);
 };
 
-const replayedLines = ({ all }: Tables, { schema, position, events, rows }: Replayed, tookS: number): readonly string[] => [
+const replayedLines = (
+  { all }: Tables,
+  { schema, position, events, rows }: Replayed,
+  tookS: number,
+): readonly string[] => [
   `The read model as it was at position ${position} is in the schema ${schema}: ${number(events)} events in ${duration(tookS)}.`,
   `${all.map(({ name }) => `${number(rows[name] ?? 0)} ${name}`).join(', ')}; ${
     rows.parked ? `${number(rows.parked)} parked` : 'nothing is parked'

@@ -46,13 +46,18 @@ export const status: Command = {
     const lines = given.flags.has('json') ? [JSON.stringify(found)] : statusLines(found, paintOf(terminal));
     for (const line of lines) await terminal.write(line);
     if (found.findings.length > 0)
-      throw new StartRefused(`${plural(found.findings.length, 'thing needs', 'things need')} attention.`, { exitCode: NEEDS_ATTENTION });
+      throw new StartRefused(`${plural(found.findings.length, 'thing needs', 'things need')} attention.`, {
+        exitCode: NEEDS_ATTENTION,
+      });
   },
 };
 
 const readStatus = async (remote: Remote, signal: AbortSignal): Promise<Status> => {
   // First what may be refused, so that a wrong client or address is one sentence.
-  const [operations, audit] = await Promise.all([remote.get<OperationsStatus>('/operations'), remote.get<AuditStatus>('/audit/status')]);
+  const [operations, audit] = await Promise.all([
+    remote.get<OperationsStatus>('/operations'),
+    remote.get<AuditStatus>('/audit/status'),
+  ]);
   const [{ version }, readiness = null, roles] = await Promise.all([
     remote.get<{ readonly version: string }>('/'),
     readReadiness(remote.url, signal),
@@ -65,27 +70,41 @@ const readStatus = async (remote: Remote, signal: AbortSignal): Promise<Status> 
 const rolesOut = (roles: readonly RoleAnswer[]): readonly Finding[] =>
   roles
     .filter(({ answers }) => !answers)
-    .map(({ role, problem }) => ({ tone: 'bad', text: `The role ${role} does not answer (${problem}): is one of its processes running?` }));
+    .map(({ role, problem }) => ({
+      tone: 'bad',
+      text: `The role ${role} does not answer (${problem}): is one of its processes running?`,
+    }));
 
 const notReady = (readiness: Readiness | null): readonly Finding[] => {
   if (readiness === null) return [{ tone: 'warn', text: '/readyz cannot be asked at this address.' }];
   if (readiness.status === 'ready') return [];
   const failing = Object.entries(readiness.checks).filter(([, outcome]) => outcome !== 'pass');
-  const told = failing.map(([check]) => `${check}${readiness.reasons?.[check] ? ` (${readiness.reasons[check]})` : ''}`);
-  return [{ tone: 'bad', text: `/readyz says ${readiness.status}${told.length === 0 ? '' : `: ${told.join(', ')}`}.` }];
+  const told = failing.map(
+    ([check]) => `${check}${readiness.reasons?.[check] ? ` (${readiness.reasons[check]})` : ''}`,
+  );
+  return [
+    {
+      tone: 'bad',
+      text: `/readyz says ${readiness.status}${told.length === 0 ? '' : `: ${told.join(', ')}`}.`,
+    },
+  ];
 };
 
 const LABEL_WIDTH = 12;
 
 const statusLines = (found: Status, paint: Paint): readonly string[] => {
   const { url, version, operations, findings } = found;
-  const row = (label: string, text: string): string => `${paint('soft', label.padEnd(LABEL_WIDTH))}${harmless(text)}`;
+  const row = (label: string, text: string): string =>
+    `${paint('soft', label.padEnd(LABEL_WIDTH))}${harmless(text)}`;
   return [
     `${paint('strong', `Annals ${harmless(version)}`)} at ${url}`,
     '',
     row('Roles', rolesText(found)),
     row('Engines', enginesText(found.readiness)),
-    row('Read model', `${lagText(operations.readModel.behindSeconds)}, ${bytesText(operations.readModel.bytes)}`),
+    row(
+      'Read model',
+      `${lagText(operations.readModel.behindSeconds)}, ${bytesText(operations.readModel.bytes)}`,
+    ),
     row('Followers', followersText(operations.followers)),
     row('Parked', parkedText(operations)),
     row('Webhooks', webhooksText(operations.webhooks)),
@@ -109,7 +128,9 @@ const rolesText = ({ roles, operations: { followers } }: Status): string => {
   const isProjecting = followers.some(({ name, isRunning }) => name === PROJECTOR && isRunning);
   (isProjecting ? answering : silent).push(PROJECTOR);
   return [
-    ...(answering.length > 0 ? [`${answering.join(', ')} ${answering.length === 1 ? 'answers' : 'answer'}`] : []),
+    ...(answering.length > 0
+      ? [`${answering.join(', ')} ${answering.length === 1 ? 'answers' : 'answer'}`]
+      : []),
     ...(silent.length > 0 ? [`no answer from ${silent.join(', ')}`] : []),
   ].join('; ');
 };
@@ -120,9 +141,10 @@ const enginesText = (readiness: Readiness | null): string => {
   const failing = entries.filter(([, outcome]) => outcome !== 'pass').map(([check]) => check);
   const passing = entries.filter(([, outcome]) => outcome === 'pass').map(([check]) => check);
   return (
-    [...(passing.length > 0 ? [`${passing.join(', ')} pass`] : []), ...(failing.length > 0 ? [`${failing.join(', ')} fail`] : [])].join(
-      '; ',
-    ) || readiness.status
+    [
+      ...(passing.length > 0 ? [`${passing.join(', ')} pass`] : []),
+      ...(failing.length > 0 ? [`${failing.join(', ')} fail`] : []),
+    ].join('; ') || readiness.status
   );
 };
 
@@ -146,10 +168,19 @@ const parkedText = ({ readModel, consequences }: OperationsStatus): string => {
   return `${parked.join(', ') || 'nothing'}${skipped > 0 ? `; ${skipped} skipped` : ''}`;
 };
 
-const webhooksText = ({ endpoints, enabled, failing, failingSince, due, dead }: OperationsStatus['webhooks']): string =>
+const webhooksText = ({
+  endpoints,
+  enabled,
+  failing,
+  failingSince,
+  due,
+  dead,
+}: OperationsStatus['webhooks']): string =>
   [
     `${enabled} of ${plural(endpoints, 'endpoint')} enabled`,
-    failing === 0 ? 'none fails' : `${failing} ${failing === 1 ? 'fails' : 'fail'}${failingSince === null ? '' : ` since ${failingSince}`}`,
+    failing === 0
+      ? 'none fails'
+      : `${failing} ${failing === 1 ? 'fails' : 'fail'}${failingSince === null ? '' : ` since ${failingSince}`}`,
     `${plural(due, 'delivery', 'deliveries')} due`,
     `${plural(dead, 'dead letter')}`,
   ].join(', ');

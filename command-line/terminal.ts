@@ -4,7 +4,10 @@ import type { LoadDemo } from '#kernel/demo/demo.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { hasDesktop, openBrowser } from './browser.ts';
 
-/** Where a command writes, what it reads its settings from, when it has to end, and the domain of the installation. */
+/**
+ * Where a command writes, what it reads its settings from, when it has to end, and the domain of the
+ * installation.
+ */
 export type Terminal = {
   readonly domain: Domain;
   /** Absent where the domain has none. */
@@ -17,11 +20,17 @@ export type Terminal = {
   /** Waits while the reader is slower than we are. */
   write(line: string): Promise<void>;
   complain(line: string): void;
-  /** Shows a line in place of the one that it showed before; an empty one takes that away. Absent where nobody is there to see it. */
+  /**
+   * Shows a line in place of the one that it showed before; an empty one takes that away. Absent where nobody
+   * is there to see it.
+   */
   readonly rewrite?: (line: string) => void;
   /** Whether colours are shown: on a terminal that has them, unless NO_COLOR says otherwise. */
   readonly hasColours?: boolean;
-  /** Opens an address in the browser of whoever is there; false if that fails. Absent where nobody is, or there is no desktop. */
+  /**
+   * Opens an address in the browser of whoever is there; false if that fails. Absent where nobody is, or
+   * there is no desktop.
+   */
   readonly openPage?: (url: string) => Promise<boolean>;
   /** Asks a question that only yes answers with true; absent where nobody is there to answer. */
   readonly confirm?: (question: string) => Promise<boolean>;
@@ -35,7 +44,8 @@ export const openTerminal = (served: Pick<Terminal, 'domain' | 'demo' | 'serve'>
   const end = () => ending.abort();
   const { stdout, stderr } = process;
   stdout.on('error', end);
-  // The second one ends the process, as if nobody listened: what waits for a silent server cannot be kept from waiting.
+  // The second one ends the process, as if nobody listened: what waits for a silent server cannot be kept
+  // from waiting.
   process.once('SIGINT', end);
   process.once('SIGTERM', end);
   return {
@@ -47,10 +57,14 @@ export const openTerminal = (served: Pick<Terminal, 'domain' | 'demo' | 'serve'>
       await once(stdout, 'drain', { signal: ending.signal }).catch(() => {});
     },
     complain: (line) => void stderr.write(`${line}\n`),
-    ...(stderr.isTTY && { rewrite: (line: string) => void stderr.write(`\r\u001b[2K${line.slice(0, (stderr.columns || COLUMNS) - 1)}`) }),
+    ...(stderr.isTTY && {
+      rewrite: (line: string) =>
+        void stderr.write(`\r\u001b[2K${line.slice(0, (stderr.columns || COLUMNS) - 1)}`),
+    }),
     ...(stdout.isTTY && hasDesktop(process.env) && { openPage: openBrowser }),
     hasColours: stdout.isTTY && stdout.hasColors(),
-    ...(process.stdin.isTTY && stdout.isTTY && { confirm: (question: string) => confirm(question, ending.signal) }),
+    ...(process.stdin.isTTY &&
+      stdout.isTTY && { confirm: (question: string) => confirm(question, ending.signal) }),
     [Symbol.dispose]: () => {
       process.off('SIGINT', end);
       process.off('SIGTERM', end);
@@ -62,6 +76,8 @@ const confirm = async (question: string, signal: AbortSignal): Promise<boolean> 
   // Not as a terminal of its own, so that Ctrl+C stays a signal.
   using asking = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
   const ended = once(asking, 'close', { signal }).then(() => '');
-  const answer = await Promise.race([asking.question(`${question} [y/N] `, { signal }), ended]).catch(() => '');
+  const answer = await Promise.race([asking.question(`${question} [y/N] `, { signal }), ended]).catch(
+    () => '',
+  );
   return /^y(es)?$/i.test(answer.trim());
 };

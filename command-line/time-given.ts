@@ -8,12 +8,15 @@ export const TIME_PLACEHOLDER = '<time>';
 /** Completes the sentence of an option. */
 export const TIME_FORMS = 'a time, or 30m, 24h, 7d ago, today, yesterday';
 
-/** A time that an option gives, as the interface wants it: RFC 3339, some time ago, or a day of this machine. */
+/**
+ * A time that an option gives, as the interface wants it: RFC 3339, some time ago, or a day of this machine.
+ */
 export const timeOf = ({ values }: Given, option: string, now = new Date()): string | undefined => {
   const text = values.get(option)?.at(-1);
   if (text === undefined) return undefined;
   const time = readTime(text, now);
-  if (time === undefined || Number.isNaN(time.getTime())) throw new UsageError(`--${option} must be ${TIME_FORMS}, and is “${text}”`);
+  if (time === undefined || Number.isNaN(time.getTime()))
+    throw new UsageError(`--${option} must be ${TIME_FORMS}, and is “${text}”`);
   return time.toISOString();
 };
 

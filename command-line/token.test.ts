@@ -41,11 +41,17 @@ const answering = async (status: number, body: string) => {
   return { url, asked, [Symbol.asyncDispose]: async () => void server.close().closeAllConnections() };
 };
 
-const CONTENT = { client: { clientId: 'development-admin', secret: 's' }, author: { email: 'demo@example.com', password: 'p' } };
+const CONTENT = {
+  client: { clientId: 'development-admin', secret: 's' },
+  author: { email: 'demo@example.com', password: 'p' },
+};
 
 test('without a start before, it says what to do', async () => {
   await using folder = await temporaryFolder();
-  expect(await call([], { DATA_DIR: folder.path })).toMatchObject({ exit: 1, complaint: expect.stringContaining('run npm start first') });
+  expect(await call([], { DATA_DIR: folder.path })).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining('run npm start first'),
+  });
 });
 
 test('without a running server, it says so', async () => {
@@ -54,36 +60,56 @@ test('without a running server, it says so', async () => {
   expect(await call([], { DATA_DIR: folder.path })).toEqual({
     exit: 1,
     output: '',
-    complaint: 'Annals does not answer at http://127.0.0.1:1: start it with npm start, or say where it is with --url.',
+    complaint:
+      'Annals does not answer at http://127.0.0.1:1: start it with npm start, or say where it is with --url.',
   });
 });
 
 test.each<[string, readonly string[], string]>([
   ['a secret without a client', ['--secret', 's'], '--secret goes with --client'],
   ['a client without a secret', ['--client', 'importer'], '--client importer goes with --secret'],
-  ['an address that is none', ['--client', 'a', '--secret', 's', '--url', 'annals'], '--url must be an http or https URL'],
+  [
+    'an address that is none',
+    ['--client', 'a', '--secret', 's', '--url', 'annals'],
+    '--url must be an http or https URL',
+  ],
   ['an option that there is not', ['--scopes', 'x'], 'there is no option --scopes; did you mean --scope?'],
 ])('%s is refused', async (_, args, complaint) => {
   await using folder = await temporaryFolder();
-  expect(await call(args, { DATA_DIR: folder.path })).toMatchObject({ exit: 64, complaint: expect.stringContaining(complaint) });
+  expect(await call(args, { DATA_DIR: folder.path })).toMatchObject({
+    exit: 64,
+    complaint: expect.stringContaining(complaint),
+  });
 });
 
 test('it prints the token and nothing else', async () => {
   await using folder = await temporaryFolder();
   await using server = await answering(200, JSON.stringify({ access_token: 'abc', token_type: 'Bearer' }));
   await writeFirstMinute(folder.path, { ...CONTENT, url: server.url });
-  expect(await call(['--scope', 'read:articles'], { DATA_DIR: folder.path })).toEqual({ exit: 0, output: 'abc', complaint: '' });
+  expect(await call(['--scope', 'read:articles'], { DATA_DIR: folder.path })).toEqual({
+    exit: 0,
+    output: 'abc',
+    complaint: '',
+  });
   expect(server.asked).toEqual([
-    { authorization: `Basic ${btoa('development-admin:s')}`, body: 'grant_type=client_credentials&scope=read%3Aarticles' },
+    {
+      authorization: `Basic ${btoa('development-admin:s')}`,
+      body: 'grant_type=client_credentials&scope=read%3Aarticles',
+    },
   ]);
 });
 
 test('another client and server can be named', async () => {
   await using folder = await temporaryFolder();
   await using server = await answering(200, JSON.stringify({ access_token: 'abc' }));
-  const called = await call(['--client', 'importer', '--url', `${server.url}/`], { DATA_DIR: folder.path, CLIENT_SECRET: 'x' });
+  const called = await call(['--client', 'importer', '--url', `${server.url}/`], {
+    DATA_DIR: folder.path,
+    CLIENT_SECRET: 'x',
+  });
   expect(called).toMatchObject({ exit: 0, output: 'abc' });
-  expect(server.asked).toEqual([{ authorization: `Basic ${btoa('importer:x')}`, body: 'grant_type=client_credentials' }]);
+  expect(server.asked).toEqual([
+    { authorization: `Basic ${btoa('importer:x')}`, body: 'grant_type=client_credentials' },
+  ]);
 });
 
 test.each<[string, number, string, string]>([
@@ -98,7 +124,11 @@ test.each<[string, number, string, string]>([
   await using folder = await temporaryFolder();
   await using server = await answering(status, body);
   await writeFirstMinute(folder.path, { ...CONTENT, url: server.url });
-  expect(await call([], { DATA_DIR: folder.path })).toMatchObject({ exit: 1, output: '', complaint: expect.stringContaining(complaint) });
+  expect(await call([], { DATA_DIR: folder.path })).toMatchObject({
+    exit: 1,
+    output: '',
+    complaint: expect.stringContaining(complaint),
+  });
 });
 
 test('the secrets are for their owner alone, and what is damaged counts as absent', async () => {

@@ -10,7 +10,11 @@ const TIMEOUT_MS = 10_000;
 
 /** Who asks for it, and where. */
 export const ACCESS_OPTIONS = {
-  client: { type: 'string', placeholder: '<id>', description: 'The client, instead of the one that development begins with.' },
+  client: {
+    type: 'string',
+    placeholder: '<id>',
+    description: 'The client, instead of the one that development begins with.',
+  },
   secret: {
     type: 'string',
     placeholder: '<secret>',
@@ -27,32 +31,45 @@ export const token: Command = {
     scope: {
       type: 'string',
       placeholder: '<scopes>',
-      description: 'Scopes of the token, such as "read:{path} write:{path}"; by default all default scopes of the client.',
+      description:
+        'Scopes of the token, such as "read:{path} write:{path}"; by default all default scopes of the client.',
     },
     ...ACCESS_OPTIONS,
   },
-  examples: [`token --scope 'read:{path} write:{path}'`, 'token --client importer --secret annals_secret_… --url https://annals.example'],
+  examples: [
+    `token --scope 'read:{path} write:{path}'`,
+    'token --client importer --secret annals_secret_… --url https://annals.example',
+  ],
   async run(given, terminal) {
     const request = await readTokenRequest(given, terminal);
     await terminal.write(await requestToken(request));
   },
 };
 
-export type TokenRequest = { readonly url: string; readonly clientId: string; readonly secret: string; readonly scope: string | undefined };
+export type TokenRequest = {
+  readonly url: string;
+  readonly clientId: string;
+  readonly secret: string;
+  readonly scope: string | undefined;
+};
 
 /** Without a client, it is the one that development begins with. */
 export const readTokenRequest = async (given: Given, { environment }: Terminal): Promise<TokenRequest> => {
   const one = (option: string): string | undefined => given.values.get(option)?.at(-1);
   const [clientId, scope] = [one('client'), one('scope')];
   const secret = one('secret') ?? environment.CLIENT_SECRET;
-  if (one('secret') !== undefined && clientId === undefined) throw new UsageError('--secret goes with --client');
-  if (clientId !== undefined && secret === undefined) throw new UsageError(`--client ${clientId} goes with --secret`);
+  if (one('secret') !== undefined && clientId === undefined)
+    throw new UsageError('--secret goes with --client');
+  if (clientId !== undefined && secret === undefined)
+    throw new UsageError(`--client ${clientId} goes with --secret`);
   const { dataDir, publicUrl } = loadConfig(environment);
   const known = await readFirstMinute(dataDir);
   const url = demandUrl(one('url') ?? known?.url ?? publicUrl);
   if (clientId !== undefined && secret !== undefined) return { url, clientId, secret, scope };
   if (known === undefined) {
-    throw new StartRefused(`There is no ${firstMinutePath(dataDir)}: run npm start first, in development, or give --client and --secret.`);
+    throw new StartRefused(
+      `There is no ${firstMinutePath(dataDir)}: run npm start first, in development, or give --client and --secret.`,
+    );
   }
   return { url, ...known.client, scope };
 };
@@ -64,15 +81,21 @@ export const readUrl = async ({ values }: Given, { environment }: Terminal): Pro
 };
 
 const demandUrl = (url: string): string => {
-  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new UsageError(`--url must be an http or https URL, and is “${url}”`);
+  if (!/^https?:/.test(url) || !URL.canParse(url))
+    throw new UsageError(`--url must be an http or https URL, and is “${url}”`);
   return url.replace(/\/+$/, '');
 };
 
-const Answer = z.union([z.object({ access_token: z.string() }), z.object({ error: z.string(), error_description: z.string().optional() })]);
+const Answer = z.union([
+  z.object({ access_token: z.string() }),
+  z.object({ error: z.string(), error_description: z.string().optional() }),
+]);
 
 /** Client credentials (RFC 6749, section 4.4). */
 const requestToken = async ({ url, clientId, secret, scope }: TokenRequest): Promise<string> => {
-  const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(secret)}`).toString('base64');
+  const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(secret)}`).toString(
+    'base64',
+  );
   const response = await fetch(`${url.replace(/\/+$/, '')}/token`, {
     method: 'POST',
     headers: { authorization: `Basic ${basic}`, accept: 'application/json' },
@@ -80,12 +103,19 @@ const requestToken = async ({ url, clientId, secret, scope }: TokenRequest): Pro
     redirect: 'error',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   }).catch((cause: unknown) => {
-    throw new StartRefused(`Annals does not answer at ${url}: start it with npm start, or say where it is with --url.`, { cause });
+    throw new StartRefused(
+      `Annals does not answer at ${url}: start it with npm start, or say where it is with --url.`,
+      { cause },
+    );
   });
   const answer = Answer.safeParse(await response.json().catch(() => undefined));
   if (!answer.success)
-    throw new StartRefused(`What answers at ${url} is not Annals (status ${response.status}): say where it is with --url.`);
+    throw new StartRefused(
+      `What answers at ${url} is not Annals (status ${response.status}): say where it is with --url.`,
+    );
   if ('access_token' in answer.data) return answer.data.access_token;
   const { error, error_description: description } = answer.data;
-  throw new StartRefused(`There is no token for ${clientId}: ${error}${description === undefined ? '' : `, ${description}`}.`);
+  throw new StartRefused(
+    `There is no token for ${clientId}: ${error}${description === undefined ? '' : `, ${description}`}.`,
+  );
 };

@@ -11,7 +11,10 @@ export type Circumstances = {
   /** The version that the caller has seen and wants changed, and no other. */
   readonly ifVersion: CommandContext['ifVersion'];
   readonly unlessVersion: CommandContext['unlessVersion'];
-  /** If the command may have been carried out already, before a crash: the position after which its events are then. */
+  /**
+   * If the command may have been carried out already, before a crash: the position after which its events are
+   * then.
+   */
   readonly mayBeRepeatAfter: Position | undefined;
 };
 
@@ -38,7 +41,10 @@ export const freshIds = (newId: () => number): CommandIds => {
   };
 };
 
-/** Ids that come from a seed, so that a repetition makes the same ones: a UUID for the events, and the first aggregate's id. */
+/**
+ * Ids that come from a seed, so that a repetition makes the same ones: a UUID for the events, and the first
+ * aggregate's id.
+ */
 export const seededIds = ({ eventSeed, firstId }: { eventSeed: string; firstId: number }): CommandIds => ({
   event: (ordinal) => v5(`event-${ordinal}`, eventSeed) as EventId,
   aggregate: (attempt) => firstId + attempt,

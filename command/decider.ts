@@ -4,7 +4,9 @@
  */
 export type Decider<State, Command, Event> = {
   readonly initial: State;
-  /** What the fold means: states of another definition are folded anew. Without one, no snapshots are kept. */
+  /**
+   * What the fold means: states of another definition are folded anew. Without one, no snapshots are kept.
+   */
   readonly definition?: string;
   decide(command: Command, state: State): readonly Event[];
   evolve(state: State, event: Event): State;

@@ -40,7 +40,10 @@ test('a command answers with the id, the version, and a cursor of the log', asyn
 test('every event says who, when, by which request, through which client', async () => {
   const author = await registerUser(one);
   const context = { ...by(as(author)), requestId: 'request-7', correlationId: 'correlation-7' };
-  const { id } = await one.send({ type: 'DraftArticle', title: 'T', body: '', tags: [], cover: null, publish: false }, context);
+  const { id } = await one.send(
+    { type: 'DraftArticle', title: 'T', body: '', tags: [], cover: null, publish: false },
+    context,
+  );
   const event = (await allEvents(one)).find(({ stream }) => stream === `article-${id}`);
   expect(event?.metadata).toEqual({
     version: 1,
@@ -66,7 +69,9 @@ test('a process decides on what another has changed meanwhile', async () => {
   const articleId = await draftArticle(one, author);
   await two.send({ type: 'EditArticle', articleId, title: 'Seen by two' }, by(as(author)));
   await one.send({ type: 'DeleteArticle', articleId }, by(as(author)));
-  await expect(two.send({ type: 'EditArticle', articleId, title: 'Late' }, by(as(author)))).rejects.toMatchObject({
+  await expect(
+    two.send({ type: 'EditArticle', articleId, title: 'Late' }, by(as(author))),
+  ).rejects.toMatchObject({
     code: 'article_deleted',
   });
 });
@@ -77,7 +82,10 @@ test('a refusal or a no-op is only told of the newest state', async () => {
   await one.send({ type: 'EditArticle', articleId, title: 'Remembered by one' }, by(as(author)));
   await two.send({ type: 'PublishArticle', articleId }, by(as(author)));
   await two.send({ type: 'EditArticle', articleId, title: 'Changed by two' }, by(as(author)));
-  const edited = await one.send({ type: 'EditArticle', articleId, title: 'Remembered by one' }, by(as(author)));
+  const edited = await one.send(
+    { type: 'EditArticle', articleId, title: 'Remembered by one' },
+    by(as(author)),
+  );
   expect(edited.version).toBe(5);
 });
 
@@ -94,7 +102,9 @@ test('concurrent edits from two processes are all carried out, one after the oth
 test('many concurrent edits of one article in one process wait for each other instead of failing', async () => {
   const author = await registerUser(one);
   const articleId = await draftArticle(one, author);
-  const edits = Array.from({ length: 256 }, (_, n) => one.send({ type: 'EditArticle', articleId, title: `Title ${n}` }, by(as(author))));
+  const edits = Array.from({ length: 256 }, (_, n) =>
+    one.send({ type: 'EditArticle', articleId, title: `Title ${n}` }, by(as(author))),
+  );
   expect(new Set((await Promise.all(edits)).map(({ version }) => version)).size).toBe(256);
 });
 
@@ -117,7 +127,8 @@ test('a caller who fixes the version loses against one who was first', async () 
   const outcomes = await Promise.allSettled(edits);
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   for (const outcome of outcomes) {
-    if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'version_mismatch', details: { version: 3 } });
+    if (outcome.status === 'rejected')
+      expect(outcome.reason).toMatchObject({ code: 'version_mismatch', details: { version: 3 } });
   }
 });
 

@@ -17,18 +17,32 @@ import { createTurns } from './turns.ts';
 export type Target<State, Event> = {
   readonly decider: Folding<State, Event>;
   readonly stream: StreamName;
-  /** Asks the policy and decides; throws a `Rejection` where the caller may not do this or the rules are against it. */
+  /**
+   * Asks the policy and decides; throws a `Rejection` where the caller may not do this or the rules are
+   * against it.
+   */
   decide(state: State): readonly Event[] | Promise<readonly Event[]>;
-  /** What the decision was made on beside the state, which must be there still when its events are appended. */
+  /**
+   * What the decision was made on beside the state, which must be there still when its events are appended.
+   */
   reads?(): readonly ReadAt[];
-  /** Runs before the append, which will expect the version of `basis`: where another stream must be written first. */
+  /**
+   * Runs before the append, which will expect the version of `basis`: where another stream must be written
+   * first.
+   */
   prepare?(events: readonly Event[], basis: Known<State>): Promise<void>;
 };
 
 /** The only place where events are decided and appended. */
 export type Executor = {
-  /** Changes an aggregate; a conflict with another writer is decided again, unless the caller fixed the version. */
-  change<State, Event extends AnnalsEvent>(target: Target<State, Event>, circumstances: Circumstances): Promise<Appended>;
+  /**
+   * Changes an aggregate; a conflict with another writer is decided again, unless the caller fixed the
+   * version.
+   */
+  change<State, Event extends AnnalsEvent>(
+    target: Target<State, Event>,
+    circumstances: Circumstances,
+  ): Promise<Appended>;
   /** Creates an aggregate under a new id; where another one has it, the next id is tried. */
   create<State, Event extends AnnalsEvent>(
     targetOf: (id: number) => Target<State, Event>,
@@ -43,10 +57,12 @@ const IDS_TRIED_MAX = 8;
 type Dependencies = { readonly log: EventLog; readonly codec: Codec; readonly states: States };
 
 export const createExecutor = (dependencies: Dependencies): Executor => {
-  // Changes of one aggregate in this process wait for each other, so that only those of other processes conflict.
+  // Changes of one aggregate in this process wait for each other, so that only those of other processes
+  // conflict.
   const turns = createTurns<StreamName>();
   return {
-    change: (target, circumstances) => turns.take(target.stream, () => change(dependencies, target, circumstances)),
+    change: (target, circumstances) =>
+      turns.take(target.stream, () => change(dependencies, target, circumstances)),
     create: (targetOf, circumstances) => create(dependencies, targetOf, circumstances),
   };
 };
@@ -103,8 +119,15 @@ const isMet = ({ ifVersion, unlessVersion }: Conditions, version: Version): bool
   return ifVersion === undefined || [ifVersion].flat().includes(version);
 };
 
-/** What a patch comes to on content that its sender has not seen is nothing to tell; who may do it at all is told first. */
-const ABOUT_CONTENT: ReadonlySet<RejectionCode> = new Set(['patch_not_applicable', 'patch_test_failed', 'invalid_command']);
+/**
+ * What a patch comes to on content that its sender has not seen is nothing to tell; who may do it at all is
+ * told first.
+ */
+const ABOUT_CONTENT: ReadonlySet<RejectionCode> = new Set([
+  'patch_not_applicable',
+  'patch_test_failed',
+  'invalid_command',
+]);
 
 const create = async <State, Event extends AnnalsEvent>(
   dependencies: Dependencies,
@@ -138,7 +161,10 @@ const create = async <State, Event extends AnnalsEvent>(
 /** Those who were in each other's way do not come again at the same moment. */
 const pause = (attempt: number): Promise<void> => delay(randomInt(Math.min(2 ** attempt, BACKOFF_MAX_MS)));
 
-/** What this very command created before a crash: under the first of its ids whose stream nobody else had written to. */
+/**
+ * What this very command created before a crash: under the first of its ids whose stream nobody else had
+ * written to.
+ */
 const findCreated = async <State, Event>(
   dependencies: Dependencies,
   targetOf: (id: number) => Target<State, Event>,
@@ -184,7 +210,10 @@ const refuseForErased = (error: unknown): never => {
   throw error;
 };
 
-/** Where this very command was carried out before a crash: its last event, known by the ids reserved for it. They were appended together. */
+/**
+ * Where this very command was carried out before a crash: its last event, known by the ids reserved for it.
+ * They were appended together.
+ */
 const findOwn = async (
   { log }: Dependencies,
   stream: StreamName,

@@ -26,7 +26,10 @@ type Handler<Type extends KernelCommandType> = {
   /** What the caller must at least be admitted to, before anything is read. */
   readonly operation: Operation;
   handle(command: Extract<KernelCommand, { type: Type }>, sent: Sent): Promise<Outcome>;
-  /** What an outcome made beside a version. It is read from the event: outcomes are kept, and secrets stand nowhere but there, sealed. */
+  /**
+   * What an outcome made beside a version. It is read from the event: outcomes are kept, and secrets stand
+   * nowhere but there, sealed.
+   */
   reveal?(outcome: Outcome): Promise<Revealed>;
 };
 
@@ -64,7 +67,10 @@ export const ownerOf = (caller: Caller, named: UserId | undefined, pointer: stri
   throw new Rejection('invalid_command', { errors: [{ pointer, detail: 'Is missing.' }] });
 };
 
-/** Refuses what the policy does not allow, and to a command also what the token has no scope for. What the caller could not see is absent. */
+/**
+ * Refuses what the policy does not allow, and to a command also what the token has no scope for. What the
+ * caller could not see is absent.
+ */
 export const demand = (
   caller: Caller,
   operation: Operation,

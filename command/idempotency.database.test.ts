@@ -34,7 +34,8 @@ afterEach(() => {
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600_000;
 
-const draft = (title = 'On engines') => ({ type: 'DraftArticle', title, body: '', tags: [], cover: null, publish: true }) as const;
+const draft = (title = 'On engines') =>
+  ({ type: 'DraftArticle', title, body: '', tags: [], cover: null, publish: true }) as const;
 const articlesTitled = async (title: string) =>
   (await allEvents(side)).filter((event) => event.type === 'article.drafted' && event.data.title === title);
 
@@ -68,7 +69,9 @@ test('a key stands for one request of one caller', async () => {
   await expect(side.send(draft('Another'), by(as(one), { idempotencyKey: 'shared' }))).rejects.toMatchObject({
     code: 'idempotency_key_reused',
   });
-  await expect(side.send(draft(), by(as(one), { idempotencyKey: 'shared', ifVersion: 3 }))).rejects.toMatchObject({
+  await expect(
+    side.send(draft(), by(as(one), { idempotencyKey: 'shared', ifVersion: 3 })),
+  ).rejects.toMatchObject({
     code: 'idempotency_key_reused',
   });
   expect((await side.send(draft(), by(as(two), { idempotencyKey: 'shared' }))).id).not.toBe(first.id);
@@ -82,23 +85,34 @@ test('a key is free again after a day', async () => {
   expect(await side.send(draft('Daily'), context)).toEqual(first);
   later(2 * HOUR_MS);
   expect((await side.send(draft('Daily'), context)).id).not.toBe(first.id);
-  expect((await side.send(draft('Another day'), by(as(author), { idempotencyKey: 'other' }))).version).toBe(2);
+  expect((await side.send(draft('Another day'), by(as(author), { idempotencyKey: 'other' }))).version).toBe(
+    2,
+  );
 });
 
 test('parallel requests with one key are carried out once, in one process and over two', async () => {
   const context = by(as(await registerUser(side)), { idempotencyKey: 'parallel' });
   await using other = await world.open();
-  const outcomes = await Promise.allSettled(Array.from({ length: 12 }, (_, n) => (n % 2 ? side : other).send(draft('Parallel'), context)));
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 12 }, (_, n) => (n % 2 ? side : other).send(draft('Parallel'), context)),
+  );
   for (const outcome of outcomes) {
-    if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'idempotency_key_in_use' });
+    if (outcome.status === 'rejected')
+      expect(outcome.reason).toMatchObject({ code: 'idempotency_key_in_use' });
   }
   expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
   expect(await articlesTitled('Parallel')).toHaveLength(1);
 });
 
 test.each([
-  ['between the reservation and the append', (stream: string) => (stream.startsWith('article-') ? ('before' as const) : undefined)],
-  ['between the append and the answer', (stream: string) => (stream.startsWith('article-') ? ('after' as const) : undefined)],
+  [
+    'between the reservation and the append',
+    (stream: string) => (stream.startsWith('article-') ? ('before' as const) : undefined),
+  ],
+  [
+    'between the append and the answer',
+    (stream: string) => (stream.startsWith('article-') ? ('after' as const) : undefined),
+  ],
 ])('a crash %s is taken up by the repetition, with the same ids', async (when, dies) => {
   const title = `Crashed ${when}`;
   const context = by(as(await registerUser(side)), { idempotencyKey: title.replaceAll(' ', '-') });
@@ -121,7 +135,9 @@ test('a crash after a change that fixed the version is not taken for somebody el
   const context = by(as(author), { idempotencyKey: 'fixed', ifVersion: 2 });
   const edit = { type: 'EditArticle', articleId, title: 'Fixed' } as const;
   {
-    await using dying = await world.open(mortal((stream) => (stream.startsWith('article-') ? 'after' : undefined)));
+    await using dying = await world.open(
+      mortal((stream) => (stream.startsWith('article-') ? 'after' : undefined)),
+    );
     await expect(dying.send(edit, context)).rejects.toThrow(Died);
   }
   later(11 * SECOND_MS);
@@ -159,7 +175,14 @@ test('a repetition that meets the first request names the event of the request, 
   const owner = await registerUser(side);
   const { id } = await side.send(
     {
-      ...{ type: 'RegisterWebhook', url: 'https://example.com/hooks', description: null, eventTypes: ['*'], filter: {}, payload: 'thin' },
+      ...{
+        type: 'RegisterWebhook',
+        url: 'https://example.com/hooks',
+        description: null,
+        eventTypes: ['*'],
+        filter: {},
+        payload: 'thin',
+      },
       ...{ ordered: false, enabled: true, limits: { ratePerSecond: 50, concurrency: 10 }, headers: {} },
     },
     by(as(owner)),
@@ -199,7 +222,11 @@ test('a repetition that meets the first request names the event of the request, 
   const { eventId, version } = await first;
   expect(repeated).toMatchObject({ id, version, eventId });
   const events = (await allEvents(side)).filter(({ stream }) => stream === `webhook-${id}`);
-  expect(events.map(({ type }) => type)).toEqual(['webhook.registered', 'webhook.test_requested', 'webhook.changed']);
+  expect(events.map(({ type }) => type)).toEqual([
+    'webhook.registered',
+    'webhook.test_requested',
+    'webhook.changed',
+  ]);
   expect(eventId).toBe(events[1]?.id);
 });
 
@@ -214,7 +241,10 @@ test('a repetition finds what was done before a crash without reading the stream
     await expect(dying.send(edit, context)).rejects.toThrow(Died);
   }
   const data = { articleId, authorId: author, title: 'Since' };
-  const since = Array.from({ length: 900 }, () => ({ id: randomUUID() as EventId, event: { type: 'article.edited', data } as const }));
+  const since = Array.from({ length: 900 }, () => ({
+    id: randomUUID() as EventId,
+    event: { type: 'article.edited', data } as const,
+  }));
   const metadata = {
     actor: `user:${author}`,
     client: null,
@@ -247,7 +277,9 @@ test('a comment that was stored before a crash is answered as stored, though it 
   const context = by(as(author), { idempotencyKey: 'comment-crash' });
   const comment = { type: 'AddComment', articleId, text: 'Before the crash.' } as const;
   {
-    await using dying = await world.open(mortal((stream) => (stream.startsWith('comment-') ? 'after' : undefined)));
+    await using dying = await world.open(
+      mortal((stream) => (stream.startsWith('comment-') ? 'after' : undefined)),
+    );
     await expect(dying.send(comment, context)).rejects.toThrow(Died);
   }
   await side.send({ type: 'UnpublishArticle', articleId }, by(as(author)));
@@ -258,7 +290,9 @@ test('a comment that was stored before a crash is answered as stored, though it 
 test.each(['', 'x'.repeat(256), 'with space', 'line\nbreak', 'ümlaut'])(
   'a key that cannot stand in a header is refused: %j',
   async (idempotencyKey) => {
-    await expect(side.send(draft(), by(as(await registerUser(side)), { idempotencyKey }))).rejects.toMatchObject({
+    await expect(
+      side.send(draft(), by(as(await registerUser(side)), { idempotencyKey })),
+    ).rejects.toMatchObject({
       code: 'invalid_command',
     });
   },
@@ -277,12 +311,9 @@ test('a creation whose first id somebody else took is found under the next one, 
           expected,
           events.map((event) => ({ ...event, id: crypto.randomUUID() as typeof event.id })),
         );
-      return mortal((each) => (each.startsWith('article-') && ++appends === 2 ? 'after' : undefined))(log).append(
-        stream,
-        expected,
-        events,
-        when,
-      );
+      return mortal((each) => (each.startsWith('article-') && ++appends === 2 ? 'after' : undefined))(
+        log,
+      ).append(stream, expected, events, when);
     },
   });
   await using dying = await world.open(fencing);

@@ -38,13 +38,22 @@ type Dependencies = {
 /** How long a request of another process counts as running. After a crash its key is in use for this long. */
 const RUNNING_MAX_MS = 10_000;
 
-/** These say something about the moment or the caller, not about the request: the next try may come to something else. */
-const PASSING: ReadonlySet<RejectionCode> = new Set(['conflict', 'unauthenticated', 'insufficient_scope', 'idempotency_key_in_use']);
+/**
+ * These say something about the moment or the caller, not about the request: the next try may come to
+ * something else.
+ */
+const PASSING: ReadonlySet<RejectionCode> = new Set([
+  'conflict',
+  'unauthenticated',
+  'insufficient_scope',
+  'idempotency_key_in_use',
+]);
 
 export const createIdempotency = (dependencies: Dependencies): Idempotency => {
   const process = `process-${randomUUID()}`;
   const running = new Set<StreamName>();
-  const digest = (text: string): string => createHmac('sha256', dependencies.digestKey).update(text).digest('base64url');
+  const digest = (text: string): string =>
+    createHmac('sha256', dependencies.digestKey).update(text).digest('base64url');
   return async ({ client, key, content, metadata }, carryOut) => {
     const stream = commandStream(digest(JSON.stringify(['key', client, key])));
     if (running.has(stream)) throw new Rejection('idempotency_key_in_use');
@@ -58,7 +67,12 @@ export const createIdempotency = (dependencies: Dependencies): Idempotency => {
   };
 };
 
-type Request = { readonly stream: StreamName; readonly digest: string; readonly process: string; readonly metadata: MetadataContext };
+type Request = {
+  readonly stream: StreamName;
+  readonly digest: string;
+  readonly process: string;
+  readonly metadata: MetadataContext;
+};
 
 const once = async (dependencies: Dependencies, request: Request, carryOut: CarryOut): Promise<Outcome> => {
   const { reserved, isNew } = await reserve(dependencies, request);
@@ -72,16 +86,27 @@ const once = async (dependencies: Dependencies, request: Request, carryOut: Carr
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
     const { code, details, message: says } = error;
-    if (!PASSING.has(code) && (await complete(dependencies, request, { reserved, seed, outcome: { refused: { code, says, details } } })))
+    if (
+      !PASSING.has(code) &&
+      (await complete(dependencies, request, {
+        reserved,
+        seed,
+        outcome: { refused: { code, says, details } },
+      }))
+    )
       throw error;
-    // Who took this request for dead has carried it out, and what they changed may be the reason for the refusal.
+    // Who took this request for dead has carried it out, and what they changed may be the reason for the
+    // refusal.
     const { state } = await dependencies.states.load(reservation, request.stream);
     if (state.status === 'completed' && state.digest === request.digest) return answerAgain(state);
     throw error;
   }
 };
 
-/** Where clocks differ by more than that, a request counts as over: its ids make carrying it out beside another safe. */
+/**
+ * Where clocks differ by more than that, a request counts as over: its ids make carrying it out beside
+ * another safe.
+ */
 const isRecent = (at: string): boolean => Math.abs(Date.now() - Date.parse(at)) < RUNNING_MAX_MS;
 
 type Reserved = { readonly reserved: Known<ReservationState>; readonly isNew: boolean };
@@ -110,12 +135,26 @@ const reserve = async (dependencies: Dependencies, request: Request): Promise<Re
   return { reserved: renewed, isNew: true };
 };
 
-type Completion = { readonly reserved: Known<ReservationState>; readonly seed: string; readonly outcome: JsonObject };
+type Completion = {
+  readonly reserved: Known<ReservationState>;
+  readonly seed: string;
+  readonly outcome: JsonObject;
+};
 
-/** Answers whether this outcome is the one on record. Who else has completed it meanwhile has carried out the same command with the same ids. */
-const complete = async (dependencies: Dependencies, request: Request, { reserved, seed, outcome }: Completion): Promise<boolean> => {
+/**
+ * Answers whether this outcome is the one on record. Who else has completed it meanwhile has carried out the
+ * same command with the same ids.
+ */
+const complete = async (
+  dependencies: Dependencies,
+  request: Request,
+  { reserved, seed, outcome }: Completion,
+): Promise<boolean> => {
   const { digest, metadata } = request;
-  const events = reservation.decide({ type: 'Complete', digest, seed, outcome, at: metadata.at }, reserved.state);
+  const events = reservation.decide(
+    { type: 'Complete', digest, seed, outcome, at: metadata.at },
+    reserved.state,
+  );
   return (await append(dependencies, request, { known: reserved, events })) !== undefined;
 };
 
@@ -141,7 +180,11 @@ const append = async (
 };
 
 /** Formerly without what it says. */
-type Refused = { readonly code: RejectionCode; readonly says?: string; readonly details: Record<string, Json> };
+type Refused = {
+  readonly code: RejectionCode;
+  readonly says?: string;
+  readonly details: Record<string, Json>;
+};
 
 const answerAgain = (state: ReservationState): Outcome => {
   if (state.status !== 'completed') throw new Rejection('conflict');

@@ -16,28 +16,73 @@ const refusalOf = (document: Json, patch: unknown): unknown => {
 
 describe('the examples of RFC 6902, appendix A', () => {
   test.each<[string, Json, unknown, Json]>([
-    ['A.1 adds a member', { foo: 'bar' }, [{ op: 'add', path: '/baz', value: 'qux' }], { baz: 'qux', foo: 'bar' }],
-    ['A.2 adds an item', { foo: ['bar', 'baz'] }, [{ op: 'add', path: '/foo/1', value: 'qux' }], { foo: ['bar', 'qux', 'baz'] }],
+    [
+      'A.1 adds a member',
+      { foo: 'bar' },
+      [{ op: 'add', path: '/baz', value: 'qux' }],
+      { baz: 'qux', foo: 'bar' },
+    ],
+    [
+      'A.2 adds an item',
+      { foo: ['bar', 'baz'] },
+      [{ op: 'add', path: '/foo/1', value: 'qux' }],
+      { foo: ['bar', 'qux', 'baz'] },
+    ],
     ['A.3 removes a member', { baz: 'qux', foo: 'bar' }, [{ op: 'remove', path: '/baz' }], { foo: 'bar' }],
-    ['A.4 removes an item', { foo: ['bar', 'qux', 'baz'] }, [{ op: 'remove', path: '/foo/1' }], { foo: ['bar', 'baz'] }],
-    ['A.5 replaces a value', { baz: 'qux', foo: 'bar' }, [{ op: 'replace', path: '/baz', value: 'boo' }], { baz: 'boo', foo: 'bar' }],
+    [
+      'A.4 removes an item',
+      { foo: ['bar', 'qux', 'baz'] },
+      [{ op: 'remove', path: '/foo/1' }],
+      { foo: ['bar', 'baz'] },
+    ],
+    [
+      'A.5 replaces a value',
+      { baz: 'qux', foo: 'bar' },
+      [{ op: 'replace', path: '/baz', value: 'boo' }],
+      { baz: 'boo', foo: 'bar' },
+    ],
     [
       'A.6 moves a value',
       { foo: { bar: 'baz', waldo: 'fred' }, qux: { corge: 'grault' } },
       [{ op: 'move', from: '/foo/waldo', path: '/qux/thud' }],
       { foo: { bar: 'baz' }, qux: { corge: 'grault', thud: 'fred' } },
     ],
-    ['A.7 moves an item', { foo: ['a', 'b', 'c', 'd'] }, [{ op: 'move', from: '/foo/1', path: '/foo/3' }], { foo: ['a', 'c', 'd', 'b'] }],
-    ['A.8 tests', { baz: 'qux', foo: ['a', 2] }, [{ op: 'test', path: '/foo/1', value: 2 }], { baz: 'qux', foo: ['a', 2] }],
-    ['A.10 adds in depth', { foo: 'bar' }, [{ op: 'add', path: '/child', value: { a: {} } }], { foo: 'bar', child: { a: {} } }],
+    [
+      'A.7 moves an item',
+      { foo: ['a', 'b', 'c', 'd'] },
+      [{ op: 'move', from: '/foo/1', path: '/foo/3' }],
+      { foo: ['a', 'c', 'd', 'b'] },
+    ],
+    [
+      'A.8 tests',
+      { baz: 'qux', foo: ['a', 2] },
+      [{ op: 'test', path: '/foo/1', value: 2 }],
+      { baz: 'qux', foo: ['a', 2] },
+    ],
+    [
+      'A.10 adds in depth',
+      { foo: 'bar' },
+      [{ op: 'add', path: '/child', value: { a: {} } }],
+      { foo: 'bar', child: { a: {} } },
+    ],
     [
       'A.11 overlooks what it does not know',
       { foo: 'bar' },
       [{ op: 'add', path: '/baz', value: 'qux', xyz: 1 }],
       { foo: 'bar', baz: 'qux' },
     ],
-    ['A.14 unescapes in order', { '/': 9, '~1': 10 }, [{ op: 'test', path: '/~01', value: 10 }], { '/': 9, '~1': 10 }],
-    ['A.16 adds a list', { foo: ['bar'] }, [{ op: 'add', path: '/foo/-', value: ['abc', 'def'] }], { foo: ['bar', ['abc', 'def']] }],
+    [
+      'A.14 unescapes in order',
+      { '/': 9, '~1': 10 },
+      [{ op: 'test', path: '/~01', value: 10 }],
+      { '/': 9, '~1': 10 },
+    ],
+    [
+      'A.16 adds a list',
+      { foo: ['bar'] },
+      [{ op: 'add', path: '/foo/-', value: ['abc', 'def'] }],
+      { foo: ['bar', ['abc', 'def']] },
+    ],
   ])('%s', (_, document, patch, expected) => {
     const before = structuredClone(document);
     expect(apply(document, patch)).toEqual(expected);
@@ -45,9 +90,24 @@ describe('the examples of RFC 6902, appendix A', () => {
   });
 
   test.each<[string, Json, unknown, string]>([
-    ['A.9 a test that fails', { baz: 'qux' }, [{ op: 'test', path: '/baz', value: 'bar' }], 'patch_test_failed'],
-    ['A.12 adding where there is nothing', { foo: 'bar' }, [{ op: 'add', path: '/baz/bat', value: 'qux' }], 'patch_not_applicable'],
-    ['A.15 a number is no text', { '~1': 10 }, [{ op: 'test', path: '/~01', value: '10' }], 'patch_test_failed'],
+    [
+      'A.9 a test that fails',
+      { baz: 'qux' },
+      [{ op: 'test', path: '/baz', value: 'bar' }],
+      'patch_test_failed',
+    ],
+    [
+      'A.12 adding where there is nothing',
+      { foo: 'bar' },
+      [{ op: 'add', path: '/baz/bat', value: 'qux' }],
+      'patch_not_applicable',
+    ],
+    [
+      'A.15 a number is no text',
+      { '~1': 10 },
+      [{ op: 'test', path: '/~01', value: '10' }],
+      'patch_test_failed',
+    ],
   ])('%s', (_, document, patch, code) => {
     expect(refusalOf(document, patch)).toEqual({ code, operation: 0 });
   });
@@ -59,7 +119,9 @@ test('the whole document can be replaced, tested and copied into itself, but nei
   expect(apply({ a: 1 }, [{ op: 'copy', from: '', path: '/b' }])).toEqual({ a: 1, b: { a: 1 } });
   expect(apply({ a: 1, b: 2 }, [{ op: 'test', path: '', value: { b: 2, a: 1 } }])).toEqual({ a: 1, b: 2 });
   expect(refusalOf({ a: 1 }, [{ op: 'remove', path: '' }])).toMatchObject({ code: 'patch_not_applicable' });
-  expect(refusalOf({ a: {} }, [{ op: 'move', from: '/a', path: '/a/b' }])).toMatchObject({ code: 'patch_not_applicable' });
+  expect(refusalOf({ a: {} }, [{ op: 'move', from: '/a', path: '/a/b' }])).toMatchObject({
+    code: 'patch_not_applicable',
+  });
   expect(apply({ a: {} }, [{ op: 'move', from: '/a', path: '/a' }])).toEqual({ a: {} });
 });
 
@@ -88,7 +150,10 @@ test.each<[string, Json, unknown]>([
 describe('prototypes', () => {
   test.each<[string, unknown]>([
     ['cannot be changed by a path', [{ op: 'add', path: '/__proto__/polluted', value: true }]],
-    ['cannot be changed by way of a constructor', [{ op: 'add', path: '/constructor/prototype/polluted', value: true }]],
+    [
+      'cannot be changed by way of a constructor',
+      [{ op: 'add', path: '/constructor/prototype/polluted', value: true }],
+    ],
     ['cannot be read', [{ op: 'copy', from: '/toString', path: '/a' }]],
     ['of lists neither', [{ op: 'add', path: '/list/__proto__/polluted', value: true }]],
     ['cannot be tested', [{ op: 'test', path: '/constructor/name', value: 'Object' }]],
@@ -106,7 +171,8 @@ describe('prototypes', () => {
 });
 
 describe('growth is bounded', () => {
-  const doubling = (times: number) => Array.from({ length: times }, (_, at) => ({ op: 'copy', from: '', path: `/c${at}` }));
+  const doubling = (times: number) =>
+    Array.from({ length: times }, (_, at) => ({ op: 'copy', from: '', path: `/c${at}` }));
 
   test('where copies double the document each time', () => {
     expect(refusalOf({ a: 'x'.repeat(10_000) }, doubling(100))).toEqual({
@@ -118,7 +184,9 @@ describe('growth is bounded', () => {
 
   test('where they nest it deep', () => {
     const path = '/x'.repeat(400);
-    const deep = path.split('/').reduceRight<Json>((inner, name) => (name === '' ? inner : { [name]: inner }), {});
+    const deep = path
+      .split('/')
+      .reduceRight<Json>((inner, name) => (name === '' ? inner : { [name]: inner }), {});
     const patch = [
       { op: 'add', path: '', value: deep },
       ...Array.from({ length: 99 }, () => ({ op: 'copy', from: '', path: path.slice(0, -2) })),

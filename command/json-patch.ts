@@ -6,18 +6,22 @@ import { Rejection } from '#shared/rejection.ts';
 const WEIGHT_MAX = 1_000_000;
 
 /**
- * Applies a JSON patch (RFC 6902): all of it, or it is refused by the number of the operation that failed. The document stays as
- * it is, and parts of it may be shared with the result. Names are only ever an object's own, so that none reaches a prototype.
+ * Applies a JSON patch (RFC 6902): all of it, or it is refused by the number of the operation that failed.
+ * The document stays as it is, and parts of it may be shared with the result. Names are only ever an object's
+ * own, so that none reaches a prototype.
  */
 export const applyJsonPatch = (document: Json, patch: JsonPatch): Json => {
   let weight = weigh(document, WEIGHT_MAX);
   return patch.reduce((before: Json, operation, number) => {
     const added = addedBy(operation, before);
     if (added !== undefined && operation.op !== 'move') weight += weigh(added, WEIGHT_MAX - weight);
-    if (weight > WEIGHT_MAX) throw new Rejection('patch_not_applicable', { operation: number, reason: 'too_large' });
+    if (weight > WEIGHT_MAX)
+      throw new Rejection('patch_not_applicable', { operation: number, reason: 'too_large' });
     const after = apply(operation, before, added);
     if (after === undefined)
-      throw new Rejection(operation.op === 'test' ? 'patch_test_failed' : 'patch_not_applicable', { operation: number });
+      throw new Rejection(operation.op === 'test' ? 'patch_test_failed' : 'patch_not_applicable', {
+        operation: number,
+      });
     return after;
   }, document);
 };
@@ -51,7 +55,9 @@ const apply = (operation: Operation, document: Json, added: Json | undefined): J
     case 'replace':
       return added === undefined ? undefined : replace(document, path, added);
     case 'move':
-      return added === undefined ? undefined : move(document, { from: tokensOf(operation.from), path }, added);
+      return added === undefined
+        ? undefined
+        : move(document, { from: tokensOf(operation.from), path }, added);
     case 'test': {
       const found = valueAt(document, path);
       return found !== undefined && areEqual(found, operation.value) ? document : undefined;
@@ -92,14 +98,22 @@ const put = (document: Json, path: Tokens, value: Json): Json | undefined =>
 const remove = (document: Json, path: Tokens): Json | undefined =>
   changeAt(document, path, {
     whole: undefined,
-    list: (items, token) => (valueAt(items, [token]) === undefined ? undefined : items.toSpliced(Number(token), 1)),
+    list: (items, token) =>
+      valueAt(items, [token]) === undefined ? undefined : items.toSpliced(Number(token), 1),
     object: (members, name) =>
-      Object.hasOwn(members, name) ? Object.fromEntries(Object.entries(members).filter(([each]) => each !== name)) : undefined,
+      Object.hasOwn(members, name)
+        ? Object.fromEntries(Object.entries(members).filter(([each]) => each !== name))
+        : undefined,
   });
 
 /** Nothing moves into itself (RFC 6902, section 4.4). */
-const move = (document: Json, { from, path }: { from: Tokens; path: Tokens }, value: Json): Json | undefined => {
-  if (from.every((token, index) => token === path[index])) return from.length === path.length ? document : undefined;
+const move = (
+  document: Json,
+  { from, path }: { from: Tokens; path: Tokens },
+  value: Json,
+): Json | undefined => {
+  if (from.every((token, index) => token === path[index]))
+    return from.length === path.length ? document : undefined;
   const without = remove(document, from);
   return without === undefined ? undefined : add(without, path, value);
 };
@@ -111,7 +125,10 @@ type Change = {
   object(members: JsonObject, name: string): Json | undefined;
 };
 
-/** Changes the list or object in which the path ends, and what it lies in; as deep at most as a pointer is long. */
+/**
+ * Changes the list or object in which the path ends, and what it lies in; as deep at most as a pointer is
+ * long.
+ */
 const changeAt = (document: Json, [token, ...rest]: Tokens, change: Change): Json | undefined => {
   if (token === undefined) return change.whole;
   if (rest.length === 0) {
@@ -133,22 +150,29 @@ const valueAt = (document: Json, path: Tokens): Json | undefined => {
 };
 
 /** RFC 6901, section 4: without leading zeros. */
-const indexOf = (token: string): number | undefined => (/^(?:0|[1-9]\d{0,9})$/.test(token) ? Number(token) : undefined);
+const indexOf = (token: string): number | undefined =>
+  /^(?:0|[1-9]\d{0,9})$/.test(token) ? Number(token) : undefined;
 
 const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !isList(value);
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !isList(value);
 
 /** RFC 6902, section 4.6: the order of names does not count. */
 export const areEqual = (one: Json | undefined, other: Json | undefined): boolean => {
-  if (isList(one) && isList(other)) return one.length === other.length && one.every((item, index) => areEqual(item, other[index]));
+  if (isList(one) && isList(other))
+    return one.length === other.length && one.every((item, index) => areEqual(item, other[index]));
   if (!isObject(one) || !isObject(other)) return one === other;
   const names = Object.keys(one);
   return (
-    names.length === Object.keys(other).length && names.every((name) => Object.hasOwn(other, name) && areEqual(one[name], other[name]))
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && areEqual(one[name], other[name]))
   );
 };
 
-/** Without recursion, because copies can nest deeper than any body; it stops where there is more than `enough`. */
+/**
+ * Without recursion, because copies can nest deeper than any body; it stops where there is more than
+ * `enough`.
+ */
 const weigh = (document: Json, enough: number): number => {
   let weight = 0;
   const waiting: (Json | undefined)[] = [document];

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { createIdMaker } from './new-id.ts';
 
-const many = (newId: () => number, count: number): readonly number[] => Array.from({ length: count }, () => newId());
+const many = (newId: () => number, count: number): readonly number[] =>
+  Array.from({ length: count }, () => newId());
 
 test('ids are positive safe integers that rise', () => {
   const ids = many(createIdMaker(), 50_000);

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { EPOCH_MS, PER_MS } from '#shared/id-time.ts';
 
 /**
- * Makes ids without coordination: positive safe integers that rise in one process, and with time between processes.
- * Two processes may make the same one. Creating its stream then fails, and the next id is tried.
+ * Makes ids without coordination: positive safe integers that rise in one process, and with time between
+ * processes. Two processes may make the same one. Creating its stream then fails, and the next id is tried.
  */
 export const createIdMaker = (now: () => number = Date.now): (() => number) => {
   let ms = 0;

@@ -5,7 +5,11 @@ import type { JsonObject } from '#shared/json.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { changesByPatch, tellsContent } from './patch-content.ts';
 
-const schema = z.strictObject({ title: z.string().max(5), tags: z.array(z.string()), cover: z.string().nullable().default(null) });
+const schema = z.strictObject({
+  title: z.string().max(5),
+  tags: z.array(z.string()),
+  cover: z.string().nullable().default(null),
+});
 const ITEM = {
   content: { title: 'One', tags: ['a'], cover: '/a' },
   fixed: { id: 1, status: 'draft', author: { id: 7 } },
@@ -14,7 +18,11 @@ const ITEM = {
 
 const change = (patch: unknown, content: JsonObject = {}): unknown => {
   try {
-    return changesByPatch(schema, { ...ITEM, content: { ...ITEM.content, ...content } }, JsonPatch.parse(patch));
+    return changesByPatch(
+      schema,
+      { ...ITEM, content: { ...ITEM.content, ...content } },
+      JsonPatch.parse(patch),
+    );
   } catch (error) {
     if (error instanceof Rejection) return { code: error.code, ...error.details };
     throw error;
@@ -29,7 +37,9 @@ test('only what is changed is named', () => {
 });
 
 test('what came before a rule is left alone', () => {
-  expect(change([{ op: 'add', path: '/tags/-', value: 'b' }], { title: 'Too long' })).toEqual({ tags: ['a', 'b'] });
+  expect(change([{ op: 'add', path: '/tags/-', value: 'b' }], { title: 'Too long' })).toEqual({
+    tags: ['a', 'b'],
+  });
 });
 
 test('content that is not valid is refused by its places', () => {
@@ -48,7 +58,10 @@ test('content that is not valid is refused by its places', () => {
       { pointer: '/__proto__', detail: 'There is no such field.' },
     ],
   });
-  expect(change([{ op: 'add', path: '', value: [] }])).toMatchObject({ code: 'invalid_command', errors: [{ pointer: '' }] });
+  expect(change([{ op: 'add', path: '', value: [] }])).toMatchObject({
+    code: 'invalid_command',
+    errors: [{ pointer: '' }],
+  });
 });
 
 describe('what cannot be changed', () => {
@@ -58,7 +71,10 @@ describe('what cannot be changed', () => {
     ['/author/id', 7],
   ])('may be tested: %s', (path, value) => {
     expect(change([{ op: 'test', path, value }])).toEqual({});
-    expect(change([{ op: 'test', path, value: 'other' }])).toEqual({ code: 'patch_test_failed', operation: 0 });
+    expect(change([{ op: 'test', path, value: 'other' }])).toEqual({
+      code: 'patch_test_failed',
+      operation: 0,
+    });
   });
 
   test.each<[object, string]>([
@@ -67,7 +83,10 @@ describe('what cannot be changed', () => {
     [{ op: 'remove', path: '/status' }, '/status'],
     [{ op: 'add', path: '/createdAt', value: 'now' }, '/createdAt'],
   ])('is refused to be: %j', (operation, pointer) => {
-    expect(change([operation])).toEqual({ code: 'invalid_command', errors: [{ pointer, detail: 'Cannot be changed.' }] });
+    expect(change([operation])).toEqual({
+      code: 'invalid_command',
+      errors: [{ pointer, detail: 'Cannot be changed.' }],
+    });
   });
 
   test('may be named as it is, and left in an item that is put in place as a whole, or out of it', () => {
@@ -75,17 +94,23 @@ describe('what cannot be changed', () => {
     const { content } = ITEM;
     const read = { ...content, id: 1, status: 'published', author: { id: 7, name: 'Ada' }, createdAt: 'now' };
     expect(change([{ op: 'replace', path: '', value: { ...read, title: 'Two' } }])).toEqual({ title: 'Two' });
-    expect(change([{ op: 'replace', path: '', value: { ...content, title: 'Two' } }])).toEqual({ title: 'Two' });
+    expect(change([{ op: 'replace', path: '', value: { ...content, title: 'Two' } }])).toEqual({
+      title: 'Two',
+    });
   });
 
-  test.each(['/createdAt', '/author/name', '/author', ''])('and is not known here is not said to differ: %s', (path) => {
-    const patch = [{ op: 'test', path, value: {} }];
-    expect(change(patch)).toEqual({ code: 'patch_not_applicable', operation: 0, reason: 'not_comparable' });
-  });
+  test.each(['/createdAt', '/author/name', '/author', ''])(
+    'and is not known here is not said to differ: %s',
+    (path) => {
+      const patch = [{ op: 'test', path, value: {} }];
+      expect(change(patch)).toEqual({ code: 'patch_not_applicable', operation: 0, reason: 'not_comparable' });
+    },
+  );
 });
 
 describe('a patch tells of what is there', () => {
-  const told = (operation: unknown) => tellsContent(JsonPatch.parse([{ op: 'add', path: '/a', value: 1 }, operation]));
+  const told = (operation: unknown) =>
+    tellsContent(JsonPatch.parse([{ op: 'add', path: '/a', value: 1 }, operation]));
 
   test.each([
     { op: 'test', path: '/a', value: 1 },

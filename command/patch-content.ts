@@ -24,12 +24,18 @@ export const changesByPatch = <Schema extends z.ZodObject>(
   const patched = applyJsonPatch({ ...document.fixed, ...document.content }, patch);
   const changed = isObject(patched) ? changesTo(document, patched, patch) : undefined;
   // Only what is changed is checked, or an item from before a rule came could not be patched at all.
-  const { success, data, error } = changed ? schema.pick(changed.mask).safeParse(changed.input) : schema.safeParse(patched);
-  if (!success) throw new Rejection('invalid_command', { errors: fieldErrorsOf(error, changed?.input ?? patched) });
+  const { success, data, error } = changed
+    ? schema.pick(changed.mask).safeParse(changed.input)
+    : schema.safeParse(patched);
+  if (!success)
+    throw new Rejection('invalid_command', { errors: fieldErrorsOf(error, changed?.input ?? patched) });
   return data as Partial<z.output<Schema>>;
 };
 
-/** A patch that compares or copies what is there, or goes by it, tells of it by how it ends, so that its sender must be allowed to read it. */
+/**
+ * A patch that compares or copies what is there, or goes by it, tells of it by how it ends, so that its
+ * sender must be allowed to read it.
+ */
 export const tellsContent = (patch: JsonPatch): boolean =>
   patch.some(({ op, path }) => op === 'test' || op === 'copy' || op === 'move' || path.lastIndexOf('/') > 0);
 
@@ -38,31 +44,47 @@ export const namesWhole = (patch: JsonPatch): boolean =>
 
 /** To say that it differs would be wrong as often as not. */
 const refuseUnknownTests = (unknown: readonly string[], patch: JsonPatch): void => {
-  const number = patch.findIndex(({ op, path }) => op === 'test' && unknown.some((each) => isWithin(each, path) || isWithin(path, each)));
-  if (number !== -1) throw new Rejection('patch_not_applicable', { operation: number, reason: 'not_comparable' });
+  const number = patch.findIndex(
+    ({ op, path }) => op === 'test' && unknown.some((each) => isWithin(each, path) || isWithin(path, each)),
+  );
+  if (number !== -1)
+    throw new Rejection('patch_not_applicable', { operation: number, reason: 'not_comparable' });
 };
 
-const isWithin = (pointer: string, outer: string): boolean => pointer === outer || pointer.startsWith(`${outer}/`);
+const isWithin = (pointer: string, outer: string): boolean =>
+  pointer === outer || pointer.startsWith(`${outer}/`);
 
 type Changes = { readonly mask: Record<string, true>; readonly input: JsonObject };
 
-const changesTo = ({ content, fixed, unknown }: PatchDocument, patched: JsonObject, patch: JsonPatch): Changes => {
+const changesTo = (
+  { content, fixed, unknown }: PatchDocument,
+  patched: JsonObject,
+  patch: JsonPatch,
+): Changes => {
   const readOnly = new Set([...Object.keys(fixed), ...unknown.map((pointer) => pointer.split('/')[1])]);
   // As in a PUT, an item that is replaced as a whole may hold what cannot be changed, and need not.
   const isReplaced = patch.some(({ path }) => path === '');
   const names = [...new Set([...Object.keys(content), ...Object.keys(fixed), ...Object.keys(patched)])];
   const changed = names.filter(
-    (name) => !(isReplaced && readOnly.has(name)) && !areEqual(memberOf(patched, name), memberOf(content, name) ?? memberOf(fixed, name)),
+    (name) =>
+      !(isReplaced && readOnly.has(name)) &&
+      !areEqual(memberOf(patched, name), memberOf(content, name) ?? memberOf(fixed, name)),
   );
-  const errors = changed.filter((name) => readOnly.has(name)).map((name) => ({ pointer: pointerTo([name]), detail: 'Cannot be changed.' }));
+  const errors = changed
+    .filter((name) => readOnly.has(name))
+    .map((name) => ({ pointer: pointerTo([name]), detail: 'Cannot be changed.' }));
   if (errors.length > 0) throw new Rejection('invalid_command', { errors });
   return {
-    mask: Object.fromEntries(changed.filter((name) => Object.hasOwn(content, name)).map((name) => [name, true])),
+    mask: Object.fromEntries(
+      changed.filter((name) => Object.hasOwn(content, name)).map((name) => [name, true]),
+    ),
     input: Object.fromEntries(Object.entries(patched).filter(([name]) => changed.includes(name))),
   };
 };
 
 /** Its own, or every object would have a `__proto__`. */
-const memberOf = (object: JsonObject, name: string): Json | undefined => (Object.hasOwn(object, name) ? object[name] : undefined);
+const memberOf = (object: JsonObject, name: string): Json | undefined =>
+  Object.hasOwn(object, name) ? object[name] : undefined;
 
-const isObject = (value: Json): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -2,14 +2,35 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { describeDecider } from '../test/decider-properties.ts';
 import { given } from '../test/given.ts';
-import { commandStream, RESERVATION_MS, type ReservationCommand, type ReservationEvent, reservation } from './reservation.ts';
+import {
+  commandStream,
+  RESERVATION_MS,
+  type ReservationCommand,
+  type ReservationEvent,
+  reservation,
+} from './reservation.ts';
 
 const later = (milliseconds: number) => new Date(Date.UTC(2026, 0, 2) + milliseconds).toISOString();
 const at = later(0);
 const outcome = { id: 8001, version: 1 };
-const reserve = { type: 'Reserve', digest: 'request', seed: 'seed', at, by: 'one' } as const satisfies ReservationCommand;
-const complete = { type: 'Complete', digest: 'request', seed: 'seed', outcome, at } as const satisfies ReservationCommand;
-const reserved: ReservationEvent = { type: 'command.reserved', data: { digest: 'request', seed: 'seed', at, by: 'one' } };
+const reserve = {
+  type: 'Reserve',
+  digest: 'request',
+  seed: 'seed',
+  at,
+  by: 'one',
+} as const satisfies ReservationCommand;
+const complete = {
+  type: 'Complete',
+  digest: 'request',
+  seed: 'seed',
+  outcome,
+  at,
+} as const satisfies ReservationCommand;
+const reserved: ReservationEvent = {
+  type: 'command.reserved',
+  data: { digest: 'request', seed: 'seed', at, by: 'one' },
+};
 const completed: ReservationEvent = { type: 'command.completed', data: { digest: 'request', outcome, at } };
 
 test('the stream', () => expect(commandStream('x')).toBe('command-x'));
@@ -24,7 +45,8 @@ describe('reserving', () => {
     given(reservation, [reserved])
       .when({ ...reserve, digest: 'other' })
       .refuses('idempotency_key_reused'));
-  test('what was answered, for the same request', () => given(reservation, [reserved, completed]).when(reserve).changesNothing());
+  test('what was answered, for the same request', () =>
+    given(reservation, [reserved, completed]).when(reserve).changesNothing());
   test('what was answered, for another request', () =>
     given(reservation, [reserved, completed])
       .when({ ...reserve, digest: 'other' })
@@ -61,7 +83,8 @@ describe('completing', () => {
       .changesNothing());
 });
 
-test('the state holds the answer', () => given(reservation, [reserved, completed]).is({ status: 'completed', ...completed.data }));
+test('the state holds the answer', () =>
+  given(reservation, [reserved, completed]).is({ status: 'completed', ...completed.data }));
 
 describe('in general', () => {
   const digest = fc.constantFrom('a', 'b');

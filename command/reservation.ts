@@ -6,8 +6,9 @@ import { Rejection } from '#shared/rejection.ts';
 import type { Decider } from './decider.ts';
 
 /**
- * One stream per client and idempotency key, named by a keyed digest of both. It is written before anything else of a
- * request, with the seed of every id that the request makes, so that a repetition after a crash makes the same ids.
+ * One stream per client and idempotency key, named by a keyed digest of both. It is written before anything
+ * else of a request, with the seed of every id that the request makes, so that a repetition after a crash
+ * makes the same ids.
  */
 export const commandStream = (keyDigest: string): StreamName => streamName('command', keyDigest);
 
@@ -18,13 +19,36 @@ export type ReservationEvent = EventOf<'command.reserved' | 'command.completed'>
 
 export type ReservationState =
   | { readonly status: 'absent' }
-  | { readonly status: 'reserved'; readonly digest: string; readonly seed: string; readonly at: string; readonly by: string }
-  | { readonly status: 'completed'; readonly digest: string; readonly outcome: JsonObject; readonly at: string };
+  | {
+      readonly status: 'reserved';
+      readonly digest: string;
+      readonly seed: string;
+      readonly at: string;
+      readonly by: string;
+    }
+  | {
+      readonly status: 'completed';
+      readonly digest: string;
+      readonly outcome: JsonObject;
+      readonly at: string;
+    };
 
 export type ReservationCommand =
   /** `digest` is that of the request's content; `by` is the process that works on it. */
-  | { readonly type: 'Reserve'; readonly digest: string; readonly seed: string; readonly at: string; readonly by: string }
-  | { readonly type: 'Complete'; readonly digest: string; readonly seed: string; readonly outcome: JsonObject; readonly at: string };
+  | {
+      readonly type: 'Reserve';
+      readonly digest: string;
+      readonly seed: string;
+      readonly at: string;
+      readonly by: string;
+    }
+  | {
+      readonly type: 'Complete';
+      readonly digest: string;
+      readonly seed: string;
+      readonly outcome: JsonObject;
+      readonly at: string;
+    };
 
 export const reservation: Decider<ReservationState, ReservationCommand, ReservationEvent> = {
   initial: { status: 'absent' },
@@ -33,7 +57,8 @@ export const reservation: Decider<ReservationState, ReservationCommand, Reservat
     switch (command.type) {
       case 'Reserve': {
         const { digest, seed, at, by } = command;
-        if (state.status === 'absent' || isOver(state.at, at)) return [{ type: 'command.reserved', data: { digest, seed, at, by } }];
+        if (state.status === 'absent' || isOver(state.at, at))
+          return [{ type: 'command.reserved', data: { digest, seed, at, by } }];
         if (state.digest !== digest) throw new Rejection('idempotency_key_reused');
         return [];
       }

@@ -21,21 +21,42 @@ import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { commandRoutes } from './routes.ts';
 import { startCommandService } from './service.ts';
 
-/** The command role alone. It takes writes of clients on PORT, and the commands of the other roles on INTERNAL_PORT. */
+/**
+ * The command role alone. It takes writes of clients on PORT, and the commands of the other roles on
+ * INTERNAL_PORT.
+ */
 export const startRole = async (context: ProcessContext): Promise<void> => {
   const { config, log, resources } = context;
   const foundation = await openFoundation(context, 'annals-command');
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
-  const gateway = resources.use(await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks }));
+  const gateway = resources.use(
+    await startCommandService({ ...foundation, blobs, log, webhooks: config.webhooks }),
+  );
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret, requireIfMatch } = config;
   const loadKeys = fetchKeys(config.jwksUrl);
-  const authentication = resources.use(await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }));
+  const authentication = resources.use(
+    await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }),
+  );
   const beside = await serveRoles(context, foundation, gateway);
-  const writes = commandRoutes({ ...foundation, gateway, blobs, requireIfMatch, bodyBytesMax: config.limits.bodyBytesMax });
-  await serveClients(context, foundation, { routes: [resourcePaths(foundation.domain), writes], links: [], authentication, beside });
+  const writes = commandRoutes({
+    ...foundation,
+    gateway,
+    blobs,
+    requireIfMatch,
+    bodyBytesMax: config.limits.bodyBytesMax,
+  });
+  await serveClients(context, foundation, {
+    routes: [resourcePaths(foundation.domain), writes],
+    links: [],
+    authentication,
+    beside,
+  });
 };
 
-/** Two seconds before that the other roles close what they do not use, sooner than this one does while it stops: no command crosses that. */
+/**
+ * Two seconds before that the other roles close what they do not use, sooner than this one does while it
+ * stops: no command crosses that.
+ */
 const KEEP_ALIVE_MS = 4_000;
 
 /** The commands of the other roles are taken by a server of their own, which only they can reach. */
@@ -47,10 +68,24 @@ const serveRoles = async (
   const { internal: listener, limits } = config;
   // The other roles shed for themselves, but there may be many of them.
   const shedder = resources.use(openLoadShedder(config.load, metrics));
-  const taken = internalRoutes({ domain, gateway, key: gatewayKey(masterKey), bodyBytesMax: limits.bodyBytesMax, log });
+  const taken = internalRoutes({
+    domain,
+    gateway,
+    key: gatewayKey(masterKey),
+    bodyBytesMax: limits.bodyBytesMax,
+    log,
+  });
   const handler = createApp({ log, metrics, tracing, routes: [Router().use(shedder.handler), taken] });
   const server = resources.use(
-    await startHttpServer({ handler, listener, setting: 'INTERNAL_PORT', limits, ...drainingOf(config), keepAliveMs: KEEP_ALIVE_MS, log }),
+    await startHttpServer({
+      handler,
+      listener,
+      setting: 'INTERNAL_PORT',
+      limits,
+      ...drainingOf(config),
+      keepAliveMs: KEEP_ALIVE_MS,
+      log,
+    }),
   );
   log.info({ url: server.url }, 'Commands of the other roles are taken.');
   return server;
@@ -66,7 +101,10 @@ type InternalOptions = {
   readonly log: Log;
 };
 
-/** Where the other roles hand over commands. The assertion is bound to the exact body, so that is read as text. */
+/**
+ * Where the other roles hand over commands. The assertion is bound to the exact body, so that is read as
+ * text.
+ */
 export const internalRoutes = ({ domain, gateway, key, bodyBytesMax, log }: InternalOptions): Router => {
   const policy = policyOf(domain);
   const verify = async (request: Request, body: string): Promise<Caller> => {
@@ -75,19 +113,34 @@ export const internalRoutes = ({ domain, gateway, key, bodyBytesMax, log }: Inte
       return await verifyAssertion(key, { assertion, body, policy });
     } catch (cause) {
       if (!(cause instanceof InvalidAssertion)) throw cause;
-      // No caller can do anything about it: the roles differ in MASTER_KEY or in their clocks, or somebody is where nobody should be.
-      log.error({ err: cause, ...namesOf(request) }, 'A command came without a valid assertion of its caller.');
+      // No caller can do anything about it: the roles differ in MASTER_KEY or in their clocks, or somebody is
+      // where nobody should be.
+      log.error(
+        { err: cause, ...namesOf(request) },
+        'A command came without a valid assertion of its caller.',
+      );
       throw new HttpProblem('invalid_assertion', { cause });
     }
   };
   return Router()
-    .post('/commands', express.text({ type: 'application/json', limit: bodyBytesMax }), async (request, response) => {
-      const body = typeof request.body === 'string' ? request.body : '';
-      const caller = await verify(request, body);
-      const sent = parseSent(domain, parseJson(body));
-      const { withheld, ...answer } = await gateway.send(sent.command, { ...contextOf(sent, caller), trace: traceparentOf(request) });
-      response.json(withheld !== undefined && request.get(TAKES_WITHHELD) !== undefined ? { ...answer, withheld } : answer);
-    })
+    .post(
+      '/commands',
+      express.text({ type: 'application/json', limit: bodyBytesMax }),
+      async (request, response) => {
+        const body = typeof request.body === 'string' ? request.body : '';
+        const caller = await verify(request, body);
+        const sent = parseSent(domain, parseJson(body));
+        const { withheld, ...answer } = await gateway.send(sent.command, {
+          ...contextOf(sent, caller),
+          trace: traceparentOf(request),
+        });
+        response.json(
+          withheld !== undefined && request.get(TAKES_WITHHELD) !== undefined
+            ? { ...answer, withheld }
+            : answer,
+        );
+      },
+    )
     .all('/commands', refuseOtherMethods('POST'));
 };
 

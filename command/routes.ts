@@ -36,7 +36,10 @@ type UploadDependencies = {
   readonly requireIfMatch: boolean;
 };
 
-/** The pictures of aggregates and of the items of their lists: their bytes go to the blobs, and a command then names where they are. */
+/**
+ * The pictures of aggregates and of the items of their lists: their bytes go to the blobs, and a command then
+ * names where they are.
+ */
 const uploadRoutes = (dependencies: UploadDependencies): Router => {
   const { gateway, blobs, requireIfMatch } = dependencies;
   const router = Router();
@@ -46,7 +49,8 @@ const uploadRoutes = (dependencies: UploadDependencies): Router => {
     const { kind, upload } = use;
     const { name: field, list } = upload;
     const type = typeOfCommand(kind, upload.command.name);
-    const idsOf = (request: Request) => itemOf(operation, request) as Readonly<Record<string, number | string>>;
+    const idsOf = (request: Request) =>
+      itemOf(operation, request) as Readonly<Record<string, number | string>>;
     const selfOf = (id: number, ids: Readonly<Record<string, number | string>>): string =>
       `/${kind.path}/${id}${list === undefined ? '' : `/${kebab(list.name)}/${encodeURIComponent(String(ids[list.id.name]))}`}`;
     const put: RequestHandler = async (request, response) => {
@@ -54,7 +58,8 @@ const uploadRoutes = (dependencies: UploadDependencies): Router => {
       const context = contextOf(request, operation, { requireIfMatch });
       const pictureType = demandPicture(request);
       const length = request.get('Content-Length');
-      // A repetition finds the version that it made itself: with a key, only the keyed command can tell what must not be changed.
+      // A repetition finds the version that it made itself: with a key, only the keyed command can tell what
+      // must not be changed.
       const { idempotencyKey, ifVersion, unlessVersion, ...first } = context;
       const conditions = idempotencyKey === undefined ? { ifVersion, unlessVersion } : {};
       const result = await setUpload({
@@ -65,7 +70,10 @@ const uploadRoutes = (dependencies: UploadDependencies): Router => {
         bytes: length === undefined ? undefined : Number(length),
         // The name of the picture is another each time, so that the key stands for its bytes.
         change: (path, digest) =>
-          gateway.send({ type, ...ids, [field]: path }, { ...context, content: `${field} ${Object.values(ids).join(' ')} ${digest}` }),
+          gateway.send(
+            { type, ...ids, [field]: path },
+            { ...context, content: `${field} ${Object.values(ids).join(' ')} ${digest}` },
+          ),
         // What is not wanted any more is let go by, so that the client comes to reading the answer.
       }).finally(() => request.resume());
       answerWritten(request, response, { operation, result, self: selfOf(result.id, ids) });

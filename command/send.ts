@@ -35,11 +35,16 @@ type Dependencies = {
 /** The command side's own gateway: whoever sends a command ends up here. */
 export const createSender = (dependencies: Dependencies): CommandGateway => {
   const observe = observeCommands(dependencies.metrics);
-  const observed: CommandGateway['send'] = (command, context) => observe(command.type, () => send(dependencies, command, context));
+  const observed: CommandGateway['send'] = (command, context) =>
+    observe(command.type, () => send(dependencies, command, context));
   return { send: traceCommands(dependencies.tracing, observed) };
 };
 
-const send = async (dependencies: Dependencies, given: Command, { caller, trace, ...rest }: CommandContext): Promise<CommandResult> => {
+const send = async (
+  dependencies: Dependencies,
+  given: Command,
+  { caller, trace, ...rest }: CommandContext,
+): Promise<CommandResult> => {
   const { command, ...sent } = parseSent(dependencies.domain, { command: given, ...rest });
   const context = { ...contextOf(sent, caller), trace };
   const handler = dependencies.handlers[command.type];
@@ -54,24 +59,42 @@ const send = async (dependencies: Dependencies, given: Command, { caller, trace,
 };
 
 const tellUnknown = (error: unknown): never => {
-  if (error instanceof LogWentBack) throw new CommandUnavailable('the event log has lost events', { cause: error });
-  if (error instanceof LogUnavailable) throw new CommandUnavailable('the event log did not answer', { cause: error });
+  if (error instanceof LogWentBack)
+    throw new CommandUnavailable('the event log has lost events', { cause: error });
+  if (error instanceof LogUnavailable)
+    throw new CommandUnavailable('the event log did not answer', { cause: error });
   throw error;
 };
 
 type Admitted = { readonly handler: AnyHandler; readonly command: Command; readonly context: CommandContext };
 
-const carryOut = ({ idempotency, newId, clock = REAL_TIME }: Dependencies, { handler, command, context }: Admitted): Promise<Outcome> => {
+const carryOut = (
+  { idempotency, newId, clock = REAL_TIME }: Dependencies,
+  { handler, command, context }: Admitted,
+): Promise<Outcome> => {
   const { caller, idempotencyKey, content: asked = command, ifVersion, unlessVersion } = context;
   const metadata = metadataOf(context, clock);
   if (idempotencyKey === undefined) {
-    const circumstances = { metadata, ids: freshIds(newId), ifVersion, unlessVersion, mayBeRepeatAfter: undefined };
+    const circumstances = {
+      metadata,
+      ids: freshIds(newId),
+      ifVersion,
+      unlessVersion,
+      mayBeRepeatAfter: undefined,
+    };
     return handler.handle(command, { caller, circumstances });
   }
-  const content = { command: asked, ifVersion: ifVersion ?? null, ...(unlessVersion !== undefined && { unlessVersion }) };
+  const content = {
+    command: asked,
+    ifVersion: ifVersion ?? null,
+    ...(unlessVersion !== undefined && { unlessVersion }),
+  };
   const keyed = { client: ownerOfKeys(caller), key: idempotencyKey, content, metadata };
   return idempotency(keyed, (ids, mayBeRepeatAfter) =>
-    handler.handle(command, { caller, circumstances: { metadata, ids, ifVersion, unlessVersion, mayBeRepeatAfter } }),
+    handler.handle(command, {
+      caller,
+      circumstances: { metadata, ids, ifVersion, unlessVersion, mayBeRepeatAfter },
+    }),
   );
 };
 
@@ -89,12 +112,15 @@ const metadataOf = (
 });
 
 /** Two users of one client, and one user with two clients, do not share their keys. */
-const ownerOfKeys = (caller: Caller): string => (caller.kind === 'user' ? `${actorOf(caller)} ${caller.client}` : actorOf(caller));
+const ownerOfKeys = (caller: Caller): string =>
+  caller.kind === 'user' ? `${actorOf(caller)} ${caller.client}` : actorOf(caller);
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Times every command, by its type and by what it came to: done, the code of its refusal, or failed. */
-const observeCommands = (registry: Registry): (<Answer>(type: string, handle: () => Promise<Answer>) => Promise<Answer>) => {
+const observeCommands = (
+  registry: Registry,
+): (<Answer>(type: string, handle: () => Promise<Answer>) => Promise<Answer>) => {
   const duration = new Histogram({
     name: 'annals_command_duration_seconds',
     help: 'From taking a command to its durable append, or to its refusal.',
@@ -122,7 +148,10 @@ const traceCommands = (tracing: Tracing | undefined, send: Send): Send => {
   if (!tracing?.isOn) return send;
   return async (command, context) => {
     const { type } = command;
-    const span = tracing.start(`command ${type}`, { parent: context.trace, attributes: { 'annals.command.type': type } });
+    const span = tracing.start(`command ${type}`, {
+      parent: context.trace,
+      attributes: { 'annals.command.type': type },
+    });
     try {
       const result = await send(command, { ...context, trace: span.traceparent });
       span.set({ 'annals.outcome': 'done', 'annals.id': result.id, 'annals.version': result.version });

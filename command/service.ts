@@ -59,7 +59,9 @@ export type CommandDependencies = {
 const WEBHOOK_RULES: WebhookRules = { guard: { allowed: [], ports: new Set([80, 443]) }, perOwnerMax: 50 };
 
 /** Starts the command side: commands are decided and appended, and what follows from them is carried out. */
-export const startCommandService = async (dependencies: CommandDependencies): Promise<CommandGateway & AsyncDisposable> => {
+export const startCommandService = async (
+  dependencies: CommandDependencies,
+): Promise<CommandGateway & AsyncDisposable> => {
   const {
     domain,
     pool,
@@ -90,14 +92,38 @@ export const startCommandService = async (dependencies: CommandDependencies): Pr
     log.error({ err, stream }, 'Events of an aggregate cannot be read, so that it keeps its place.');
   const limits = createLimits({ ...base, masterKey, tellLost });
   const administrators = createAdministratorKeeper({ ...base, pool });
-  const idempotency = createIdempotency({ ...base, newId, digestKey: deriveKey(masterKey, 'command-digest') });
+  const idempotency = createIdempotency({
+    ...base,
+    newId,
+    digestKey: deriveKey(masterKey, 'command-digest'),
+  });
   const handlers = handlersOf({ ...base, executor, limits, administrators, pool, webhooks });
-  const sender = createSender({ domain, log: eventLog, handlers, idempotency, newId, metrics, tracing, clock });
+  const sender = createSender({
+    domain,
+    log: eventLog,
+    handlers,
+    idempotency,
+    newId,
+    metrics,
+    tracing,
+    clock,
+  });
   if (!follows) return { send: sender.send, [Symbol.asyncDispose]: async () => {} };
   await using opening = new AsyncDisposableStack();
   opening.use(
     await startProcessManager({
-      ...{ domain, memberships: membershipsOf(domain), pool, eventLog, log, metrics, codec, keys, erasures, tracing },
+      ...{
+        domain,
+        memberships: membershipsOf(domain),
+        pool,
+        eventLog,
+        log,
+        metrics,
+        codec,
+        keys,
+        erasures,
+        tracing,
+      },
       ...{ executor, limits, states: base.states, clock },
     }),
   );
@@ -125,5 +151,8 @@ const handlersOf = (dependencies: HandlerDependencies): Handlers => {
     const admit: AnyHandler['admit'] = (caller) => admitTo(caller, handler.operation);
     return [type, { ...(handler as Omit<AnyHandler, 'admit'>), admit }] as const;
   });
-  return { ...Object.fromEntries(admitting), ...aggregateHandlers({ ...dependencies, rules: { user: userRules(dependencies) } }) };
+  return {
+    ...Object.fromEntries(admitting),
+    ...aggregateHandlers({ ...dependencies, rules: { user: userRules(dependencies) } }),
+  };
 };

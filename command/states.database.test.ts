@@ -41,7 +41,8 @@ const decider = (kind: string): KindDecider => {
   if (found === undefined) throw new Error(`There is no ${kind}`);
   return deciderOf(side.domain, found);
 };
-const load = (states: States, stream: StreamName, of = decider(stream.split('-')[0] ?? '')) => states.load(of as never, stream);
+const load = (states: States, stream: StreamName, of = decider(stream.split('-')[0] ?? '')) =>
+  states.load(of as never, stream);
 
 /** As a process that has just started, and the number of events that it decodes. */
 const freshProcess = (from = side) => {
@@ -57,11 +58,19 @@ const freshProcess = (from = side) => {
 };
 /** The latest. */
 const snapshotOf = async (stream: StreamName) =>
-  (await side.pool.query('select version, persons from snapshots.fold where stream = $1 order by position desc limit 1', [stream])).rows[0];
+  (
+    await side.pool.query(
+      'select version, persons from snapshots.fold where stream = $1 order by position desc limit 1',
+      [stream],
+    )
+  ).rows[0];
 const versionsOf = async (stream: StreamName) =>
-  (await side.pool.query<{ version: number }>('select version from snapshots.fold where stream = $1 order by position', [stream])).rows.map(
-    ({ version }) => version,
-  );
+  (
+    await side.pool.query<{ version: number }>(
+      'select version from snapshots.fold where stream = $1 order by position',
+      [stream],
+    )
+  ).rows.map(({ version }) => version);
 const untilSaved = (stream: StreamName, version: number) =>
   until(
     () => snapshotOf(stream),
@@ -87,7 +96,10 @@ const appendMany = async (
   await to.eventLog.append(stream, from as Version, await to.codec.encodeAll(stream, context, unencoded));
 };
 const edits = (articleId: number, authorId: UserId) =>
-  Array.from({ length: EDITS }, (_, n) => ({ type: 'article.edited', data: { articleId, authorId, title: `Title ${n}` } }));
+  Array.from({ length: EDITS }, (_, n) => ({
+    type: 'article.edited',
+    data: { articleId, authorId, title: `Title ${n}` },
+  }));
 const longArticle = async (): Promise<StreamName> => {
   const articleId = await draftArticle(side, author);
   const stream = streamName('article', articleId);
@@ -142,7 +154,10 @@ test('personal data is sealed, and deleted with its person', async () => {
     `select encode(sealed, 'escape') as text from snapshots.fold where stream = $1`,
     [stream],
   );
-  expect(rows).toEqual([{ text: expect.not.stringContaining('Ada') }, { text: expect.not.stringContaining('Ada') }]);
+  expect(rows).toEqual([
+    { text: expect.not.stringContaining('Ada') },
+    { text: expect.not.stringContaining('Ada') },
+  ]);
   await side.send({ type: 'DeleteUser', userId }, by(as(userId)));
   await until(
     () => snapshotOf(stream),
@@ -153,7 +168,10 @@ test('personal data is sealed, and deleted with its person', async () => {
 
 test('what does not open is left alone, whatever was done to it', async () => {
   const stream = await longArticle();
-  const { rows } = await side.pool.query<{ sealed: Buffer }>('select sealed from snapshots.fold where stream = $1', [stream]);
+  const { rows } = await side.pool.query<{ sealed: Buffer }>(
+    'select sealed from snapshots.fold where stream = $1',
+    [stream],
+  );
   const set = (column: string, value: unknown) =>
     side.pool.query(`update snapshots.fold set ${column} = $2 where stream = $1`, [stream, value]);
   const broken = Buffer.from(rows[0]?.sealed ?? '');
@@ -178,7 +196,10 @@ test('under another master key, in a copy of the log, or by another definition, 
   const stream = await longArticle();
   const masterKey = parseMasterKey(Buffer.alloc(32, 7).toString('base64'));
   const other = { ...side, snapshots: createSnapshots({ ...side, masterKey }) };
-  const copy = { ...side, snapshots: createSnapshots({ ...side, eventLog: { identity: 'another' as LogIdentity } }) };
+  const copy = {
+    ...side,
+    snapshots: createSnapshots({ ...side, eventLog: { identity: 'another' as LogIdentity } }),
+  };
   const changed = { ...decider('article'), definition: 'another' };
   for (const [process, of] of [
     [freshProcess(other), decider('article')],
@@ -273,8 +294,13 @@ test('whoever comes into a state after the snapshot that it was folded from is a
   await side.pool.query('delete from snapshots.fold where stream = $1', [stream]);
   const { version, position, id: event } = first;
   // As if nobody had been in it yet.
-  await side.snapshots.save([{ fold: 'state', definition: of.definition, stream, version, position, event, persons: [], state }]);
-  const long = Array.from({ length: 300 }, (_, n) => ({ type: 'user.updated', data: { userId, name: `Grace ${n}` } }));
+  await side.snapshots.save([
+    { fold: 'state', definition: of.definition, stream, version, position, event, persons: [], state },
+  ]);
+  const long = Array.from({ length: 300 }, (_, n) => ({
+    type: 'user.updated',
+    data: { userId, name: `Grace ${n}` },
+  }));
   await appendMany(stream, EDITS + 1, long);
   await load(freshProcess().states, stream);
   expect(await untilSaved(stream, EDITS + 300)).toMatchObject({ persons: [userId] });
@@ -290,10 +316,18 @@ test('one that tells of events which the log has lost is not used', async () => 
   await appendMany(stream, 2, edits(articleId, userId), before);
   await load(freshProcess(before).states, stream);
   await until(
-    async () => (await before.pool.query('select max(version) as version from snapshots.fold where stream = $1', [stream])).rows[0],
+    async () =>
+      (
+        await before.pool.query('select max(version) as version from snapshots.fold where stream = $1', [
+          stream,
+        ])
+      ).rows[0],
     (row) => row?.version === EDITS + 2,
   );
   await cutLog(before.pool, keptUpTo);
   const { states } = freshProcess(before);
-  expect(await load(states, stream)).toMatchObject({ version: 2, state: { fields: { title: 'On engines' } } });
+  expect(await load(states, stream)).toMatchObject({
+    version: 2,
+    state: { fields: { title: 'On engines' } },
+  });
 });

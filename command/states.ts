@@ -1,11 +1,25 @@
-// Over 200 lines, because it is one cache: the states of aggregates, from the log, from memory, and from snapshots.
+// Over 200 lines, because it is one cache: the states of aggregates, from the log, from memory, and from
+// snapshots.
 import { LRUCache } from 'lru-cache';
 import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
-import { type Appended, type EventLog, FIRST, type NewEvent, NO_STREAM, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
+import {
+  type Appended,
+  type EventLog,
+  FIRST,
+  type NewEvent,
+  NO_STREAM,
+  type RecordedEvent,
+  START,
+} from '#shared/event-log/event-log.ts';
 import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { type Persons, personsAfter, personsWith } from '#shared/snapshots/persons.ts';
-import { type Fold, SNAPSHOT_EVERY_EVENTS, type Snapshot, type Snapshots } from '#shared/snapshots/snapshots.ts';
+import {
+  type Fold,
+  SNAPSHOT_EVERY_EVENTS,
+  type Snapshot,
+  type Snapshots,
+} from '#shared/snapshots/snapshots.ts';
 import { weigh } from '#shared/weigh.ts';
 import type { Folding } from './decider.ts';
 
@@ -28,23 +42,50 @@ export const unwritten = <State>(initial: State): Known<State> => ({
 /** What the kept states may weigh together; an article's body counts by its length. */
 const WEIGHT_MAX = 64 * 1_048_576;
 
-/** So many events are folded again, beside the page in which a stream turns out to be long; more only if snapshots could not be saved. */
+/**
+ * So many events are folded again, beside the page in which a stream turns out to be long; more only if
+ * snapshots could not be saved.
+ */
 const FOLDED_AGAIN_EVENTS = 256;
 /** They take connections that commands need; one that is left out is made up for by the next. */
 const SAVES_AT_ONCE_MAX = 2;
 
-/** The states of aggregates, folded from the log and kept for a while: the log's expected version guards against an old one. */
+/**
+ * The states of aggregates, folded from the log and kept for a while: the log's expected version guards
+ * against an old one.
+ */
 export type States = {
   /** What was last seen here, if anything: fast, and perhaps old. */
-  recall<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Known<State> | undefined;
-  /** What the log says now; reads what is not known yet, and whether the log still has the last event that is. */
-  load<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Promise<Known<State>>;
-  /** The same, without what is remembered here, which may hold what was erased since. A snapshot opens only if nothing was. */
-  reload<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Promise<Known<State>>;
+  recall<State, Event extends AnnalsEvent>(
+    decider: Folding<State, Event>,
+    stream: StreamName,
+  ): Known<State> | undefined;
+  /**
+   * What the log says now; reads what is not known yet, and whether the log still has the last event that is.
+   */
+  load<State, Event extends AnnalsEvent>(
+    decider: Folding<State, Event>,
+    stream: StreamName,
+  ): Promise<Known<State>>;
+  /**
+   * The same, without what is remembered here, which may hold what was erased since. A snapshot opens only if
+   * nothing was.
+   */
+  reload<State, Event extends AnnalsEvent>(
+    decider: Folding<State, Event>,
+    stream: StreamName,
+  ): Promise<Known<State>>;
   /** What the log said up to one of the events of a stream, which it has. Nothing of it is remembered. */
-  at<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName, event: Appended): Promise<State>;
+  at<State, Event extends AnnalsEvent>(
+    decider: Folding<State, Event>,
+    stream: StreamName,
+    event: Appended,
+  ): Promise<State>;
   /** Takes over what was appended just now on top of a known state. */
-  advance<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, advanced: Advanced<State, Event>): void;
+  advance<State, Event extends AnnalsEvent>(
+    decider: Folding<State, Event>,
+    advanced: Advanced<State, Event>,
+  ): void;
 };
 
 type Advanced<State, Event> = {
@@ -74,7 +115,10 @@ type Dependencies = {
 
 export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX }: Dependencies): States => {
   // A stream has one decider, so that what is kept under its name is of that decider's kind of state.
-  const cache = new LRUCache<StreamName, Kept>({ maxSize: weightMax, sizeCalculation: ({ known }) => weigh(known.state) });
+  const cache = new LRUCache<StreamName, Kept>({
+    maxSize: weightMax,
+    sizeCalculation: ({ known }) => weigh(known.state),
+  });
   const loading = new Map<StreamName, Promise<Kept>>();
   let saves = 0;
   const dependencies = { log, codec, snapshots };
@@ -85,19 +129,31 @@ export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX }: 
     saves -= 1;
   };
   const keep = <State>(decider: Folding<State, never>, stream: StreamName, given: Kept<State>): void => {
-    const isDue = given.persons !== undefined && given.known.version - given.savedAt >= FOLDED_AGAIN_EVENTS && saves < SAVES_AT_ONCE_MAX;
+    const isDue =
+      given.persons !== undefined &&
+      given.known.version - given.savedAt >= FOLDED_AGAIN_EVENTS &&
+      saves < SAVES_AT_ONCE_MAX;
     const kept = isDue ? { ...given, savedAt: given.known.version } : given;
     if (isDue) void save(decider, stream, given);
     const newer = cache.peek(stream);
     if (!newer || newer.known.version < kept.known.version) cache.set(stream, kept);
   };
-  const read = async <State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Promise<Kept<State>> => {
+  const read = async <State, Event extends AnnalsEvent>(
+    decider: Folding<State, Event>,
+    stream: StreamName,
+  ): Promise<Kept<State>> => {
     const found = await readOn(dependencies, { decider, stream, from: nothing(decider) });
     if (!found) throw new Error(`${stream} does not begin with its first event`);
     return found;
   };
-  /** Several that want a stream which nobody knows here wait for one fold; whoever joins looks for what came after it. */
-  const readOnce = <State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName): Promise<Kept<State>> => {
+  /**
+   * Several that want a stream which nobody knows here wait for one fold; whoever joins looks for what came
+   * after it.
+   */
+  const readOnce = <State, Event extends AnnalsEvent>(
+    decider: Folding<State, Event>,
+    stream: StreamName,
+  ): Promise<Kept<State>> => {
     const reading: Promise<Kept<State>> = read(decider, stream).finally(() => {
       if (loading.get(stream) === reading) loading.delete(stream);
     });
@@ -105,13 +161,15 @@ export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX }: 
     return reading;
   };
   return {
-    recall: <State>(_decider: unknown, stream: StreamName) => cache.get(stream)?.known as Known<State> | undefined,
+    recall: <State>(_decider: unknown, stream: StreamName) =>
+      cache.get(stream)?.known as Known<State> | undefined,
     async load<State, Event extends AnnalsEvent>(decider: Folding<State, Event>, stream: StreamName) {
       const joined = loading.get(stream);
       const found = cache.get(stream) ?? (joined && (await joined.catch(() => undefined)));
       const remembered = found?.known.event === undefined ? undefined : (found as Kept<State>);
       const grown = remembered && (await readOn(dependencies, { decider, stream, from: remembered }));
-      // A log that went back tells another history, and what was remembered of the former one is worth nothing.
+      // A log that went back tells another history, and what was remembered of the former one is worth
+      // nothing.
       if (remembered && !grown && cache.peek(stream)?.known === remembered.known) cache.delete(stream);
       const whole = grown ?? (await readOnce(decider, stream));
       if (whole.known.version > NO_STREAM) keep(decider, stream, whole);
@@ -123,15 +181,22 @@ export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX }: 
       return found.known;
     },
     async at(decider, stream, { version: to, position }) {
-      const snapshot = to > FOLDED_AGAIN_EVENTS ? await snapshotOf(snapshots, { decider, stream, upTo: position }) : undefined;
-      const jumped = snapshot && (await readOn(dependencies, { decider, stream, from: snapshot, to, mayJump: false }));
+      const snapshot =
+        to > FOLDED_AGAIN_EVENTS
+          ? await snapshotOf(snapshots, { decider, stream, upTo: position })
+          : undefined;
+      const jumped =
+        snapshot && (await readOn(dependencies, { decider, stream, from: snapshot, to, mayJump: false }));
       if (snapshot && !jumped) await snapshots?.discard(stream, foldOf(decider));
-      const found = jumped ?? (await readOn(dependencies, { decider, stream, from: nothing(decider), to, mayJump: false }));
+      const found =
+        jumped ??
+        (await readOn(dependencies, { decider, stream, from: nothing(decider), to, mayJump: false }));
       if (found?.known.version !== to) throw new Error(`${stream} has no version ${to}`);
       return found.known.state;
     },
     advance(decider, { stream, from, events, encoded, to }) {
-      // A repeated append is answered with the version of then, which says nothing about what follows from `from`.
+      // A repeated append is answered with the version of then, which says nothing about what follows from
+      // `from`.
       if (to.version !== from.version + events.length) return;
       const state = events.reduce((folded, event) => decider.evolve(folded, event), from.state);
       const before = cache.peek(stream);
@@ -153,11 +218,21 @@ const nothing = <State>({ initial }: Pick<Folding<State, never>, 'initial'>): Ke
 });
 
 /** Without a definition, no snapshots are kept. */
-const foldOf = ({ definition = '' }: Pick<Folding<unknown, never>, 'definition'>): Fold => ({ fold: 'state', definition });
+const foldOf = ({ definition = '' }: Pick<Folding<unknown, never>, 'definition'>): Fold => ({
+  fold: 'state',
+  definition,
+});
 
-type Of = { readonly decider: Pick<Folding<unknown, never>, 'definition'>; readonly stream: StreamName; readonly persons: Persons };
+type Of = {
+  readonly decider: Pick<Folding<unknown, never>, 'definition'>;
+  readonly stream: StreamName;
+  readonly persons: Persons;
+};
 
-const snapshotsOf = ({ decider, stream, persons }: Of, all: readonly Known<unknown>[]): readonly Snapshot[] => {
+const snapshotsOf = (
+  { decider, stream, persons }: Of,
+  all: readonly Known<unknown>[],
+): readonly Snapshot[] => {
   if (decider.definition === undefined || persons === undefined) return [];
   return all.flatMap(({ event, ...known }) =>
     event === undefined ? [] : [{ ...foldOf(decider), ...known, stream, event, persons: [...persons] }],
@@ -175,8 +250,8 @@ type Reading<State, Event> = {
 };
 
 /**
- * Reads from the last event that is known; nothing where the log does not have that one. Of a long stream it goes on from a snapshot, or leaves some for
- * whoever asks later what it was once.
+ * Reads from the last event that is known; nothing where the log does not have that one. Of a long stream it
+ * goes on from a snapshot, or leaves some for whoever asks later what it was once.
  */
 const readOn = async <State, Event extends AnnalsEvent>(
   dependencies: Pick<Dependencies, 'log' | 'codec' | 'snapshots'>,
@@ -184,7 +259,10 @@ const readOn = async <State, Event extends AnnalsEvent>(
 ): Promise<Kept<State> | undefined> => {
   const { log, codec, snapshots } = dependencies;
   let { known, persons } = from;
-  let [isThere, mayJump] = [known.event === undefined, mayGoOn && snapshots !== undefined && decider.definition !== undefined];
+  let [isThere, mayJump] = [
+    known.event === undefined,
+    mayGoOn && snapshots !== undefined && decider.definition !== undefined,
+  ];
   let read = 0;
   for await (const page of pagesFrom(log, stream, { from: Math.max(known.version, FIRST) as Version, to })) {
     const [first] = page;
@@ -213,7 +291,11 @@ const readOn = async <State, Event extends AnnalsEvent>(
 };
 
 /** Of a stream that turns out to be long, no more than that is read at first. */
-async function* pagesFrom(log: Pick<EventLog, 'read'>, stream: StreamName, { from, to }: Pages): AsyncGenerator<readonly RecordedEvent[]> {
+async function* pagesFrom(
+  log: Pick<EventLog, 'read'>,
+  stream: StreamName,
+  { from, to }: Pages,
+): AsyncGenerator<readonly RecordedEvent[]> {
   const last = Math.min(from + FOLDED_AGAIN_EVENTS, to ?? Number.POSITIVE_INFINITY) as Version;
   let version: Version | undefined;
   for await (const page of log.read(stream, from, last)) {
@@ -230,8 +312,13 @@ const snapshotOf = async <State, Event>(
   snapshots: Snapshots | undefined,
   { decider, stream, upTo }: Beyond<State, Event>,
 ): Promise<Kept<State> | undefined> => {
-  const found = decider.definition === undefined ? undefined : await snapshots?.find(stream, foldOf(decider), upTo);
+  const found =
+    decider.definition === undefined ? undefined : await snapshots?.find(stream, foldOf(decider), upTo);
   if (found === undefined) return undefined;
   const { version, position, event, persons, state } = found;
-  return { known: { state: state as State, version, position, event }, persons: new Set(persons), savedAt: version };
+  return {
+    known: { state: state as State, version, position, event },
+    persons: new Set(persons),
+    savedAt: version,
+  };
 };

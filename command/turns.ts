@@ -1,6 +1,9 @@
 import { Rejection } from '#shared/rejection.ts';
 
-/** Work on the same key is done one after the other, in the order of asking; work on different keys at the same time. */
+/**
+ * Work on the same key is done one after the other, in the order of asking; work on different keys at the
+ * same time.
+ */
 export type Turns<Key> = { take<Result>(key: Key, work: () => Promise<Result>): Promise<Result> };
 
 const WAITING_MAX = 1_000;

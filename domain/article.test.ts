@@ -32,8 +32,10 @@ describe('drafting', () => {
       .when('draft', { ...content, cover: `/uploads/9-${UUID}.png` })
       .refuses('invalid_command'));
   test('under the id of a draft', () => given(article, drafted).when('draft', content).refuses('id_taken'));
-  test('under the id of a published article', () => given(article, drafted, 'published').when('draft', content).refuses('id_taken'));
-  test('under the id of a deleted article', () => given(article, drafted, 'deleted').when('draft', content).refuses('id_taken'));
+  test('under the id of a published article', () =>
+    given(article, drafted, 'published').when('draft', content).refuses('id_taken'));
+  test('under the id of a deleted article', () =>
+    given(article, drafted, 'deleted').when('draft', content).refuses('id_taken'));
 });
 
 describe('editing', () => {
@@ -57,14 +59,22 @@ describe('editing', () => {
     given(article, drafted, edited({ cover: OWN }))
       .when('edit', { cover: null })
       .yields(edited({ cover: null })));
-  test.each([`/uploads/9-${UUID}.png`, `/uploads/80-${UUID}.png`, `/uploads/${UUID}.png`, '/uploads/a.png', '/uploads/../token'])(
-    'the cover to an upload that is not its own: %s',
-    (cover) => given(article, drafted).when('edit', { cover }).refuses('invalid_command'),
+  test.each([
+    `/uploads/9-${UUID}.png`,
+    `/uploads/80-${UUID}.png`,
+    `/uploads/${UUID}.png`,
+    '/uploads/a.png',
+    '/uploads/../token',
+  ])('the cover to an upload that is not its own: %s', (cover) =>
+    given(article, drafted).when('edit', { cover }).refuses('invalid_command'),
   );
   test.each([
     ['another took its place', [edited({ cover: OTHER })]],
     ['it was taken away', [edited({ cover: null })]],
-    ['others came and went', [edited({ cover: OTHER }), edited({ title: 'Two' }), edited({ cover: ELSEWHERE })]],
+    [
+      'others came and went',
+      [edited({ cover: OTHER }), edited({ title: 'Two' }), edited({ cover: ELSEWHERE })],
+    ],
   ])('the cover to one that it lost when %s', (_, events) =>
     given(article, drafted, edited({ cover: OWN }), ...events)
       .when('edit', { cover: OWN })
@@ -81,22 +91,27 @@ describe('editing', () => {
       .when('edit', { body: 'More' })
       .changesNothing());
   test('what is not there', () => given(article).when('edit', { title: 'Two' }).refuses('article_not_found'));
-  test('what was deleted', () => given(article, drafted, 'deleted').when('edit', { title: 'Two' }).refuses('article_deleted'));
+  test('what was deleted', () =>
+    given(article, drafted, 'deleted').when('edit', { title: 'Two' }).refuses('article_deleted'));
 });
 
 describe('publishing', () => {
   test('a draft', () => given(article, drafted).when('publish').yields('published'));
-  test('again after it was taken back', () => given(article, drafted, 'published', 'unpublished').when('publish').yields('published'));
+  test('again after it was taken back', () =>
+    given(article, drafted, 'published', 'unpublished').when('publish').yields('published'));
   test('what is published', () => given(article, drafted, 'published').when('publish').changesNothing());
   test('what is not there', () => given(article).when('publish').refuses('article_not_found'));
-  test('what was deleted', () => given(article, drafted, 'deleted').when('publish').refuses('article_deleted'));
+  test('what was deleted', () =>
+    given(article, drafted, 'deleted').when('publish').refuses('article_deleted'));
 });
 
 describe('unpublishing', () => {
-  test('what is published', () => given(article, drafted, 'published').when('unpublish').yields('unpublished'));
+  test('what is published', () =>
+    given(article, drafted, 'published').when('unpublish').yields('unpublished'));
   test('a draft', () => given(article, drafted).when('unpublish').changesNothing());
   test('what is not there', () => given(article).when('unpublish').refuses('article_not_found'));
-  test('what was deleted', () => given(article, drafted, 'deleted').when('unpublish').refuses('article_deleted'));
+  test('what was deleted', () =>
+    given(article, drafted, 'deleted').when('unpublish').refuses('article_deleted'));
 });
 
 describe('deleting', () => {
@@ -108,12 +123,17 @@ describe('deleting', () => {
 
 describe('the state', () => {
   test('holds the content across publishing and editing', () =>
-    expect(given(article, drafted, 'published', edited({ title: 'Two' }), 'unpublished').state).toMatchObject({
-      status: 'present',
-      fields: { author: OWNER, ...content, title: 'Two', status: 'draft', publishedAt: null },
-    }));
+    expect(given(article, drafted, 'published', edited({ title: 'Two' }), 'unpublished').state).toMatchObject(
+      {
+        status: 'present',
+        fields: { author: OWNER, ...content, title: 'Two', status: 'draft', publishedAt: null },
+      },
+    ));
   test('of a deleted article keeps only the author', () =>
-    expect(given(article, drafted, 'deleted').state).toEqual({ status: 'ended', fields: { id: ID, author: OWNER } }));
+    expect(given(article, drafted, 'deleted').state).toEqual({
+      status: 'ended',
+      fields: { id: ID, author: OWNER },
+    }));
 });
 
 describe('in general', () => {

@@ -11,7 +11,11 @@ export const article = aggregate('article', {
     author: ref(user).says('The author.'),
     title: line(200).search('A').example('On engines'),
     body: markdown(100_000).search('D').says('Markdown.').example('An *analytical* one.'),
-    tags: set(word(/^[a-z0-9-]{1,40}$/, 'Must be 1 to 40 of a–z, 0–9 and the hyphen.'), 10, 'Must not repeat a tag.')
+    tags: set(
+      word(/^[a-z0-9-]{1,40}$/, 'Must be 1 to 40 of a–z, 0–9 and the hyphen.'),
+      10,
+      'Must not repeat a tag.',
+    )
       .default([])
       .filter('tag')
       .says('Small letters, digits and hyphens.')
@@ -30,8 +34,15 @@ export const article = aggregate('article', {
       changes: content,
       example: { title: 'On analytical engines' },
     },
-    published: { says: 'A draft was published.', sets: { status: 'published', publishedAt: 'now' }, subscribe: true },
-    unpublished: { says: 'A published article became a draft again.', sets: { status: 'draft', publishedAt: null } },
+    published: {
+      says: 'A draft was published.',
+      sets: { status: 'published', publishedAt: 'now' },
+      subscribe: true,
+    },
+    unpublished: {
+      says: 'A published article became a draft again.',
+      sets: { status: 'draft', publishedAt: null },
+    },
     deleted: { says: 'An article was deleted; its comments are deleted after it.', ends: true },
   },
   commands: {

@@ -14,7 +14,11 @@ export const comment = aggregate('comment', {
   },
   events: {
     added: { says: 'A comment was added to a published article.', creates: ['text'], subscribe: true },
-    edited: { says: 'A comment’s text was changed.', changes: ['text'], example: { text: 'Splendid indeed.' } },
+    edited: {
+      says: 'A comment’s text was changed.',
+      changes: ['text'],
+      example: { text: 'Splendid indeed.' },
+    },
     deleted: { says: 'A comment was deleted.', ends: true },
   },
   commands: {

@@ -11,5 +11,8 @@ test('the contract of publishing is recorded: if a difference is wanted, list it
     write: async (line) => void lines.push(line),
     complain: (line) => void lines.push(line),
   });
-  expect({ exit, said: lines.join('\n') }).toEqual({ exit: 0, said: 'The domain is as domain/contract records it.' });
+  expect({ exit, said: lines.join('\n') }).toEqual({
+    exit: 0,
+    said: 'The domain is as domain/contract records it.',
+  });
 });

@@ -1,6 +1,10 @@
 // What the npm package exports as `annals/client/sign-in`: sessions for `annals/client`.
 // biome-ignore lint/performance/noBarrelFile: what a package exports is one.
-export { type BrowserSession, type BrowserSessionOptions, browserSession } from '../client/sign-in/browser/browser-session.ts';
+export {
+  type BrowserSession,
+  type BrowserSessionOptions,
+  browserSession,
+} from '../client/sign-in/browser/browser-session.ts';
 export { type ClientCredentials, clientCredentials } from '../client/sign-in/client-credentials.ts';
 export { type DeviceSession, type DeviceSignIn, deviceSignIn } from '../client/sign-in/device.ts';
 export type { DeviceCode } from '../client/sign-in/device-code.ts';

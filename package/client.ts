@@ -1,4 +1,5 @@
-// What the npm package exports as `annals/client`: for browsers and Node, without dependencies, and without a line of the server.
+// What the npm package exports as `annals/client`: for browsers and Node, without dependencies, and without a
+// line of the server.
 // biome-ignore lint/performance/noBarrelFile: what a package exports is one.
 export { can } from '../client/can.ts';
 export { createClient } from '../client/client.ts';

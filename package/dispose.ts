@@ -1,8 +1,12 @@
-// Node 22 has `Symbol.dispose` and no stacks (ECMAScript 2026, explicit resource management). Newer ones have all of it, and this does nothing.
+// Node 22 has `Symbol.dispose` and no stacks (ECMAScript 2026, explicit resource management). Newer ones have
+// all of it, and this does nothing.
 
 type Dispose = () => unknown;
 
-/** What is held is disposed in reverse, all of it; of several errors, the later ones say which they suppressed. */
+/**
+ * What is held is disposed in reverse, all of it; of several errors, the later ones say which they
+ * suppressed.
+ */
 abstract class Held {
   protected abstract readonly disposeOf: (resource: object) => Dispose;
   #held: Dispose[] | undefined = [];
@@ -43,7 +47,8 @@ abstract class Held {
 const disposeBy =
   (...symbols: readonly symbol[]) =>
   (resource: object): Dispose => {
-    const [symbol, method] = symbols.map((each) => [each, Reflect.get(resource, each)]).find(([, found]) => found != null) ?? [];
+    const [symbol, method] =
+      symbols.map((each) => [each, Reflect.get(resource, each)]).find(([, found]) => found != null) ?? [];
     if (typeof method !== 'function') throw new TypeError('what a stack is to dispose has no method for it');
     return () => {
       const returned = Reflect.apply(method, resource, []);
@@ -116,6 +121,11 @@ export class AsyncStackOfNode22 extends Held {
   }
 }
 
-const provided = { DisposableStack: StackOfNode22, AsyncDisposableStack: AsyncStackOfNode22, SuppressedError: SuppressedErrorOfNode22 };
+const provided = {
+  DisposableStack: StackOfNode22,
+  AsyncDisposableStack: AsyncStackOfNode22,
+  SuppressedError: SuppressedErrorOfNode22,
+};
 for (const [name, value] of Object.entries(provided))
-  if (!(name in globalThis)) Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
+  if (!(name in globalThis))
+    Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });

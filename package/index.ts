@@ -1,4 +1,5 @@
-// What the npm package `annals` exports: what a domain is declared with, and what serves it. In the repository, the modules themselves are imported.
+// What the npm package `annals` exports: what a domain is declared with, and what serves it. In the
+// repository, the modules themselves are imported.
 import './dispose.ts';
 
 // biome-ignore lint/performance/noBarrelFile: what a package exports is one.

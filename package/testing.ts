@@ -1,4 +1,5 @@
-// What the npm package exports as `annals/testing`, for Node's test runner and vitest; all but `describeDomain` works in any.
+// What the npm package exports as `annals/testing`, for Node's test runner and vitest; all but
+// `describeDomain` works in any.
 import './dispose.ts';
 
 // biome-ignore lint/performance/noBarrelFile: what a package exports is one.

@@ -3,10 +3,23 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StreamName, UserId, Version } from '#shared/brands.ts';
 import { migrateOperations } from '#shared/operations/migrate.ts';
-import { askFor, findOrder, finishOrder, LostOrder, type NewOrder, takeOrder } from '#shared/operations/orders.ts';
+import {
+  askFor,
+  findOrder,
+  finishOrder,
+  LostOrder,
+  type NewOrder,
+  takeOrder,
+} from '#shared/operations/orders.ts';
 import { retry } from '#shared/projection/retry.ts';
 import { findParked } from '#shared/read-model/parked.ts';
-import { type CommandSide, type CommandWorld, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
+import {
+  type CommandSide,
+  type CommandWorld,
+  createCommandWorld,
+  draftArticle,
+  registerUser,
+} from '../test/engines/command-side.ts';
 import { appendRaw, startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../testing/until.ts';
 import { startProjectionOrders } from './carry-out-orders.ts';
@@ -40,10 +53,18 @@ const parkedArticle = async (): Promise<StreamName> => {
 
 /** What parks it is gone, as with a release that knows the event. */
 const mend = (stream: StreamName) =>
-  side.pool.query(`insert into public.projection_skip (stream, version, position, reason) values ($1, 3, 0, 'mended')`, [stream]);
+  side.pool.query(
+    `insert into public.projection_skip (stream, version, position, reason) values ($1, 3, 0, 'mended')`,
+    [stream],
+  );
 
 const ask = (order: NewOrder) =>
-  askFor(side.pool, order, { by: 'user:1', client: 'console', request: randomUUID(), key: undefined }, async () => {});
+  askFor(
+    side.pool,
+    order,
+    { by: 'user:1', client: 'console', request: randomUUID(), key: undefined },
+    async () => {},
+  );
 
 const finished = (id: string) =>
   until(
@@ -55,12 +76,20 @@ test('an order says whether the item is back, or by what it stays parked', async
   const [mended, damaged] = [await parkedArticle(), await parkedArticle()];
   await mend(mended);
   await using _orders = await start();
-  expect(await finished(await ask({ kind: 'retry', stream: mended }))).toMatchObject({ state: 'done', by: 'user:1' });
+  expect(await finished(await ask({ kind: 'retry', stream: mended }))).toMatchObject({
+    state: 'done',
+    by: 'user:1',
+  });
   const stays = await finished(await ask({ kind: 'retry', stream: damaged }));
-  expect(stays).toMatchObject({ state: 'failed', outcome: expect.stringContaining('version 3, article.engraved') });
+  expect(stays).toMatchObject({
+    state: 'failed',
+    outcome: expect.stringContaining('version 3, article.engraved'),
+  });
   const early = await finished(await ask({ kind: 'release', stream: damaged, version: 2 as Version }));
   expect(early).toMatchObject({ state: 'failed', outcome: expect.stringContaining('parked at version 3') });
-  expect(await finished(await ask({ kind: 'release', stream: damaged, version: 3 as Version }))).toMatchObject({ state: 'done' });
+  expect(
+    await finished(await ask({ kind: 'release', stream: damaged, version: 3 as Version })),
+  ).toMatchObject({ state: 'done' });
   expect(await finished(await ask({ kind: 'retry', stream: damaged }))).toMatchObject({ state: 'failed' });
 });
 
@@ -73,18 +102,27 @@ test('what a process has begun that died is begun anew, and what it does after a
   const again = await takeOrder(side.pool, KINDS);
   if (!left || !again) throw new Error('the order was not taken up');
   // The process was paused, and wakes up: what it does is not done, because it cannot say so.
-  const late = retry({ ...side }, stream, (connection) => finishOrder(connection, left, { state: 'done', outcome: 'Too late.' }));
+  const late = retry({ ...side }, stream, (connection) =>
+    finishOrder(connection, left, { state: 'done', outcome: 'Too late.' }),
+  );
   await expect(late).rejects.toThrow(LostOrder);
   expect(await findParked(side.pool, stream)).toBeDefined();
   await using _orders = await start();
-  expect(await finished(id)).toMatchObject({ state: 'done', outcome: `${stream} is in the read model again.` });
+  expect(await finished(id)).toMatchObject({
+    state: 'done',
+    outcome: `${stream} is in the read model again.`,
+  });
   expect(await findParked(side.pool, stream)).toBeUndefined();
 });
 
 test('an order that never comes to an end does not hold up the others for ever', async () => {
   const stream = await parkedArticle();
   const id = await ask({ kind: 'retry', stream });
-  for (let attempt = 1; attempt <= 5; attempt += 1) expect(await takeOrder(side.pool, KINDS)).toMatchObject({ id, attempt });
+  for (let attempt = 1; attempt <= 5; attempt += 1)
+    expect(await takeOrder(side.pool, KINDS)).toMatchObject({ id, attempt });
   expect(await takeOrder(side.pool, KINDS)).toBeUndefined();
-  expect(await findOrder(side.pool, id)).toMatchObject({ state: 'failed', outcome: expect.stringContaining('5 times') });
+  expect(await findOrder(side.pool, id)).toMatchObject({
+    state: 'failed',
+    outcome: expect.stringContaining('5 times'),
+  });
 });

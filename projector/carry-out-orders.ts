@@ -23,7 +23,13 @@ type OrderDependencies = {
 };
 
 /** Does for operators with a browser what the command line does for those at the machine. */
-export const startProjectionOrders = async ({ domain, pool, eventLog, keys, log }: OrderDependencies): Promise<AsyncDisposable> => {
+export const startProjectionOrders = async ({
+  domain,
+  pool,
+  eventLog,
+  keys,
+  log,
+}: OrderDependencies): Promise<AsyncDisposable> => {
   await migrateOperations(pool);
   const tables = tablesOf(domain);
   await tellFingerprint(pool, (await readDefinition(tables)).fingerprint);
@@ -37,11 +43,15 @@ export const startProjectionOrders = async ({ domain, pool, eventLog, keys, log 
   });
 };
 
-/** What came of it is in the same transaction: an order whose process dies was carried out and says so, or is begun anew. */
+/**
+ * What came of it is in the same transaction: an order whose process dies was carried out and says so, or is
+ * begun anew.
+ */
 const mend = async (mending: Mending, order: TakenOrder): Promise<void> => {
   const { kind, stream, version } = order;
   if (stream === null) throw new Error(`the order ${order.id} names no stream`);
-  const record: RecordMended = (connection, parked) => finishOrder(connection, order, outcomeOf(order, parked));
+  const record: RecordMended = (connection, parked) =>
+    finishOrder(connection, order, outcomeOf(order, parked));
   if (kind === 'retry') await retry(mending, stream, record);
   else if (version !== null) await release(mending, { stream, version }, record);
   else throw new Error(`the order ${order.id} names no version`);

@@ -11,7 +11,10 @@ const LAZY = { wal_writer_delay: '10s' };
 test(`what was seen in the read model is still there after kill -9 of the database server, ${CRASHES} times`, async () => {
   await using server = await startPostgresServer(LAZY);
   const url = await server.createDatabase('annals_crash');
-  await using world = await createCommandWorld(undefined, undefined, async () => ({ url, async [Symbol.asyncDispose]() {} }));
+  await using world = await createCommandWorld(undefined, undefined, async () => ({
+    url,
+    async [Symbol.asyncDispose]() {},
+  }));
   await using side = await world.open();
   const author = await registerUser(side);
   const placeOfReadModel = async (): Promise<number | undefined> => {

@@ -17,16 +17,21 @@ test('on tables of another release the projector says what to do, and goes on by
   await using side = await world.open();
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
-  const start = () => startProjector({ ...side, log, metrics: createMetrics(), bell: { tellEverywhere() {} } });
+  const start = () =>
+    startProjector({ ...side, log, metrics: createMetrics(), bell: { tellEverywhere() {} } });
   {
     await using _projector = await start();
     await registerUser(side);
     await untilProjected(side);
   }
   expect(lines).toEqual([]);
-  await side.pool.query(`alter table read_model.articles drop column cover; comment on schema read_model is 'of another release'`);
+  await side.pool.query(
+    `alter table read_model.articles drop column cover; comment on schema read_model is 'of another release'`,
+  );
   await using _projector = await start();
-  expect(lines.join('')).toContain('The tables of the read model are of another release: npm run annals -- projection rebuild');
+  expect(lines.join('')).toContain(
+    'The tables of the read model are of another release: npm run annals -- projection rebuild',
+  );
   await draftArticle(side, await registerUser(side));
   await until(
     () => lines.join(''),
@@ -36,7 +41,10 @@ test('on tables of another release the projector says what to do, and goes on by
   await untilProjected(side);
   expect(await digestOf(side.pool, 'read_model')).toEqual(await replayed(side));
   // Nothing can be written into it, so that there is no way back.
-  expect(await readStatus(side)).toMatchObject({ live: { isOfThisRelease: true }, previous: { isOfThisRelease: false } });
+  expect(await readStatus(side)).toMatchObject({
+    live: { isOfThisRelease: true },
+    previous: { isOfThisRelease: false },
+  });
 });
 
 /** Whose users begin as something else. */
@@ -45,7 +53,10 @@ const reinterpreted = (domain: Domain): Domain => {
   if (user === undefined) throw new Error('every domain has users');
   return {
     ...domain,
-    kinds: { ...domain.kinds, user: { ...user, fields: { ...user.fields, name: { ...user.fields.name, initial: 'Ada' } as never } } },
+    kinds: {
+      ...domain.kinds,
+      user: { ...user, fields: { ...user.fields, name: { ...user.fields.name, initial: 'Ada' } as never } },
+    },
   };
 };
 
@@ -54,7 +65,8 @@ test('a read model of a release that did not write down what its rows are is tak
   await using side = await world.open();
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
-  const start = () => startProjector({ ...side, log, metrics: createMetrics(), bell: { tellEverywhere() {} } });
+  const start = () =>
+    startProjector({ ...side, log, metrics: createMetrics(), bell: { tellEverywhere() {} } });
   const others = tablesOf(reinterpreted(side.domain));
   const areOf = async () => [
     await isOfThisRelease(side.pool, side.tables, 'read_model'),

@@ -48,9 +48,17 @@ describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
       version: 1,
       deleted_at: null,
     });
-    expect(await rowOf('articles', articleId)).toMatchObject({ title: 'On engines', status: 'draft', version: 1, published_at: null });
+    expect(await rowOf('articles', articleId)).toMatchObject({
+      title: 'On engines',
+      status: 'draft',
+      version: 1,
+      published_at: null,
+    });
 
-    await side.send({ type: 'EditArticle', articleId, title: 'Two', tags: ['a', 'b'], cover: 'https://example.com/a.png' }, by(as(author)));
+    await side.send(
+      { type: 'EditArticle', articleId, title: 'Two', tags: ['a', 'b'], cover: 'https://example.com/a.png' },
+      by(as(author)),
+    );
     await side.send({ type: 'PublishArticle', articleId }, by(as(author)));
     const commentId = await addComment(side, author, articleId);
     await side.send({ type: 'UpdateUser', userId: author, email: null }, by(as(1, 'admin')));
@@ -62,19 +70,30 @@ describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
       version: 3,
       published_at: expect.any(Date),
     });
-    expect(await rowOf('comments', commentId)).toMatchObject({ article_id: articleId, author_id: author, text: 'Well said.' });
+    expect(await rowOf('comments', commentId)).toMatchObject({
+      article_id: articleId,
+      author_id: author,
+      text: 'Well said.',
+    });
     expect(await rowOf('users', author)).toMatchObject({ name: 'Ada', email: null, version: 2 });
   });
 
   test('deleted things are gone, and a deleted user stays without the person and what they wrote', async () => {
     const [author, reader] = [await registerUser(side), await registerUser(side, { name: 'Bob' })];
     const articleId = await draftArticle(side, author);
-    const [kept, removed] = [await addComment(side, reader, articleId), await addComment(side, reader, articleId)];
+    const [kept, removed] = [
+      await addComment(side, reader, articleId),
+      await addComment(side, reader, articleId),
+    ];
     await side.send({ type: 'DeleteComment', commentId: removed }, by(as(reader)));
     await side.send({ type: 'DeleteUser', userId: reader }, by(as(reader)));
     expect(await rowOf('comments', removed)).toBeUndefined();
     expect(await rowOf('comments', kept)).toMatchObject({ text: null, author_id: reader });
-    expect(await rowOf('users', reader)).toMatchObject({ name: null, email: null, deleted_at: expect.any(Date) });
+    expect(await rowOf('users', reader)).toMatchObject({
+      name: null,
+      email: null,
+      deleted_at: expect.any(Date),
+    });
     await side.send({ type: 'DeleteArticle', articleId }, by(as(author)));
     expect(await rowOf('articles', articleId)).toBeUndefined();
     await until(
@@ -86,15 +105,24 @@ describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
   test('many changes in one batch come to what each by itself would, and to what a fresh replay comes to', async () => {
     const authors = await Promise.all(Array.from({ length: 5 }, () => registerUser(side)));
     const articles: ArticleId[] = [];
-    for (const author of authors) for (let n = 0; n < 4; n += 1) articles.push(await draftArticle(side, author, n % 2 === 0));
+    for (const author of authors)
+      for (let n = 0; n < 4; n += 1) articles.push(await draftArticle(side, author, n % 2 === 0));
     await projector[Symbol.asyncDispose]();
     await Promise.all(
-      articles.map((articleId, n) => side.send({ type: 'EditArticle', articleId, title: `Title ${n}` }, by(as(1, 'admin')))),
+      articles.map((articleId, n) =>
+        side.send({ type: 'EditArticle', articleId, title: `Title ${n}` }, by(as(1, 'admin'))),
+      ),
     );
     await Promise.all(
-      articles.map((articleId, n) => side.send({ type: n % 3 ? 'PublishArticle' : 'UnpublishArticle', articleId }, by(as(1, 'admin')))),
+      articles.map((articleId, n) =>
+        side.send({ type: n % 3 ? 'PublishArticle' : 'UnpublishArticle', articleId }, by(as(1, 'admin'))),
+      ),
     );
-    await Promise.all(articles.slice(0, 5).map((articleId) => side.send({ type: 'DeleteArticle', articleId }, by(as(1, 'admin')))));
+    await Promise.all(
+      articles
+        .slice(0, 5)
+        .map((articleId) => side.send({ type: 'DeleteArticle', articleId }, by(as(1, 'admin')))),
+    );
     await side.send({ type: 'DeleteUser', userId: authors[0] as UserId }, by(as(1, 'admin')));
     projector = await startProjecting(side);
     await untilProjected(side);
@@ -113,13 +141,18 @@ describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
     await untilProjected(side);
     const before = await rowOf('users', author);
     const waiting = async () =>
-      (await side.pool.query(`select from pg_stat_activity where query like '%names of the read model%' and wait_event = 'advisory'`))
-        .rowCount;
+      (
+        await side.pool.query(
+          `select from pg_stat_activity where query like '%names of the read model%' and wait_event = 'advisory'`,
+        )
+      ).rowCount;
     await inTransaction(side.pool, async (connection) => {
       await holdNames(connection);
       await side.send({ type: 'UpdateUser', userId: author, name: 'Renamed' }, by(as(author)));
       await until(waiting, (count) => count === 1);
-      expect((await side.pool.query('select * from read_model.users where id = $1', [author])).rows[0]).toEqual(before);
+      expect(
+        (await side.pool.query('select * from read_model.users where id = $1', [author])).rows[0],
+      ).toEqual(before);
     });
     expect(await rowOf('users', author)).toMatchObject({ name: 'Renamed' });
   });

@@ -23,8 +23,9 @@ type PublisherDependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' |
 };
 
 /**
- * Publishes the changes in the order of the log, in one process at a time, and never ahead of the read model. Its checkpoint moves
- * once they are acknowledged; after a crash some are published again, which those who hear them know by their positions.
+ * Publishes the changes in the order of the log, in one process at a time, and never ahead of the read model.
+ * Its checkpoint moves once they are acknowledged; after a crash some are published again, which those who
+ * hear them know by their positions.
  */
 const startPublisher = async (dependencies: PublisherDependencies): Promise<AsyncDisposable> => {
   const { pool, eventLog, bell, publication, log, metrics, tracing = NO_TRACING } = dependencies;
@@ -37,8 +38,13 @@ const startPublisher = async (dependencies: PublisherDependencies): Promise<Asyn
     // First, because what is parked is known no earlier.
     if (!(await isRead(readPosition, last, signal))) return;
     session = session && isContinued(session, events, signal) ? session : beginSession(events, signal);
-    const { changes, ended } = tracePublishing(tracing, (await reader.toPage(events, session.passed)).changes);
-    const correlations = new Map(events.map(({ position, metadata }) => [position, String(metadata.$correlationId ?? '')]));
+    const { changes, ended } = tracePublishing(
+      tracing,
+      (await reader.toPage(events, session.passed)).changes,
+    );
+    const correlations = new Map(
+      events.map(({ position, metadata }) => [position, String(metadata.$correlationId ?? '')]),
+    );
     const toPublish: ChangeToPublish[] = [];
     let { published: previous } = session;
     for (const change of changes) {
@@ -57,7 +63,10 @@ const startPublisher = async (dependencies: PublisherDependencies): Promise<Asyn
 };
 
 /** What follows from a change that is published follows from its being published. */
-const tracePublishing = (tracing: Tracing, changes: readonly Change[]): { readonly changes: readonly Change[]; ended(): void } => {
+const tracePublishing = (
+  tracing: Tracing,
+  changes: readonly Change[],
+): { readonly changes: readonly Change[]; ended(): void } => {
   if (!tracing.isOn) return { changes, ended: () => {} };
   const spans: Span[] = [];
   const publish = (change: Change): Change => {
@@ -72,8 +81,14 @@ const tracePublishing = (tracing: Tracing, changes: readonly Change[]): { readon
 
 type ConfiguredPublisher = Omit<PublisherDependencies, 'publication'> & { readonly url: string };
 
-/** Starts the publisher that CHANGE_STREAM_URL asks for; none where whoever follows changes follows the log itself. */
-export const startConfiguredPublisher = async ({ url, ...dependencies }: ConfiguredPublisher): Promise<AsyncDisposable> => {
+/**
+ * Starts the publisher that CHANGE_STREAM_URL asks for; none where whoever follows changes follows the log
+ * itself.
+ */
+export const startConfiguredPublisher = async ({
+  url,
+  ...dependencies
+}: ConfiguredPublisher): Promise<AsyncDisposable> => {
   await using opening = new AsyncDisposableStack();
   const { eventLog, log } = dependencies;
   const publication = await openPublication({ url, identity: eventLog.identity, log });
@@ -89,8 +104,8 @@ export const startConfiguredPublisher = async ({ url, ...dependencies }: Configu
 const PUBLISHER = 'publisher';
 
 /**
- * The last change that was published while the lease was held. Under a new lease another owner may have published since, so that
- * only what the new one reads itself is known to be without a gap.
+ * The last change that was published while the lease was held. Under a new lease another owner may have
+ * published since, so that only what the new one reads itself is known to be without a gap.
  */
 type Session = {
   readonly signal: AbortSignal;
@@ -111,7 +126,11 @@ const beginSession = ([first]: readonly RecordedEvent[], signal: AbortSignal): S
 const PATIENCE_MS = 30_000;
 
 /** Waits for as long as the projector takes; false once aborted. */
-const isRead = async (readPosition: ReadPosition, position: Position, signal: AbortSignal): Promise<boolean> => {
+const isRead = async (
+  readPosition: ReadPosition,
+  position: Position,
+  signal: AbortSignal,
+): Promise<boolean> => {
   while (!signal.aborted && !(await readPosition.reaches(position, PATIENCE_MS, signal)));
   return !signal.aborted;
 };

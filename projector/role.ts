@@ -12,7 +12,9 @@ import { startSampling } from './take-samples.ts';
 /** The projector role alone; it serves nothing but whether it is well. */
 export const startRole = async (context: ProcessContext): Promise<void> => {
   const foundation = await openFoundation(context, 'annals-projector');
-  const bell = context.resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
+  const bell = context.resources.use(
+    openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
+  );
   await startProjection(context, foundation, bell);
   await serveClients(context, foundation, { routes: [], links: [] });
 };

@@ -4,7 +4,11 @@ import { createMetrics } from '#shared/process/metrics.ts';
 import { observeProjector } from './service.ts';
 
 test('where the database does not answer, it is told that nothing is known, and the other metrics are told', async () => {
-  await using away = openPool({ url: 'postgres://nobody@127.0.0.1:1/nothing', applicationName: 'test', connectionsMax: 1 });
+  await using away = openPool({
+    url: 'postgres://nobody@127.0.0.1:1/nothing',
+    applicationName: 'test',
+    connectionsMax: 1,
+  });
   const metrics = createMetrics();
   observeProjector({ pool: away, metrics });
   const shown = await metrics.metrics();

@@ -23,7 +23,10 @@ import { traceIdOf } from '#shared/tracing/traceparent.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { migrateProjector } from './migrate.ts';
 
-export type ProjectorDependencies = Omit<FollowerOptions, 'name' | 'act' | 'prepare' | 'ahead' | 'write' | 'committed' | 'isLasting'> & {
+export type ProjectorDependencies = Omit<
+  FollowerOptions,
+  'name' | 'act' | 'prepare' | 'ahead' | 'write' | 'committed' | 'isLasting'
+> & {
   readonly domain: Domain;
   readonly keys: KeyStore;
   /** Rung after every commit, for those who wait to read what they wrote. */
@@ -35,7 +38,10 @@ export type ProjectorDependencies = Omit<FollowerOptions, 'name' | 'act' | 'prep
 /** Under steady writing a commit takes in several events; it shows to nobody, and each costs the same. */
 const REST_MS = 4;
 
-/** Keeps the read model up with the log, in one process at a time: rows and checkpoint change in one transaction. */
+/**
+ * Keeps the read model up with the log, in one process at a time: rows and checkpoint change in one
+ * transaction.
+ */
 export const startProjector = async (dependencies: ProjectorDependencies): Promise<AsyncDisposable> => {
   const { domain, pool, eventLog, bell, log, metrics, tracing = NO_TRACING } = dependencies;
   const tables = tablesOf(domain);
@@ -44,7 +50,9 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
   const definition = await readDefinition(tables);
   await completeMarks(pool, definition);
   if (!(await isOfThisRelease(pool, tables, LIVE_SCHEMA)))
-    log.warn('The tables of the read model are of another release: npm run annals -- projection rebuild makes those of this one.');
+    log.warn(
+      'The tables of the read model are of another release: npm run annals -- projection rebuild makes those of this one.',
+    );
   const codec = createCodec(dependencies);
   const parkings = observeProjector({ pool, metrics });
   const batches = traceBatches(tracing, 'project');
@@ -59,11 +67,16 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
     log,
     metrics,
     prepare: (events) => prepare({ codec, tables }, events),
-    ahead: (events) => [USE_LIVE, findExceptions(new Set(events.filter(tables.isProjected).map(({ stream }) => stream)))],
+    ahead: (events) => [
+      USE_LIVE,
+      findExceptions(new Set(events.filter(tables.isProjected).map(({ stream }) => stream))),
+    ],
     async write(events, connection, ready, [live, found]) {
       batches.begin(events);
-      // Whoever fails lets go of the lease: with a new release, a rebuild puts its tables in place while both are running.
-      if (!isMadeBy(definition.fingerprint, marksOf(live))) throw new NotReady('The tables of the read model are of another release');
+      // Whoever fails lets go of the lease: with a new release, a rebuild puts its tables in place while both
+      // are running.
+      if (!isMadeBy(definition.fingerprint, marksOf(live)))
+        throw new NotReady('The tables of the read model are of another release');
       for (const parked of await projectPrepared(connection, tables, joined(ready), exceptionsIn(found))) {
         parkings.inc();
         if (lostKeys.count(parked.reason)) continue;
@@ -85,7 +98,10 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
 const traceIdIn = (events: readonly RecordedEvent[], position: Position): string | undefined =>
   traceIdOf(traceOf(events.find((event) => event.position === position)));
 
-/** Tells what is left out of the read model, whoever projects. Answers with the counter of parkings by this process. */
+/**
+ * Tells what is left out of the read model, whoever projects. Answers with the counter of parkings by this
+ * process.
+ */
 export const observeProjector = ({ pool, metrics }: { pool: Pool; metrics: Registry }): Counter => {
   const counted = async (table: string): Promise<number> => {
     const { rows } = await pool.query<{ count: number }>(`select count(*) from ${table}`);
@@ -107,5 +123,9 @@ export const observeProjector = ({ pool, metrics }: { pool: Pool; metrics: Regis
       this.set(await orUnknown(() => counted('public.projection_skip')));
     },
   });
-  return new Counter({ name: 'annals_projector_parkings_total', help: 'Aggregates that were parked.', registers: [metrics] });
+  return new Counter({
+    name: 'annals_projector_parkings_total',
+    help: 'Aggregates that were parked.',
+    registers: [metrics],
+  });
 };

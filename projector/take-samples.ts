@@ -49,13 +49,30 @@ const EVERY_MS = SAMPLE_EVERY_S * 1_000;
 /** A timer may come a little early, and its beat is not to come twice. */
 const EARLY_MS = 100;
 
-const measure = async (pool: Pool, eventLog: SamplingOptions['eventLog'], before: Date | undefined): Promise<Sample> => {
+const measure = async (
+  pool: Pool,
+  eventLog: SamplingOptions['eventLog'],
+  before: Date | undefined,
+): Promise<Sample> => {
   const at = new Date();
-  const sinceMs = Math.min(before === undefined ? EVERY_MS : Math.max(at.getTime() - before.getTime(), 1_000), 2 * EVERY_MS);
+  const sinceMs = Math.min(
+    before === undefined ? EVERY_MS : Math.max(at.getTime() - before.getTime(), 1_000),
+    2 * EVERY_MS,
+  );
   const delivered = await countDelivered(pool, new Date(at.getTime() - sinceMs));
   const { due, dead } = await countWebhooks(pool);
   const { parked } = await countLeftOut(pool);
   const { count: events } = await readChainEnd(pool);
-  const followers = (await readFollowers(pool, eventLog)).map(({ name, behindSeconds }) => [name, behindSeconds] as const);
-  return { at, events, followers: Object.fromEntries(followers), parked, due, dead, deliveredPerSecond: delivered / (sinceMs / 1_000) };
+  const followers = (await readFollowers(pool, eventLog)).map(
+    ({ name, behindSeconds }) => [name, behindSeconds] as const,
+  );
+  return {
+    at,
+    events,
+    followers: Object.fromEntries(followers),
+    parked,
+    due,
+    dead,
+    deliveredPerSecond: delivered / (sinceMs / 1_000),
+  };
 };

@@ -47,7 +47,9 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
   };
 
   const epoch = async (): Promise<number> => {
-    const { rows } = await side.pool.query<{ epoch: number }>(`select epoch from public.lease where name = 'projector'`);
+    const { rows } = await side.pool.query<{ epoch: number }>(
+      `select epoch from public.lease where name = 'projector'`,
+    );
     return rows[0]?.epoch ?? 0;
   };
 

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { UserId, WebhookId } from '#shared/brands.ts';
 import { digestOf } from '#shared/projection/digest.ts';
-import { as, by, type CommandSide, type CommandWorld, createCommandWorld, registerUser, system } from '../test/engines/command-side.ts';
+import {
+  as,
+  by,
+  type CommandSide,
+  type CommandWorld,
+  createCommandWorld,
+  registerUser,
+  system,
+} from '../test/engines/command-side.ts';
 import { TOLD_SCOPES } from '../test/engines/policy.ts';
 import { replayed, startProjecting, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../testing/until.ts';
@@ -28,7 +36,12 @@ const rowOf = async (webhookId: number): Promise<Record<string, unknown> | undef
 const register = (owner: UserId) =>
   side.send(
     {
-      ...{ type: 'RegisterWebhook', url: 'https://example.com/hooks', description: 'The shop', eventTypes: ['article.*'] },
+      ...{
+        type: 'RegisterWebhook',
+        url: 'https://example.com/hooks',
+        description: 'The shop',
+        eventTypes: ['article.*'],
+      },
       ...{ filter: { authorId: owner }, payload: 'thin', ordered: false, enabled: true },
       ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: { Authorization: 'Bearer of.tokens' } },
     },
@@ -40,8 +53,20 @@ test('a webhook is there as the events say, with no secret and no value of a hea
   const { id, secret } = await register(owner);
   const row = await rowOf(id);
   expect(row).toMatchObject({
-    ...{ owner_id: owner, url: 'https://example.com/hooks', description: 'The shop', event_types: ['article.*'], payload: 'thin' },
-    ...{ filter_article_id: null, filter_author_id: owner, is_ordered: false, rate_per_second: 50, concurrency: 10 },
+    ...{
+      owner_id: owner,
+      url: 'https://example.com/hooks',
+      description: 'The shop',
+      event_types: ['article.*'],
+      payload: 'thin',
+    },
+    ...{
+      filter_article_id: null,
+      filter_author_id: owner,
+      is_ordered: false,
+      rate_per_second: 50,
+      concurrency: 10,
+    },
     ...{
       header_names: ['Authorization'],
       scopes: TOLD_SCOPES,
@@ -57,13 +82,32 @@ test('a webhook is there as the events say, with no secret and no value of a hea
 
   const webhookId = id as WebhookId;
   const context = by(as(owner));
-  await side.send({ type: 'EditWebhook', webhookId, ordered: true, headers: { 'X-Team': 'blue' }, filter: { authorId: null } }, context);
+  await side.send(
+    {
+      type: 'EditWebhook',
+      webhookId,
+      ordered: true,
+      headers: { 'X-Team': 'blue' },
+      filter: { authorId: null },
+    },
+    context,
+  );
   await side.send({ type: 'RotateWebhookSecret', webhookId }, context);
   const narrow = as(owner, 'author', ['read:articles', 'write:articles', 'manage:webhooks']);
   await side.send({ type: 'EditWebhook', webhookId, payload: 'full' }, by(narrow));
   expect(await rowOf(id)).toMatchObject({
-    ...{ is_ordered: true, header_names: ['Authorization', 'X-Team'], filter_author_id: null, url: 'https://example.com/hooks' },
-    ...{ old_secrets_end_at: expect.any(Date), version: 4, payload: 'full', scopes: ['read:articles', 'manage:webhooks'] },
+    ...{
+      is_ordered: true,
+      header_names: ['Authorization', 'X-Team'],
+      filter_author_id: null,
+      url: 'https://example.com/hooks',
+    },
+    ...{
+      old_secrets_end_at: expect.any(Date),
+      version: 4,
+      payload: 'full',
+      scopes: ['read:articles', 'manage:webhooks'],
+    },
   });
   await side.send({ type: 'DeleteWebhook', webhookId }, context);
   expect(await rowOf(id)).toBeUndefined();
@@ -74,15 +118,32 @@ test('what was missed is told until it is asked for again', async () => {
   const webhookId = (await register(owner)).id as WebhookId;
   const context = by(as(owner));
   await side.send({ type: 'DisableWebhook', webhookId, reason: 'failing' }, by(system));
-  expect(await rowOf(webhookId)).toMatchObject({ is_enabled: false, disabled_reason: 'failing', missed_since: expect.any(Number) });
+  expect(await rowOf(webhookId)).toMatchObject({
+    is_enabled: false,
+    disabled_reason: 'failing',
+    missed_since: expect.any(Number),
+  });
   await side.send({ type: 'EnableWebhook', webhookId }, context);
   const enabled = await rowOf(webhookId);
-  expect(enabled).toMatchObject({ is_enabled: true, disabled_reason: null, missed_since: expect.any(Number), version: 3 });
+  expect(enabled).toMatchObject({
+    is_enabled: true,
+    disabled_reason: null,
+    missed_since: expect.any(Number),
+    version: 3,
+  });
   await side.send({ type: 'ReplayWebhook', webhookId }, context);
   // A request changes nothing of the webhook but counts as a version.
-  expect(await rowOf(webhookId)).toMatchObject({ missed_since: null, version: 4, updated_at: enabled?.updated_at });
+  expect(await rowOf(webhookId)).toMatchObject({
+    missed_since: null,
+    version: 4,
+    updated_at: enabled?.updated_at,
+  });
   await side.send({ type: 'DisableWebhook', webhookId, reason: 'owner' }, context);
-  expect(await rowOf(webhookId)).toMatchObject({ is_enabled: false, disabled_reason: 'owner', missed_since: null });
+  expect(await rowOf(webhookId)).toMatchObject({
+    is_enabled: false,
+    disabled_reason: 'owner',
+    missed_since: null,
+  });
 });
 
 test('with a deleted user go their webhooks, and a replay ends the same', async () => {

@@ -21,7 +21,8 @@ beforeAll(async () => {
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 const HAL = { accept: 'application/hal+json' };
-const linkIn = (headers: Headers, rel: string) => new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
+const linkIn = (headers: Headers, rel: string) =>
+  new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
 
 describe('the form of answers', () => {
   test('is JSON unless HAL is preferred, and an item is the same in both', async () => {
@@ -30,7 +31,8 @@ describe('the form of answers', () => {
       expect(json.headers.get('content-type')).toBe('application/json; charset=utf-8');
       expect(hal.headers.get('content-type')).toBe('application/hal+json; charset=utf-8');
       expect(hal.headers.get('etag')).not.toBe(json.headers.get('etag'));
-      if (lists.includes(path)) expect(hal.body).toEqual({ _links: { self: { href: path } }, _embedded: { items: json.body } });
+      if (lists.includes(path))
+        expect(hal.body).toEqual({ _links: { self: { href: path } }, _embedded: { items: json.body } });
       else expect(hal.body).toEqual(json.body);
     }
   });
@@ -49,7 +51,8 @@ describe('the form of answers', () => {
   ])('for Accept: %s is %s', async (accept, type) => {
     for (const path of ['/articles', `/articles/${articleId}`]) {
       const { status, headers, body } = await world.ask(path, { headers: { accept } });
-      if (type === undefined) expect({ status, body }).toMatchObject({ status: 406, body: { code: 'not_acceptable' } });
+      if (type === undefined)
+        expect({ status, body }).toMatchObject({ status: 406, body: { code: 'not_acceptable' } });
       else expect([status, headers.get('content-type')?.split(';')[0]]).toEqual([200, type]);
     }
   });
@@ -87,7 +90,9 @@ describe('caching', () => {
         expect(again.headers.get('cache-control')).toBe('public, no-cache');
         expect(again.headers.get('vary')).toBe(headers.get('vary'));
       }
-      expect((await world.ask(path, { headers: { 'if-none-match': '"0-other", nonsense' } })).status).toBe(200);
+      expect((await world.ask(path, { headers: { 'if-none-match': '"0-other", nonsense' } })).status).toBe(
+        200,
+      );
       expect((await world.ask(path, { headers: { ...HAL, 'if-none-match': etag } })).status).toBe(200);
     }
   });
@@ -97,24 +102,40 @@ describe('caching', () => {
     const mine = (await world.ask(path, { by: author })).headers.get('etag') ?? '';
     expect(mine).toMatch(/^"2-/);
     expect((await world.ask(path, { headers: { 'if-none-match': mine } })).status).toBe(200);
-    await world.side.send({ type: 'EditArticle', articleId: Number(path.split('/')[2]) as ArticleId, title: 'Two' }, by(as(author.id)));
+    await world.side.send(
+      { type: 'EditArticle', articleId: Number(path.split('/')[2]) as ArticleId, title: 'Two' },
+      by(as(author.id)),
+    );
     const { status, headers } = await world.ask(path, { by: author, headers: { 'if-none-match': mine } });
     expect(status).toBe(200);
     expect(headers.get('etag')).toMatch(/^"3-/);
-    expect((await world.ask(path, { by: author, method: 'PATCH', body: { title: 'Three' }, headers: { 'if-match': mine } })).status).toBe(
-      412,
-    );
+    expect(
+      (
+        await world.ask(path, {
+          by: author,
+          method: 'PATCH',
+          body: { title: 'Three' },
+          headers: { 'if-match': mine },
+        })
+      ).status,
+    ).toBe(412);
   });
 
   test('of a user tells the version only to those who see all of it', async () => {
     const path = `/users/${author.id}`;
     const { headers } = await world.ask(path);
     expect(headers.get('etag')).toMatch(/^"-/);
-    await world.side.send({ type: 'UpdateUser', userId: author.id, email: 'ada@example.com' }, by(as(1, 'admin')));
-    expect((await world.ask(path, { headers: { 'if-none-match': headers.get('etag') ?? '' } })).status).toBe(304);
+    await world.side.send(
+      { type: 'UpdateUser', userId: author.id, email: 'ada@example.com' },
+      by(as(1, 'admin')),
+    );
+    expect((await world.ask(path, { headers: { 'if-none-match': headers.get('etag') ?? '' } })).status).toBe(
+      304,
+    );
     const own = (await world.ask(path, { by: author })).headers.get('etag') ?? '';
     expect(own).toMatch(/^"2-/);
-    const rename = (tag: string) => world.ask(path, { by: author, method: 'PATCH', body: { name: 'Ada' }, headers: { 'if-match': tag } });
+    const rename = (tag: string) =>
+      world.ask(path, { by: author, method: 'PATCH', body: { name: 'Ada' }, headers: { 'if-match': tag } });
     expect((await rename(headers.get('etag') ?? '')).status).toBe(412);
     expect((await rename(own)).status).toBe(200);
   });
@@ -141,7 +162,9 @@ describe('pages', () => {
         last = path;
         const { headers, body } = await world.ask(path);
         there.push(...(body as readonly unknown[]));
-        const hal = (await world.ask(path, { headers: HAL })).body as { _links: Record<string, { href: string }> };
+        const hal = (await world.ask(path, { headers: HAL })).body as {
+          _links: Record<string, { href: string }>;
+        };
         expect(hal._links.self?.href).toBe(path);
         for (const rel of ['next', 'prev', 'first']) expect(hal._links[rel]?.href).toBe(linkIn(headers, rel));
         path = linkIn(headers, 'next');

@@ -21,14 +21,17 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-const linkIn = (headers: Headers, rel: string) => new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
+const linkIn = (headers: Headers, rel: string) =>
+  new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
 
 const cursorOf = async (list: string): Promise<string> => {
   const next = linkIn((await world.ask(list)).headers, 'next') ?? '';
   return new URL(next, world.url).searchParams.get('after') ?? '';
 };
 const forged = async (change: (parts: unknown[]) => unknown): Promise<string> => {
-  const parts = JSON.parse(Buffer.from(await cursorOf('/articles?limit=2'), 'base64url').toString()) as unknown[];
+  const parts = JSON.parse(
+    Buffer.from(await cursorOf('/articles?limit=2'), 'base64url').toString(),
+  ) as unknown[];
   return Buffer.from(JSON.stringify(change(parts))).toString('base64url');
 };
 
@@ -53,7 +56,10 @@ describe('bad input', () => {
   ])('a list with ?%s is refused by the parameter', async (query, parameter) => {
     for (const list of lists) {
       const { status, headers, body } = await world.ask(`${list}?${query}`);
-      expect({ status, body }).toMatchObject({ status: 400, body: { code: 'invalid_parameter', errors: [{ parameter }] } });
+      expect({ status, body }).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_parameter', errors: [{ parameter }] },
+      });
       expect(headers.get('content-type')).toContain('application/problem+json');
     }
   });
@@ -70,18 +76,27 @@ describe('bad input', () => {
     'author=9007199254740992',
   ])('articles with ?%s are refused by the parameter', async (query) => {
     const answer = await world.ask(`/articles?${query}`);
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter', errors: [{ parameter: query.split('=')[0] }] } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_parameter', errors: [{ parameter: query.split('=')[0] }] },
+    });
   });
 
   test('an item takes no parameters', async () => {
     for (const path of paths.filter((each) => !lists.includes(each)))
-      expect(await world.ask(`${path}?fields=id`)).toMatchObject({ status: 400, body: { errors: [{ parameter: 'fields' }] } });
+      expect(await world.ask(`${path}?fields=id`)).toMatchObject({
+        status: 400,
+        body: { errors: [{ parameter: 'fields' }] },
+      });
   });
 
   test.each<[string, () => Promise<string>]>([
     ['nonsense', async () => 'x'],
     ['beyond base64', async () => '%F0%9F%90%91'],
-    ['a write’s cursor', async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head())],
+    [
+      'a write’s cursor',
+      async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head()),
+    ],
     ['of another order', () => cursorOf('/articles?limit=2&sort=createdAt')],
     ['of another filter', () => cursorOf('/articles?limit=2&status=published')],
     ['of another list', () => cursorOf('/users?limit=2')],
@@ -94,7 +109,10 @@ describe('bad input', () => {
   ])('a cursor that is %s is refused', async (_, make) => {
     const cursor = await make();
     for (const name of ['after', 'before'])
-      expect(await world.ask(`/articles?${name}=${cursor}`)).toMatchObject({ status: 400, body: { code: 'unknown_cursor' } });
+      expect(await world.ask(`/articles?${name}=${cursor}`)).toMatchObject({
+        status: 400,
+        body: { code: 'unknown_cursor' },
+      });
   });
 
   test('a cursor at either end of time is a place like any other', async () => {
@@ -104,26 +122,40 @@ describe('bad input', () => {
     ]) {
       for (const side of ['before', 'after']) {
         const cursor = await forged(([identity]) => [identity, at, id, side]);
-        for (const name of ['after', 'before']) expect((await world.ask(`/articles?${name}=${cursor}`)).status).toBe(200);
+        for (const name of ['after', 'before'])
+          expect((await world.ask(`/articles?${name}=${cursor}`)).status).toBe(200);
       }
     }
   });
 
-  test.each(['0', '-1', '01', '1.0', '1e3', 'x', '9007199254740992', '99999999999999999999', '%00', "'", '1%20', 'null', '__proto__'])(
-    'the id %s is nobody’s',
-    async (id) => {
-      const before = world.statements();
-      for (const [path, code] of [
-        [`/articles/${id}`, 'article_not_found'],
-        [`/articles/${id}/comments`, 'article_not_found'],
-        [`/users/${id}`, 'user_not_found'],
-        [`/users/${id}/articles`, 'user_not_found'],
-        [`/comments/${id}`, 'comment_not_found'],
-      ])
-        expect(
-          await world.ask(path as string, { headers: { 'consistency-token': formatCursor(world.side.eventLog.identity, 0 as never) } }),
-        ).toMatchObject({ status: 404, body: { code } });
-      expect(world.statements()).toBe(before);
-    },
-  );
+  test.each([
+    '0',
+    '-1',
+    '01',
+    '1.0',
+    '1e3',
+    'x',
+    '9007199254740992',
+    '99999999999999999999',
+    '%00',
+    "'",
+    '1%20',
+    'null',
+    '__proto__',
+  ])('the id %s is nobody’s', async (id) => {
+    const before = world.statements();
+    for (const [path, code] of [
+      [`/articles/${id}`, 'article_not_found'],
+      [`/articles/${id}/comments`, 'article_not_found'],
+      [`/users/${id}`, 'user_not_found'],
+      [`/users/${id}/articles`, 'user_not_found'],
+      [`/comments/${id}`, 'comment_not_found'],
+    ])
+      expect(
+        await world.ask(path as string, {
+          headers: { 'consistency-token': formatCursor(world.side.eventLog.identity, 0 as never) },
+        }),
+      ).toMatchObject({ status: 404, body: { code } });
+    expect(world.statements()).toBe(before);
+  });
 });

@@ -14,8 +14,10 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-const read = (coding: string, more: { readonly method?: string; readonly headers?: Record<string, string> } = {}) =>
-  world.ask(path, { by: author, ...more, headers: { 'accept-encoding': coding, ...more.headers } });
+const read = (
+  coding: string,
+  more: { readonly method?: string; readonly headers?: Record<string, string> } = {},
+) => world.ask(path, { by: author, ...more, headers: { 'accept-encoding': coding, ...more.headers } });
 
 test('a long answer is compressed as the client prefers, and each form has a strong tag of its own', async () => {
   const plain = await read('identity');
@@ -24,7 +26,9 @@ test('a long answer is compressed as the client prefers, and each form has a str
   for (const coding of ['zstd', 'br', 'gzip']) {
     const compressed = await read(coding);
     expect(compressed.headers.get('content-encoding')).toBe(coding);
-    expect(compressed.headers.get('vary')?.split(', ')).toEqual(expect.arrayContaining(['Accept', 'Accept-Encoding', 'Authorization']));
+    expect(compressed.headers.get('vary')?.split(', ')).toEqual(
+      expect.arrayContaining(['Accept', 'Accept-Encoding', 'Authorization']),
+    );
     expect(Number(compressed.headers.get('content-length'))).toBeLessThan(1_000);
     expect(compressed.body).toEqual(plain.body);
     const tag = compressed.headers.get('etag') ?? '';
@@ -42,20 +46,28 @@ test('a long answer is compressed as the client prefers, and each form has a str
 
 test('a change may name the version by the tag of a compressed answer', async () => {
   const tag = (await read('zstd')).headers.get('etag') ?? '';
-  const edit = () => world.ask(path, { by: author, method: 'PATCH', headers: { 'if-match': tag }, body: { title: 'Longer' } });
+  const edit = () =>
+    world.ask(path, { by: author, method: 'PATCH', headers: { 'if-match': tag }, body: { title: 'Longer' } });
   expect((await edit()).status).toBe(200);
   expect((await edit()).status).toBe(412);
 });
 
 test('a short answer, and one whose client takes no coding, is as it is', async () => {
-  const { headers } = await world.ask('/event-types/none', { headers: { 'accept-encoding': 'zstd, br, gzip' } });
+  const { headers } = await world.ask('/event-types/none', {
+    headers: { 'accept-encoding': 'zstd, br, gzip' },
+  });
   expect(headers.get('content-encoding')).toBeNull();
   expect((await read('deflate')).headers.get('content-encoding')).toBeNull();
 });
 
 test('answers of GraphQL are compressed, but not those to mutations, which may show a secret', async () => {
   const graphql = (query: string) =>
-    world.ask('/graphql', { by: author, method: 'POST', headers: { 'accept-encoding': 'zstd' }, body: { query } });
+    world.ask('/graphql', {
+      by: author,
+      method: 'POST',
+      headers: { 'accept-encoding': 'zstd' },
+      body: { query },
+    });
   const queried = await graphql(`{ post(id: ${path.split('/').at(-1)}) { body } }`);
   expect(queried.headers.get('content-encoding')).toBe('zstd');
   expect(queried.body).toMatchObject({ data: { post: { body: expect.stringContaining('All of it.') } } });

@@ -8,7 +8,14 @@ import { openReadModelBell, type ReadModelBell } from '#shared/read-model/read-m
 import { openReadPosition, type ReadPosition } from '#shared/read-model/read-position.ts';
 import { awaitConsistency } from '#shared/rest/reads/consistency.ts';
 import { startProjector } from '../projector/service.ts';
-import { as, by, type CommandSide, createCommandWorld, draftArticle, registerUser } from '../test/engines/command-side.ts';
+import {
+  as,
+  by,
+  type CommandSide,
+  createCommandWorld,
+  draftArticle,
+  registerUser,
+} from '../test/engines/command-side.ts';
 import type { ArticleId } from '../test/publishing-ids.ts';
 import { serveRoutes } from '../test/serve.ts';
 import { until } from '../testing/until.ts';
@@ -26,7 +33,8 @@ afterAll(async () => {
 
 const openBell = (): ReadModelBell => openReadModelBell({ url: side.databaseUrl });
 
-const project = (bell: ReadModelBell) => startProjector({ ...side, bell, log: pino({ level: 'silent' }), metrics: createMetrics() });
+const project = (bell: ReadModelBell) =>
+  startProjector({ ...side, bell, log: pino({ level: 'silent' }), metrics: createMetrics() });
 
 /** The title of an article, from the read model, behind the middleware. */
 const serveReads = (
@@ -34,18 +42,30 @@ const serveReads = (
   { readPosition, waitMaxMs = 20_000 }: { readPosition: Pick<ReadPosition, 'reaches'>; waitMaxMs?: number },
 ) =>
   serveRoutes(
-    express.Router().get('/articles/:id', awaitConsistency({ readPosition, eventLog, waitMaxMs }), async (request, response) => {
-      const { rows } = await pool.query('select title from read_model.articles where id = $1', [request.params.id]);
-      response.send(rows[0]?.title ?? null);
-    }),
+    express
+      .Router()
+      .get(
+        '/articles/:id',
+        awaitConsistency({ readPosition, eventLog, waitMaxMs }),
+        async (request, response) => {
+          const { rows } = await pool.query('select title from read_model.articles where id = $1', [
+            request.params.id,
+          ]);
+          response.send(rows[0]?.title ?? null);
+        },
+      ),
   );
 
-const tokenOf = (position: number, log: LogIdentity = side.eventLog.identity) => formatCursor(log, position as Position);
+const tokenOf = (position: number, log: LogIdentity = side.eventLog.identity) =>
+  formatCursor(log, position as Position);
 
 const read = (url: string, token: string, init: RequestInit = {}) =>
   fetch(`${url}/articles/1`, { ...init, headers: { 'Consistency-Token': token } });
 
-/** Writes and reads at once, again and again; answers with what was read that was not what had just been written. */
+/**
+ * Writes and reads at once, again and again; answers with what was read that was not what had just been
+ * written.
+ */
 const writeAndRead = async (url: string, times: number): Promise<readonly string[]> => {
   const author = await registerUser(side);
   const articleId: ArticleId = await draftArticle(side, author);
@@ -53,7 +73,9 @@ const writeAndRead = async (url: string, times: number): Promise<readonly string
   for (let n = 1; n <= times; n += 1) {
     const title = `Title ${n}`;
     const { cursor } = await side.send({ type: 'EditArticle', articleId, title }, by(as(author)));
-    const response = await fetch(`${url}/articles/${articleId}`, { headers: { 'Consistency-Token': cursor } });
+    const response = await fetch(`${url}/articles/${articleId}`, {
+      headers: { 'Consistency-Token': cursor },
+    });
     const seen = await response.text();
     if (seen !== title) stale.push(`${response.status} ${seen} instead of ${title}`);
   }
@@ -110,7 +132,10 @@ test.each([
   await using server = await serveReads(side, { readPosition: { reaches: async () => true } });
   const response = await read(server.url, token());
   expect(response.status).toBe(400);
-  expect(await response.json()).toMatchObject({ code: 'unknown_cursor', detail: expect.stringContaining('Consistency-Token') });
+  expect(await response.json()).toMatchObject({
+    code: 'unknown_cursor',
+    detail: expect.stringContaining('Consistency-Token'),
+  });
 });
 
 test('a token beyond the end of the log is refused long before the time is up', async () => {
@@ -119,7 +144,10 @@ test('a token beyond the end of the log is refused long before the time is up', 
   await using server = await serveReads(side, { readPosition, waitMaxMs: 60_000 });
   const response = await read(server.url, tokenOf((await side.eventLog.head()) + 1));
   expect(response.status).toBe(400);
-  expect(await response.json()).toMatchObject({ code: 'unknown_cursor', detail: expect.stringContaining('beyond the end') });
+  expect(await response.json()).toMatchObject({
+    code: 'unknown_cursor',
+    detail: expect.stringContaining('beyond the end'),
+  });
 });
 
 test('a client that goes away is no longer waited for', async () => {

@@ -26,13 +26,21 @@ export type AskedItems = {
 export const listItems = async (
   pool: Pool,
   items: ItemSource,
-  { of: parents, asked, joined = NOTHING_ELSE }: { readonly of: readonly number[]; readonly asked: AskedItems; readonly joined?: Joins },
+  {
+    of: parents,
+    asked,
+    joined = NOTHING_ELSE,
+  }: { readonly of: readonly number[]; readonly asked: AskedItems; readonly joined?: Joins },
 ): Promise<ReadonlyMap<number, readonly Row[]>> => {
   const { table, of, order } = items;
   const parameters = new Parameters();
   const ids = parameters.add(parents);
-  const places = [placeCondition(order, asked.after, '>', parameters), placeCondition(order, asked.before, '<', parameters)].join('');
-  const ordered = (row: string): string => order.map(({ name }) => `${row}.${name} ${asked.isBackward ? 'desc' : 'asc'}`).join(', ');
+  const places = [
+    placeCondition(order, asked.after, '>', parameters),
+    placeCondition(order, asked.before, '<', parameters),
+  ].join('');
+  const ordered = (row: string): string =>
+    order.map(({ name }) => `${row}.${name} ${asked.isBackward ? 'desc' : 'asc'}`).join(', ');
   const text = `select x.* from unnest(${ids}::bigint[]) as p (id) cross join lateral (
     select i.*${joined.columns} from ${table} i${joined.joins} where i.${of} = p.id${visible(items, asked)}${places}
     order by ${ordered('i')} limit ${parameters.add(asked.rowsMax)}::bigint) x order by ${ordered('x')}`;
@@ -42,7 +50,12 @@ export const listItems = async (
 const visible = (items: ItemSource, { isWhole }: Pick<AskedItems, 'isWhole'>): string =>
   isWhole || items.part === undefined ? '' : ` and ${outsideOf(items)}`;
 
-const placeCondition = (order: ItemSource['order'], gap: ItemGap | undefined, comparison: '<' | '>', parameters: Parameters): string => {
+const placeCondition = (
+  order: ItemSource['order'],
+  gap: ItemGap | undefined,
+  comparison: '<' | '>',
+  parameters: Parameters,
+): string => {
   if (gap === undefined) return '';
   const values = valuesOf(gap);
   const given = order.map(({ type }, index) => `${parameters.add(values[index])}::${type}`);
@@ -50,7 +63,8 @@ const placeCondition = (order: ItemSource['order'], gap: ItemGap | undefined, co
 };
 
 /** In the columns of the order. */
-export const valuesOf = ({ rank, id }: ItemGap): readonly (string | number)[] => (rank === undefined ? [id] : [rank, id]);
+export const valuesOf = ({ rank, id }: ItemGap): readonly (string | number)[] =>
+  rank === undefined ? [id] : [rank, id];
 
 /** Where an item is. */
 export const gapOf = ({ order }: ItemSource, row: Row): ItemGap => {
@@ -70,7 +84,11 @@ export const countItems = async (
   return new Map(rows.map(({ of: parent, count }) => [parent, count]));
 };
 
-type AskedItem = Pick<AskedItems, 'isWhole'> & { readonly of: number; readonly id: number | string; readonly joined?: Joins };
+type AskedItem = Pick<AskedItems, 'isWhole'> & {
+  readonly of: number;
+  readonly id: number | string;
+  readonly joined?: Joins;
+};
 
 /** One item of an aggregate, by what tells it apart. */
 export const findItem = async (
@@ -90,7 +108,10 @@ export const findItem = async (
 
 type AskedUpload = { readonly of: number; readonly columns: readonly string[]; readonly path: string };
 
-/** Whether one of the items of an aggregate has an upload, and whether that is one for all who may read the aggregate. */
+/**
+ * Whether one of the items of an aggregate has an upload, and whether that is one for all who may read the
+ * aggregate.
+ */
 export const findUpload = async (
   pool: Pool,
   items: ItemSource,

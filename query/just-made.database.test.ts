@@ -12,11 +12,16 @@ beforeAll(async () => {
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 const create = async (): Promise<string> => {
-  const { body } = await world.ask('/articles', { method: 'POST', by: author, body: { title: 'One', body: '' } });
+  const { body } = await world.ask('/articles', {
+    method: 'POST',
+    by: author,
+    body: { title: 'One', body: '' },
+  });
   return `/articles/${(body as { id: number }).id}`;
 };
 /** Without a Consistency-Token. */
-const get = async (path: string, by: Asker | null) => fetch(`${world.url}${path}`, { headers: await world.authorization(by) });
+const get = async (path: string, by: Asker | null) =>
+  fetch(`${world.url}${path}`, { headers: await world.authorization(by) });
 
 test('what was just created is there for a caller who names no write, also while the projector is behind', async () => {
   await world.stopProjector();
@@ -24,7 +29,8 @@ test('what was just created is there for a caller who names no write, also while
   const [item, comments] = [get(path, author), get(`${path}/comments`, author)];
   // Nobody else waits: neither without a token, nor for what is older or no id of ours.
   expect((await get(path, null)).status).toBe(404);
-  for (const id of [8001, Number.MAX_SAFE_INTEGER]) expect((await get(`/articles/${id}`, author)).status).toBe(404);
+  for (const id of [8001, Number.MAX_SAFE_INTEGER])
+    expect((await get(`/articles/${id}`, author)).status).toBe(404);
   await world.startProjector();
   expect([(await item).status, (await comments).status]).toEqual([200, 200]);
 });

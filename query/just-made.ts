@@ -5,9 +5,10 @@ import type { ReadPosition } from '#shared/read-model/read-position.ts';
 import { Rejection } from '#shared/rejection.ts';
 
 /**
- * Reads by id. Whoever has just created an item may ask for it, at any process and without its Consistency-Token, before the read model
- * has it. So a signed-in caller who asks for an id that was made seconds ago is not told that there is none before the read model has
- * caught up with the log. The id itself says when it was made, so that no process keeps anything, and other reads cost nothing more.
+ * Reads by id. Whoever has just created an item may ask for it, at any process and without its
+ * Consistency-Token, before the read model has it. So a signed-in caller who asks for an id that was made
+ * seconds ago is not told that there is none before the read model has caught up with the log. The id itself
+ * says when it was made, so that no process keeps anything, and other reads cost nothing more.
  */
 export type ReadJustMade = <Answer>(asked: Asked, read: () => Promise<Answer>) => Promise<Answer>;
 
@@ -38,4 +39,5 @@ const isAbsent = (error: unknown): boolean => error instanceof Rejection && erro
 const RECENT_MS = 10_000;
 
 /** Clocks may differ by as much either way. */
-const mayBeJustMade = ({ caller, id }: Asked): boolean => caller.kind === 'user' && Math.abs(Date.now() - timeOfId(Number(id))) < RECENT_MS;
+const mayBeJustMade = ({ caller, id }: Asked): boolean =>
+  caller.kind === 'user' && Math.abs(Date.now() - timeOfId(Number(id))) < RECENT_MS;

@@ -38,12 +38,23 @@ const CALLERS: readonly (readonly [string, () => Asker | null])[] = [
     'a service of the author that only publishes',
     () => withoutScope(author, 'write:articles', 'write:comments', 'write:users', 'read:users'),
   ],
-  ['a service of an administrator that writes comments', () => withoutScope(admin, 'write:articles', 'publish:articles', 'write:users')],
+  [
+    'a service of an administrator that writes comments',
+    () => withoutScope(admin, 'write:articles', 'publish:articles', 'write:users'),
+  ],
 ];
 
-const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64');
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+);
 
-type Action = { readonly method: string; readonly path: string; readonly body?: unknown; readonly type?: string };
+type Action = {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly type?: string;
+};
 const ARTICLE_ACTIONS: Readonly<Record<string, Action>> = {
   edit: { method: 'PATCH', path: '', body: { title: 'Changed' } },
   delete: { method: 'DELETE', path: '' },
@@ -69,7 +80,11 @@ const NOTHING_TO_DO: Readonly<Record<string, (article: Readonly<Record<string, u
 };
 
 /** Makes an item for each action, takes the action, and compares with the link that there was. */
-const compare = async (callerOf: () => Asker | null, actions: Readonly<Record<string, Action>>, make: () => Promise<string>) => {
+const compare = async (
+  callerOf: () => Asker | null,
+  actions: Readonly<Record<string, Action>>,
+  make: () => Promise<string>,
+) => {
   for (const [name, { method, path, body, type }] of Object.entries(actions)) {
     const self = await make();
     const caller = callerOf();
@@ -78,19 +93,35 @@ const compare = async (callerOf: () => Asker | null, actions: Readonly<Record<st
     if (item.status === 404) continue;
     const { _links = {}, ...shown } = item.body as { readonly _links?: Record<string, Link> };
     for (const { href, method: isAction } of Object.values(_links)) {
-      if (isAction === undefined && href !== self) expect([href, (await world.ask(href, { by: caller })).status]).toEqual([href, 200]);
+      if (isAction === undefined && href !== self)
+        expect([href, (await world.ask(href, { by: caller })).status]).toEqual([href, 200]);
     }
     const link = _links[name];
-    const answer = await world.ask(link?.href ?? `${self}${path}`, { by: caller, method, body, ...(type !== undefined && { type }) });
+    const answer = await world.ask(link?.href ?? `${self}${path}`, {
+      by: caller,
+      method,
+      body,
+      ...(type !== undefined && { type }),
+    });
     const isAllowed = answer.status < 300 && NOTHING_TO_DO[name]?.(shown) !== true;
-    expect({ name, link: link !== undefined, status: item.status }, JSON.stringify(answer.body)).toMatchObject({ link: isAllowed });
+    expect(
+      { name, link: link !== undefined, status: item.status },
+      JSON.stringify(answer.body),
+    ).toMatchObject({ link: isAllowed });
     if (link !== undefined) expect(link).toEqual({ href: `${self}${path}`, method });
-    expect(Object.keys(_links).filter((each) => 'method' in (_links[each] as Link) && !(each in actions))).toEqual([]);
+    expect(
+      Object.keys(_links).filter((each) => 'method' in (_links[each] as Link) && !(each in actions)),
+    ).toEqual([]);
   }
 };
 
-const articleBy = async (writer: Asker, published: boolean) => `/articles/${await draftArticle(world.side, writer.id, published)}`;
-const commentBy = async (writer: Asker, articleAuthor: Asker, afterwards: (articleId: ArticleId) => Promise<unknown> = async () => {}) => {
+const articleBy = async (writer: Asker, published: boolean) =>
+  `/articles/${await draftArticle(world.side, writer.id, published)}`;
+const commentBy = async (
+  writer: Asker,
+  articleAuthor: Asker,
+  afterwards: (articleId: ArticleId) => Promise<unknown> = async () => {},
+) => {
   const articleId = await draftArticle(world.side, articleAuthor.id);
   const commentId = await addComment(world.side, writer.id, articleId);
   await afterwards(articleId);
@@ -124,7 +155,10 @@ describe.each(CALLERS)('%s is shown exactly the actions that they may take', (_,
       if (shown.status >= 400) continue;
       const { create } = (shown.body as { _links: Record<string, Link> })._links;
       const { status } = await world.ask(list, { by, method: 'POST', body });
-      expect({ list, create }).toEqual({ list, create: status === 201 ? { href: list, method: 'POST' } : undefined });
+      expect({ list, create }).toEqual({
+        list,
+        create: status === 201 ? { href: list, method: 'POST' } : undefined,
+      });
     }
   });
 
@@ -140,7 +174,8 @@ describe.each(CALLERS)('%s is shown exactly the actions that they may take', (_,
   test('on comments: a reader’s, the author’s own, on a draft, of who was deleted', async () => {
     await compare(caller, COMMENT_ACTIONS, () => commentBy(reader, author));
     await compare(caller, COMMENT_ACTIONS, () => commentBy(author, other));
-    const unpublish = (articleId: ArticleId) => world.side.send({ type: 'UnpublishArticle', articleId }, by(as(author.id)));
+    const unpublish = (articleId: ArticleId) =>
+      world.side.send({ type: 'UnpublishArticle', articleId }, by(as(author.id)));
     await compare(caller, COMMENT_ACTIONS, () => commentBy(reader, author, unpublish));
     await compare(caller, COMMENT_ACTIONS, async () => {
       const leaving = await world.person('reader');

@@ -26,7 +26,18 @@ test('a cursor of a history that was lost is refused everywhere by a code that s
   expect(await ask(`/users/${admin.id}?at=${cursor}`)).toMatchObject(LOST);
   const body = { query: `subscription { articlePublished(after: "${cursor}") { cursor } }` };
   expect(
-    JSON.stringify((await after.ask('/graphql', { by: admin, method: 'POST', body, headers: { accept: 'text/event-stream' } })).body),
+    JSON.stringify(
+      (
+        await after.ask('/graphql', {
+          by: admin,
+          method: 'POST',
+          body,
+          headers: { accept: 'text/event-stream' },
+        })
+      ).body,
+    ),
   ).toContain('cursor_of_lost_history');
-  expect(() => spanOf(after.side.eventLog, { from: cursor })).toThrow(expect.objectContaining({ code: 'cursor_of_lost_history' }));
+  expect(() => spanOf(after.side.eventLog, { from: cursor })).toThrow(
+    expect.objectContaining({ code: 'cursor_of_lost_history' }),
+  );
 });

@@ -26,9 +26,10 @@ type Kind = 'article' | 'user' | 'comment';
 const whileParked = async (kind: Kind, id: number, look: () => Promise<void>) => {
   const { pool } = world.side;
   const { rows } = await pool.query(`delete from read_model.${kind}s where id = $1 returning *`, [id]);
-  await pool.query(`insert into read_model.parked (stream, version, position, type, reason) values ($1, 1, 1, 'test', 'test')`, [
-    `${kind}-${id}`,
-  ]);
+  await pool.query(
+    `insert into read_model.parked (stream, version, position, type, reason) values ($1, 1, 1, 'test', 'test')`,
+    [`${kind}-${id}`],
+  );
   await look();
   await pool.query('delete from read_model.parked');
   const { search: _, ...row } = rows[0];
@@ -42,7 +43,11 @@ const whileParked = async (kind: Kind, id: number, look: () => Promise<void>) =>
 const expectParked = async (...paths: readonly string[]) => {
   for (const path of paths) {
     const { status, headers, body } = await world.ask(path);
-    expect({ path, status, code: (body as { code: unknown }).code }).toEqual({ path, status: 503, code: 'parked' });
+    expect({ path, status, code: (body as { code: unknown }).code }).toEqual({
+      path,
+      status: 503,
+      code: 'parked',
+    });
     expect(headers.get('retry-after')).toBe('60');
   }
 };
@@ -63,7 +68,12 @@ test('a parked article cannot be told, nor what stands under it, and lists leave
 
 test('a parked user cannot be told, nor what needs their name, and lists leave both out', async () => {
   await whileParked('user', author.id, async () => {
-    await expectParked(`/users/${author.id}`, `/users/${author.id}/articles`, `/articles/${articleId}`, `/articles/${articleId}/comments`);
+    await expectParked(
+      `/users/${author.id}`,
+      `/users/${author.id}/articles`,
+      `/articles/${articleId}`,
+      `/articles/${articleId}/comments`,
+    );
     await expectItems('/users', [reader.id]);
     await expectItems('/articles', []);
     expect((await world.ask('/me', { by: author })).status).toBe(503);
@@ -83,7 +93,8 @@ test('a parked comment cannot be told, and lists leave it out', async () => {
 });
 
 test('what is not parked and not there is absent', async () => {
-  for (const path of ['/articles/1', '/users/1', '/comments/1']) expect((await world.ask(path)).status).toBe(404);
+  for (const path of ['/articles/1', '/users/1', '/comments/1'])
+    expect((await world.ask(path)).status).toBe(404);
 });
 
 test('what was projected again is the same to the byte, tag and all', async () => {
@@ -95,9 +106,12 @@ test('what was projected again is the same to the byte, tag and all', async () =
     `/comments/${commentId}`,
     `/articles/${articleId}/comments`,
   ];
-  const tags = async () => Promise.all(paths.map(async (path) => (await world.ask(path)).headers.get('etag')));
+  const tags = async () =>
+    Promise.all(paths.map(async (path) => (await world.ask(path)).headers.get('etag')));
   const before = await tags();
-  await world.side.pool.query(`drop schema read_model cascade; delete from public.follower_checkpoint where follower = 'projector'`);
+  await world.side.pool.query(
+    `drop schema read_model cascade; delete from public.follower_checkpoint where follower = 'projector'`,
+  );
   expect(await world.ask('/articles')).toMatchObject({ status: 503, body: { code: 'unavailable' } });
   await world.startProjector();
   await until(tags, (seen) => seen.join() === before.join());

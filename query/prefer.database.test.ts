@@ -16,10 +16,19 @@ const REPRESENTATION = 'return=representation';
 const ARTICLE = { title: 'One', body: 'x'.repeat(2_000), publish: true };
 const WEBHOOK = { url: 'https://example.com/hooks', eventTypes: ['*'] };
 
-type Write = { readonly body?: unknown; readonly prefer?: string; readonly by?: Asker; readonly headers?: Record<string, string> };
+type Write = {
+  readonly body?: unknown;
+  readonly prefer?: string;
+  readonly by?: Asker;
+  readonly headers?: Record<string, string>;
+};
 
 /** Plain `fetch`, because of the coding and the headers of the answer. */
-const write = async (method: string, path: string, { body, prefer, by = author, headers = {} }: Write = {}) => {
+const write = async (
+  method: string,
+  path: string,
+  { body, prefer, by = author, headers = {} }: Write = {},
+) => {
   const response = await fetch(`${world.url}${path}`, {
     method,
     headers: {
@@ -33,8 +42,14 @@ const write = async (method: string, path: string, { body, prefer, by = author, 
   return { status: response.status, headers: response.headers, text: await response.text() };
 };
 const read = async (path: string, headers: Record<string, string> = {}, by = author) => {
-  const response = await fetch(`${world.url}${path}`, { headers: { ...(await world.authorization(by)), ...headers } });
-  return { text: await response.text(), etag: response.headers.get('etag'), type: response.headers.get('content-type') };
+  const response = await fetch(`${world.url}${path}`, {
+    headers: { ...(await world.authorization(by)), ...headers },
+  });
+  return {
+    text: await response.text(),
+    etag: response.headers.get('etag'),
+    type: response.headers.get('content-type'),
+  };
 };
 const make = async (path: string, body: unknown): Promise<string> => {
   const { headers } = await write('POST', path, { body });
@@ -42,17 +57,35 @@ const make = async (path: string, body: unknown): Promise<string> => {
 };
 
 describe('return=representation', () => {
-  test.each<[string, string, () => Promise<readonly [method: string, path: string, body?: unknown]>, Asker?]>([
-    ['an article that is made', '/articles', async () => ['POST', '/articles', ARTICLE]],
-    ['an article that is changed', '/articles', async () => ['PATCH', await make('/articles', ARTICLE), { title: 'Two' }]],
-    ['an article that is unpublished', '/articles', async () => ['POST', `${await make('/articles', ARTICLE)}/unpublish`]],
-    ['a comment', '/comments', async () => ['POST', `${await make('/articles', ARTICLE)}/comments`, { text: 'One' }]],
-    ['a user', '/users', async () => ['PATCH', `/users/${author.id}`, { name: 'Another name' }]],
-    ['a webhook', '/webhooks', async () => ['POST', `${await make('/webhooks', WEBHOOK)}/disable`]],
-  ])('answers the write to %s as its GET does', async (_, collection, request) => {
+  test.each<[string, string, () => Promise<readonly [method: string, path: string, body?: unknown]>, Asker?]>(
+    [
+      ['an article that is made', '/articles', async () => ['POST', '/articles', ARTICLE]],
+      [
+        'an article that is changed',
+        '/articles',
+        async () => ['PATCH', await make('/articles', ARTICLE), { title: 'Two' }],
+      ],
+      [
+        'an article that is unpublished',
+        '/articles',
+        async () => ['POST', `${await make('/articles', ARTICLE)}/unpublish`],
+      ],
+      [
+        'a comment',
+        '/comments',
+        async () => ['POST', `${await make('/articles', ARTICLE)}/comments`, { text: 'One' }],
+      ],
+      ['a user', '/users', async () => ['PATCH', `/users/${author.id}`, { name: 'Another name' }]],
+      ['a webhook', '/webhooks', async () => ['POST', `${await make('/webhooks', WEBHOOK)}/disable`]],
+    ],
+  )('answers the write to %s as its GET does', async (_, collection, request) => {
     const [method, path, body] = await request();
     const forms = { accept: 'application/hal+json', 'accept-encoding': 'gzip' };
-    const answer = await write(method, path, { body, prefer: `${REPRESENTATION}; x=1, ${MINIMAL}`, headers: forms });
+    const answer = await write(method, path, {
+      body,
+      prefer: `${REPRESENTATION}; x=1, ${MINIMAL}`,
+      headers: forms,
+    });
     const place = String(answer.headers.get('content-location'));
     expect(place.startsWith(`${collection}/`)).toBe(true);
     expect(answer.headers.get('preference-applied')).toBe(REPRESENTATION);
@@ -61,19 +94,30 @@ describe('return=representation', () => {
     expect(answer.headers.get('consistency-token')).not.toBeNull();
     expect(answer.status === 201 ? answer.headers.get('location') : place).toBe(place);
     const etag = answer.headers.get('etag');
-    expect({ text: answer.text, etag, type: answer.headers.get('content-type') }).toEqual(await read(place, forms));
+    expect({ text: answer.text, etag, type: answer.headers.get('content-type') }).toEqual(
+      await read(place, forms),
+    );
     // The conditions of a write are no conditions of a read, and its ETag is good for both.
     const headers = { 'if-match': String(etag), 'if-none-match': '"0-"' };
-    expect((await write('DELETE', place, { by: collection === '/users' ? admin : author, prefer: REPRESENTATION, headers })).status).toBe(
-      204,
-    );
+    expect(
+      (
+        await write('DELETE', place, {
+          by: collection === '/users' ? admin : author,
+          prefer: REPRESENTATION,
+          headers,
+        })
+      ).status,
+    ).toBe(204);
     if (collection === '/users') author = await world.person('author');
   });
 
   test('answers a repetition with the item as it is now', async () => {
     const headers = { 'idempotency-key': 'made-once' };
     const first = await write('POST', '/articles', { body: ARTICLE, prefer: REPRESENTATION, headers });
-    await write('PATCH', String(first.headers.get('location')), { body: { title: 'Two' }, prefer: REPRESENTATION });
+    await write('PATCH', String(first.headers.get('location')), {
+      body: { title: 'Two' },
+      prefer: REPRESENTATION,
+    });
     const again = await write('POST', '/articles', { body: ARTICLE, prefer: REPRESENTATION, headers });
     expect([again.status, again.headers.get('location')]).toEqual([201, first.headers.get('location')]);
     expect(JSON.parse(again.text)).toMatchObject({ title: 'Two' });
@@ -85,14 +129,30 @@ describe('return=representation', () => {
     const cases = [
       [await write('PATCH', article, { body: { title: 'Two' }, prefer: REPRESENTATION, by: writer }), 200],
       [await write('POST', '/webhooks', { body: WEBHOOK, prefer: REPRESENTATION }), 201],
-      [await write('PATCH', article, { body: { title: 'Two' }, prefer: 'handling=strict; return=representation' }), 200],
-      [await write('PATCH', article, { body: { title: 'Two' }, prefer: 'return=all, return=representation' }), 200],
+      [
+        await write('PATCH', article, {
+          body: { title: 'Two' },
+          prefer: 'handling=strict; return=representation',
+        }),
+        200,
+      ],
+      [
+        await write('PATCH', article, {
+          body: { title: 'Two' },
+          prefer: 'return=all, return=representation',
+        }),
+        200,
+      ],
       [await write('DELETE', article, { prefer: REPRESENTATION }), 204],
     ] as const;
     for (const [answer, status] of cases) {
       expect([answer.status, answer.headers.get('preference-applied')]).toEqual([status, null]);
       expect(answer.headers.get('content-location')).toBeNull();
-      if (status !== 204) expect(JSON.parse(answer.text)).toMatchObject({ version: expect.any(Number), cursor: expect.any(String) });
+      if (status !== 204)
+        expect(JSON.parse(answer.text)).toMatchObject({
+          version: expect.any(Number),
+          cursor: expect.any(String),
+        });
     }
     expect(JSON.parse(cases[1][0].text)).toHaveProperty('secret');
   });

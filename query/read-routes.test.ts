@@ -16,13 +16,24 @@ test('a search is charged as five other reads', async () => {
   const arrivals = memoryArrivals({ nowUs: () => 0 });
   const limits = { of: () => createRateLimit(arrivals, policy), [Symbol.asyncDispose]: async () => {} };
   const limited = limitRate({ limits, client: policy, anonymous: policy, metrics: createMetrics() });
-  const listArticles = async (): Promise<ListAnswer> => ({ kind: 'list', items: [], links: { self: '/articles' } });
+  const listArticles = async (): Promise<ListAnswer> => ({
+    kind: 'list',
+    items: [],
+    links: { self: '/articles' },
+  });
   // Nobody comes with a token, so that nothing is needed to check one.
-  const look = authenticate({ audience: 'http://localhost', policy: policyOf(publishing) } as AuthenticateOptions);
+  const look = authenticate({
+    audience: 'http://localhost',
+    policy: policyOf(publishing),
+  } as AuthenticateOptions);
   await using server = await serveRoutes(
     Router().use(look),
     limited,
-    readRoutes({ listArticles } as unknown as Reads & AnyReads, { domain: publishing, before: [], readJustMade: (_, read) => read() }),
+    readRoutes({ listArticles } as unknown as Reads & AnyReads, {
+      domain: publishing,
+      before: [],
+      readJustMade: (_, read) => read(),
+    }),
   );
   const left = async (path: string) => {
     const { headers } = await fetch(`${server.url}${path}`);

@@ -35,7 +35,9 @@ export type Reader = {
   readonly charge: (units: number) => Promise<void>;
 };
 
-type ParametersOf<Id extends ReadId> = KernelOperations[Id] extends { readonly query: infer Schema extends z.ZodObject }
+type ParametersOf<Id extends ReadId> = KernelOperations[Id] extends {
+  readonly query: infer Schema extends z.ZodObject;
+}
   ? z.output<Schema>
   : Readonly<Record<never, never>>;
 
@@ -49,16 +51,24 @@ type AnyRead = (reader: Reader, asked: never) => Promise<ReadAnswer>;
 /** By operation id, those to the aggregates of the domain among them. */
 export type AnyReads = Readonly<Record<string, AnyRead>>;
 
-type Options = { readonly domain: Domain; readonly before: readonly RequestHandler[]; readonly readJustMade: ReadJustMade };
+type Options = {
+  readonly domain: Domain;
+  readonly before: readonly RequestHandler[];
+  readonly readJustMade: ReadJustMade;
+};
 
 /** The routes of all reads. `before` runs once the caller is admitted, and before anything is read. */
-export const readRoutes = (reads: Reads & AnyReads, { domain, before, readJustMade }: Options): RequestHandler => {
+export const readRoutes = (
+  reads: Reads & AnyReads,
+  { domain, before, readJustMade }: Options,
+): RequestHandler => {
   const table = createRouteTable();
   const operations = operationsOf(domain);
   for (const [id, read] of Object.entries(reads)) {
     const operation: RestOperation | undefined = operations[id];
     if (operation === undefined) throw new Error(`There is no operation ${id}`);
-    // Each read takes what the schema of its own operation lets through, which the compiler cannot see in a loop.
+    // Each read takes what the schema of its own operation lets through, which the compiler cannot see in a
+    // loop.
     const readAny = read as (reader: Reader, asked: unknown) => Promise<ReadAnswer>;
     const route = routeOf(operation);
     table.routerOf(route).get(route, demandAdmission(operation), ...before, async (request, response) => {

@@ -21,7 +21,10 @@ type Dependencies = {
   readonly log: Log;
 };
 
-/** For a write with `Prefer: return=representation`: waits until the read model has it, and reads the item as its `GET` does. */
+/**
+ * For a write with `Prefer: return=representation`: waits until the read model has it, and reads the item as
+ * its `GET` does.
+ */
 export const createReadWritten =
   ({ domain, reads, readPosition, eventLog, waitMaxMs, log }: Dependencies): ReadWritten =>
   async (request, response, { item, result, itemId }) => {
@@ -36,11 +39,15 @@ export const createReadWritten =
       const position = parseCursor(eventLog.identity, result.cursor);
       if (!(await readPosition.reaches(position, waitMaxMs, gone.signal))) return undefined;
       const reader = { caller: callerOf(request), id: String(result.id), charge: chargeNothing };
-      const answer = await read({ ...reader, ...(itemId !== undefined && { item: String(itemId) }) }, {} as never);
+      const answer = await read(
+        { ...reader, ...(itemId !== undefined && { item: String(itemId) }) },
+        {} as never,
+      );
       return answer.kind === 'item' ? prepareItem(request, answer) : undefined;
     } catch (error) {
       // The caller may not read it, it is gone again, or there is no room for so large an answer.
-      if (!(error instanceof Rejection || error instanceof HttpProblem)) log.warn({ err: error }, 'What was written could not be read.');
+      if (!(error instanceof Rejection || error instanceof HttpProblem))
+        log.warn({ err: error }, 'What was written could not be read.');
       return undefined;
     } finally {
       response.off('close', leave);

@@ -19,7 +19,11 @@ beforeAll(async () => {
     askers[name] = made;
     return made;
   };
-  const [author, other, reader] = [await make('author', 'author'), await make('other', 'author'), await make('reader', 'reader')];
+  const [author, other, reader] = [
+    await make('author', 'author'),
+    await make('other', 'author'),
+    await make('reader', 'reader'),
+  ];
   await make('admin', 'admin');
   askers.anonymous = null;
   askers.service = { ...author, scopes: ['read:articles', 'read:comments', 'read:users'] };
@@ -66,27 +70,52 @@ describe('articles', () => {
     const ofAuthor = seen.filter((each) => each !== 'others');
     expect(await idsOf(`/users/${askers.author?.id}/articles`, name)).toEqual(ofAuthor);
     expect(await idsOf(`/articles?author=${askers.author?.id}`, name)).toEqual(ofAuthor);
-    expect(await idsOf('/articles?status=draft&sort=createdAt', name)).toEqual(seen.filter((each) => each !== 'published').toReversed());
+    expect(await idsOf('/articles?status=draft&sort=createdAt', name)).toEqual(
+      seen.filter((each) => each !== 'published').toReversed(),
+    );
     expect(await idsOf('/articles?sort=-publishedAt', name)).toEqual(EVERYBODY);
     expect(await idsOf('/articles?status=draft&sort=publishedAt', name)).toEqual([]);
   });
 
   test('are told by what they hold', async () => {
     const { author } = askers;
-    const content = { title: 'Looms', body: 'The *Jacquard* loom weaves.', tags: ['looms', 'history'], cover: 'https://example.com/a.png' };
-    const { id } = await world.side.send({ type: 'DraftArticle', ...content, publish: true }, by(as(author?.id ?? 0)));
+    const content = {
+      title: 'Looms',
+      body: 'The *Jacquard* loom weaves.',
+      tags: ['looms', 'history'],
+      cover: 'https://example.com/a.png',
+    };
+    const { id } = await world.side.send(
+      { type: 'DraftArticle', ...content, publish: true },
+      by(as(author?.id ?? 0)),
+    );
     const { body } = await read(`/articles/${id}`, 'anonymous');
-    expect(body).toMatchObject({ id, ...content, status: 'published', author: { id: author?.id, name: 'author' } });
+    expect(body).toMatchObject({
+      id,
+      ...content,
+      status: 'published',
+      author: { id: author?.id, name: 'author' },
+    });
     expect(body.publishedAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    const found = (filter: Record<string, string>) => idsOf(`/articles?${new URLSearchParams(filter)}`, 'anonymous');
+    const found = (filter: Record<string, string>) =>
+      idsOf(`/articles?${new URLSearchParams(filter)}`, 'anonymous');
     const hits = ['jacquard', 'LOOM', '"loom weaves"', 'jacquard -engine', 'nothing or looms'];
     const misses = ['"weaves loom"', 'jacquard -loom', `it's | & ! ( :* \\ nothing`];
     expect(await Promise.all(hits.map((q) => found({ q })))).toEqual(hits.map(() => [id]));
     expect(await Promise.all(misses.map((q) => found({ q })))).toEqual(misses.map(() => []));
-    expect(await Promise.all([found({ tag: 'looms' }), found({ tag: 'history', q: 'looms' })])).toEqual([[id], [id]]);
-    expect(await Promise.all([found({ tag: 'loom' }), found({ tag: 'looms', q: 'engines' })])).toEqual([[], []]);
+    expect(await Promise.all([found({ tag: 'looms' }), found({ tag: 'history', q: 'looms' })])).toEqual([
+      [id],
+      [id],
+    ]);
+    expect(await Promise.all([found({ tag: 'loom' }), found({ tag: 'looms', q: 'engines' })])).toEqual([
+      [],
+      [],
+    ]);
     await world.side.send({ type: 'DeleteArticle', articleId: id as ArticleId }, by(as(author?.id ?? 0)));
-    expect(await read(`/articles/${id}`, 'author')).toMatchObject({ status: 404, body: { code: 'article_not_found' } });
+    expect(await read(`/articles/${id}`, 'author')).toMatchObject({
+      status: 404,
+      body: { code: 'article_not_found' },
+    });
   });
 });
 
@@ -107,7 +136,9 @@ describe('comments', () => {
     expect((await read(`/comments/${ids.hidden}`, name)).status).toBe(seesHidden ? 200 : 404);
     const list = await read(`/articles/${ids.withdrawn}/comments`, name);
     expect(list).toMatchObject(
-      seesHidden ? { status: 200, body: [{ id: ids.hidden }] } : { status: 404, body: { code: 'article_not_found' } },
+      seesHidden
+        ? { status: 200, body: [{ id: ids.hidden }] }
+        : { status: 404, body: { code: 'article_not_found' } },
     );
   });
 
@@ -118,7 +149,10 @@ describe('comments', () => {
     const { body } = await read(`/comments/${id}`, 'admin');
     expect(body).toMatchObject({ author: { id: leaving.id, name: 'Deleted user' }, text: '[deleted]' });
     expect(body._links).not.toHaveProperty('author');
-    expect(await idsOf(`/articles/${ids.published}/comments?sort=-createdAt`, 'anonymous')).toEqual([id, 'comment']);
+    expect(await idsOf(`/articles/${ids.published}/comments?sort=-createdAt`, 'anonymous')).toEqual([
+      id,
+      'comment',
+    ]);
     await world.side.send({ type: 'DeleteComment', commentId: id as CommentId }, by(as(1, 'admin')));
     expect((await read(`/comments/${id}`, 'admin')).status).toBe(404);
   });
@@ -138,13 +172,18 @@ describe('users', () => {
       const person = askers[each] as Asker;
       const listed = body.find(({ id }) => id === person.id);
       expect(listed).toMatchObject({ id: person.id, name: each });
-      expect('email' in (listed ?? {}) && 'role' in (listed ?? {}) && 'createdAt' in (listed ?? {})).toBe(sees.includes(each));
+      expect('email' in (listed ?? {}) && 'role' in (listed ?? {}) && 'createdAt' in (listed ?? {})).toBe(
+        sees.includes(each),
+      );
       expect((await read(`/users/${person.id}`, name)).body).toEqual(listed);
     }
   });
 
   test('who asks for themselves is told, and who is nobody is not', async () => {
-    expect(await read('/me', 'other')).toMatchObject({ status: 200, body: { id: askers.other?.id, role: 'author', email: null } });
+    expect(await read('/me', 'other')).toMatchObject({
+      status: 200,
+      body: { id: askers.other?.id, role: 'author', email: null },
+    });
     expect(await read('/me', 'other')).toEqual(await read(`/users/${askers.other?.id}`, 'other'));
     expect(await read('/me', 'anonymous')).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
   });
@@ -160,7 +199,9 @@ describe('users', () => {
       ({ status }) => status === 401,
     );
     expect(JSON.stringify((await read('/users?limit=100', 'admin')).body)).not.toContain(String(leaving.id));
-    expect((await read(`/articles/${article}`, 'anonymous')).body).toMatchObject({ author: { id: leaving.id, name: 'Deleted user' } });
+    expect((await read(`/articles/${article}`, 'anonymous')).body).toMatchObject({
+      author: { id: leaving.id, name: 'Deleted user' },
+    });
     expect(await idsOf(`/articles?author=${leaving.id}`, 'anonymous')).toEqual([article]);
   });
 });
@@ -176,7 +217,8 @@ test('items that are read at the same time share statements, and everybody gets 
     expect(await Promise.all(asked.map(([path, name]) => read(path, name)))).toEqual(alone);
     return world.statements() - before;
   };
-  // What the process asks of its own accord counts as well, and on a loaded machine the requests may come one after the other.
+  // What the process asks of its own accord counts as well, and on a loaded machine the requests may come one
+  // after the other.
   await until(together, (statements) => statements < asked.length);
 });
 
@@ -191,8 +233,14 @@ test.each(READS.filter(({ right }) => admit({ kind: 'anonymous', policy: POLICY 
     const scopes = SCOPES.filter((each) => each !== scope);
     for (const role of ['reader', 'author', 'admin'] as const) {
       const before = world.statements();
-      const { status, body } = await world.ask(path.replace(/\{\w+\}/, '1'), { method, by: { ...(askers.author as Asker), role, scopes } });
-      expect({ status, body }).toMatchObject({ status: 403, body: { code: 'insufficient_scope', details: { scope } } });
+      const { status, body } = await world.ask(path.replace(/\{\w+\}/, '1'), {
+        method,
+        by: { ...(askers.author as Asker), role, scopes },
+      });
+      expect({ status, body }).toMatchObject({
+        status: 403,
+        body: { code: 'insufficient_scope', details: { scope } },
+      });
       expect(world.statements()).toBe(before);
     }
   },
@@ -215,7 +263,8 @@ test('a token without scopes reads what is read without a token, and nothing els
     `/articles/${draft}/comments`,
     `/users/${askers.author?.id}/articles`,
   ];
-  for (const path of [...items, ...lists]) expect([path, await read(path, 'bare')]).toEqual([path, await read(path, 'anonymous')]);
+  for (const path of [...items, ...lists])
+    expect([path, await read(path, 'bare')]).toEqual([path, await read(path, 'anonymous')]);
   const past = `?at=${encodeURIComponent(new Date().toISOString())}`;
   for (const path of [...items, '/articles', '/users']) {
     const [bare, anonymous] = [await read(path + past, 'bare'), await read(path + past, 'anonymous')];
@@ -237,15 +286,27 @@ const graphql = async (query: string, by: Asker) => {
 test('GraphQL tells a token without scopes what is public, and leads through no comment to a draft', async () => {
   const author = askers.author as Asker;
   const bare = { ...author, scopes: ['read:schema' as const] };
-  const { body } = await graphql(`{ post(id: ${ids.published}) { id author { name email } comments { text } } }`, bare);
+  const { body } = await graphql(
+    `{ post(id: ${ids.published}) { id author { name email } comments { text } } }`,
+    bare,
+  );
   expect(body.data).toEqual({
-    post: { id: String(ids.published), author: { name: 'author', email: null }, comments: [{ text: 'Well said.' }] },
+    post: {
+      id: String(ids.published),
+      author: { name: 'author', email: null },
+      comments: [{ text: 'Well said.' }],
+    },
   });
   expect((await graphql('{ me { id } }', bare)).status).toBe(403);
   const commentsAlone = { ...author, scopes: ['read:comments' as const] };
   expect((await graphql(`{ comment(id: ${ids.hidden}) { id } }`, commentsAlone)).body.data).toEqual({
     comment: { id: String(ids.hidden) },
   });
-  for (const ask of [`comment(id: ${ids.hidden}) { post { title } }`, `node(id: ${ids.hidden}) { ... on Comment { post { title } } }`])
-    expect(JSON.stringify((await graphql(`{ found: ${ask} }`, commentsAlone)).body.data)).toBe('{"found":null}');
+  for (const ask of [
+    `comment(id: ${ids.hidden}) { post { title } }`,
+    `node(id: ${ids.hidden}) { ... on Comment { post { title } } }`,
+  ])
+    expect(JSON.stringify((await graphql(`{ found: ${ask} }`, commentsAlone)).body.data)).toBe(
+      '{"found":null}',
+    );
 });

@@ -27,30 +27,42 @@ const CALLERS: readonly (readonly [string, Caller])[] = [
 const CONDITION = /^t\.(\w+) = (?:'(\w+)'|\$(\d+)::bigint)$/;
 
 /** Whether a row is in a part, whose conditions compare columns with constants and parameters. */
-const holds = (condition: string, row: Readonly<Record<string, unknown>>, values: readonly unknown[]): boolean => {
+const holds = (
+  condition: string,
+  row: Readonly<Record<string, unknown>>,
+  values: readonly unknown[],
+): boolean => {
   const [, column = '', constant, number] = CONDITION.exec(condition) ?? [];
   if (column === '') throw new Error(`${condition} is no comparison`);
   return row[column] === (constant ?? values[Number(number) - 1]);
 };
 
-test.each(CALLERS)('each article that %s may read is in one part, and no other is in any, whatever the filter', (_, caller) => {
-  for (const status of [undefined, ...STATUSES]) {
-    for (const authorId of [undefined, ...AUTHORS]) {
-      const states = status === undefined ? undefined : [status];
-      const parts = readableParts(caller, ARTICLES, { states, equal: authorId === undefined ? {} : { author_id: authorId } });
-      for (const articleStatus of STATUSES) {
-        for (const ownerId of AUTHORS) {
-          const isListed = (status ?? articleStatus) === articleStatus && (authorId ?? ownerId) === ownerId;
-          const row = { status: articleStatus, author_id: ownerId };
-          const holding = parts.filter((part) => {
-            const parameters = new Parameters();
-            return part(parameters).every((condition) => holds(condition, row, parameters.values));
-          });
-          expect(holding.length).toBe(
-            isListed && may(caller, 'article.read', { fields: { status: articleStatus, author: ownerId } }) ? 1 : 0,
-          );
+test.each(CALLERS)(
+  'each article that %s may read is in one part, and no other is in any, whatever the filter',
+  (_, caller) => {
+    for (const status of [undefined, ...STATUSES]) {
+      for (const authorId of [undefined, ...AUTHORS]) {
+        const states = status === undefined ? undefined : [status];
+        const parts = readableParts(caller, ARTICLES, {
+          states,
+          equal: authorId === undefined ? {} : { author_id: authorId },
+        });
+        for (const articleStatus of STATUSES) {
+          for (const ownerId of AUTHORS) {
+            const isListed = (status ?? articleStatus) === articleStatus && (authorId ?? ownerId) === ownerId;
+            const row = { status: articleStatus, author_id: ownerId };
+            const holding = parts.filter((part) => {
+              const parameters = new Parameters();
+              return part(parameters).every((condition) => holds(condition, row, parameters.values));
+            });
+            expect(holding.length).toBe(
+              isListed && may(caller, 'article.read', { fields: { status: articleStatus, author: ownerId } })
+                ? 1
+                : 0,
+            );
+          }
         }
       }
     }
-  }
-});
+  },
+);

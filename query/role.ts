@@ -12,23 +12,51 @@ import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { itemWrites } from '#shared/rest/writes/item-writes.ts';
 import { queryLinksOf, startQueryService } from './service.ts';
 
-/** The query role alone. Commands of mutations of GraphQL, and of writes that ask for the item, go to the command role. */
+/**
+ * The query role alone. Commands of mutations of GraphQL, and of writes that ask for the item, go to the
+ * command role.
+ */
 export const startRole = async (context: ProcessContext): Promise<void> => {
   const { config, log, resources } = context;
   const foundation = await openFoundation(context, 'annals-query', { isReader: true });
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
   const loadKeys = fetchKeys(config.jwksUrl);
-  const authentication = resources.use(await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }));
+  const authentication = resources.use(
+    await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }),
+  );
   foundation.health.add('read model', () => foundation.pool.query('select from read_model.users limit 1'));
-  const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
+  const bell = resources.use(
+    openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
+  );
   const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
-  const gateway = createHttpGateway({ urls: config.commandUrls, key: gatewayKey(foundation.masterKey), issuer: 'query' });
-  const changes = resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
+  const gateway = createHttpGateway({
+    urls: config.commandUrls,
+    key: gatewayKey(foundation.masterKey),
+    issuer: 'query',
+  });
+  const changes = resources.use(
+    await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }),
+  );
   const { routes, refusals, shortWay, readWritten } = resources.use(
-    await startQueryService({ ...foundation, access: authentication, changes, blobs, bell, gateway, config, log }),
+    await startQueryService({
+      ...foundation,
+      access: authentication,
+      changes,
+      blobs,
+      bell,
+      gateway,
+      config,
+      log,
+    }),
   );
   const { requireIfMatch, limits } = config;
-  const writes = itemWrites({ ...foundation, gateway, readWritten, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
+  const writes = itemWrites({
+    ...foundation,
+    gateway,
+    readWritten,
+    requireIfMatch,
+    bodyBytesMax: limits.bodyBytesMax,
+  });
   await serveClients(context, foundation, {
     routes: [resourcePaths(foundation.domain), routes, writes, refusals],
     links: queryLinksOf(foundation.domain),

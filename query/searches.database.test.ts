@@ -8,7 +8,11 @@ beforeAll(async () => {
   world = await createReadWorld();
   author = await world.person('author');
   const post = (title: string) =>
-    world.ask('/articles', { method: 'POST', by: author, body: { title, body: 'the mill', tags: [], publish: true } });
+    world.ask('/articles', {
+      method: 'POST',
+      by: author,
+      body: { title, body: 'the mill', tags: [], publish: true },
+    });
   await post('Café'.normalize('NFD'));
   await post('Loom'.normalize('NFC'));
   await post('Über'.normalize('NFC'));
@@ -17,33 +21,53 @@ afterAll(() => world?.[Symbol.asyncDispose]());
 
 const rest = (q: string, path = '/articles') => world.ask(`${path}?${new URLSearchParams({ q })}`);
 
-type Answer = { readonly data?: { readonly posts: readonly { title: string }[] }; readonly errors?: readonly { extensions: object }[] };
+type Answer = {
+  readonly data?: { readonly posts: readonly { title: string }[] };
+  readonly errors?: readonly { extensions: object }[];
+};
 const graphql = async (query: string, variables: object): Promise<Answer> =>
   (await world.ask('/graphql', { method: 'POST', body: { query, variables } })).body as Answer;
 
 const POSTS = 'query ($q: String) { posts(filter: { search: $q }) { title } }';
-const CONNECTION = 'query ($q: String) { postsConnection(filter: { search: $q }) { nodes { title } totalCount } }';
+const CONNECTION =
+  'query ($q: String) { postsConnection(filter: { search: $q }) { nodes { title } totalCount } }';
 
-describe.each(['-the', '-"the mill"', 'the or -loom', '!!!', ' ', '-the -loom'])('what no index can answer is refused: %j', (q) => {
-  test('over REST', async () => {
-    const refused = { code: 'invalid_parameter', errors: [{ parameter: 'q', detail: expect.stringContaining('words that are there') }] };
-    expect(await rest(q)).toMatchObject({ status: 400, body: refused });
-    expect(await rest(q, `/users/${author.id}/articles`)).toMatchObject({ status: 400, body: refused });
-  });
+describe.each(['-the', '-"the mill"', 'the or -loom', '!!!', ' ', '-the -loom'])(
+  'what no index can answer is refused: %j',
+  (q) => {
+    test('over REST', async () => {
+      const refused = {
+        code: 'invalid_parameter',
+        errors: [{ parameter: 'q', detail: expect.stringContaining('words that are there') }],
+      };
+      expect(await rest(q)).toMatchObject({ status: 400, body: refused });
+      expect(await rest(q, `/users/${author.id}/articles`)).toMatchObject({ status: 400, body: refused });
+    });
 
-  test.each([POSTS, CONNECTION])('over GraphQL: %s', async (query) => {
-    const { data, errors } = await graphql(query, { q });
-    expect(data ?? null).toBeNull();
-    expect(errors).toMatchObject([{ message: expect.stringContaining('words that are there'), extensions: { code: 'invalid_parameter' } }]);
-  });
-});
+    test.each([POSTS, CONNECTION])('over GraphQL: %s', async (query) => {
+      const { data, errors } = await graphql(query, { q });
+      expect(data ?? null).toBeNull();
+      expect(errors).toMatchObject([
+        {
+          message: expect.stringContaining('words that are there'),
+          extensions: { code: 'invalid_parameter' },
+        },
+      ]);
+    });
+  },
+);
 
 describe('words are found however their letters are written', () => {
-  test.each(['Café', 'über', 'cafe\u0301'].flatMap((word) => [word.normalize('NFC'), word.normalize('NFD')]))('%j', async (q) => {
-    const found = (await rest(q)).body as { title: string }[];
-    expect(found.map(({ title }) => title.normalize('NFC').toLowerCase())).toEqual([q.normalize('NFC').toLowerCase()]);
-    expect((await graphql(POSTS, { q })).data?.posts).toEqual(found.map(({ title }) => ({ title })));
-  });
+  test.each(['Café', 'über', 'cafe\u0301'].flatMap((word) => [word.normalize('NFC'), word.normalize('NFD')]))(
+    '%j',
+    async (q) => {
+      const found = (await rest(q)).body as { title: string }[];
+      expect(found.map(({ title }) => title.normalize('NFC').toLowerCase())).toEqual([
+        q.normalize('NFC').toLowerCase(),
+      ]);
+      expect((await graphql(POSTS, { q })).data?.posts).toEqual(found.map(({ title }) => ({ title })));
+    },
+  );
 
   test('and what else is asked of them holds', async () => {
     expect((await rest('mill -loom')).body).toHaveLength(2);
@@ -59,10 +83,16 @@ test('many searches that do not come to an end hold up nobody else, and are give
     const ended: number[] = [];
     const searches = Array.from({ length: 24 }, async (_, each) => {
       if (each % 2 === 0) return ended.push((await rest('mill')).status);
-      return ended.push((await world.ask('/graphql', { method: 'POST', body: { query: POSTS, variables: { q: 'mill' } } })).status);
+      return ended.push(
+        (await world.ask('/graphql', { method: 'POST', body: { query: POSTS, variables: { q: 'mill' } } }))
+          .status,
+      );
     });
     await until(
-      () => world.side.pool.query(`select from pg_stat_activity where application_name = 'annals-search' and wait_event_type = 'Lock'`),
+      () =>
+        world.side.pool.query(
+          `select from pg_stat_activity where application_name = 'annals-search' and wait_event_type = 'Lock'`,
+        ),
       ({ rowCount }) => rowCount === 2,
     );
     expect((await world.ask('/users')).status).toBe(200);

@@ -5,8 +5,9 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import { runPrepared } from './statement.ts';
 
 /**
- * Searches for words, which can be a thousand times as dear as any other read: a phrase of frequent words is looked for in the text
- * of every article. So they have few connections of their own, and little time, and nobody else waits for them.
+ * Searches for words, which can be a thousand times as dear as any other read: a phrase of frequent words is
+ * looked for in the text of every article. So they have few connections of their own, and little time, and
+ * nobody else waits for them.
  */
 export type Searches = {
   /** On which words are looked for; who waits too long for a connection is told to come again. */
@@ -32,7 +33,11 @@ export const openSearches = ({
   readonly databaseUrl: string;
   readonly metrics: Registry;
 }): Searches & AsyncDisposable => {
-  const limits = { connectionsMax: CONNECTIONS_MAX, statementTimeoutMs: STATEMENT_TIMEOUT_MS, settings: UNCOMPILED };
+  const limits = {
+    connectionsMax: CONNECTIONS_MAX,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    settings: UNCOMPILED,
+  };
   const pool = openPool({ url: databaseUrl, applicationName: 'annals-search', ...limits });
   observePool(metrics, 'annals-search', pool);
   return { ...searchesOn(pool), [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
@@ -46,7 +51,9 @@ export const searchesOn = (pool: Pool): Searches => ({
   },
 });
 
-/** What an index must have of a search: `T` where it says nothing, and nothing where the search says nothing. */
+/**
+ * What an index must have of a search: `T` where it says nothing, and nothing where the search says nothing.
+ */
 const NEEDED = `select querytree(websearch_to_tsquery('simple', $1)) as needed`;
 
 export type ReadConnections = { readonly pool: Pool; readonly searches: Searches };
@@ -55,5 +62,7 @@ export type ReadConnections = { readonly pool: Pool; readonly searches: Searches
 export const poolFor = async ({ pool, searches }: ReadConnections, q: string | undefined): Promise<Pool> => {
   if (q === undefined) return pool;
   if (await searches.isAnswerable(q)) return searches.pool;
-  throw new HttpProblem('invalid_parameter', { extensions: { errors: [{ parameter: 'q', detail: UNANSWERABLE }] } });
+  throw new HttpProblem('invalid_parameter', {
+    extensions: { errors: [{ parameter: 'q', detail: UNANSWERABLE }] },
+  });
 };

@@ -87,7 +87,9 @@ export type QueryService = AsyncDisposable &
 export const queryLinksOf = (domain: Domain): readonly Link[] => [
   { rel: 'graphql', href: '/graphql', title: 'Everything in one request, by GraphQL' },
   ...ofAggregates(domain).flatMap(([, { use, path, summary }]) =>
-    use.does === 'list' && use.kind.parent === undefined ? [{ rel: use.kind.path, href: path, title: summary }] : [],
+    use.does === 'list' && use.kind.parent === undefined
+      ? [{ rel: use.kind.path, href: path, title: summary }]
+      : [],
   ),
   ...ofViews(domain).flatMap(([, { reads, path, summary }]) =>
     reads.does === 'list' ? [{ rel: reads.view.path, href: path, title: summary }] : [],
@@ -125,15 +127,29 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   const snapshots = createSnapshots({ ...dependencies, tellUnsaved: unsavedTo(dependencies.log) });
   const readPosition = opening.use(openReadPosition({ pool, eventLog, bell }));
   const searches = opening.use(openSearches(dependencies));
-  const beforeReads: readonly RequestHandler[] = [awaitConsistency({ readPosition, eventLog, waitMaxMs: visibleWithinMs })];
+  const beforeReads: readonly RequestHandler[] = [
+    awaitConsistency({ readPosition, eventLog, waitMaxMs: visibleWithinMs }),
+  ];
   const readJustMade = createReadJustMade({ readPosition, eventLog, waitMaxMs: creatorWaitsMs });
   const { graphql: settings, limits, dataDir, streams } = config;
-  const events = opening.use(await openEvents({ ...dependencies, snapshots, settings: streams, before: beforeReads }));
-  const folding = { keys: dependencies.keys, codec: createCodec(dependencies), tables: tablesOf(domain), snapshots };
+  const events = opening.use(
+    await openEvents({ ...dependencies, snapshots, settings: streams, before: beforeReads }),
+  );
+  const folding = {
+    keys: dependencies.keys,
+    codec: createCodec(dependencies),
+    tables: tablesOf(domain),
+    snapshots,
+  };
   const past = { domain, pool, eventLog, ...folding, readPosition, visibleWithinMs };
   const key = uploadKey(dependencies.masterKey);
   const views = opening.use(openViewFeed({ domain, pool, bell, moveOnMs: streams.heartbeatMs }));
-  const followed = { feed: events.feed, views, streams: events.streams, demandPresentRole: events.demandPresentRole };
+  const followed = {
+    feed: events.feed,
+    views,
+    streams: events.streams,
+    demandPresentRole: events.demandPresentRole,
+  };
   const replicas = opening.use(openReplicas({ ...dependencies, urls: config.readDatabaseUrls ?? [] }));
   const graphql = opening.use(
     await openGraphql({
@@ -154,19 +170,32 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
   const described = { ...config, domain };
   const kinds = createKindReads({ domain, pool, searches });
   const reads = createReads(spreadKindReads(kinds, { domain, pool, searches, replicas }), past);
-  const readWritten = createReadWritten({ ...dependencies, reads: createReads(kinds, past), readPosition, waitMaxMs: visibleWithinMs });
+  const readWritten = createReadWritten({
+    ...dependencies,
+    reads: createReads(kinds, past),
+    readPosition,
+    waitMaxMs: visibleWithinMs,
+  });
   const routes = Router().use(
     events.routes,
     viewStreamRoutes({ domain, eventLog, ...followed, before: beforeReads }),
     exportRoutes({ ...dependencies, before: beforeReads }),
-    readRoutes({ ...reads, ...events.reads, ...erasureReads(dependencies) }, { domain, before: beforeReads, readJustMade }),
+    readRoutes(
+      { ...reads, ...events.reads, ...erasureReads(dependencies) },
+      { domain, before: beforeReads, readJustMade },
+    ),
     orderRoutes({ pool, bodyBytesMax: limits.bodyBytesMax }),
     graphql.routes,
     // What is the same for everybody.
     openApiRoutes(described),
     docsRoutes(described),
     consoleRoutes(described),
-    uploadRoutes({ blobs, key, visibilityOf: createVisibility({ domain, pool, find: kinds.find, key }), before: beforeReads }),
+    uploadRoutes({
+      blobs,
+      key,
+      visibilityOf: createVisibility({ domain, pool, find: kinds.find, key }),
+      before: beforeReads,
+    }),
   );
   const resources = opening.move();
   const { refusals, shortWay } = graphql;

@@ -4,8 +4,8 @@ type Entry<Value> = { readonly running: Promise<Value>; next?: Promise<Value> };
 export type SharedRuns<Value> = (key: string, run: () => Promise<Value>) => Promise<Value>;
 
 /**
- * Makes one run of those that come under the same key while another is on its way. What is on its way is never joined: it may
- * have begun before what the new reader must see.
+ * Makes one run of those that come under the same key while another is on its way. What is on its way is
+ * never joined: it may have begun before what the new reader must see.
  */
 export const createSharedRuns = <Value>(): SharedRuns<Value> => {
   const entries = new Map<string, Entry<Value>>();

@@ -1,5 +1,12 @@
-// Over 200 lines, because it is one thing: what the reads of a kind need to know, compiled from its declaration.
-import { type Expression, type FactAt, factsIn, fieldsOfItem, resolve } from '#kernel/conditions/expression.ts';
+// Over 200 lines, because it is one thing: what the reads of a kind need to know, compiled from its
+// declaration.
+import {
+  type Expression,
+  type FactAt,
+  factsIn,
+  fieldsOfItem,
+  resolve,
+} from '#kernel/conditions/expression.ts';
 import type { State } from '#kernel/conditions/holds.ts';
 import { type AskedList, askedColumn, askedListOf } from '#kernel/conditions/lists.ts';
 import { partOfItems, partRightsOf } from '#kernel/conditions/parts-of.ts';
@@ -35,7 +42,10 @@ export type Filter = {
   /** The value of the column, a value among those of the column, the id of what it refers to, or words. */
   readonly by: 'value' | 'element' | 'id' | 'words' | 'code';
   readonly def: FieldDef | undefined;
-  /** The right to read it, where fewer may than may read the aggregate: for others it is as if there were no value. */
+  /**
+   * The right to read it, where fewer may than may read the aggregate: for others it is as if there were no
+   * value.
+   */
   readonly guard: Operation | undefined;
   /** What its author says that it asks. */
   readonly custom?: CustomFilterInfo;
@@ -49,7 +59,10 @@ export type Sort = {
   readonly state: string | undefined;
   /** Some have no value, whatever their state, and are left out. */
   readonly isPartial: boolean;
-  /** The right to read it, where fewer may than may read the aggregate: what others may not read of is left out. */
+  /**
+   * The right to read it, where fewer may than may read the aggregate: what others may not read of is left
+   * out.
+   */
   readonly guard: Operation | undefined;
 };
 
@@ -57,11 +70,19 @@ export type Sort = {
 export type Child = { readonly kind: Kind; readonly reference: string; readonly column: string };
 
 /** Of a row by itself, and where it is joined to another, as `article.status`. */
-type NeededField = { readonly name: string; readonly column: string; readonly joined: string; readonly isInstant: boolean };
+type NeededField = {
+  readonly name: string;
+  readonly column: string;
+  readonly joined: string;
+  readonly isInstant: boolean;
+};
 /** The same of a list: what conditions ask of its items. */
 type NeededList = Omit<NeededField, 'isInstant'> & { readonly asked: AskedList };
 
-/** What rights to it depend on: fields, and what references lead to. Without its parent, it is about to go too. */
+/**
+ * What rights to it depend on: fields, and what references lead to. Without its parent, it is about to go
+ * too.
+ */
 export type Needs = {
   readonly fields: readonly NeededField[];
   readonly lists: readonly NeededList[];
@@ -73,7 +94,9 @@ export type Needs = {
   }[];
 };
 
-/** How the aggregates of one kind are read, by whatever reads them: what follows from the declaration, once. */
+/**
+ * How the aggregates of one kind are read, by whatever reads them: what follows from the declaration, once.
+ */
 export type Source = {
   readonly kind: Kind;
   readonly table: string;
@@ -83,7 +106,10 @@ export type Source = {
   readonly guards: ReadonlyMap<string, Operation>;
   /** Whoever has all of these is told all of it, and so when and how often it was changed. */
   readonly whole: readonly Operation[];
-  /** Of these, the ones without which nobody is told when it was changed: users say that by a right of their own. */
+  /**
+   * Of these, the ones without which nobody is told when it was changed: users say that by a right of their
+   * own.
+   */
   readonly traced: readonly Operation[];
   readonly filters: readonly Filter[];
   /** By creation first. */
@@ -91,7 +117,10 @@ export type Source = {
   readonly isNewestFirst: boolean;
   /** Rows of those who were deleted stay, because others name them. */
   readonly staysWhenEnded: boolean;
-  /** Which column tells rows that are there from those that are no more than a name for others, or about to go with their owner. */
+  /**
+   * Which column tells rows that are there from those that are no more than a name for others, or about to go
+   * with their owner.
+   */
   readonly presence: { readonly column: string; readonly isNull: boolean } | undefined;
   readonly parent: Member | undefined;
   readonly owner: Member | undefined;
@@ -176,10 +205,15 @@ const sourceOf = (domain: Domain, kind: Kind): Source => {
     whole,
     traced: kind.name === 'user' ? [] : whole,
     filters: filtersOf(kind, members),
-    sorts: [{ name: 'createdAt', column: 'created_at', state: undefined, isPartial: false, guard: undefined }, ...sortsOf(kind, members)],
+    sorts: [
+      { name: 'createdAt', column: 'created_at', state: undefined, isPartial: false, guard: undefined },
+      ...sortsOf(kind, members),
+    ],
     isNewestFirst: !kind.oldestFirst,
     staysWhenEnded: staysWhenEnded(kind),
-    presence: staysWhenEnded(kind) ? { column: 'deleted_at', isNull: true } : kind.isManaged && { column: 'url', isNull: false },
+    presence: staysWhenEnded(kind)
+      ? { column: 'deleted_at', isNull: true }
+      : kind.isManaged && { column: 'url', isNull: false },
     parent: members.find(({ name }) => name === kind.parent),
     owner: members.find(({ name }) => name === kind.owner),
     children: childrenOf(domain, kind),
@@ -189,7 +223,11 @@ const sourceOf = (domain: Domain, kind: Kind): Source => {
 };
 
 const guardsOf = (kind: Kind): ReadonlyMap<string, Operation> =>
-  new Map(partRightsOf(kind).flatMap(({ name, fields }) => fields.map((field) => [field, operationOf(kind, name) as Operation] as const)));
+  new Map(
+    partRightsOf(kind).flatMap(({ name, fields }) =>
+      fields.map((field) => [field, operationOf(kind, name) as Operation] as const),
+    ),
+  );
 
 /** All of those that it takes to be told a field, or the version. */
 export const rightsToField = ({ guards, traced }: Source, field: string): readonly Operation[] => {
@@ -207,7 +245,10 @@ const filtersOf = ({ owner, parent, filters }: Kind, members: readonly Member[])
     const by = def.kind === 'set' || def.kind === 'ref' ? BY[def.kind] : 'value';
     return [{ name: typeof def.filter === 'string' ? def.filter : name, column: each, by, def, guard }];
   }),
-  ...filters.map((custom) => ({ name: custom.name, column: '', by: 'code', def: custom.def, guard: undefined, custom }) as const),
+  ...filters.map(
+    (custom) =>
+      ({ name: custom.name, column: '', by: 'code', def: custom.def, guard: undefined, custom }) as const,
+  ),
   ...(members.some(({ def }) => def.search)
     ? [{ name: 'search', column: 'search', by: 'words', def: undefined, guard: undefined } as const]
     : []),
@@ -270,7 +311,9 @@ const factsOf = (domain: Domain, kind: Kind): readonly FactAt[] => {
   const under = Object.values(domain.kinds).flatMap((child) => {
     const def = child.parent === undefined ? undefined : child.fields[child.parent];
     if (!def || targetOf(def) !== kind.name) return [];
-    return askedOf(domain, child).flatMap(({ field, path: [first, ...path] }) => (first === child.parent ? [{ field, path }] : []));
+    return askedOf(domain, child).flatMap(({ field, path: [first, ...path] }) =>
+      first === child.parent ? [{ field, path }] : [],
+    );
   });
   return [...(kind.owner === undefined ? [] : [{ field: kind.owner, path: [] }]), ...facts, ...under];
 };
@@ -280,28 +323,39 @@ const askedOf = (domain: Domain, kind: Kind): readonly FactAt[] => [
   ...[...rightsOf(domain).values()].flatMap(({ kind: of, alternatives }) =>
     of === kind ? alternatives.flatMap((each) => factsIn(each)) : [],
   ),
-  ...Object.values(kind.commands).flatMap(({ when }) => (when === undefined ? [] : factsIn(resolve(domain, kind, when)))),
+  ...Object.values(kind.commands).flatMap(({ when }) =>
+    when === undefined ? [] : factsIn(resolve(domain, kind, when)),
+  ),
 ];
 
 const needsOf = (domain: Domain, kind: Kind, facts: readonly FactAt[], prefix = ''): Needs => {
   const own = facts.flatMap(({ field, path }) => (path.length === 0 ? [field] : []));
   const parent = prefix === '' ? kind.parent : undefined;
-  const references = new Set([...(parent === undefined ? [] : [parent]), ...facts.flatMap(({ path }) => path.slice(0, 1))]);
+  const references = new Set([
+    ...(parent === undefined ? [] : [parent]),
+    ...facts.flatMap(({ path }) => path.slice(0, 1)),
+  ]);
   return {
     lists: [...new Set(own)].flatMap((name) => {
       const asked = askedListOf(domain, kind, name);
-      return asked === undefined ? [] : [{ name, column: askedColumn(asked), joined: `${prefix}${askedColumn(asked)}`, asked }];
+      return asked === undefined
+        ? []
+        : [{ name, column: askedColumn(asked), joined: `${prefix}${askedColumn(asked)}`, asked }];
     }),
-    fields: [...new Set(['id', ...own.filter((name) => !(name in kind.lists)), ...references])].map((name) => {
-      const def = kind.fields[name];
-      const each = column(name, def);
-      return { name, column: each, joined: `${prefix}${each}`, isInstant: def?.kind === 'instant' };
-    }),
+    fields: [...new Set(['id', ...own.filter((name) => !(name in kind.lists)), ...references])].map(
+      (name) => {
+        const def = kind.fields[name];
+        const each = column(name, def);
+        return { name, column: each, joined: `${prefix}${each}`, isInstant: def?.kind === 'instant' };
+      },
+    ),
     behind: [...references].flatMap((reference) => {
       const def = kind.fields[reference];
       const target = def && domain.kinds[targetOf(def)];
       if (!def || !target) return [];
-      const there = facts.filter(({ path }) => path[0] === reference).map(({ field, path }) => ({ field, path: path.slice(1) }));
+      const there = facts
+        .filter(({ path }) => path[0] === reference)
+        .map(({ field, path }) => ({ field, path: path.slice(1) }));
       const isParent = reference === parent;
       // Whoever reads it is told of its parent as well, by the rights to that.
       const asked = isParent ? [...there, ...factsOf(domain, target)] : there;
@@ -323,10 +377,15 @@ export type Row = Readonly<Record<string, unknown>>;
 export const presentSql = ({ presence }: Source): readonly string[] =>
   presence ? [`t.${presence.column} is ${presence.isNull ? '' : 'not '}null`] : [];
 
-export const isPresent = ({ presence }: Source, row: Row): boolean => !presence || (row[presence.column] === null) === presence.isNull;
+export const isPresent = ({ presence }: Source, row: Row): boolean =>
+  !presence || (row[presence.column] === null) === presence.isNull;
 
 /** The fields of a row as rights ask for them. */
-export const fieldsIn = ({ fields, lists }: Needs, row: Row, where: 'column' | 'joined' = 'column'): State => {
+export const fieldsIn = (
+  { fields, lists }: Needs,
+  row: Row,
+  where: 'column' | 'joined' = 'column',
+): State => {
   const state: Record<string, unknown> = {};
   for (const field of fields) {
     const value = row[field[where]];
@@ -341,7 +400,12 @@ export const authorSql = (text: SqlText, row: string, given = ''): string =>
   `(${text.map((part) => (typeof part === 'string' ? part : 'given' in part ? given : `${row}.${part.column}`)).join('')})`;
 
 /** Whether a row fits a filter whose author says so. */
-export const fitsCustom = (members: readonly Member[], custom: CustomFilterInfo, row: Row, given: unknown): boolean => {
+export const fitsCustom = (
+  members: readonly Member[],
+  custom: CustomFilterInfo,
+  row: Row,
+  given: unknown,
+): boolean => {
   const read = (field: string): unknown => {
     const value = row[members.find(({ name }) => name === field)?.column ?? ''] ?? null;
     return value instanceof Date ? isoText(value) : value;

@@ -18,37 +18,54 @@ export class Parameters {
 const names = new Map<string, string>();
 
 /**
- * Runs a statement that each connection parses and plans once. Its text must be one of a few: what differs between callers
- * goes into the values.
+ * Runs a statement that each connection parses and plans once. Its text must be one of a few: what differs
+ * between callers goes into the values.
  */
-export const runPrepared = <Row extends object>(pool: Pool, text: string, values: readonly unknown[]): Promise<readonly Row[]> =>
-  run(pool, new PreparedRead<Row>({ name: nameOf(text), text }, values));
+export const runPrepared = <Row extends object>(
+  pool: Pool,
+  text: string,
+  values: readonly unknown[],
+): Promise<readonly Row[]> => run(pool, new PreparedRead<Row>({ name: nameOf(text), text }, values));
 
 const sharedRuns = new WeakMap<Pool, SharedRuns<readonly object[]>>();
 
-/** The same, and one statement for all who ask with the same values at the same time, as of what everybody reads first. */
-export const runShared = <Row extends object>(pool: Pool, text: string, values: readonly unknown[]): Promise<readonly Row[]> => {
+/**
+ * The same, and one statement for all who ask with the same values at the same time, as of what everybody
+ * reads first.
+ */
+export const runShared = <Row extends object>(
+  pool: Pool,
+  text: string,
+  values: readonly unknown[],
+): Promise<readonly Row[]> => {
   const share = sharedRuns.get(pool) ?? createSharedRuns<readonly object[]>();
   sharedRuns.set(pool, share);
   // The rows are those of the text, which is part of the key.
-  return share(`${JSON.stringify(values)} ${text}`, () => runPrepared(pool, text, values)) as Promise<readonly Row[]>;
+  return share(`${JSON.stringify(values)} ${text}`, () => runPrepared(pool, text, values)) as Promise<
+    readonly Row[]
+  >;
 };
 
 /**
- * Finds rows by their ids; `textOf` makes the statement of the condition on them. One id has a statement of its own, whose one plan
- * is right for any; that of many is planned for how many there are.
+ * Finds rows by their ids; `textOf` makes the statement of the condition on them. One id has a statement of
+ * its own, whose one plan is right for any; that of many is planned for how many there are.
  */
 export const createFinder = <Row extends { readonly id: number }>(textOf: (condition: string) => string) => {
   const [ofOne, ofMany] = [textOf('t.id = $1::bigint'), textOf('t.id = any($1::bigint[])')];
   return async (pool: Pool, ids: readonly number[]): Promise<ReadonlyMap<number, Row>> => {
-    const rows = await (ids.length === 1 ? runPrepared<Row>(pool, ofOne, ids) : runPrepared<Row>(pool, ofMany, [ids]));
+    const rows = await (ids.length === 1
+      ? runPrepared<Row>(pool, ofOne, ids)
+      : runPrepared<Row>(pool, ofMany, [ids]));
     return new Map(rows.map((row) => [row.id, row]));
   };
 };
 
 /** Runs a statement that is planned each time, for the values that it has this time. */
-export const runPlannedAnew = <Row extends object>(pool: Pool, text: string, values: readonly unknown[]): Promise<readonly Row[]> =>
-  run(pool, { text, values: [...values] });
+export const runPlannedAnew = <Row extends object>(
+  pool: Pool,
+  text: string,
+  values: readonly unknown[],
+): Promise<readonly Row[]> => run(pool, { text, values: [...values] });
 
 const nameOf = (text: string): string => {
   const known = names.get(text);
@@ -72,7 +89,11 @@ const run = async <Row extends object>(
 /** What a failure of a read means to clients: many pass. */
 export const readFailureOf = (cause: unknown): unknown => {
   if (isUndefinedColumn(cause))
-    return new HttpProblem('unavailable', { headers: { 'Retry-After': REBUILD_SECONDS }, detail: OTHER_TABLES, cause });
+    return new HttpProblem('unavailable', {
+      headers: { 'Retry-After': REBUILD_SECONDS },
+      detail: OTHER_TABLES,
+      cause,
+    });
   if (!isUndefinedTable(cause) && !isPassing(cause)) return cause;
   return new HttpProblem('unavailable', { headers: { 'Retry-After': RETRY_AFTER_SECONDS }, cause });
 };
@@ -81,4 +102,5 @@ export const readFailureOf = (cause: unknown): unknown => {
 const RETRY_AFTER_SECONDS = '1';
 /** With another declaration, columns are not there until the tables are made anew. */
 const REBUILD_SECONDS = '10';
-const OTHER_TABLES = 'What is read of it is being made from the events, or waits for an operator to have it made; try again.';
+const OTHER_TABLES =
+  'What is read of it is being made from the events, or waits for an operator to have it made; try again.';

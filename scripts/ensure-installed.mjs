@@ -42,18 +42,24 @@ const hasTools = () => {
 };
 
 const install = (withoutTools) => {
-  process.stderr.write(`Installing the dependencies${withoutTools ? '' : ' and the tools of development'}…\n`);
+  process.stderr.write(
+    `Installing the dependencies${withoutTools ? '' : ' and the tools of development'}…\n`,
+  );
   // npm hands on the path of its own program, which also works where `npm` is a script that cannot be spawned.
   const npm = process.env.npm_execpath;
   const ci = ['ci', ...(withoutTools ? ['--omit=dev'] : ['--include=dev']), QUIETLY];
   const [command, args] = npm?.endsWith('.js') ? [process.execPath, [npm, ...ci]] : ['npm', ci];
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
   if (error) fail(`npm could not be run (${error.message}): install npm, or run npm ci by hand.`);
-  if (status !== 0) fail('npm ci failed; what it says above tells why. Once that is put right, run the command again.');
+  if (status !== 0)
+    fail('npm ci failed; what it says above tells why. Once that is put right, run the command again.');
 };
 
 const major = Number(process.versions.node.split('.')[0]);
-if (major < NODE_MAJOR_MIN) fail(`Annals needs Node ${NODE_MAJOR_MIN} or newer to install itself, and this is ${process.versions.node}.`);
+if (major < NODE_MAJOR_MIN)
+  fail(
+    `Annals needs Node ${NODE_MAJOR_MIN} or newer to install itself, and this is ${process.versions.node}.`,
+  );
 
 /** What only runs Annals needs no tools of development; the stamp says so, because what checks it needs them. */
 const isOnlyRunning = RUNS.has(process.env.npm_lifecycle_event);

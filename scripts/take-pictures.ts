@@ -6,14 +6,26 @@ import { type DemoAccess, readDemoAccess } from '#shared/process/first-minute-fi
 import { spawnAnnals } from '../test/annals-process.ts';
 import { temporaryDataDir } from '../test/engines/data-dir.ts';
 
-/** Takes the picture of the README: `npm exec -- node scripts/take-pictures.ts`. It starts the demo, and looks at it with Chromium (`CHROMIUM`). */
+/**
+ * Takes the picture of the README: `npm exec -- node scripts/take-pictures.ts`. It starts the demo, and looks
+ * at it with Chromium (`CHROMIUM`).
+ */
 const FOLDER = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const VIEWPORT = { width: 1120, height: 700 };
 const SETTLES_MS = 2_000;
 
-const openConsole = async (browser: Browser, url: string, { email, password }: DemoAccess['administrator']): Promise<Page> => {
-  const context = await browser.newContext({ viewport: VIEWPORT, colorScheme: 'light', locale: 'en-GB', timezoneId: 'UTC' });
+const openConsole = async (
+  browser: Browser,
+  url: string,
+  { email, password }: DemoAccess['administrator'],
+): Promise<Page> => {
+  const context = await browser.newContext({
+    viewport: VIEWPORT,
+    colorScheme: 'light',
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+  });
   const page = await context.newPage();
   await page.goto(`${url}/console`);
   await page.getByLabel('E-mail address').fill(email);
@@ -46,7 +58,10 @@ await demo.said(/Annals is at/);
 const access = await readDemoAccess(folder.path);
 if (access === undefined) throw new Error('annals demo has left no access');
 const url = `http://localhost:${port}`;
-const browser = await chromium.launch({ executablePath: EXECUTABLE, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
+const browser = await chromium.launch({
+  executablePath: EXECUTABLE,
+  args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+});
 try {
   const page = await openConsole(browser, url, access.administrator);
   await takeHistory(page, url + access.lookAt.path);

@@ -6,8 +6,9 @@ import { withGraphqlTables } from './reference/graphql-tables.ts';
 import { type Entry, readTypes, type Types } from './reference/read-types.ts';
 
 /**
- * `npm run reference` writes docs/declaration.md from the types in `kernel/declare` and their comments, docs/settings.md from the table of
- * settings, and the tables of limits and costs in docs/graphql.md. `test/reference.test.ts` fails if a page is outdated or an option has no comment.
+ * `npm run reference` writes docs/declaration.md from the types in `kernel/declare` and their comments,
+ * docs/settings.md from the table of settings, and the tables of limits and costs in docs/graphql.md.
+ * `test/reference.test.ts` fails if a page is outdated or an option has no comment.
  */
 const DECLARATION = new URL('../docs/declaration.md', import.meta.url);
 const SETTINGS = new URL('../docs/settings.md', import.meta.url);
@@ -223,10 +224,15 @@ export const readDeclarations = (): Readonly<Record<string, string>> =>
 /** The page, unless something has no comment, or no place on it. */
 export const referenceOf = (sources: Readonly<Record<string, string>>): string => {
   using types = readTypes(sources);
-  const sections = SECTIONS.map((section) => ({ ...section, entries: distinct(section.parts.flatMap((part) => entriesOf(types, part))) }));
+  const sections = SECTIONS.map((section) => ({
+    ...section,
+    entries: distinct(section.parts.flatMap((part) => entriesOf(types, part))),
+  }));
   const missing = sections.flatMap(({ title, entries }) =>
     entries.flatMap(({ name, says }) =>
-      says === '' ? [`${name} of “${title}” has no comment in kernel/declare: say before it what it is for.`] : [],
+      says === ''
+        ? [`${name} of “${title}” has no comment in kernel/declare: say before it what it is for.`]
+        : [],
     ),
   );
   const homeless = Object.keys(sources).flatMap((file) => homelessIn(types, file));
@@ -236,7 +242,10 @@ export const referenceOf = (sources: Readonly<Record<string, string>>): string =
 
 /** What a narrower type declares again, or has from another, is told once. */
 const distinct = (entries: readonly Entry[]): readonly Entry[] =>
-  entries.filter(({ name, value }, index) => entries.findIndex((other) => other.name === name && other.value === value) === index);
+  entries.filter(
+    ({ name, value }, index) =>
+      entries.findIndex((other) => other.name === name && other.value === value) === index,
+  );
 
 const HEAD = `# Declarations
 
@@ -255,7 +264,8 @@ const homelessIn = (types: Types, file: string): readonly string[] =>
   types.functionsIn(file).flatMap(({ name: call }) => {
     const [name = ''] = call.split('(');
     const isShown = SECTIONS.some(
-      ({ text, parts }) => text.includes(`${name}(`) || parts.some((part) => part.file === file && 'functions' in part),
+      ({ text, parts }) =>
+        text.includes(`${name}(`) || parts.some((part) => part.file === file && 'functions' in part),
     );
     const way = 'give it a section in scripts/write-reference.ts, or say @internal in its comment';
     return isShown ? [] : [`kernel/declare/${file} exports ${name}: ${way}.`];
@@ -264,9 +274,16 @@ const homelessIn = (types: Types, file: string): readonly string[] =>
 const tableOf = (entries: readonly Entry[]): string => {
   const values = entries.map(({ value }) => WORDS[value] ?? (PLAIN.test(value) ? code(value) : ''));
   const hasValues = values.some((value) => value !== '');
-  const rows = entries.map(({ name, says }, index) => [NAMES[name] ?? code(name), ...(hasValues ? [values[index] ?? ''] : []), says]);
+  const rows = entries.map(({ name, says }, index) => [
+    NAMES[name] ?? code(name),
+    ...(hasValues ? [values[index] ?? ''] : []),
+    says,
+  ]);
   const head = hasValues ? '| Name | Value | |\n|---|---|---|' : '| Written | |\n|---|---|';
-  return [head, ...rows.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)].join('\n');
+  return [
+    head,
+    ...rows.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`),
+  ].join('\n');
 };
 
 const code = (text: string): string => `\`${text}\``;

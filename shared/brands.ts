@@ -1,8 +1,13 @@
-/** Types that differ for the compiler though they look alike at run time, so that a version is never passed as a position. */
+/**
+ * Types that differ for the compiler though they look alike at run time, so that a version is never passed as
+ * a position.
+ */
 declare const brand: unique symbol;
 export type Branded<Value, Name extends string> = Value & { readonly [brand]: Name };
 
-/** The name of a stream: its kind, a dash, and what tells it from others of the kind, such as `article-42`. */
+/**
+ * The name of a stream: its kind, a dash, and what tells it from others of the kind, such as `article-42`.
+ */
 export type StreamName = Branded<string, 'StreamName'>;
 
 /** How many events a stream has up to and including one; the first event has version 1. */

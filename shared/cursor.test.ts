@@ -18,9 +18,16 @@ test("another log's cursor is refused", () => {
   expect(() => parseCursor(another, formatCursor(log, 7 as Position))).toThrow(/another log/);
 });
 
-test.each(['', '7', '0b9f4e1c', '0b9f4e1c-', '0b9f4e1c--1', '0b9f4e1c-zzzzzzzzzzz', '0b9f4e1c-7\n', ' 0b9f4e1c-7', '0b9f4e1c-7.5'])(
-  'what is no cursor is refused: %j',
-  (text) => {
-    expect(() => parseCursor(log, text)).toThrow(UnknownCursor);
-  },
-);
+test.each([
+  '',
+  '7',
+  '0b9f4e1c',
+  '0b9f4e1c-',
+  '0b9f4e1c--1',
+  '0b9f4e1c-zzzzzzzzzzz',
+  '0b9f4e1c-7\n',
+  ' 0b9f4e1c-7',
+  '0b9f4e1c-7.5',
+])('what is no cursor is refused: %j', (text) => {
+  expect(() => parseCursor(log, text)).toThrow(UnknownCursor);
+});

@@ -1,6 +1,8 @@
 import type { LogIdentity, Position } from '#shared/brands.ts';
 
-/** A place in one log, as clients see it: opaque to them, the same in REST, GraphQL, SSE, webhooks and Kafka. */
+/**
+ * A place in one log, as clients see it: opaque to them, the same in REST, GraphQL, SSE, webhooks and Kafka.
+ */
 export type Cursor = string & { readonly __cursor: never };
 
 /** A cursor is malformed, or belongs to another log. */

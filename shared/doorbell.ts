@@ -1,6 +1,6 @@
 /**
- * Tells followers that there may be something new. Ringing is only a hint: they look, and they look now and then unasked.
- * `heard` counts the rings, so that one between a look and the wait after it is not missed.
+ * Tells followers that there may be something new. Ringing is only a hint: they look, and they look now and
+ * then unasked. `heard` counts the rings, so that one between a look and the wait after it is not missed.
  */
 export class Doorbell {
   #heard = 0;

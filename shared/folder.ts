@@ -4,13 +4,14 @@ import { dirname, join } from 'node:path';
 import { StartRefused } from './process/start-refused.ts';
 
 /**
- * Makes a folder and those above it. Node's own `recursive` never returns where a file system answers ENOENT although the parent
- * exists, as `/proc` does.
+ * Makes a folder and those above it. Node's own `recursive` never returns where a file system answers ENOENT
+ * although the parent exists, as `/proc` does.
  */
 export const makeFolder = async (path: string, mode?: number): Promise<void> => {
   if (await isMade(path, mode)) return;
   if (dirname(path) !== path) await makeFolder(dirname(path), mode);
-  if (!(await isMade(path, mode))) throw Object.assign(new Error(`ENOENT: cannot make the folder '${path}'`), { code: 'ENOENT', path });
+  if (!(await isMade(path, mode)))
+    throw Object.assign(new Error(`ENOENT: cannot make the folder '${path}'`), { code: 'ENOENT', path });
 };
 
 /** False means that the folder above is missing. */
@@ -36,7 +37,10 @@ export const demandFolder = async (path: string, setting: string): Promise<void>
   } catch (cause) {
     const reason = reasonOf(cause);
     if (reason === undefined) throw cause;
-    throw new StartRefused(`The folder ${path} ${reason}: set ${setting} to a folder that this user may write in.`, { cause });
+    throw new StartRefused(
+      `The folder ${path} ${reason}: set ${setting} to a folder that this user may write in.`,
+      { cause },
+    );
   }
 };
 

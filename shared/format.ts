@@ -6,7 +6,8 @@ const SMALL = 10;
 
 export const countText = (value: number): string => WHOLE.format(value);
 
-export const rateText = (perSecond: number): string => `${(perSecond < SMALL ? ONE_DIGIT : WHOLE).format(perSecond)}/s`;
+export const rateText = (perSecond: number): string =>
+  `${(perSecond < SMALL ? ONE_DIGIT : WHOLE).format(perSecond)}/s`;
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
@@ -40,9 +41,11 @@ export const bytesText = (bytes: number): string => {
 };
 
 /** `1 item`, `2 items`. */
-export const plural = (count: number, one: string, many = `${one}s`): string => `${countText(count)} ${count === 1 ? one : many}`;
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${countText(count)} ${count === 1 ? one : many}`;
 
 const CURSOR_SHOWN = 24;
 
 /** What is long is told by its beginning. */
-export const shortText = (text: string, shown = CURSOR_SHOWN): string => (text.length > shown ? `${text.slice(0, shown - 1)}…` : text);
+export const shortText = (text: string, shown = CURSOR_SHOWN): string =>
+  text.length > shown ? `${text.slice(0, shown - 1)}…` : text;

@@ -1,6 +1,6 @@
 /**
- * HTML that is escaped by construction: every value that the template `html` is given is escaped, unless it is itself
- * what the template made. There is no other way to make one, so markup cannot come from outside.
+ * HTML that is escaped by construction: every value that the template `html` is given is escaped, unless it
+ * is itself what the template made. There is no other way to make one, so markup cannot come from outside.
  */
 class Html {
   readonly #markup: string;
@@ -21,7 +21,11 @@ type Value = Html | string | number | false | null | undefined | readonly Value[
 
 /** Values may stand in text and between the double quotes of an attribute, and nowhere else. */
 export const html = (literals: TemplateStringsArray, ...values: readonly Value[]): Html =>
-  new Html(literals.map((literal, index) => (index === 0 ? literal : `${markupOf(values[index - 1])}${literal}`)).join(''));
+  new Html(
+    literals
+      .map((literal, index) => (index === 0 ? literal : `${markupOf(values[index - 1])}${literal}`))
+      .join(''),
+  );
 
 const markupOf = (value: Value): string => {
   if (value === undefined || value === null || value === false) return '';
@@ -30,6 +34,13 @@ const markupOf = (value: Value): string => {
   return escapeText(String(value));
 };
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
-const escapeText = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+const escapeText = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);

@@ -1,4 +1,7 @@
-/** Ids count from here: 41 bits of milliseconds last until 2095, and 12 bits tell the ids of one millisecond apart. */
+/**
+ * Ids count from here: 41 bits of milliseconds last until 2095, and 12 bits tell the ids of one millisecond
+ * apart.
+ */
 export const EPOCH_MS = Date.UTC(2026, 0, 1);
 export const PER_MS = 4_096;
 

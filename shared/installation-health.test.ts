@@ -6,7 +6,15 @@ import { findingsOf } from './installation-health.ts';
 const well: OperationsStatus = {
   at: '2026-11-21T10:15:00.000Z',
   log: { cursor: 'a-1' },
-  readModel: { cursor: 'a-1', behindSeconds: 0, parked: 0, skipped: 0, bytes: 0, isOfThisRelease: true, rebuild: null },
+  readModel: {
+    cursor: 'a-1',
+    behindSeconds: 0,
+    parked: 0,
+    skipped: 0,
+    bytes: 0,
+    isOfThisRelease: true,
+    rebuild: null,
+  },
   followers: [{ name: 'projector', cursor: 'a-1', behindSeconds: 0.4, isRunning: true }],
   consequences: { parked: 0, skipped: 0, oldestSeconds: null },
   webhooks: { endpoints: 0, enabled: 0, due: 0, dead: 0, failing: 0, failingSince: null },
@@ -33,7 +41,9 @@ test('where all is well, there is nothing to say', () => {
 });
 
 test('a follower that no process has is no trouble as long as it misses nothing', () => {
-  expect(found({ followers: [{ name: 'publisher', cursor: null, behindSeconds: null, isRunning: false }] })).toEqual([]);
+  expect(
+    found({ followers: [{ name: 'publisher', cursor: null, behindSeconds: null, isRunning: false }] }),
+  ).toEqual([]);
 });
 
 test.each([
@@ -44,7 +54,12 @@ test.each([
     'bad',
     /^2 reactions failed and will be retried. The oldest failed 1 min 35 s ago/,
   ],
-  ['the tables are of another release', { readModel: { ...well.readModel, isOfThisRelease: false } }, 'bad', /projection rebuild/],
+  [
+    'the tables are of another release',
+    { readModel: { ...well.readModel, isOfThisRelease: false } },
+    'bad',
+    /projection rebuild/,
+  ],
   [
     'a follower is late',
     { followers: [{ name: 'chain', cursor: 'a-1', behindSeconds: 95, isRunning: true }] },
@@ -63,10 +78,23 @@ test.each([
     'warn',
     /^The lag of chain is unknown/,
   ],
-  ['deliveries were given up', { webhooks: { ...well.webhooks, dead: 2 } }, 'warn', /^2 webhook deliveries used up all attempts/],
+  [
+    'deliveries were given up',
+    { webhooks: { ...well.webhooks, dead: 2 } },
+    'warn',
+    /^2 webhook deliveries used up all attempts/,
+  ],
   [
     'an endpoint fails',
-    { webhooks: { ...well.webhooks, endpoints: 2, enabled: 2, failing: 1, failingSince: '2026-11-21T09:15:00.000Z' } },
+    {
+      webhooks: {
+        ...well.webhooks,
+        endpoints: 2,
+        enabled: 2,
+        failing: 1,
+        failingSince: '2026-11-21T09:15:00.000Z',
+      },
+    },
     'bad',
     /^1 webhook endpoint fails\. The first began to fail 1 h ago\.$/,
   ],
@@ -82,13 +110,23 @@ test.each([
     'bad',
     /^2 webhook endpoints fail, or were disabled because they failed\.$/,
   ],
-  ['a rebuild is under way', { readModel: { ...well.readModel, rebuild: { cursor: 'a-0' } } }, 'warn', /being rebuilt/],
+  [
+    'a rebuild is under way',
+    { readModel: { ...well.readModel, rebuild: { cursor: 'a-0' } } },
+    'warn',
+    /being rebuilt/,
+  ],
 ])('that %s is told', (_, change, tone, text) => {
   expect(found(change)).toEqual([expect.objectContaining({ tone, text: expect.stringMatching(text) })]);
 });
 
 test.each([
-  ['heads cannot be published', { problem: 'The disk is full.' }, 'bad', /outside the database: The disk is full\.$/],
+  [
+    'heads cannot be published',
+    { problem: 'The disk is full.' },
+    'bad',
+    /outside the database: The disk is full\.$/,
+  ],
   [
     'no head was signed for long',
     { unproven: { events: 3, since: '2026-11-21T10:00:00.000Z' } },

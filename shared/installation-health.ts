@@ -2,7 +2,12 @@ import { plural, spanText } from '#shared/format.ts';
 import type { AuditStatus } from '#shared/rest/audit.ts';
 import type { OperationsStatus } from '#shared/rest/operator.ts';
 
-export type Finding = { readonly tone: 'bad' | 'warn'; readonly text: string; readonly href?: string; readonly linkText?: string };
+export type Finding = {
+  readonly tone: 'bad' | 'warn';
+  readonly text: string;
+  readonly href?: string;
+  readonly linkText?: string;
+};
 
 export type Seen = { readonly status: OperationsStatus; readonly audit: AuditStatus };
 
@@ -24,7 +29,13 @@ const CHECKS: readonly Check[] = [
     find: ({ status: { readModel } }) =>
       readModel.parked === 0
         ? []
-        : [{ tone: 'bad', text: `${plural(readModel.parked, 'item')} cannot be read, because an event cannot be applied.`, ...PARKED }],
+        : [
+            {
+              tone: 'bad',
+              text: `${plural(readModel.parked, 'item')} cannot be read, because an event cannot be applied.`,
+              ...PARKED,
+            },
+          ],
   },
   {
     name: 'all reactions ran',
@@ -50,7 +61,9 @@ const CHECKS: readonly Check[] = [
               text: 'The tables of the read model are those of another release: run npm run annals -- projection rebuild.',
             },
           ]),
-      ...(readModel.rebuild === null ? [] : [{ tone: 'warn' as const, text: 'The read model is being rebuilt.' }]),
+      ...(readModel.rebuild === null
+        ? []
+        : [{ tone: 'warn' as const, text: 'The read model is being rebuilt.' }]),
     ],
   },
   { name: 'no follower lags', find: ({ status: { followers } }) => followers.flatMap(lagOf) },
@@ -59,7 +72,9 @@ const CHECKS: readonly Check[] = [
     find: ({ status: { at, webhooks } }) => {
       if (webhooks.failing === 0) return [];
       const since =
-        webhooks.failingSince === null ? '' : ` The first began to fail ${spanText(secondsBetween(webhooks.failingSince, at))} ago.`;
+        webhooks.failingSince === null
+          ? ''
+          : ` The first began to fail ${spanText(secondsBetween(webhooks.failingSince, at))} ago.`;
       return [{ tone: 'bad', text: `${failingText(webhooks)}.${since}`, ...WEBHOOKS }];
     },
   },
@@ -68,14 +83,23 @@ const CHECKS: readonly Check[] = [
     find: ({ status: { webhooks } }) =>
       webhooks.dead === 0
         ? []
-        : [{ tone: 'warn', text: `${plural(webhooks.dead, 'webhook delivery', 'webhook deliveries')} used up all attempts.`, ...WEBHOOKS }],
+        : [
+            {
+              tone: 'warn',
+              text: `${plural(webhooks.dead, 'webhook delivery', 'webhook deliveries')} used up all attempts.`,
+              ...WEBHOOKS,
+            },
+          ],
   },
   {
     name: 'signed heads are published',
     find: ({ status: { at }, audit: { problem, unproven } }) => {
       if (typeof problem === 'string')
-        return [{ tone: 'bad', text: `Signed heads cannot be written outside the database: ${problem}`, ...PROOF }];
-      const seconds = unproven.since === null || unproven.events === 0 ? 0 : secondsBetween(unproven.since, at);
+        return [
+          { tone: 'bad', text: `Signed heads cannot be written outside the database: ${problem}`, ...PROOF },
+        ];
+      const seconds =
+        unproven.since === null || unproven.events === 0 ? 0 : secondsBetween(unproven.since, at);
       if (seconds <= UNPROVEN_WARN_S) return [];
       return [
         {
@@ -91,7 +115,13 @@ const CHECKS: readonly Check[] = [
     find: ({ audit: { verified } }) =>
       verified === null || verified.differences === 0
         ? []
-        : [{ tone: 'bad', text: `The background verification found ${plural(verified.differences, 'difference')}.`, ...PROOF }],
+        : [
+            {
+              tone: 'bad',
+              text: `The background verification found ${plural(verified.differences, 'difference')}.`,
+              ...PROOF,
+            },
+          ],
   },
 ];
 
@@ -99,7 +129,9 @@ export const CHECK_NAMES: readonly string[] = CHECKS.map(({ name }) => name);
 
 /** What needs an operator, the worst first; empty if every check passes. */
 export const findingsOf = (seen: Seen): readonly Finding[] =>
-  CHECKS.flatMap(({ find }) => find(seen)).toSorted((one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'));
+  CHECKS.flatMap(({ find }) => find(seen)).toSorted(
+    (one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'),
+  );
 
 /** Those that were disabled because they failed are counted, too; those that an owner disabled are not. */
 const failingText = ({ endpoints, enabled, failing }: OperationsStatus['webhooks']): string => {
@@ -109,10 +141,21 @@ const failingText = ({ endpoints, enabled, failing }: OperationsStatus['webhooks
   return enabled === endpoints ? fails : `${fails}, or ${disabled}`;
 };
 
-const lagOf = ({ name, behindSeconds, isRunning }: OperationsStatus['followers'][number]): readonly Finding[] => {
-  if (behindSeconds === null) return isRunning ? [{ tone: 'warn', text: `The lag of ${name} is unknown.` }] : [];
+const lagOf = ({
+  name,
+  behindSeconds,
+  isRunning,
+}: OperationsStatus['followers'][number]): readonly Finding[] => {
+  if (behindSeconds === null)
+    return isRunning ? [{ tone: 'warn', text: `The lag of ${name} is unknown.` }] : [];
   if (behindSeconds <= LAG_WARN_S) return [];
-  if (!isRunning) return [{ tone: 'bad', text: `${name} does not run in any process: start one. Its lag is ${spanText(behindSeconds)}.` }];
+  if (!isRunning)
+    return [
+      {
+        tone: 'bad',
+        text: `${name} does not run in any process: start one. Its lag is ${spanText(behindSeconds)}.`,
+      },
+    ];
   return [{ tone: 'warn', text: `${name} lags by ${spanText(behindSeconds)}.` }];
 };
 

@@ -7,7 +7,8 @@ export const instant = z
   .check(z.iso.datetime({ offset: true, error: 'Must be a time as RFC 3339 writes it.' }));
 
 const [SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS] = [1_000, 60_000, 3_600_000, 86_400_000];
-const numbersOf = (digits: number): readonly string[] => Array.from({ length: 10 ** digits }, (_, n) => String(n).padStart(digits, '0'));
+const numbersOf = (digits: number): readonly string[] =>
+  Array.from({ length: 10 ** digits }, (_, n) => String(n).padStart(digits, '0'));
 const [TWO_DIGITS, THREE_DIGITS] = [numbersOf(2), numbersOf(3)];
 
 /** The length of `00:00:00.000Z`. */
@@ -15,7 +16,10 @@ const TIME_CHARACTERS = 13;
 const DATES_MAX = 1_000;
 const dates = new Map<number, string>();
 
-/** As `toISOString` writes it, in a quarter of the time: that was the dearest part of a page of a list, whose rows have three times each. */
+/**
+ * As `toISOString` writes it, in a quarter of the time: that was the dearest part of a page of a list, whose
+ * rows have three times each.
+ */
 export const isoText = (at: Date): string => {
   const day = Math.floor(at.getTime() / DAY_MS);
   let date = dates.get(day);

@@ -7,22 +7,37 @@ type FieldError = { readonly pointer: string; readonly detail: string };
 const ERRORS_MAX = 50;
 const NAME_CHARACTERS_MAX = 100;
 
-/** Every field of an input that a schema found wrong. A field that there is not is named by itself, not by what it was found in. */
+/**
+ * Every field of an input that a schema found wrong. A field that there is not is named by itself, not by
+ * what it was found in.
+ */
 export const fieldErrorsOf = ({ issues }: z.ZodError, input: unknown): FieldError[] =>
   issues
     .flatMap(({ path, message, ...issue }) =>
       issue.code === 'unrecognized_keys'
         ? issue.keys.map((key) => ({ pointer: pointerTo([...path, key]), detail: 'There is no such field.' }))
-        : [{ pointer: pointerTo(path), detail: isAbsence(issue.code, input, path) ? 'Is missing.' : message }],
+        : [
+            {
+              pointer: pointerTo(path),
+              detail: isAbsence(issue.code, input, path) ? 'Is missing.' : message,
+            },
+          ],
     )
     .slice(0, ERRORS_MAX);
 
 /** Said by the schema as the type that it expected, which is the word of a programmer. */
 const isAbsence = (code: z.core.$ZodIssue['code'], input: unknown, path: readonly PropertyKey[]): boolean =>
   OF_TYPES.has(code) &&
-  path.reduce<unknown>((value, part) => (value as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[part], input) === undefined;
+  path.reduce<unknown>(
+    (value, part) => (value as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[part],
+    input,
+  ) === undefined;
 
 const OF_TYPES: ReadonlySet<string> = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
 
 export const pointerTo = (path: readonly PropertyKey[]): string =>
-  path.map((part) => `/${String(part).slice(0, NAME_CHARACTERS_MAX).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  path
+    .map(
+      (part) => `/${String(part).slice(0, NAME_CHARACTERS_MAX).replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    )
+    .join('');

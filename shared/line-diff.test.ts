@@ -6,7 +6,21 @@ test('the lines that have changed are shown with three lines around them', () =>
   const before = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
   const after = before.with(1, 'B').toSpliced(9, 0, 'x');
   expect(diffLines(before.join('\n'), after.join('\n'))).toEqual({
-    text: ['@@ -1,5 +1,5 @@', ' a', '-b', '+B', ' c', ' d', ' e', '@@ -7,4 +7,5 @@', ' g', ' h', ' i', '+x', ' j'].join('\n'),
+    text: [
+      '@@ -1,5 +1,5 @@',
+      ' a',
+      '-b',
+      '+B',
+      ' c',
+      ' d',
+      ' e',
+      '@@ -7,4 +7,5 @@',
+      ' g',
+      ' h',
+      ' i',
+      '+x',
+      ' j',
+    ].join('\n'),
     isTruncated: false,
   });
 });
@@ -42,7 +56,9 @@ const patched = (text: string, diff: string): string => {
 };
 
 test('whatever the texts are, the difference makes the one of the other', () => {
-  const text = fc.array(fc.constantFrom('a', 'b', 'c', 'd', '@@ -1'), { maxLength: 40 }).map((lines) => lines.join('\n'));
+  const text = fc
+    .array(fc.constantFrom('a', 'b', 'c', 'd', '@@ -1'), { maxLength: 40 })
+    .map((lines) => lines.join('\n'));
   fc.assert(
     fc.property(text, text, (from, to) => {
       expect(patched(from, diffLines(from, to).text)).toBe(to);
@@ -52,7 +68,9 @@ test('whatever the texts are, the difference makes the one of the other', () => 
 });
 
 test('texts that have nothing in common are replaced, in little time, and of a long difference the beginning is shown', () => {
-  const [one, other] = ['x', 'y'].map((letter) => Array.from({ length: 20_000 }, (_, n) => `${letter}${n}`).join('\n')) as [string, string];
+  const [one, other] = ['x', 'y'].map((letter) =>
+    Array.from({ length: 20_000 }, (_, n) => `${letter}${n}`).join('\n'),
+  ) as [string, string];
   const { text, isTruncated } = diffLines(one, other);
   expect(isTruncated).toBe(true);
   expect(text.length).toBeLessThanOrEqual(10_000);

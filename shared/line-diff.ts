@@ -3,7 +3,9 @@ export type LineDiff = { readonly text: string; readonly isTruncated: boolean };
 
 const CONTEXT_LINES = 3;
 const CHARACTERS_MAX = 10_000;
-/** Finding the least difference takes time that grows with its square; what differs more is shown as replaced. */
+/**
+ * Finding the least difference takes time that grows with its square; what differs more is shown as replaced.
+ */
 const EDITS_MAX = 400;
 
 type Op = { readonly sign: ' ' | '-' | '+'; readonly line: string };
@@ -12,23 +14,36 @@ export const diffLines = (from: string, to: string): LineDiff => {
   const { ops, linesBefore } = opsOf(linesOf(from), linesOf(to));
   const text = hunksOf(ops, linesBefore + 1).join('\n');
   // Nothing is cut in the middle of a character.
-  const cut = text.length > CHARACTERS_MAX ? text.slice(0, CHARACTERS_MAX).replace(/[\ud800-\udbff]$/, '') : text;
+  const cut =
+    text.length > CHARACTERS_MAX ? text.slice(0, CHARACTERS_MAX).replace(/[\ud800-\udbff]$/, '') : text;
   return { text: cut, isTruncated: cut.length < text.length };
 };
 
 const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));
 
 /** What the texts have in common at both ends is left out, but for a few lines. */
-const opsOf = (from: readonly string[], to: readonly string[]): { readonly ops: readonly Op[]; readonly linesBefore: number } => {
+const opsOf = (
+  from: readonly string[],
+  to: readonly string[],
+): { readonly ops: readonly Op[]; readonly linesBefore: number } => {
   let start = 0;
   while (start < from.length && start < to.length && from[start] === to[start]) start += 1;
   let end = 0;
-  while (end < from.length - start && end < to.length - start && from[from.length - 1 - end] === to[to.length - 1 - end]) end += 1;
+  while (
+    end < from.length - start &&
+    end < to.length - start &&
+    from[from.length - 1 - end] === to[to.length - 1 - end]
+  )
+    end += 1;
   const [before, after] = [from.slice(start, from.length - end), to.slice(start, to.length - end)];
   const linesBefore = Math.max(0, start - CONTEXT_LINES);
   const behind = from.slice(from.length - end).slice(0, CONTEXT_LINES);
   return {
-    ops: [...same(from.slice(linesBefore, start)), ...(shortest(before, after) ?? replaced(before, after)), ...same(behind)],
+    ops: [
+      ...same(from.slice(linesBefore, start)),
+      ...(shortest(before, after) ?? replaced(before, after)),
+      ...same(behind),
+    ],
     linesBefore,
   };
 };
@@ -49,7 +64,9 @@ const shortest = (before: readonly string[], after: readonly string[]): readonly
     const next = new Map<number, number>();
     rounds.push(next);
     for (let diagonal = -edits; diagonal <= edits; diagonal += 2) {
-      let x = isDown(reached, diagonal, edits) ? (reached.get(diagonal + 1) ?? 0) : (reached.get(diagonal - 1) ?? 0) + 1;
+      let x = isDown(reached, diagonal, edits)
+        ? (reached.get(diagonal + 1) ?? 0)
+        : (reached.get(diagonal - 1) ?? 0) + 1;
       while (x < before.length && x - diagonal < after.length && before[x] === after[x - diagonal]) x += 1;
       next.set(diagonal, x);
       if (x >= before.length && x - diagonal >= after.length) return walkBack(before, after, rounds);
@@ -61,9 +78,14 @@ const shortest = (before: readonly string[], after: readonly string[]): readonly
 
 /** Whether the way to a diagonal comes by an added line rather than by a removed one. */
 const isDown = (reached: ReadonlyMap<number, number>, diagonal: number, edits: number): boolean =>
-  diagonal === -edits || (diagonal !== edits && (reached.get(diagonal - 1) ?? 0) < (reached.get(diagonal + 1) ?? 0));
+  diagonal === -edits ||
+  (diagonal !== edits && (reached.get(diagonal - 1) ?? 0) < (reached.get(diagonal + 1) ?? 0));
 
-const walkBack = (before: readonly string[], after: readonly string[], rounds: readonly ReadonlyMap<number, number>[]): readonly Op[] => {
+const walkBack = (
+  before: readonly string[],
+  after: readonly string[],
+  rounds: readonly ReadonlyMap<number, number>[],
+): readonly Op[] => {
   const ops: Op[] = [];
   let [x, y] = [before.length, after.length];
   for (let edits = rounds.length - 1; edits > 0; edits -= 1) {
@@ -94,9 +116,15 @@ const hunksOf = (ops: readonly Op[], firstLine: number): readonly string[] => {
     const begin = Math.max(at, first - CONTEXT_LINES);
     [oldLine, newLine] = [oldLine + begin - at, newLine + begin - at];
     const hunk = ops.slice(begin, endOfHunk(ops, first));
-    const [removed, added] = ['-', '+'].map((sign) => hunk.filter((op) => op.sign === sign).length) as [number, number];
+    const [removed, added] = ['-', '+'].map((sign) => hunk.filter((op) => op.sign === sign).length) as [
+      number,
+      number,
+    ];
     const [oldLines, newLines] = [hunk.length - added, hunk.length - removed];
-    shown.push(`@@ -${placeOf(oldLine, oldLines)} +${placeOf(newLine, newLines)} @@`, ...hunk.map(({ sign, line }) => `${sign}${line}`));
+    shown.push(
+      `@@ -${placeOf(oldLine, oldLines)} +${placeOf(newLine, newLines)} @@`,
+      ...hunk.map(({ sign, line }) => `${sign}${line}`),
+    );
     [oldLine, newLine] = [oldLine + oldLines, newLine + newLines];
     at = begin + hunk.length;
   }
@@ -108,6 +136,7 @@ const placeOf = (line: number, lines: number): string => `${lines === 0 ? line -
 
 const endOfHunk = (ops: readonly Op[], first: number): number => {
   let end = first;
-  for (let index = first; index < ops.length && index <= end + 2 * CONTEXT_LINES; index += 1) if (ops[index]?.sign !== ' ') end = index;
+  for (let index = first; index < ops.length && index <= end + 2 * CONTEXT_LINES; index += 1)
+    if (ops[index]?.sign !== ' ') end = index;
   return Math.min(ops.length, end + 1 + CONTEXT_LINES);
 };

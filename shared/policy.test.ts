@@ -4,7 +4,10 @@ import { Rejection } from '#shared/rejection.ts';
 import { POLICY, SCOPES } from '../test/engines/policy.ts';
 import { admit, admitByScope, authorize, type Caller, may, type Operation, type Resource } from './policy.ts';
 
-/** The table of DESIGN §3, written down a second time and by cases, so that a mistake in one of the two is found by the other. */
+/**
+ * The table of DESIGN §3, written down a second time and by cases, so that a mistake in one of the two is
+ * found by the other.
+ */
 const me = 1 as UserId;
 const somebody = 2 as UserId;
 
@@ -128,11 +131,14 @@ const callerOf = (name: Name, scopes: readonly string[] = SCOPES): Caller =>
     ? { kind: 'anonymous', policy: POLICY }
     : { kind: 'user', policy: POLICY, userId: me, role: name, scopes: new Set(scopes), client: 'web' };
 
-const codeOf = (decision: 'allowed' | Rejection) => (decision instanceof Rejection ? decision.code : decision);
+const codeOf = (decision: 'allowed' | Rejection) =>
+  decision instanceof Rejection ? decision.code : decision;
 
 describe.each(CASES)('%s: %s', (operation, _, resource, allowed) => {
   test.each(names)('%s', (name) => {
-    const isAllowed = allowed.split(' ').some((letter) => letter !== '.' && LETTERS[letter as keyof typeof LETTERS] === name);
+    const isAllowed = allowed
+      .split(' ')
+      .some((letter) => letter !== '.' && LETTERS[letter as keyof typeof LETTERS] === name);
     const refusal = name === 'anonymous' ? 'unauthenticated' : 'forbidden';
     expect(codeOf(authorize(callerOf(name), operation, resource))).toBe(isAllowed ? 'allowed' : refusal);
     expect(may(callerOf(name), operation, resource)).toBe(isAllowed);
@@ -143,32 +149,37 @@ test('every operation has a case', () => {
   expect(new Set(CASES.map(([operation]) => operation))).toEqual(new Set(POLICY.rights.keys()));
 });
 
-describe.each(Object.entries(SCOPE_OF) as [Operation, string][])('%s, beyond what is public, needs %s', (operation, scope) => {
-  const rights = of(me, 'published', { author: me, status: 'published' });
+describe.each(Object.entries(SCOPE_OF) as [Operation, string][])(
+  '%s, beyond what is public, needs %s',
+  (operation, scope) => {
+    const rights = of(me, 'published', { author: me, status: 'published' });
 
-  test.each(['reader', 'author', 'admin'] as const)('of a token of %s, and no other helps', (name) => {
-    const others = SCOPES.filter((each) => each !== scope);
-    const bare = callerOf(name, others);
-    const lacking = { code: 'insufficient_scope', details: { scope } };
-    expect(admitByScope(bare, operation)).toMatchObject(lacking);
-    expect(authorize(bare, operation, myDraft)).toEqual(operation === 'user.read' ? 'allowed' : expect.objectContaining(lacking));
-    // Nobody has less by having signed in.
-    const isPublic = may(callerOf('anonymous'), operation, rights);
-    expect(may(bare, operation, rights)).toBe(isPublic);
-    expect(admit(bare, operation)).toEqual(isPublic ? 'allowed' : expect.objectContaining(lacking));
-  });
+    test.each(['reader', 'author', 'admin'] as const)('of a token of %s, and no other helps', (name) => {
+      const others = SCOPES.filter((each) => each !== scope);
+      const bare = callerOf(name, others);
+      const lacking = { code: 'insufficient_scope', details: { scope } };
+      expect(admitByScope(bare, operation)).toMatchObject(lacking);
+      expect(authorize(bare, operation, myDraft)).toEqual(
+        operation === 'user.read' ? 'allowed' : expect.objectContaining(lacking),
+      );
+      // Nobody has less by having signed in.
+      const isPublic = may(callerOf('anonymous'), operation, rights);
+      expect(may(bare, operation, rights)).toBe(isPublic);
+      expect(admit(bare, operation)).toEqual(isPublic ? 'allowed' : expect.objectContaining(lacking));
+    });
 
-  test('and that one is enough for an admin', () => {
-    expect(authorize(callerOf('admin', [scope]), operation, rights)).toBe('allowed');
-  });
+    test('and that one is enough for an admin', () => {
+      expect(authorize(callerOf('admin', [scope]), operation, rights)).toBe('allowed');
+    });
 
-  test('which the system does not', () => {
-    const system: Caller = { kind: 'system', name: 'process-manager' };
-    expect(authorize(system, operation, theirDraft)).toBe('allowed');
-    expect(admit(system, operation)).toBe('allowed');
-    expect(may(system, operation, theirDraft)).toBe(true);
-  });
-});
+    test('which the system does not', () => {
+      const system: Caller = { kind: 'system', name: 'process-manager' };
+      expect(authorize(system, operation, theirDraft)).toBe('allowed');
+      expect(admit(system, operation)).toBe('allowed');
+      expect(may(system, operation, theirDraft)).toBe(true);
+    });
+  },
+);
 
 describe('the order of refusals', () => {
   test('is first to sign in, then the scope, then the right', () => {

@@ -2,14 +2,25 @@
 import { always, type Expression, never } from '#kernel/conditions/expression.ts';
 import { type Check, checkOf, type Facts } from '#kernel/conditions/facts.ts';
 import { type Attributes, anyHoldsOf, type Find, type State } from '#kernel/conditions/holds.ts';
-import { apart, cellOf, EVERYTHING, NOTHING, operationOf, type Reach, type Right, rightsOf } from '#kernel/conditions/rights.ts';
+import {
+  apart,
+  cellOf,
+  EVERYTHING,
+  NOTHING,
+  operationOf,
+  type Reach,
+  type Right,
+  rightsOf,
+} from '#kernel/conditions/rights.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
 import type { UserId } from '#shared/brands.ts';
 import type { Role } from '#shared/events/fields.ts';
 import type { Actor } from '#shared/events/metadata.ts';
 import { Rejection } from '#shared/rejection.ts';
 
-/** Who asks, and the policy that says what they may. A service client is the user that is its service account. */
+/**
+ * Who asks, and the policy that says what they may. A service client is the user that is its service account.
+ */
 export type Caller =
   | { readonly kind: 'anonymous'; readonly policy: Policy }
   | {
@@ -27,16 +38,21 @@ export type Caller =
   | { readonly kind: 'system'; readonly name: string };
 
 /**
- * The client by which people sign in to the pages of their own account. Nobody can register it, and its tokens have none of our scopes:
- * a caller of this client with such a scope is the account page, where somebody has just signed in.
+ * The client by which people sign in to the pages of their own account. Nobody can register it, and its
+ * tokens have none of our scopes: a caller of this client with such a scope is the account page, where
+ * somebody has just signed in.
  */
 export const ACCOUNT_CLIENT_ID = 'annals-account';
 
-/** A personal access token as events name the client that they came by. Nobody can register it: the ids of clients have no colon. */
+/**
+ * A personal access token as events name the client that they came by. Nobody can register it: the ids of
+ * clients have no colon.
+ */
 export const personalTokenClient = (tokenId: string): string => `annals-token:${tokenId}`;
 
 /** As the caller would be without a token. */
-export const withoutToken = (caller: Caller): Caller => (caller.kind === 'user' ? { kind: 'anonymous', policy: caller.policy } : caller);
+export const withoutToken = (caller: Caller): Caller =>
+  caller.kind === 'user' ? { kind: 'anonymous', policy: caller.policy } : caller;
 
 /** The caller as events name it. */
 export const actorOf = (caller: Caller): Actor => {
@@ -51,15 +67,20 @@ export const actorOf = (caller: Caller): Actor => {
 };
 
 /**
- * What a right is asked of: the fields of an aggregate that is there, or is about to be, as far as the right depends on them, and what
- * its references lead to. What is the kernel's own has an `owner`.
+ * What a right is asked of: the fields of an aggregate that is there, or is about to be, as far as the right
+ * depends on them, and what its references lead to. What is the kernel's own has an `owner`.
  */
 export type Resource = { readonly fields?: State; readonly find?: Find };
 
-/** Who may do what: effective right = scope ∧ role ∧ ownership, for the aggregates of a domain and what the kernel has itself. */
+/**
+ * Who may do what: effective right = scope ∧ role ∧ ownership, for the aggregates of a domain and what the
+ * kernel has itself.
+ */
 export type Policy = {
   readonly domain: Domain;
-  /** By operation, as `user.update`. One that is not here, of another release perhaps, nobody has a right to. */
+  /**
+   * By operation, as `user.update`. One that is not here, of another release perhaps, nobody has a right to.
+   */
   readonly rights: ReadonlyMap<string, Right>;
   /** By the conditions of all rights. */
   readonly checks: ReadonlyMap<Expression, Check>;
@@ -113,7 +134,9 @@ const makePolicy = (domain: Domain): Policy => {
     rights.set(operation, { operation, scope: row.scope, kind: undefined, ...apart(byRole) });
   }
   const scopes = [...new Set([...rights.values()].map(({ scope }) => scope))];
-  const all = [...rights.values()].flatMap(({ kind, alternatives }) => alternatives.map((each) => [each, kind] as const));
+  const all = [...rights.values()].flatMap(({ kind, alternatives }) =>
+    alternatives.map((each) => [each, kind] as const),
+  );
   const checks = all.map(([each, kind]) => [each, checkOf(each, { domain, kind, path: [] })] as const);
   return { domain, rights, checks: new Map([...checks, [always, () => true]]), scopes };
 };
@@ -130,9 +153,14 @@ export const scopeOf = ({ rights }: Policy, operation: Operation): string => {
   return right.scope;
 };
 
-/** On which scopes it depends what of all that happens a webhook is told: those of reading, and that of webhooks. */
+/**
+ * On which scopes it depends what of all that happens a webhook is told: those of reading, and that of
+ * webhooks.
+ */
 export const toldScopesOf = (policy: Policy): readonly string[] => {
-  const reading = Object.values(policy.domain.kinds).map((kind) => scopeOf(policy, operationOf(kind, 'read')));
+  const reading = Object.values(policy.domain.kinds).map((kind) =>
+    scopeOf(policy, operationOf(kind, 'read')),
+  );
   return [...new Set([...reading, scopeOf(policy, 'webhook.manage')])];
 };
 
@@ -140,8 +168,15 @@ export const toldScopesOf = (policy: Policy): readonly string[] => {
 export const isPublic = ({ rights }: Policy, operation: Operation): boolean =>
   (rights.get(operation)?.byRole.get('anonymous') ?? NOTHING).size > 0;
 
-/** The whole question. A refusal comes in the order in which a caller can do something about it: sign in, get the scope, give up. */
-export const authorize = (caller: Caller, operation: Operation, resource: Resource): 'allowed' | Rejection => {
+/**
+ * The whole question. A refusal comes in the order in which a caller can do something about it: sign in, get
+ * the scope, give up.
+ */
+export const authorize = (
+  caller: Caller,
+  operation: Operation,
+  resource: Resource,
+): 'allowed' | Rejection => {
   const admission = admit(caller, operation);
   if (admission !== 'allowed' || may(caller, operation, resource)) return admission;
   if (caller.kind === 'anonymous') return new Rejection('unauthenticated');
@@ -149,24 +184,38 @@ export const authorize = (caller: Caller, operation: Operation, resource: Resour
   return byScope === 'allowed' ? new Rejection('forbidden') : byScope;
 };
 
-/** What can be said before the resource is known, and so before anything runs: is the caller signed in, has the token the scope. */
+/**
+ * What can be said before the resource is known, and so before anything runs: is the caller signed in, has
+ * the token the scope.
+ */
 export const admit = (caller: Caller, operation: Operation): 'allowed' | Rejection =>
-  caller.kind === 'system' || isPublic(caller.policy, operation) ? 'allowed' : admitByScope(caller, operation);
+  caller.kind === 'system' || isPublic(caller.policy, operation)
+    ? 'allowed'
+    : admitByScope(caller, operation);
 
-/** As `admit`, where a token must have the scope also for what is public: a write that tells content asks for the right to read. */
+/**
+ * As `admit`, where a token must have the scope also for what is public: a write that tells content asks for
+ * the right to read.
+ */
 export const admitByScope = (caller: Caller, operation: Operation): 'allowed' | Rejection => {
   switch (caller.kind) {
     case 'anonymous':
       return isPublic(caller.policy, operation) ? 'allowed' : new Rejection('unauthenticated');
     case 'user':
-      return hasScope(caller, operation) ? 'allowed' : new Rejection('insufficient_scope', { scope: scopeOf(caller.policy, operation) });
+      return hasScope(caller, operation)
+        ? 'allowed'
+        : new Rejection('insufficient_scope', { scope: scopeOf(caller.policy, operation) });
     case 'system':
       return 'allowed';
   }
 };
 
 /** The answer alone: what a caller may not see is absent. */
-export const may = (caller: Caller, operation: Operation, { fields = NO_FIELDS, find = findNothing }: Resource): boolean => {
+export const may = (
+  caller: Caller,
+  operation: Operation,
+  { fields = NO_FIELDS, find = findNothing }: Resource,
+): boolean => {
   return anyHoldsOf(reachOf(caller, operation))(fields, userIdOf(caller), find, ownOf(caller));
 };
 
@@ -187,7 +236,8 @@ const isAlways: MayDo = () => true;
 /** Null for those who are not signed in. */
 export const userIdOf = (caller: Caller): UserId | null => (caller.kind === 'user' ? caller.userId : null);
 /** What conditions can compare of the caller. */
-export const ownOf = (caller: Caller): Attributes | undefined => (caller.kind === 'user' ? caller.attributes : undefined);
+export const ownOf = (caller: Caller): Attributes | undefined =>
+  caller.kind === 'user' ? caller.attributes : undefined;
 
 const NO_FIELDS: State = {};
 const findNothing: Find = () => undefined;
@@ -196,27 +246,36 @@ const findNothing: Find = () => undefined;
 export const mayByFacts = (caller: Caller, operation: Operation, facts: Facts): boolean => {
   if (caller.kind === 'system') return true;
   const [userId, own] = [userIdOf(caller), ownOf(caller)];
-  for (const condition of reachOf(caller, operation)) if (caller.policy.checks.get(condition)?.(facts, userId, own)) return true;
+  for (const condition of reachOf(caller, operation))
+    if (caller.policy.checks.get(condition)?.(facts, userId, own)) return true;
   return false;
 };
 
 /** As `may`, whatever the scopes of the token: whether the thing is there for whoever the caller is. */
 export const isInReach = (caller: Caller, operation: Operation, resource: Resource): boolean =>
-  may(caller.kind === 'user' ? { ...caller, scopes: new Set([scopeOf(caller.policy, operation)]) } : caller, operation, resource);
+  may(
+    caller.kind === 'user' ? { ...caller, scopes: new Set([scopeOf(caller.policy, operation)]) } : caller,
+    operation,
+    resource,
+  );
 
 /**
- * How far a right of a caller goes, for filters: under which conditions. A token without the scope reaches as far as no token does: what
- * is public needs no scope.
+ * How far a right of a caller goes, for filters: under which conditions. A token without the scope reaches as
+ * far as no token does: what is public needs no scope.
  */
 export const reachOf = (caller: Caller, operation: Operation): Reach => {
   if (caller.kind === 'system') return EVERYTHING;
   const right = caller.policy.rights.get(operation);
-  const role = caller.kind === 'user' && right !== undefined && caller.scopes.has(right.scope) ? caller.role : 'anonymous';
+  const role =
+    caller.kind === 'user' && right !== undefined && caller.scopes.has(right.scope)
+      ? caller.role
+      : 'anonymous';
   return right?.byRole.get(role) ?? NOTHING;
 };
 
 /** Whether a right of a caller goes over everything. */
-export const mayAlways = (caller: Caller, operation: Operation): boolean => reachOf(caller, operation).has(always);
+export const mayAlways = (caller: Caller, operation: Operation): boolean =>
+  reachOf(caller, operation).has(always);
 
 const hasScope = ({ policy, scopes }: Extract<Caller, { kind: 'user' }>, operation: Operation): boolean => {
   const scope = policy.rights.get(operation)?.scope;

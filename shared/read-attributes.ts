@@ -6,10 +6,17 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import { streamName } from '#shared/events/streams.ts';
 
-/** The fields of a person that rights compare, as the log has them; nothing, and nothing is read, in a domain without such rights. */
+/**
+ * The fields of a person that rights compare, as the log has them; nothing, and nothing is read, in a domain
+ * without such rights.
+ */
 export type ReadAttributes = (userId: UserId) => Promise<Attributes | undefined>;
 
-type Dependencies = { readonly domain: Domain; readonly eventLog: Pick<EventLog, 'read'>; readonly codec: Codec };
+type Dependencies = {
+  readonly domain: Domain;
+  readonly eventLog: Pick<EventLog, 'read'>;
+  readonly codec: Codec;
+};
 
 export const createReadAttributes = ({ domain, eventLog, codec }: Dependencies): ReadAttributes => {
   const asked = attributesOf(domain);

@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest';
-import { deleted, isAbsence, isNot, isRejectionCode, isTaken, notFound, REJECTIONS, Rejection } from './rejection.ts';
+import {
+  deleted,
+  isAbsence,
+  isNot,
+  isRejectionCode,
+  isTaken,
+  notFound,
+  REJECTIONS,
+  Rejection,
+} from './rejection.ts';
 
 test.each([
   [notFound('user'), 'user_not_found'],
@@ -13,7 +22,12 @@ test.each([
   [notFound('expenseClaim'), 'expense_claim_not_found', true, 'There is no such expense claim.'],
   [deleted('expenseClaim'), 'expense_claim_deleted', true, 'The expense claim was deleted.'],
   [isTaken('seatRow', 'rowNumber'), 'seat_row_row_number_taken', false, 'The seat row row number is taken.'],
-  [isNot('expenseClaim', 'fullyPaid'), 'expense_claim_not_fully_paid', false, 'The expense claim is not fully paid.'],
+  [
+    isNot('expenseClaim', 'fullyPaid'),
+    'expense_claim_not_fully_paid',
+    false,
+    'The expense claim is not fully paid.',
+  ],
   // A fact may have any name.
   [isNot('claim', 'deleted'), 'claim_not_deleted', false, 'The claim is not deleted.'],
   [isNot('claim', 'foundLate'), 'claim_not_found_late', false, 'The claim is not found late.'],
@@ -24,7 +38,9 @@ test.each([
 });
 
 test('an author’s sentence stands in the place of the derived one', () => {
-  expect(new Rejection(isNot('claim', 'open'), {}, { says: 'The claim was submitted.' }).message).toBe('The claim was submitted.');
+  expect(new Rejection(isNot('claim', 'open'), {}, { says: 'The claim was submitted.' }).message).toBe(
+    'The claim was submitted.',
+  );
 });
 
 test.each(['', 'internal', 'Article_deleted', 'constructor'])('%j is no code of a refusal', (code) =>

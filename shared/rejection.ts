@@ -2,15 +2,16 @@ import { oneOf, snake, spaced } from '#kernel/registry/names.ts';
 import type { Json } from '#shared/json.ts';
 
 /**
- * Every expected refusal of a command, by a stable code. What it means to a transport stands in one table there
- * (`shared/http/problem.ts`), so that the domain knows no status codes.
+ * Every expected refusal of a command, by a stable code. What it means to a transport stands in one table
+ * there (`shared/http/problem.ts`), so that the domain knows no status codes.
  */
 export const REJECTIONS = {
   user_not_found: 'There is no such user.',
   user_deleted: 'The user was deleted.',
   not_erased: 'There is no such user who was deleted.',
   email_taken: 'Another user has this e-mail address.',
-  email_changed_by_application: 'An application cannot change the e-mail address of its own user: they change it at /account/profile.',
+  email_changed_by_application:
+    'An application cannot change the e-mail address of its own user: they change it at /account/profile.',
   last_administrator: 'This is the last administrator: make another user an administrator first.',
   webhook_not_found: 'There is no such webhook.',
   webhook_deleted: 'The webhook was deleted.',
@@ -34,7 +35,8 @@ export const REJECTIONS = {
   too_many_tokens: 'There are as many personal access tokens as one may have: revoke one first.',
   sign_in_too_old: 'The sign-in is too old for this: sign in again.',
   address_not_confirmed: 'Confirm the e-mail address of the account first, at /account/confirm.',
-  account_of_administrator: 'The account of an administrator cannot be deactivated: give them another role first.',
+  account_of_administrator:
+    'The account of an administrator cannot be deactivated: give them another role first.',
   id_taken: 'The id is in use.',
   version_mismatch: 'The item has changed since the version that the request names.',
   patch_not_applicable: 'The patch does not fit the item.',
@@ -45,12 +47,16 @@ export const REJECTIONS = {
   unauthenticated: 'This needs a signed-in caller.',
   insufficient_scope: 'The token lacks the scope for this.',
   forbidden: 'The caller may not do this.',
-  cursor_of_lost_history: 'The event log has lost events since this cursor was given: read again, and begin from now.',
+  cursor_of_lost_history:
+    'The event log has lost events since this cursor was given: read again, and begin from now.',
   invalid_command: 'The command is malformed.',
 } as const satisfies Record<string, string>;
 
 declare const OF_A_DOMAIN: unique symbol;
-/** A refusal that follows from the names of a domain, or that its author declares: made here alone, so that no code is misspelt. */
+/**
+ * A refusal that follows from the names of a domain, or that its author declares: made here alone, so that no
+ * code is misspelt.
+ */
 type DomainCode = string & { readonly [OF_A_DOMAIN]: true };
 export type RejectionCode = keyof typeof REJECTIONS | DomainCode;
 
@@ -58,14 +64,17 @@ export type RejectionCode = keyof typeof REJECTIONS | DomainCode;
 export const notFound = (kind: string): RejectionCode => `${snake(kind)}_not_found` as DomainCode;
 export const deleted = (kind: string): RejectionCode => `${snake(kind)}_deleted` as DomainCode;
 /** Of which a fact is not true, as `article_not_published`. */
-export const isNot = (kind: string, fact: string): RejectionCode => `${snake(kind)}_not_${snake(fact)}` as DomainCode;
+export const isNot = (kind: string, fact: string): RejectionCode =>
+  `${snake(kind)}_not_${snake(fact)}` as DomainCode;
 /** An item with the same key, as `collection_item_exists`. */
 export const exists = (one: string): RejectionCode => `${snake(one)}_exists` as DomainCode;
 /** A list that can hold no more, as `collection_items_full`. */
-export const isFull = (kind: string, list: string): RejectionCode => `${snake(kind)}_${snake(list)}_full` as DomainCode;
+export const isFull = (kind: string, list: string): RejectionCode =>
+  `${snake(kind)}_${snake(list)}_full` as DomainCode;
 
 /** A value that another one has, as `seat_number_taken`. */
-export const isTaken = (kind: string, field: string): RejectionCode => `${snake(kind)}_${snake(field)}_taken` as DomainCode;
+export const isTaken = (kind: string, field: string): RejectionCode =>
+  `${snake(kind)}_${snake(field)}_taken` as DomainCode;
 
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/;
 
@@ -74,7 +83,10 @@ export const isRejectionCode = (code: string): code is RejectionCode => isListed
 
 const isListed = (code: string): code is keyof typeof REJECTIONS => Object.hasOwn(REJECTIONS, code);
 
-/** Nothing is there: what was deleted is gone from reads, so it is not found. A fact may be named `deleted` too. */
+/**
+ * Nothing is there: what was deleted is gone from reads, so it is not found. A fact may be named `deleted`
+ * too.
+ */
 export const isAbsence = (code: string): boolean => /(?:_not_found|(?<!_not)_deleted)$/.test(code);
 
 /** What a refusal says whose author says nothing. */
@@ -99,7 +111,11 @@ export class Rejection extends Error {
   /** What a program needs to know beyond the code, such as the missing scope. Never personal data. */
   readonly details: Readonly<Record<string, Json>>;
 
-  constructor(code: RejectionCode, details: Readonly<Record<string, Json>> = {}, { says, ...options }: RejectionOptions = {}) {
+  constructor(
+    code: RejectionCode,
+    details: Readonly<Record<string, Json>> = {},
+    { says, ...options }: RejectionOptions = {},
+  ) {
     super(says ?? sentenceOf(code), options);
     this.name = 'Rejection';
     this.code = code;

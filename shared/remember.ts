@@ -2,10 +2,12 @@ const VALUES_MAX = 1_000;
 const KEY_CHARACTERS_MAX = 1_000;
 
 /**
- * Memoizes a function of a text. A full cache is cleared as a whole: to keep an order of use would cost more at each look-up than to
- * compute the values again.
+ * Memoizes a function of a text. A full cache is cleared as a whole: to keep an order of use would cost more
+ * at each look-up than to compute the values again.
  */
-export const remember = <Value extends object | string | boolean>(make: (text: string) => Value): ((text: string) => Value) => {
+export const remember = <Value extends object | string | boolean>(
+  make: (text: string) => Value,
+): ((text: string) => Value) => {
   const known = new Map<string, Value>();
   return (text) => {
     const found = known.get(text);

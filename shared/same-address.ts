@@ -1,8 +1,8 @@
 import { domainToUnicode } from 'node:url';
 
 /**
- * Lower case and NFC, with the domain in Unicode, which browsers send in ASCII: what counts as the same e-mail address.
- * Hash this, with a key, where an address is a name of something.
+ * Lower case and NFC, with the domain in Unicode, which browsers send in ASCII: what counts as the same
+ * e-mail address. Hash this, with a key, where an address is a name of something.
  */
 export const sameAddress = (email: string): string => {
   const address = email.normalize('NFC').toLowerCase().normalize('NFC');

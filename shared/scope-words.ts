@@ -3,17 +3,26 @@ import { capital, spaced } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 import { policyOf } from './policy.ts';
 
-/** What a scope allows: in the description of the interface, and to whoever is asked for it, as “It asks to …”. */
+/**
+ * What a scope allows: in the description of the interface, and to whoever is asked for it, as “It asks to
+ * …”.
+ */
 export type ScopeWords = { readonly described: string; readonly asked: string };
 
 const KERNEL: Readonly<Record<string, ScopeWords>> = {
   'read:users': { described: 'Read profiles', asked: 'See profiles, and your own e-mail address' },
-  'write:users': { described: 'Change and delete profiles', asked: 'Change your profile, and delete your account' },
+  'write:users': {
+    described: 'Change and delete profiles',
+    asked: 'Change your profile, and delete your account',
+  },
   'manage:webhooks': {
     described: 'Manage webhooks',
     asked: 'Have changes of what else is allowed here sent to other servers by webhooks',
   },
-  'read:events': { described: 'Read events and histories', asked: 'Follow what changes, and look at the history' },
+  'read:events': {
+    described: 'Read events and histories',
+    asked: 'Follow what changes, and look at the history',
+  },
   'read:schema': {
     described: 'Read the schema of GraphQL where INTROSPECTION is off',
     asked: 'See how the interface for programs is built',
@@ -24,8 +33,10 @@ const KERNEL: Readonly<Record<string, ScopeWords>> = {
     asked: 'See, create and revoke your personal access tokens',
   },
   'manage:accounts': {
-    described: 'Manage accounts: invitations, sessions, applications and tokens of others, and who may sign in',
-    asked: 'Invite people, end the sessions, applications and tokens of others, and keep others from signing in',
+    described:
+      'Manage accounts: invitations, sessions, applications and tokens of others, and who may sign in',
+    asked:
+      'Invite people, end the sessions, applications and tokens of others, and keep others from signing in',
   },
   'manage:operations': {
     described: 'Operate the installation',
@@ -39,7 +50,9 @@ export const scopeWordsOf = (domain: Domain): ReadonlyMap<string, ScopeWords> =>
 
 const derivedWords = (domain: Domain, scope: string): ScopeWords => {
   const { rights } = policyOf(domain);
-  const kind = [...Object.values(domain.kinds), ...domain.views.map(({ asked }) => asked)].find(({ path }) => scope.endsWith(`:${path}`));
+  const kind = [...Object.values(domain.kinds), ...domain.views.map(({ asked }) => asked)].find(({ path }) =>
+    scope.endsWith(`:${path}`),
+  );
   if (kind === undefined) throw new Error(`The scope ${scope} is of nothing`);
   const commands = Object.values(kind.commands).filter(
     ({ name, internal }) => !internal && rights.get(operationOf(kind, name))?.scope === scope,
@@ -49,10 +62,15 @@ const derivedWords = (domain: Domain, scope: string): ScopeWords => {
     const described = `Read ${spaced(kind.plural)}`;
     return {
       described,
-      asked: isOwned && hasHidden(domain, kind) ? `${described}, also those of yours that others cannot see` : described,
+      asked:
+        isOwned && hasHidden(domain, kind)
+          ? `${described}, also those of yours that others cannot see`
+          : described,
     };
   }
-  const described = capital(`${new Intl.ListFormat('en-GB').format([...new Set(commands.map(verbOf))])} ${spaced(kind.plural)}`);
+  const described = capital(
+    `${new Intl.ListFormat('en-GB').format([...new Set(commands.map(verbOf))])} ${spaced(kind.plural)}`,
+  );
   return { described, asked: isOwned ? `${described} of yours` : described };
 };
 

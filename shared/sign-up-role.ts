@@ -7,5 +7,7 @@ export const signUpRoleOf = (domain: Domain, setting: string | undefined): strin
   const role = setting ?? domain.signUp;
   const roles = rolesOf(domain).filter((each) => each !== 'admin');
   if (role === 'off' || roles.includes(role)) return role;
-  throw new ConfigError([`SIGNUP is ${role}, and must be off or a role of ${domain.name}: ${roles.join(', ')}.`]);
+  throw new ConfigError([
+    `SIGNUP is ${role}, and must be off or a role of ${domain.name}: ${roles.join(', ')}.`,
+  ]);
 };

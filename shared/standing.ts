@@ -25,7 +25,9 @@ export const standingIn = (domain: Domain, state: Row): Standing => ({
 });
 
 const valuesOf = (domain: Domain, read: (attribute: Attribute) => unknown): Attributes =>
-  Object.fromEntries(attributesOf(domain).map((each) => [each.name, (read(each) ?? null) as Attributes[string]]));
+  Object.fromEntries(
+    attributesOf(domain).map((each) => [each.name, (read(each) ?? null) as Attributes[string]]),
+  );
 
 const withAttributes = (attributes: Attributes): { readonly attributes?: Attributes } =>
   Object.keys(attributes).length === 0 ? {} : { attributes };

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { weigh } from './weigh.ts';
 
 test('a thousand items weigh something, however little is written in them', () => {
-  const weightOf = (items: number) => weigh({ status: 'present', fields: { items: Array.from({ length: items }, (_, id) => ({ id })) } });
+  const weightOf = (items: number) =>
+    weigh({ status: 'present', fields: { items: Array.from({ length: items }, (_, id) => ({ id })) } });
   expect(weightOf(1_000) - weightOf(0)).toBe(64_000);
 });

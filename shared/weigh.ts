@@ -8,5 +8,8 @@ const lengthOf = (value: unknown): number => {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
   const ofEach = Array.isArray(value) ? WEIGHT_OF_ITEM : 0;
-  return Object.values(value).reduce((sum: number, each) => sum + (typeof each === 'object' ? ofEach : 0) + lengthOf(each), 0);
+  return Object.values(value).reduce(
+    (sum: number, each) => sum + (typeof each === 'object' ? ofEach : 0) + lengthOf(each),
+    0,
+  );
 };

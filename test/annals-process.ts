@@ -22,20 +22,33 @@ type Environment = Readonly<Record<string, string>>;
 /** Ports that are free, and none of the settings of whoever runs the tests. */
 const SETTINGS = { PORT: '0', METRICS_PORT: '0', INTERNAL_PORT: '0' };
 
-type Running = { readonly detached?: boolean /** Of this checkout, unless another. */; readonly folder?: string; readonly node?: string };
+type Running = {
+  readonly detached?: boolean /** Of this checkout, unless another. */;
+  readonly folder?: string;
+  readonly node?: string;
+};
 
-/** Runs this checkout's own program in a process of its own, killed at the end if it still lives; detached, it leads a process group. */
+/**
+ * Runs this checkout's own program in a process of its own, killed at the end if it still lives; detached, it
+ * leads a process group.
+ */
 export const spawnAnnals = (
   args: readonly string[],
   environment: Environment = {},
   { detached = false, folder = root, node = process.execPath }: Running = {},
 ): AnnalsProcess => {
-  const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...SETTINGS, ...environment };
+  const env = {
+    PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+    ...SETTINGS,
+    ...environment,
+  };
   const child = spawn(node, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached });
   const kill = () => void child.kill('SIGKILL');
   process.once('exit', kill);
   const chunks: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk: string) => chunks.push(chunk));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (chunk: string) => chunks.push(chunk));
   const output = () => chunks.join('');
   const exited = once(child, 'close').then(([code, signal]) => {
     process.off('exit', kill);
@@ -54,13 +67,20 @@ export const spawnAnnals = (
 };
 
 /** Runs it to its end. */
-export const runAnnals = async (args: readonly string[], environment: Environment = {}, running: Running = {}) => {
+export const runAnnals = async (
+  args: readonly string[],
+  environment: Environment = {},
+  running: Running = {},
+) => {
   await using annals = spawnAnnals(args, environment, running);
   return { exit: await annals.exited, output: annals.output() };
 };
 
 /** Starts all roles in one process and waits until they are ready. */
-export const startAnnals = async (environment: Environment, running: Running = {}): Promise<AnnalsProcess & { readonly url: string }> => {
+export const startAnnals = async (
+  environment: Environment,
+  running: Running = {},
+): Promise<AnnalsProcess & { readonly url: string }> => {
   const annals = spawnAnnals(['main.ts'], environment, running);
   try {
     const [, url = ''] = await annals.said(/"url":"([^"]+)","msg":"Annals is ready\."/);
@@ -71,7 +91,11 @@ export const startAnnals = async (environment: Environment, running: Running = {
   }
 };
 
-const waitFor = async (pattern: RegExp, output: () => string, child: ChildProcess): Promise<RegExpExecArray> => {
+const waitFor = async (
+  pattern: RegExp,
+  output: () => string,
+  child: ChildProcess,
+): Promise<RegExpExecArray> => {
   const deadline = startDeadline(DEADLINE_MS);
   while (!deadline.isOver()) {
     const match = pattern.exec(output());

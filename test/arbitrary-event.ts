@@ -8,7 +8,12 @@ import type { ArticleId, CommentId } from './publishing-ids.ts';
 
 /** For tests that read events of publishing by name. */
 type Article = { readonly articleId: ArticleId; readonly authorId: UserId };
-type Content = { readonly title: string; readonly body: string; readonly tags: readonly string[]; readonly cover: string | null };
+type Content = {
+  readonly title: string;
+  readonly body: string;
+  readonly tags: readonly string[];
+  readonly cover: string | null;
+};
 type Comment = { readonly commentId: CommentId; readonly articleId: ArticleId; readonly authorId: UserId };
 
 declare module '#shared/events/declared.ts' {
@@ -39,11 +44,14 @@ const position = fc.nat() as fc.Arbitrary<Position>;
 
 const storable = (maxLength: number) =>
   fc.string({ unit: 'binary', maxLength }).filter((value) => values.text(maxLength).safeParse(value).success);
-const visible = (maxLength: number) => storable(maxLength).filter((value) => values.visibleText(maxLength).safeParse(value).success);
+const visible = (maxLength: number) =>
+  storable(maxLength).filter((value) => values.visibleText(maxLength).safeParse(value).success);
 const token = fc.string({ unit: fc.constantFrom(...'abcXYZ019-@.'), minLength: 1, maxLength: 20 });
 const names = fc.array(token, { maxLength: 5 });
 const json = fc.dictionary(storable(8), fc.jsonValue({ noUnicodeString: false })) as fc.Arbitrary<JsonObject>;
-const timestamp = fc.date({ min: new Date(0), max: new Date('2200-01-01'), noInvalidDate: true }).map((date) => date.toISOString());
+const timestamp = fc
+  .date({ min: new Date(0), max: new Date('2200-01-01'), noInvalidDate: true })
+  .map((date) => date.toISOString());
 
 export const arbitrary = {
   name: visible(100),
@@ -51,7 +59,9 @@ export const arbitrary = {
   role: fc.constantFrom('reader', 'author', 'admin'),
   title: visible(200),
   body: storable(300),
-  tags: fc.uniqueArray(fc.string({ unit: fc.constantFrom(...'ab0-'), minLength: 1, maxLength: 40 }), { maxLength: 10 }),
+  tags: fc.uniqueArray(fc.string({ unit: fc.constantFrom(...'ab0-'), minLength: 1, maxLength: 40 }), {
+    maxLength: 10,
+  }),
   cover: fc.option(fc.constantFrom('/uploads/one.png', 'https://example.com/two.jpg')),
   text: visible(300),
   timestamp,
@@ -67,17 +77,31 @@ const scopes = fc.subarray(['read:users', 'manage:webhooks']);
 const webhookContent = {
   url: fc.webUrl(),
   description: fc.option(storable(200)),
-  eventTypes: fc.uniqueArray(fc.constantFrom('*', 'article.*', 'comment.added', 'user.email_abandoned'), { minLength: 1 }),
+  eventTypes: fc.uniqueArray(fc.constantFrom('*', 'article.*', 'comment.added', 'user.email_abandoned'), {
+    minLength: 1,
+  }),
   filter: fc.record({ articleId, authorId: userId }, { requiredKeys: [] }),
   payload: fc.constantFrom('thin' as const, 'full' as const),
   ordered: fc.boolean(),
-  limits: fc.record({ ratePerSecond: fc.integer({ min: 1, max: 1_000 }), concurrency: fc.integer({ min: 1, max: 50 }) }),
-  headers: fc.dictionary(fc.constantFrom('X-Team', 'Authorization', 'constructor'), fc.constantFrom('blue', 'Bearer a b'), {
-    noNullPrototype: true,
+  limits: fc.record({
+    ratePerSecond: fc.integer({ min: 1, max: 1_000 }),
+    concurrency: fc.integer({ min: 1, max: 50 }),
   }),
+  headers: fc.dictionary(
+    fc.constantFrom('X-Team', 'Authorization', 'constructor'),
+    fc.constantFrom('blue', 'Bearer a b'),
+    {
+      noNullPrototype: true,
+    },
+  ),
 };
-const secret = fc.uint8Array({ minLength: 24, maxLength: 64 }).map((bytes) => `whsec_${Buffer.from(bytes).toString('base64')}`);
-const place = fc.record({ log: fc.option(fc.uuid() as fc.Arbitrary<string> as fc.Arbitrary<LogIdentity>), position });
+const secret = fc
+  .uint8Array({ minLength: 24, maxLength: 64 })
+  .map((bytes) => `whsec_${Buffer.from(bytes).toString('base64')}`);
+const place = fc.record({
+  log: fc.option(fc.uuid() as fc.Arbitrary<string> as fc.Arbitrary<LogIdentity>),
+  position,
+});
 const missed = fc.option(fc.record({ since: place, at: timestamp }));
 
 /** A type that is missing here does not compile. */
@@ -87,7 +111,10 @@ const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> 
   'user.deleted': fc.record(user),
   'user.email_abandoned': fc.record({ ...user, claim: token }),
   'article.drafted': fc.record({ ...article, title, body, tags, cover }),
-  'article.edited': fc.record({ ...article, title, body, tags, cover }, { requiredKeys: ['articleId', 'authorId'] }),
+  'article.edited': fc.record(
+    { ...article, title, body, tags, cover },
+    { requiredKeys: ['articleId', 'authorId'] },
+  ),
   'article.published': fc.record(article),
   'article.unpublished': fc.record(article),
   'article.deleted': fc.record(article),
@@ -95,7 +122,10 @@ const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> 
   'comment.edited': fc.record({ ...comment, text }),
   'comment.deleted': fc.record(comment),
   'webhook.registered': fc.record({ ...webhook, ...webhookContent, enabled: fc.boolean(), secret, scopes }),
-  'webhook.changed': fc.record({ ...webhook, ...webhookContent, scopes }, { requiredKeys: ['webhookId', 'ownerId'] }),
+  'webhook.changed': fc.record(
+    { ...webhook, ...webhookContent, scopes },
+    { requiredKeys: ['webhookId', 'ownerId'] },
+  ),
   'webhook.secret_rotated': fc.record({ ...webhook, secret, oldSecretsEndAt: timestamp }),
   'webhook.enabled': fc.record({ ...webhook, scopes }),
   'webhook.disabled': fc.record({ ...webhook, reason: fc.constantFrom(...DISABLED_REASONS), missed }),
@@ -120,7 +150,11 @@ const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> 
   'command.reserved': fc.record({ digest: token, seed: token, at: timestamp, by: token }),
   'command.completed': fc.record({ digest: token, outcome: json, at: timestamp }),
   'session.signed_in': fc.record({ sessionId: token, userId, method: token }),
-  'session.sign_in_failed': fc.record({ sessionId: token, userId: fc.option(userId), attempts: fc.integer({ min: 1 }) }),
+  'session.sign_in_failed': fc.record({
+    sessionId: token,
+    userId: fc.option(userId),
+    attempts: fc.integer({ min: 1 }),
+  }),
   'session.signed_out': fc.record({ sessionId: token, userId }),
   'grant.consented': fc.record({ grantId: token, userId, clientId: token, scopes: names }),
   'grant.revoked': fc.record({ grantId: token, userId: fc.option(userId), clientId: fc.option(token) }),
@@ -134,7 +168,10 @@ const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> 
   'client.changed': fc.record({ clientId: token, changed: names }),
   'client.secret_rotated': fc.record({ clientId: token }),
   'client.deleted': fc.record({ clientId: token }),
-  'account.password_changed': fc.record({ userId, by: fc.constantFrom('password' as const, 'link' as const) }),
+  'account.password_changed': fc.record({
+    userId,
+    by: fc.constantFrom('password' as const, 'link' as const),
+  }),
   'account.reset_requested': fc.record({ userId }),
   'account.reclaimed': fc.record({ userId }),
   'account.passkey_added': fc.record({ userId, passkeyId: token }),
@@ -155,5 +192,7 @@ const DATA: { readonly [Type in EventType]: fc.Arbitrary<EventOf<Type>['data']> 
 
 /** The type and the data come from one line of the table. */
 export const arbitraryEvent = fc.oneof(
-  ...Object.entries(DATA).map(([type, data]) => fc.record({ type: fc.constant(type), data: data as fc.Arbitrary<unknown> })),
+  ...Object.entries(DATA).map(([type, data]) =>
+    fc.record({ type: fc.constant(type), data: data as fc.Arbitrary<unknown> }),
+  ),
 ) as fc.Arbitrary<AnnalsEvent>;

@@ -6,12 +6,17 @@ import { findViolations } from './boundaries.ts';
 const root = join(import.meta.dirname, '..');
 
 const readSources = (): Map<string, string> => {
-  const folders = 'command,query,projector,auth,webhook-dispatcher,audit,command-line,shared,kernel,domain,client,package,testing';
-  const paths = globSync(`{${folders}}/**/*.ts`, { cwd: root, exclude: (path) => path.includes('package/create/template') });
+  const folders =
+    'command,query,projector,auth,webhook-dispatcher,audit,command-line,shared,kernel,domain,client,package,testing';
+  const paths = globSync(`{${folders}}/**/*.ts`, {
+    cwd: root,
+    exclude: (path) => path.includes('package/create/template'),
+  });
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 };
 
-const check = (...files: readonly (readonly [path: string, source: string])[]): string[] => findViolations(new Map(files));
+const check = (...files: readonly (readonly [path: string, source: string])[]): string[] =>
+  findViolations(new Map(files));
 
 test('nobody imports what they may not', () => {
   const sources = readSources();
@@ -36,7 +41,11 @@ test.each([
   ['I/O from a declaration', 'domain/x.ts', `import net from 'node:net';`],
   ['the tests', 'shared/x.ts', `import { x } from '../test/x.ts';`],
   ['the tests, from the command line', 'command-line/x.ts', `import { x } from '../test/x.ts';`],
-  ['the tests, from what authors test with', 'testing/describe-domain/x.ts', `import { x } from '../../test/engines/x.ts';`],
+  [
+    'the tests, from what authors test with',
+    'testing/describe-domain/x.ts',
+    `import { x } from '../../test/engines/x.ts';`,
+  ],
   ['the tests, from the package', 'package/testing/x.ts', `import { x } from '../../test/x.ts';`],
   ['a test runner, from what authors test with', 'testing/x.ts', `import { expect } from 'vitest';`],
   ['the domain, from what authors test with', 'testing/x.ts', `import { x } from '#domain/x.ts';`],
@@ -46,7 +55,11 @@ test.each([
   ['the driver of another engine', 'shared/event-log/eventstoredb/x.ts', `import pg from 'pg';`],
   ['I/O from an event', 'shared/events/x.ts', `import { readFile } from 'node:fs/promises';`],
   ['I/O from a command', 'shared/commands/x.ts', `import express from 'express';`],
-  ['I/O from a decider', 'command/articles/x.ts', `import net from 'node:net';\nexport const x: Decider<A, B, C> = {};`],
+  [
+    'I/O from a decider',
+    'command/articles/x.ts',
+    `import net from 'node:net';\nexport const x: Decider<A, B, C> = {};`,
+  ],
 ])('importing %s is found', (_, path, source) => {
   expect(check([path, source])).toHaveLength(1);
 });
@@ -60,8 +73,13 @@ test('what is measured with finds what it imports, from a package of its own', (
 });
 
 test('I/O that a pure file reaches by way of another is found', () => {
-  const violations = check(['shared/events/x.ts', `import { y } from '#shared/y.ts';`], ['shared/y.ts', `import net from 'node:net';`]);
-  expect(violations).toEqual(['shared/events/x.ts reaches node:net by shared/y.ts: events, commands, and deciders do no I/O.']);
+  const violations = check(
+    ['shared/events/x.ts', `import { y } from '#shared/y.ts';`],
+    ['shared/y.ts', `import net from 'node:net';`],
+  );
+  expect(violations).toEqual([
+    'shared/events/x.ts reaches node:net by shared/y.ts: events, commands, and deciders do no I/O.',
+  ]);
 });
 
 test('the demo is reached by no declaration', () => {
@@ -69,7 +87,9 @@ test('the demo is reached by no declaration', () => {
     ['domain/x.ts', `import { y } from './demo/y.ts';`] as const,
     ['domain/demo/y.ts', `import net from 'node:net';`] as const,
   ];
-  expect(check(...sources)).toEqual(['domain/x.ts reaches node:net by domain/demo/y.ts: events, commands, and deciders do no I/O.']);
+  expect(check(...sources)).toEqual([
+    'domain/x.ts reaches node:net by domain/demo/y.ts: events, commands, and deciders do no I/O.',
+  ]);
 });
 
 test.each([
@@ -80,27 +100,47 @@ test.each([
   ['types that are passed on', `export type { Y } from './y.ts';`],
 ])('a circle of %s is found', (_, source) => {
   const others = ['y', 'z'].map(
-    (name) => [`query/${name}.ts`, `import type { X } from '#shared/w.ts';\nimport type { X } from './x.ts';`] as const,
+    (name) =>
+      [
+        `query/${name}.ts`,
+        `import type { X } from '#shared/w.ts';\nimport type { X } from './x.ts';`,
+      ] as const,
   );
   const [circle, ...more] = check(['query/x.ts', source], ...others);
-  expect(circle).toMatch(/^query\/x\.ts imports query\/[yz]\.ts imports query\/x\.ts: files import each other in no circle/);
+  expect(circle).toMatch(
+    /^query\/x\.ts imports query\/[yz]\.ts imports query\/x\.ts: files import each other in no circle/,
+  );
   expect(more).toEqual([]);
 });
 
 test('a circle by way of a third file is found once', () => {
-  const files = ['x', 'y', 'z'].map((name, at) => [`shared/${name}.ts`, `import type { T } from '#shared/${'yzx'[at]}.ts';`] as const);
+  const files = ['x', 'y', 'z'].map(
+    (name, at) => [`shared/${name}.ts`, `import type { T } from '#shared/${'yzx'[at]}.ts';`] as const,
+  );
   expect(check(...files)).toEqual([
     'shared/x.ts imports shared/y.ts imports shared/z.ts imports shared/x.ts: files import each other in no circle, not even for types.',
   ]);
 });
 
 test.each([
-  ['itself and shared', 'command/send.ts', `import { a } from './a.ts';\nimport { b } from '#shared/b.ts';\nimport { z } from 'zod';`],
-  ['roles, in what authors test with', 'testing/describe-domain/x.ts', `import { x } from '../../query/sources.ts';`],
+  [
+    'itself and shared',
+    'command/send.ts',
+    `import { a } from './a.ts';\nimport { b } from '#shared/b.ts';\nimport { z } from 'zod';`,
+  ],
+  [
+    'roles, in what authors test with',
+    'testing/describe-domain/x.ts',
+    `import { x } from '../../query/sources.ts';`,
+  ],
   ['the test runner where one is chosen', 'package/testing/runner.ts', `const x = await import('vitest');`],
   ['a driver in its adapter', 'shared/database/pool.ts', `import pg from 'pg';`],
   ['I/O in the demo of the domain', 'domain/demo/x.ts', `import net from 'node:net';`],
-  ['types of what does I/O, in a pure file', 'shared/events/x.ts', `import type { Pool } from '#shared/database/pool.ts';`],
+  [
+    'types of what does I/O, in a pure file',
+    'shared/events/x.ts',
+    `import type { Pool } from '#shared/database/pool.ts';`,
+  ],
   ['the audit where a role is started', 'projector/role.ts', `import { x } from '../audit/service.ts';`],
   ['all that is started from where a role begins', 'projector/main.ts', `await import('../main.ts');`],
   ['anything in a test', 'shared/x.test.ts', `import { x } from '../command/x.ts';\nimport pg from 'pg';`],

@@ -5,7 +5,18 @@ export type Sources = ReadonlyMap<string, string>;
 
 type Import = { readonly specifier: string; readonly typeOnly: boolean };
 
-const FOLDERS = ['command', 'query', 'projector', 'auth', 'webhook-dispatcher', 'audit', 'command-line', 'shared', 'kernel', 'domain'];
+const FOLDERS = [
+  'command',
+  'query',
+  'projector',
+  'auth',
+  'webhook-dispatcher',
+  'audit',
+  'command-line',
+  'shared',
+  'kernel',
+  'domain',
+];
 
 /** What is published beside it. Nothing of the repository's own tests is there. */
 const PUBLISHED = [...FOLDERS, 'client', 'package', 'testing'];
@@ -37,11 +48,21 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/sdk-trace': ['shared/tracing/opentelemetry/'],
 };
 
-/** Events, commands, and deciders compute: apart from each other they use these and nothing else at run time. */
+/**
+ * Events, commands, and deciders compute: apart from each other they use these and nothing else at run time.
+ */
 const PURE_FOLDERS = ['kernel/', 'domain/', 'shared/events/', 'shared/commands/'];
 /** What `annals demo` runs calls the interfaces of the running system and draws pictures. */
 const DEMO = 'domain/demo/';
-const PURE_PACKAGES = new Set(['zod', 'canonicalize', 'node:crypto', 'node:url', 'uuid', 'fast-check', 'node:assert/strict']);
+const PURE_PACKAGES = new Set([
+  'zod',
+  'canonicalize',
+  'node:crypto',
+  'node:url',
+  'uuid',
+  'fast-check',
+  'node:assert/strict',
+]);
 const DECIDER = /^export const \w+: Decider</m;
 
 /** Everything that breaks a rule, one sentence each. */
@@ -50,7 +71,9 @@ export const findViolations = (sources: Sources): string[] => {
   const published = [...sources.keys()].filter(isPublished);
   return [
     ...bound.flatMap((path) => violationsOf(path, sources)),
-    ...published.flatMap((path) => importsOf(sources.get(path) ?? '').flatMap(({ specifier }) => strayTests(path, specifier))),
+    ...published.flatMap((path) =>
+      importsOf(sources.get(path) ?? '').flatMap(({ specifier }) => strayTests(path, specifier)),
+    ),
     ...circlesAmong(published, sources),
   ];
 };
@@ -58,16 +81,20 @@ export const findViolations = (sources: Sources): string[] => {
 /** Tests may import anything, and so may what composes: the files at the root and the command line. */
 const isBound = (path: string): boolean => FOLDERS.includes(folderOf(path)) && !path.endsWith('.test.ts');
 
-const isPublished = (path: string): boolean => PUBLISHED.includes(folderOf(path)) && !path.endsWith('.test.ts');
+const isPublished = (path: string): boolean =>
+  PUBLISHED.includes(folderOf(path)) && !path.endsWith('.test.ts');
 
 const strayTests = (path: string, specifier: string): string[] => {
   if (specifier === RUNNER && path !== KNOWS_RUNNER)
-    return [`${path} imports ${specifier}: what is published depends on no test runner, and ${KNOWS_RUNNER} alone knows them.`];
+    return [
+      `${path} imports ${specifier}: what is published depends on no test runner, and ${KNOWS_RUNNER} alone knows them.`,
+    ];
   // Roles import nothing but themselves and #shared anyway.
   const isRole = FOLDERS.includes(folderOf(path)) && folderOf(path) !== COMPOSING;
   const target = localTarget(path, specifier);
   if (isRole || target === undefined) return [];
-  if (folderOf(target) === OF_THE_REPOSITORY) return [`${path} imports ${specifier}: the tests of the repository are not published.`];
+  if (folderOf(target) === OF_THE_REPOSITORY)
+    return [`${path} imports ${specifier}: the tests of the repository are not published.`];
   if (folderOf(path) === 'testing' && folderOf(target) === 'domain')
     return [`${path} imports ${specifier}: the domain is given to what tests it.`];
   return [];
@@ -76,7 +103,10 @@ const strayTests = (path: string, specifier: string): string[] => {
 const folderOf = (path: string): string => path.split('/', 1)[0] ?? '';
 
 const violationsOf = (path: string, sources: Sources): string[] => [
-  ...importsOf(sources.get(path) ?? '').flatMap(({ specifier }) => [...crossings(path, specifier), ...strayDrivers(path, specifier)]),
+  ...importsOf(sources.get(path) ?? '').flatMap(({ specifier }) => [
+    ...crossings(path, specifier),
+    ...strayDrivers(path, specifier),
+  ]),
   ...(isPure(path, sources) ? impurities(path, sources) : []),
 ];
 
@@ -131,18 +161,26 @@ const impurities = (start: string, sources: Sources): string[] => {
 /** Types count as well: files that need each other's cannot be understood one by one. */
 const circlesAmong = (paths: readonly string[], sources: Sources): string[] => {
   const targets = new Map(
-    paths.map((path) => [path, importsOf(sources.get(path) ?? '').flatMap(({ specifier }) => localTarget(path, specifier) ?? [])]),
+    paths.map((path) => [
+      path,
+      importsOf(sources.get(path) ?? '').flatMap(({ specifier }) => localTarget(path, specifier) ?? []),
+    ]),
   );
   const named = new Set<string>();
   return paths.flatMap((path) => {
     const circle = named.has(path) ? undefined : circleFrom(path, targets);
     for (const each of circle ?? []) named.add(each);
-    return circle ? [`${circle.join(' imports ')}: files import each other in no circle, not even for types.`] : [];
+    return circle
+      ? [`${circle.join(' imports ')}: files import each other in no circle, not even for types.`]
+      : [];
   });
 };
 
 /** The shortest way along imports from a file to itself. */
-const circleFrom = (start: string, targets: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined => {
+const circleFrom = (
+  start: string,
+  targets: ReadonlyMap<string, readonly string[]>,
+): readonly string[] | undefined => {
   const ways = new Map<string, readonly string[]>([[start, [start]]]);
   for (const [path, way] of ways)
     for (const target of targets.get(path) ?? []) {
@@ -161,6 +199,9 @@ const STATEMENT = /^\s*(import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?['"]([^'
 const DYNAMIC = /\bimport\(\s*['"]([^'"]+)['"]/g;
 
 const importsOf = (source: string): readonly Import[] => [
-  ...[...source.matchAll(STATEMENT)].map(([, , type, specifier = '']) => ({ specifier, typeOnly: type !== undefined })),
+  ...[...source.matchAll(STATEMENT)].map(([, , type, specifier = '']) => ({
+    specifier,
+    typeOnly: type !== undefined,
+  })),
   ...[...source.matchAll(DYNAMIC)].map(([, specifier = '']) => ({ specifier, typeOnly: false })),
 ];

@@ -1,15 +1,22 @@
 import { expect, test } from 'vitest';
 import { runAnnals } from './annals-process.ts';
 
-const chaos = (args: readonly string[], environment = {}) => runAnnals(['test/chaos/mixed/main.ts', ...args], environment);
+const chaos = (args: readonly string[], environment = {}) =>
+  runAnnals(['test/chaos/mixed/main.ts', ...args], environment);
 
 test('the run of faults explains itself, and refuses what it does not know', async () => {
-  expect(await chaos(['--help'])).toEqual({ exit: 0, output: expect.stringContaining('Usage: npm run chaos -- [options]\n') });
+  expect(await chaos(['--help'])).toEqual({
+    exit: 0,
+    output: expect.stringContaining('Usage: npm run chaos -- [options]\n'),
+  });
   expect(await chaos(['--fault', '3'])).toEqual({
     exit: 64,
     output: 'chaos: there is no option --fault; did you mean --faults? (more: npm run chaos -- --help).\n',
   });
-  expect(await chaos(['--log', 'paper'])).toMatchObject({ exit: 64, output: expect.stringMatching(/^chaos: --log must be postgres or/) });
+  expect(await chaos(['--log', 'paper'])).toMatchObject({
+    exit: 64,
+    output: expect.stringMatching(/^chaos: --log must be postgres or/),
+  });
 });
 
 test('a program that the run of faults needs and that is not there is one sentence', async () => {

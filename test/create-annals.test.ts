@@ -30,7 +30,10 @@ test('an older Node is told so in one sentence', async () => {
 /** A registry behind a network that drops packets: it takes connections and never answers. */
 const startSilence = async () => {
   const sockets = new Set<Socket>();
-  const server = createServer((socket) => void sockets.add(socket.on('error', () => {}))).listen(0, '127.0.0.1');
+  const server = createServer((socket) => void sockets.add(socket.on('error', () => {}))).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
@@ -68,7 +71,10 @@ describe('behind a network that drops packets', () => {
     // A terminal sends it to npm as well.
     if (signal === 'SIGINT') process.kill(-(creating.child.pid ?? 0), signal);
     else creating.child.kill(signal);
-    expect({ exit: await creating.exited, output: creating.output() }).toEqual({ exit: 130, output: 'Installing …\n\n' });
+    expect({ exit: await creating.exited, output: creating.output() }).toEqual({
+      exit: 130,
+      output: 'Installing …\n\n',
+    });
     expect(await readdir(place.path)).not.toContain('fresh');
   });
 
@@ -80,7 +86,9 @@ describe('behind a network that drops packets', () => {
     await silence.asked;
     process.kill(-(creating.child.pid ?? 0), 'SIGINT');
     expect(await creating.exited).toBe(130);
-    expect(creating.output()).toMatch(/fresh was there before, so what was written into it is left: empty it before you begin again\.\n/);
+    expect(creating.output()).toMatch(
+      /fresh was there before, so what was written into it is left: empty it before you begin again\.\n/,
+    );
     expect(await readdir(join(place.path, 'fresh'))).toContain('package.json');
   });
 });

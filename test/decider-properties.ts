@@ -80,12 +80,21 @@ export const describeDecider = <State, Command, Event extends AnnalsEvent>(
 
 type Forms = Readonly<Record<string, fc.Arbitrary<Row>>>;
 
-/** The same for a kind of a domain, over all of its commands, beside anything that its references may lead to. */
-export const describeKind = (domain: Domain, name: string, forms: Forms, others: readonly AggregateState[] = [ABSENT]): void => {
+/**
+ * The same for a kind of a domain, over all of its commands, beside anything that its references may lead to.
+ */
+export const describeKind = (
+  domain: Domain,
+  name: string,
+  forms: Forms,
+  others: readonly AggregateState[] = [ABSENT],
+): void => {
   const kind = domain.kinds[name];
   if (kind === undefined) throw new Error(`${name} is no kind of the domain`);
   const { initial, evolve, decide } = deciderOf(domain, kind);
-  const ids = Object.fromEntries([`${name}Id`, ...kind.identity.map((each) => wire(each, kind.fields[each]))].map((key) => [key, ID]));
+  const ids = Object.fromEntries(
+    [`${name}Id`, ...kind.identity.map((each) => wire(each, kind.fields[each]))].map((key) => [key, ID]),
+  );
   const command = fc.oneof(
     ...Object.keys(kind.commands).map((each) =>
       fc
@@ -98,7 +107,11 @@ export const describeKind = (domain: Domain, name: string, forms: Forms, others:
       initial,
       evolve: (state, event) => evolve(state, { ...event, metadata: { at: AT, actor: `user:${ID}` } }),
       decide: ({ command, other }, state) =>
-        decide(command, state, { callerId: ID, at: AT, look: () => other }) as readonly unknown[] as readonly AnnalsEvent[],
+        decide(command, state, {
+          callerId: ID,
+          at: AT,
+          look: () => other,
+        }) as readonly unknown[] as readonly AnnalsEvent[],
     },
     command,
   );
@@ -108,7 +121,10 @@ const AT = '2026-01-02T03:04:05.678Z';
 const ID = 8;
 
 /** The events that a sequence of commands leads to, refusals left out. */
-const run = <State, Command, Event>(decider: Decider<State, Command, Event>, commands: readonly Command[]): readonly Event[] => {
+const run = <State, Command, Event>(
+  decider: Decider<State, Command, Event>,
+  commands: readonly Command[],
+): readonly Event[] => {
   let state = decider.initial;
   return commands.flatMap((command) => {
     const events = decideOrRefuse(decider, command, state);

@@ -1,4 +1,5 @@
-// Over 200 lines, because every file of the deployment is held against the settings and ports that are read here.
+// Over 200 lines, because every file of the deployment is held against the settings and ports that are read
+// here.
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,18 +14,25 @@ import { SETTINGS } from '#shared/process/settings.ts';
 /** What nobody can try here without Docker: that the files of deployment name only what there is. */
 const root = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
-const namesIn = (text: string): Set<string> => new Set([...text.matchAll(/(?<!\$)\$\{([A-Z_]+)/g)].map(([, name = '']) => name));
+const namesIn = (text: string): Set<string> =>
+  new Set([...text.matchAll(/(?<!\$)\$\{([A-Z_]+)/g)].map(([, name = '']) => name));
 
 const Service = z.object({
   image: z.string(),
   build: z.string().optional(),
   pull_policy: z.string().optional(),
   logging: z.object({ options: z.object({ 'max-size': z.string(), 'max-file': z.string() }) }).optional(),
-  deploy: z.object({ resources: z.object({ limits: z.object({ cpus: z.string(), memory: z.string(), pids: z.number() }) }) }).optional(),
+  deploy: z
+    .object({
+      resources: z.object({ limits: z.object({ cpus: z.string(), memory: z.string(), pids: z.number() }) }),
+    })
+    .optional(),
   command: z.array(z.string()).optional(),
   entrypoint: z.array(z.string()).optional(),
   environment: z.record(z.string(), z.string()).default({}),
-  depends_on: z.union([z.array(z.string()), z.record(z.string(), z.object({ condition: z.string() }))]).default({}),
+  depends_on: z
+    .union([z.array(z.string()), z.record(z.string(), z.object({ condition: z.string() }))])
+    .default({}),
   volumes: z.array(z.string()).default([]),
   secrets: z.array(z.string()).default([]),
   profiles: z.array(z.string()).default([]),
@@ -39,7 +47,9 @@ const { services, volumes, secrets } = z
   .parse(parse(compose, { merge: true }));
 const roles = globSync('*/main.ts', { cwd: root }).map(dirname);
 const ingress = services.ingress?.environment ?? {};
-const example = new Map([...read('.env.example').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]));
+const example = new Map(
+  [...read('.env.example').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
+);
 
 test('compose has a service for each role, which runs a file that is there', () => {
   for (const role of roles) expect(services[role]?.command, role).toEqual([`${role}/main.ts`]);
@@ -73,7 +83,8 @@ test('compose brings along what the audit kept on the volume of before, and take
   const { entrypoint: [shell = '', flags = '', script = ''] = [], command = [] } = services.prepare ?? {};
   const folder = await mkdtemp(join(tmpdir(), 'annals-audit-'));
   const here = script.replaceAll('$$', '$').replaceAll('/var/lib', folder).replace('exec node', 'echo');
-  const prepare = () => expect(String(execFileSync(shell, [flags, here, 'prepare', ...command]))).toBe(`${command.join(' ')}\n`);
+  const prepare = () =>
+    expect(String(execFileSync(shell, [flags, here, 'prepare', ...command]))).toBe(`${command.join(' ')}\n`);
   const write = (path: string, text: string) => writeFile(join(folder, path), text);
   const now = (name: string) => readFileSync(join(folder, 'annals-audit', name), 'utf8');
   try {
@@ -85,7 +96,11 @@ test('compose brings along what the audit kept on the volume of before, and take
     await write('annals/audit/before/keys.jsonl', 'a key\n');
     await write('annals-audit/heads.jsonl', 'a head\nanother\n');
     prepare();
-    expect([now('erasures.jsonl'), now('heads.jsonl'), now('before/keys.jsonl')]).toEqual(['one\ntwo\n', 'a head\nanother\n', 'a key\n']);
+    expect([now('erasures.jsonl'), now('heads.jsonl'), now('before/keys.jsonl')]).toEqual([
+      'one\ntwo\n',
+      'a head\nanother\n',
+      'a key\n',
+    ]);
     await write('annals/audit/erasures.jsonl', 'one\ntwo\nthree\n');
     await write('annals-audit/erasures.jsonl', 'one\ntwo\nfour\n');
     prepare();
@@ -98,7 +113,9 @@ test('compose brings along what the audit kept on the volume of before, and take
 
 test('compose waits only for services that there are, and mounts only files and volumes that there are', () => {
   for (const service of Object.values(services)) {
-    for (const name of Array.isArray(service.depends_on) ? service.depends_on : Object.keys(service.depends_on))
+    for (const name of Array.isArray(service.depends_on)
+      ? service.depends_on
+      : Object.keys(service.depends_on))
       expect(services).toHaveProperty(name);
     for (const secret of service.secrets) expect(secrets).toHaveProperty(secret);
     for (const [source = ''] of service.volumes.map((volume) => volume.split(':'))) {
@@ -119,7 +136,10 @@ test('compose gives the roles settings that they accept', () => {
       const setting = isFile ? name.slice(0, -'_FILE'.length) : name;
       expect(SETTINGS).toHaveProperty(setting);
       if (isFile) expect(services[role]?.secrets).toContain(value.replace('/run/secrets/', ''));
-      const filled = value.replaceAll(/\$\{(\w+)(?::-[^}]*|:\?[^}]*)\}/g, (_, variable) => example.get(variable) ?? '');
+      const filled = value.replaceAll(
+        /\$\{(\w+)(?::-[^}]*|:\?[^}]*)\}/g,
+        (_, variable) => example.get(variable) ?? '',
+      );
       return [setting, isFile ? made[setting] : filled] as const;
     });
     expect(loadConfig(Object.fromEntries(given))).toMatchObject({
@@ -134,7 +154,8 @@ test('compose gives the roles settings that they accept', () => {
 test('compose and .env.example name the same variables, and the profiles of the engines', () => {
   const profiles = new Set(Object.values(services).flatMap((service) => service.profiles));
   expect([...example.keys()].toSorted()).toEqual([...namesIn(compose), 'COMPOSE_PROFILES'].toSorted());
-  for (const profile of example.get('COMPOSE_PROFILES')?.split(',') ?? []) expect(profiles).toContain(profile);
+  for (const profile of example.get('COMPOSE_PROFILES')?.split(',') ?? [])
+    expect(profiles).toContain(profile);
 });
 
 test('the script makes every secret that compose mounts, once', async () => {
@@ -142,7 +163,8 @@ test('the script makes every secret that compose mounts, once', async () => {
   try {
     await mkdir(join(folder, 'deploy'));
     await copyFile(join(root, 'deploy/make-secrets.sh'), join(folder, 'deploy/make-secrets.sh'));
-    const makeSecrets = () => execFileSync('sh', [join(folder, 'deploy/make-secrets.sh')], { encoding: 'utf8' });
+    const makeSecrets = () =>
+      execFileSync('sh', [join(folder, 'deploy/make-secrets.sh')], { encoding: 'utf8' });
     const contents = () => Object.values(secrets).map(({ file }) => readFileSync(join(folder, file), 'utf8'));
     makeSecrets();
     const first = contents();
@@ -162,12 +184,20 @@ test('the script makes every secret that compose mounts, once', async () => {
 });
 
 test('alerts and plots name only metrics that there are, and each alert has its page', () => {
-  const sources = globSync('{audit,auth,command,projector,query,shared,webhook-dispatcher}/**/*.ts', { cwd: root }).map(read).join('\n');
+  const sources = globSync('{audit,auth,command,projector,query,shared,webhook-dispatcher}/**/*.ts', {
+    cwd: root,
+  })
+    .map(read)
+    .join('\n');
   const kept = new Set([...sources.matchAll(/'(annals_[a-z_]+)'/g)].map(([, name = '']) => name));
   const alerts = z
     .object({
       groups: z.array(
-        z.object({ rules: z.array(z.object({ alert: z.string(), expr: z.string(), annotations: z.object({ runbook: z.string() }) })) }),
+        z.object({
+          rules: z.array(
+            z.object({ alert: z.string(), expr: z.string(), annotations: z.object({ runbook: z.string() }) }),
+          ),
+        }),
       ),
     })
     .parse(parse(read('deploy/prometheus/alerts.yml')))
@@ -175,10 +205,12 @@ test('alerts and plots name only metrics that there are, and each alert has its 
   const shown = read('deploy/grafana/dashboards/annals.json');
   const headings = [...read('docs/runbooks.md').matchAll(/^## (\w+)$/gm)].map(([, heading]) => heading);
   for (const text of [shown, ...alerts.map(({ expr }) => expr)]) {
-    for (const [name] of text.matchAll(/\bannals_[a-z_]+/g)) expect(kept).toContain(name.replace(/_(?:bucket|count|sum)$/, ''));
+    for (const [name] of text.matchAll(/\bannals_[a-z_]+/g))
+      expect(kept).toContain(name.replace(/_(?:bucket|count|sum)$/, ''));
   }
   expect(headings).toEqual(alerts.map(({ alert }) => alert));
-  for (const { alert, annotations } of alerts) expect(annotations.runbook).toBe(`docs/runbooks.md#${alert.toLowerCase()}`);
+  for (const { alert, annotations } of alerts)
+    expect(annotations.runbook).toBe(`docs/runbooks.md#${alert.toLowerCase()}`);
 });
 
 test('the ingress is told all that its configuration asks for, and where the roles listen', () => {
@@ -212,7 +244,9 @@ test('the ingress starts with its secret, or not at all', async () => {
   try {
     expect(() => execFileSync(shell, [flags, here], { stdio: 'pipe' })).toThrow();
     await writeFile(join(folder, 'client_cert_secret'), 'of the file\n');
-    expect(String(execFileSync(shell, [flags, here]))).toBe('of the file|nginx|-c|/tmp/nginx.conf|-g|daemon off;|');
+    expect(String(execFileSync(shell, [flags, here]))).toBe(
+      'of the file|nginx|-c|/tmp/nginx.conf|-g|daemon off;|',
+    );
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -223,10 +257,21 @@ test('the image has the Node of package.json, every role, and the ports of the s
   const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
   expect(/^ARG NODE=(.*)$/m.exec(dockerfile)?.[1]).toBe(dependencies.node);
   const kept = read('.dockerignore').split('\n');
-  for (const path of [...roles, 'audit', 'kernel', 'domain', 'shared', 'main.ts', 'annals.ts', 'command-line'])
+  for (const path of [
+    ...roles,
+    'audit',
+    'kernel',
+    'domain',
+    'shared',
+    'main.ts',
+    'annals.ts',
+    'command-line',
+  ])
     expect(kept).toContain(`!${path}`);
   expect(dockerfile).toContain(`http://127.0.0.1:\${PORT:-${SETTINGS.PORT.fallback}}/readyz`);
-  expect(dockerfile).toContain(`EXPOSE ${SETTINGS.PORT.fallback} ${SETTINGS.METRICS_PORT.fallback} ${SETTINGS.INTERNAL_PORT.fallback}`);
+  expect(dockerfile).toContain(
+    `EXPOSE ${SETTINGS.PORT.fallback} ${SETTINGS.METRICS_PORT.fallback} ${SETTINGS.INTERNAL_PORT.fallback}`,
+  );
 });
 
 test.each(['main.ts', 'annals.ts'])('the image has what %s imports', (entry) => {
@@ -250,7 +295,10 @@ test('a release is of one version, for the platforms that docker-bake.hcl has', 
   const workflow = z
     .object({
       jobs: z.object({
-        publish: z.object({ env: z.record(z.string(), z.string()), steps: z.array(z.looseObject({ uses: z.string().optional() })) }),
+        publish: z.object({
+          env: z.record(z.string(), z.string()),
+          steps: z.array(z.looseObject({ uses: z.string().optional() })),
+        }),
       }),
     })
     .parse(parse(read('.github/workflows/release.yml')));
@@ -261,6 +309,9 @@ test('a release is of one version, for the platforms that docker-bake.hcl has', 
     .object({ files: z.string(), targets: z.string() })
     .parse(steps.find(({ uses }) => uses?.startsWith('docker/bake-action@'))?.with);
   expect(read(files)).toMatch(
-    new RegExp(`^target "${targets}" [{][\\s\\S]*"linux/amd64", "linux/arm64"[\\s\\S]*type=sbom[\\s\\S]*type=provenance`, 'm'),
+    new RegExp(
+      `^target "${targets}" [{][\\s\\S]*"linux/amd64", "linux/arm64"[\\s\\S]*type=sbom[\\s\\S]*type=provenance`,
+      'm',
+    ),
   );
 });

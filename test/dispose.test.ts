@@ -41,7 +41,11 @@ describe.each([
       });
       stack.defer(() => Promise.reject(new Error('of the third')));
     };
-    expect(await told(scope)).toEqual({ name: 'SuppressedError', later: 'Error: of the second', suppressed: 'Error: of the third' });
+    expect(await told(scope)).toEqual({
+      name: 'SuppressedError',
+      later: 'Error: of the second',
+      suppressed: 'Error: of the third',
+    });
     expect(said).toEqual(['first']);
   });
 

@@ -8,7 +8,9 @@ import { patternOf, sectionsOf } from './engines/tutorial-page.ts';
 
 /** The guide, as the page tells it, in a copy of this checkout, because it writes files into it. */
 const SECTIONS = sectionsOf(readFileSync(new URL('../docs/domain.md', import.meta.url), 'utf8'));
-/** What is no part of a clone, and what the copy does not need; it has the `node_modules` of this checkout. */
+/**
+ * What is no part of a clone, and what the copy does not need; it has the `node_modules` of this checkout.
+ */
 const LEFT_OUT = /^(?:\..*|node_modules|coverage|dist)$/;
 
 const open = new AsyncDisposableStack();

@@ -13,21 +13,31 @@ const PRODUCTION = [
 /** Where the names of publishing remain, and why; each line that names one fits the pattern. */
 const EXCEPTIONS: readonly (readonly [path: RegExp, lines: RegExp, why: string])[] = [
   [/\.(?:ts|sql)$/, /\bcomment on (?:schema|table|column)\b/, 'SQL’s own word.'],
-  [/^shared\/audit\/export\/line\.ts$/, /examples:/, 'Examples in `/openapi.json`, of a schema that no domain makes.'],
-  [/^auth\/accounts\/migrations\/000[12]-/, /check \(role in/, 'Migrations are history; a later one takes the check away.'],
+  [
+    /^shared\/audit\/export\/line\.ts$/,
+    /examples:/,
+    'Examples in `/openapi.json`, of a schema that no domain makes.',
+  ],
+  [
+    /^auth\/accounts\/migrations\/000[12]-/,
+    /check \(role in/,
+    'Migrations are history; a later one takes the check away.',
+  ],
   [/^webhook-dispatcher\/ledger\/000[13]-/, /./, 'Migrations are history.'],
   [/^kernel\/declare\/webhook\.ts$/, /article|comment/, 'Golden examples of events of webhooks.'],
   [/^query\/docs\/style\/code\.css$/, /\.hljs-comment/, 'A class of the highlighter.'],
   [/^shared\/events\/webhook\.ts$/, /article/, 'A sentence of a refusal.'],
 ];
 
-const read = (paths: readonly string[]) => new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+const read = (paths: readonly string[]) =>
+  new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 
 test('no file that runs names an aggregate, a field or a role of the domain', () => {
   const paths = globSync(PRODUCTION, { cwd: root }).filter((path) => !path.endsWith('.test.ts'));
   expect(paths.length).toBeGreaterThan(500);
   const mentions = findMentions(publishing, read(paths));
-  const isExcepted = ({ path, text }: (typeof mentions)[number]) => EXCEPTIONS.some(([file, lines]) => file.test(path) && lines.test(text));
+  const isExcepted = ({ path, text }: (typeof mentions)[number]) =>
+    EXCEPTIONS.some(([file, lines]) => file.test(path) && lines.test(text));
   expect(mentions.filter((mention) => !isExcepted(mention))).toEqual([]);
   for (const [file, lines, why] of EXCEPTIONS)
     expect(

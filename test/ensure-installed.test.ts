@@ -16,13 +16,21 @@ const LOCKED = {
 };
 const WHOLE = ['needed', 'tool', 'both'];
 
-/** A checkout in which some of the packages are installed, and an npm that installs what it is told to and says how it was called. */
+/**
+ * A checkout in which some of the packages are installed, and an npm that installs what it is told to and
+ * says how it was called.
+ */
 const openCheckout = async (installed: readonly string[]) => {
   const folder = await mkdtempDisposable(join(tmpdir(), 'annals-checkout-'));
   const at = (...path: readonly string[]) => join(folder.path, ...path);
   const listing = (names: readonly string[]) =>
     JSON.stringify({
-      packages: Object.fromEntries(names.map((name) => [`node_modules/${name}`, { version: '1.0.0', dev: name === 'tool' || undefined }])),
+      packages: Object.fromEntries(
+        names.map((name) => [
+          `node_modules/${name}`,
+          { version: '1.0.0', dev: name === 'tool' || undefined },
+        ]),
+      ),
     });
   await mkdir(at('scripts'));
   await mkdir(at('node_modules'));
@@ -54,8 +62,10 @@ test('what is installed is not installed again, and what is not is installed onc
 
 test('a start installs no tools of development, which come with the first check', async () => {
   await using checkout = await openCheckout([]);
-  for (const script of ['start', 'annals', 'token', 'start']) expect(await checkout.before(script)).toBe('ci --omit=dev');
-  for (const script of ['test', 'check', 'start']) expect(await checkout.before(script)).toBe('ci --omit=dev ci');
+  for (const script of ['start', 'annals', 'token', 'start'])
+    expect(await checkout.before(script)).toBe('ci --omit=dev');
+  for (const script of ['test', 'check', 'start'])
+    expect(await checkout.before(script)).toBe('ci --omit=dev ci');
 });
 
 test('an install without the tools of development is enough to run Annals, and not to check it', async () => {

@@ -3,7 +3,11 @@ import { demandEqual } from '../testing/equal.ts';
 
 test.each([
   ['a property that is undefined and none', { a: 1, b: undefined }, { a: 1 }],
-  ['objects with and without a prototype', [Object.assign(Object.create(null), { a: { b: [1] } })], [{ a: { b: [1] } }]],
+  [
+    'objects with and without a prototype',
+    [Object.assign(Object.create(null), { a: { b: [1] } })],
+    [{ a: { b: [1] } }],
+  ],
   ['properties in another order', { a: 1, b: 2 }, { b: 2, a: 1 }],
   ['no number', Number.NaN, Number.NaN],
 ])('%s are equal', (_, one, other) => {
@@ -25,5 +29,7 @@ test('the error says what was compared, and where the difference is', () => {
     { id: 1, tags: ['a', 'b'] },
     { id: 1, tags: ['a', 'c'] },
   ];
-  expect(() => demandEqual(actual, wanted, 'the tags of an article')).toThrow(/^the tags of an article\n(?:.*\n)*[+] +'b'\n- +'c'\n/);
+  expect(() => demandEqual(actual, wanted, 'the tags of an article')).toThrow(
+    /^the tags of an article\n(?:.*\n)*[+] +'b'\n- +'c'\n/,
+  );
 });

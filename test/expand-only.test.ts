@@ -62,7 +62,9 @@ test.each([
   ['-- Unused since 0.3.0\ndrop table thing', 'takes away what is unused since 0.3.0'],
   ['-- Unused since 0.10.0\ndrop table thing', 'takes away what is unused since 0.10.0'],
 ])('%s is found', async (sql, found) => {
-  expect(await disturbances([before, { name: '2', sql }], '0.3.0')).toEqual([expect.stringContaining(`2 ${found}`)]);
+  expect(await disturbances([before, { name: '2', sql }], '0.3.0')).toEqual([
+    expect.stringContaining(`2 ${found}`),
+  ]);
 });
 
 test.each([
@@ -78,7 +80,10 @@ test.each([
 });
 
 test('what the previous release reads of the read model is there', async ({ skip }) => {
-  const { stdout, status } = spawnSync('git', ['show', `${PREVIOUS_RELEASE}:projector/read-model.sql`], { cwd: ROOT, encoding: 'utf8' });
+  const { stdout, status } = spawnSync('git', ['show', `${PREVIOUS_RELEASE}:projector/read-model.sql`], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
   skip(status !== 0, `${PREVIOUS_RELEASE} is not in this checkout`);
   const today = await tablesOf((await readDefinition(tablesOfDomain(publishing))).tables);
   for (const [table, columns] of await tablesOf(stdout))

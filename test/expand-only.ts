@@ -5,8 +5,9 @@ import { isOlder, unusedSinceOf } from '#shared/database/migrate.ts';
 export type File = { readonly name: string; readonly sql: string };
 
 /**
- * What of the migrations would disturb processes of the release before, which go on while the first of the new one have migrated: all that is
- * not known to leave what is there as it is. A file that says `-- Unused since 0.2.0` may take away what no release from that on uses.
+ * What of the migrations would disturb processes of the release before, which go on while the first of the
+ * new one have migrated: all that is not known to leave what is there as it is. A file that says `-- Unused
+ * since 0.2.0` may take away what no release from that on uses.
  */
 export const disturbances = async (files: readonly File[], release: string): Promise<readonly string[]> => {
   const tables: Tables = new Map();
@@ -44,13 +45,20 @@ type Sight = {
 type Kind = Node extends infer Each ? (Each extends unknown ? keyof Each : never) : never;
 
 /** They make something that nobody knows yet. */
-const HARMLESS: ReadonlySet<string> = new Set<Kind>(['CreateSchemaStmt', 'CreateSeqStmt', 'CreateEnumStmt', 'CommentStmt', 'SelectStmt']);
+const HARMLESS: ReadonlySet<string> = new Set<Kind>([
+  'CreateSchemaStmt',
+  'CreateSeqStmt',
+  'CreateEnumStmt',
+  'CommentStmt',
+  'SelectStmt',
+]);
 
 const look = (statement: Node, sight: Sight): void => {
   const { before, added, complain } = sight;
   const isOld = (relation: RangeVar | undefined) => before.has(nameOf(relation));
   if ('CreateStmt' in statement) {
-    for (const table of referencedBy(statement)) if (before.has(table)) complain(`keeps rows of ${table} from being deleted`);
+    for (const table of referencedBy(statement))
+      if (before.has(table)) complain(`keeps rows of ${table} from being deleted`);
     note(statement, sight.tables);
     noteConstraints(nameOf(statement.CreateStmt.relation), constraintsOf(statement), sight.constraints);
   } else if ('AlterTableStmt' in statement) {
@@ -65,11 +73,15 @@ const look = (statement: Node, sight: Sight): void => {
     if (statement.CreateFunctionStmt.replace) complain('replaces a function: give the new one another name');
   } else if ('UpdateStmt' in statement) {
     const { relation, targetList = [] } = statement.UpdateStmt;
-    const columns = targetList.flatMap((target) => ('ResTarget' in target ? (target.ResTarget.name ?? []) : []));
+    const columns = targetList.flatMap((target) =>
+      'ResTarget' in target ? (target.ResTarget.name ?? []) : [],
+    );
     for (const column of columns)
-      if (isOld(relation) && !added.has(`${nameOf(relation)}.${column}`)) complain(`changes what is in ${nameOf(relation)}.${column}`);
+      if (isOld(relation) && !added.has(`${nameOf(relation)}.${column}`))
+        complain(`changes what is in ${nameOf(relation)}.${column}`);
   } else if ('InsertStmt' in statement) {
-    if (isOld(statement.InsertStmt.relation)) complain(`adds rows to ${nameOf(statement.InsertStmt.relation)}`);
+    if (isOld(statement.InsertStmt.relation))
+      complain(`adds rows to ${nameOf(statement.InsertStmt.relation)}`);
   } else {
     const [kind = ''] = Object.keys(statement);
     if (!HARMLESS.has(kind)) complain(`has a ${kind}, which is not known to leave everything as it is`);
@@ -79,7 +91,12 @@ const look = (statement: Node, sight: Sight): void => {
 type Statement<Name extends string> = Extract<Node, Record<Name, unknown>>;
 
 /** They say how things are kept, and nothing of what is there. */
-const QUIET: ReadonlySet<string | undefined> = new Set(['AT_SetStatistics', 'AT_SetStorage', 'AT_SetRelOptions', 'AT_ColumnDefault']);
+const QUIET: ReadonlySet<string | undefined> = new Set([
+  'AT_SetStatistics',
+  'AT_SetStorage',
+  'AT_SetRelOptions',
+  'AT_ColumnDefault',
+]);
 
 const lookAtAlter = (
   { relation, cmds = [] }: Statement<'AlterTableStmt'>['AlterTableStmt'],
@@ -109,15 +126,24 @@ const lookAtAlter = (
   }
 };
 
-/** Without a check, those of before write what they wrote. PostgreSQL names those that have no name of their own. */
+/**
+ * Without a check, those of before write what they wrote. PostgreSQL names those that have no name of their
+ * own.
+ */
 const isCheck = (constraints: Constraints, table: string, name: string): boolean =>
   constraints.get(`${table}.${name}`) ?? name.endsWith('_check');
 
 const noteConstraints = (table: string, all: readonly Constraint[], constraints: Constraints): void => {
-  for (const { conname, contype } of all) if (conname !== undefined) constraints.set(`${table}.${conname}`, contype === 'CONSTR_CHECK');
+  for (const { conname, contype } of all)
+    if (conname !== undefined) constraints.set(`${table}.${conname}`, contype === 'CONSTR_CHECK');
 };
 
-const FREE: ReadonlySet<string | undefined> = new Set(['CONSTR_NULL', 'CONSTR_DEFAULT', 'CONSTR_IDENTITY', 'CONSTR_GENERATED']);
+const FREE: ReadonlySet<string | undefined> = new Set([
+  'CONSTR_NULL',
+  'CONSTR_DEFAULT',
+  'CONSTR_IDENTITY',
+  'CONSTR_GENERATED',
+]);
 
 /** With a default, a column may be one that is never null. */
 const demandsMore = ({ constraints = [] }: ColumnDef): boolean => {
@@ -129,7 +155,10 @@ const demandsMore = ({ constraints = [] }: ColumnDef): boolean => {
 const note = (statement: Statement<'CreateStmt'>, tables: Tables): void => {
   const { relation, tableElts = [] } = statement.CreateStmt;
   const columns = tableElts.flatMap((element) => ('ColumnDef' in element ? [element.ColumnDef] : []));
-  tables.set(nameOf(relation), new Map(columns.map(({ colname = '', typeName }) => [colname, typeOf(typeName)])));
+  tables.set(
+    nameOf(relation),
+    new Map(columns.map(({ colname = '', typeName }) => [colname, typeOf(typeName)])),
+  );
 };
 
 const constraintsOf = ({ CreateStmt: { tableElts = [] } }: Statement<'CreateStmt'>): readonly Constraint[] =>
@@ -147,7 +176,8 @@ export const tablesOf = async (sql: string): Promise<Tables> => {
   return tables;
 };
 
-const nameOf = (relation: RangeVar | undefined): string => [relation?.schemaname, relation?.relname].filter(Boolean).join('.');
+const nameOf = (relation: RangeVar | undefined): string =>
+  [relation?.schemaname, relation?.relname].filter(Boolean).join('.');
 
 /** As written, without its place. */
 const typeOf = (type: TypeName | undefined): string =>

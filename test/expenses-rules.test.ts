@@ -6,7 +6,10 @@ import { expenses } from '../examples/expenses/domain/domain.ts';
 const { given } = rulesOf(expenses);
 const drafted = ['drafted', { teamId: 3, purpose: 'Strasbourg' }] as const;
 const item = (amount: number) =>
-  ['itemAdded', { itemId: 1, spentOn: '2026-11-20', category: 'travel', amount, note: null, rank: 'a0' }] as const;
+  [
+    'itemAdded',
+    { itemId: 1, spentOn: '2026-11-20', category: 'travel', amount, note: null, rank: 'a0' },
+  ] as const;
 const submitted = ['submitted', { teamId: 3, total: 1 }] as const;
 
 test('a claim without items is not submitted', () =>
@@ -24,7 +27,9 @@ test('a larger claim needs two', () => {
     .yields(['approved', { teamId: 3, total: 100_000 }]);
 });
 test('a claim of more than 20,000.00 is refused', () =>
-  given(claim, drafted).when('addItem', { spentOn: '2026-11-20', category: 'travel', amount: 2_000_001 }).refuses('claim_not_affordable'));
+  given(claim, drafted)
+    .when('addItem', { spentOn: '2026-11-20', category: 'travel', amount: 2_000_001 })
+    .refuses('claim_not_affordable'));
 test('what nobody has decided is remembered, and then any approver may decide', () => {
   given(claim, drafted, item(1), submitted).when('remind').yields('reminded');
   given(claim, drafted, item(1), submitted, 'reminded').when('escalate').yields('escalated');

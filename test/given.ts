@@ -3,7 +3,10 @@ import { Rejection, type RejectionCode } from '#shared/rejection.ts';
 import type { Decider } from '../command/decider.ts';
 
 /** Speaks of a decider as a sentence: `given(article, [drafted]).when(publish).yields([published])`. */
-export const given = <State, Command, Event>(decider: Decider<State, Command, Event>, history: readonly Event[]) => ({
+export const given = <State, Command, Event>(
+  decider: Decider<State, Command, Event>,
+  history: readonly Event[],
+) => ({
   when(command: Command) {
     const decide = () => decider.decide(command, fold(decider, history));
     return {
@@ -15,8 +18,10 @@ export const given = <State, Command, Event>(decider: Decider<State, Command, Ev
   is: (state: State): void => expect(fold(decider, history)).toEqual(state),
 });
 
-export const fold = <State, Command, Event>(decider: Decider<State, Command, Event>, events: readonly Event[]): State =>
-  events.reduce((state: State, event) => decider.evolve(state, event), decider.initial);
+export const fold = <State, Command, Event>(
+  decider: Decider<State, Command, Event>,
+  events: readonly Event[],
+): State => events.reduce((state: State, event) => decider.evolve(state, event), decider.initial);
 
 /** The code of an expected refusal, or what came instead. Any other error passes through. */
 const refusalOf = (decide: () => unknown): unknown => {

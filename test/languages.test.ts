@@ -20,7 +20,8 @@ type Block = { readonly language: string; readonly after: string; readonly text:
 const BLOCKS: readonly Block[] = [...PAGE.matchAll(/^```(\S+)(?: (\S+))?\n(.*?)^```$/gms)].map(
   ([, language = '', after = '', text = '']) => ({ language, after, text }),
 );
-const commandsOf = (language: string) => BLOCKS.filter((block) => block.language === 'sh' && block.after === language);
+const commandsOf = (language: string) =>
+  BLOCKS.filter((block) => block.language === 'sh' && block.after === language);
 
 type Language = {
   readonly name: 'python' | 'go' | 'java';
@@ -85,7 +86,9 @@ beforeAll(async () => {
 }, scaled(120_000));
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-/** A folder for one language, with all files of the page. What was installed there by an earlier run stays. */
+/**
+ * A folder for one language, with all files of the page. What was installed there by an earlier run stays.
+ */
 const lay = async (name: string): Promise<string> => {
   const folder = join(CACHE, name);
   await mkdir(folder, { recursive: true });
@@ -104,7 +107,8 @@ const lay = async (name: string): Promise<string> => {
 
 describe.each(LANGUAGES)('$name', (language) => {
   const missing = missingOf(language);
-  if (missing !== undefined) console.warn(`The clients in ${language.name} are not generated: “${missing}” fails here.`);
+  if (missing !== undefined)
+    console.warn(`The clients in ${language.name} are not generated: “${missing}” fails here.`);
 
   test.skipIf(missing !== undefined)(
     'what is generated compiles, creates an article, and reads it by REST and by GraphQL',
@@ -118,13 +122,18 @@ describe.each(LANGUAGES)('$name', (language) => {
         } catch (error) {
           const [told = ''] = NO_REGISTRY.exec(String(error)) ?? [];
           if (told === '') throw error;
-          console.warn(`The clients in ${name} are not generated: their tools cannot be installed (${told}).`);
+          console.warn(
+            `The clients in ${name} are not generated: their tools cannot be installed (${told}).`,
+          );
           skip(told);
         }
       }
       const lines = stripVTControlCharacters(printed).split('\n');
       const told = lines.filter((line) => line.includes(title));
-      expect(told).toEqual([expect.stringMatching(`^REST: ${title}, by .+$`), expect.stringMatching(`^GraphQL: ${title}, by .+$`)]);
+      expect(told).toEqual([
+        expect.stringMatching(`^REST: ${title}, by .+$`),
+        expect.stringMatching(`^GraphQL: ${title}, by .+$`),
+      ]);
     },
     scaled(600_000),
   );

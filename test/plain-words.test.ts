@@ -3,22 +3,42 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SETTINGS } from '#shared/process/settings.ts';
 import { COMMANDS } from '../command-line/program.ts';
-import { commentsIn, refusedIn, type Text, textsOfGraphql, textsOfOpenApi, textsOfPage } from './plain-words.ts';
+import {
+  commentsIn,
+  refusedIn,
+  type Text,
+  textsOfGraphql,
+  textsOfOpenApi,
+  textsOfPage,
+} from './plain-words.ts';
 
 const ROOT = new URL('..', import.meta.url).pathname;
 const find = (pattern: string): readonly string[] =>
-  globSync(pattern, { cwd: ROOT, exclude: ['**/node_modules/**', 'dist/**', 'test/plain-words*'] }).toSorted();
+  globSync(pattern, {
+    cwd: ROOT,
+    exclude: ['**/node_modules/**', 'dist/**', 'test/plain-words*'],
+  }).toSorted();
 
-const settings = (): readonly Text[] => Object.entries(SETTINGS).map(([place, { description }]) => ({ place, text: description }));
+const settings = (): readonly Text[] =>
+  Object.entries(SETTINGS).map(([place, { description }]) => ({ place, text: description }));
 const commands = (): readonly Text[] =>
   COMMANDS.flatMap(({ name, summary, options }) =>
-    [summary, ...Object.values(options).map(({ description }) => description)].map((text) => ({ place: `annals ${name}`, text })),
+    [summary, ...Object.values(options).map(({ description }) => description)].map((text) => ({
+      place: `annals ${name}`,
+      text,
+    })),
   );
 
-type Alerts = { readonly groups: readonly { readonly rules: readonly { readonly annotations?: { readonly summary?: string } }[] }[] };
+type Alerts = {
+  readonly groups: readonly {
+    readonly rules: readonly { readonly annotations?: { readonly summary?: string } }[];
+  }[];
+};
 const alerts = (): readonly Text[] => {
   const { groups } = parse(readFileSync(`${ROOT}deploy/prometheus/alerts.yml`, 'utf8')) as Alerts;
-  return groups.flatMap(({ rules }) => rules).map(({ annotations }) => ({ place: 'alerts.yml', text: annotations?.summary ?? '' }));
+  return groups
+    .flatMap(({ rules }) => rules)
+    .map(({ annotations }) => ({ place: 'alerts.yml', text: annotations?.summary ?? '' }));
 };
 
 describe('texts are written in plain words', () => {
@@ -46,7 +66,8 @@ describe('texts are written in plain words', () => {
 });
 
 describe('the check', () => {
-  const refused = (text: string, kind: 'interfaces' | 'texts' | 'comments') => refusedIn([{ place: 'here', text }], kind).length;
+  const refused = (text: string, kind: 'interfaces' | 'texts' | 'comments') =>
+    refusedIn([{ place: 'here', text }], kind).length;
 
   test.each([
     ['What became of it.', 'interfaces', 1],

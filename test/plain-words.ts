@@ -1,17 +1,29 @@
 import { readFileSync } from 'node:fs';
 
-/** Where a pattern is refused: in the texts of interfaces, in these and in the documentation, or in comments as well. */
+/**
+ * Where a pattern is refused: in the texts of interfaces, in these and in the documentation, or in comments
+ * as well.
+ */
 export type Reach = 'interfaces' | 'texts' | 'comments';
 
-type Pattern = { readonly name: string; readonly found: RegExp; readonly reach: Reach; readonly because: string };
+type Pattern = {
+  readonly name: string;
+  readonly found: RegExp;
+  readonly reach: Reach;
+  readonly because: string;
+};
 
-/** Phrases that came back most often, each with the reason. The glossary in docs/contributing.md has the words to use instead. */
+/**
+ * Phrases that came back most often, each with the reason. The glossary in docs/contributing.md has the words
+ * to use instead.
+ */
 const PATTERNS: readonly Pattern[] = [
   {
     name: 'a sentence that begins with “What” or “Whoever” and is no question',
     found: /(?:^|[.;:] )(?:What|Whoever|Who) [a-z][^?]*$/m,
     reach: 'interfaces',
-    because: 'a reader looks for the thing at the beginning: “Deleted users have no rights”, not “Who is gone has none”',
+    because:
+      'a reader looks for the thing at the beginning: “Deleted users have no rights”, not “Who is gone has none”',
   },
   {
     name: 'is told',
@@ -19,13 +31,38 @@ const PATTERNS: readonly Pattern[] = [
     reach: 'texts',
     because: 'it hides who does it, and has five meanings: delivers, returns, shows, reports, says',
   },
-  { name: 'comes to', found: /\b(?:comes?|came) to (?!an end)/, reach: 'texts', because: 'write equals, becomes, or goes to' },
+  {
+    name: 'comes to',
+    found: /\b(?:comes?|came) to (?!an end)/,
+    reach: 'texts',
+    because: 'write equals, becomes, or goes to',
+  },
   { name: 'anew', found: /\banew\b/, reach: 'texts', because: 'write again, retry, rebuild, or restart' },
-  { name: 'held against', found: /\bheld against\b|\bholds? [^.|]{1,40} against\b/, reach: 'texts', because: 'write compare with' },
+  {
+    name: 'held against',
+    found: /\bheld against\b|\bholds? [^.|]{1,40} against\b/,
+    reach: 'texts',
+    because: 'write compare with',
+  },
   { name: 'may know of', found: /\bmay know of\b/, reach: 'texts', because: 'write may read, or visible to' },
-  { name: 'of which', found: /\bof which\b(?! \d|\]?\()/, reach: 'interfaces', because: 'write two sentences' },
-  { name: 'stands still', found: /\bstands? still\b/, reach: 'texts', because: 'write parked, or does not move' },
-  { name: 'as of then', found: /\bas of then\b/, reach: 'comments', because: 'write at that time, or time travel' },
+  {
+    name: 'of which',
+    found: /\bof which\b(?! \d|\]?\()/,
+    reach: 'interfaces',
+    because: 'write two sentences',
+  },
+  {
+    name: 'stands still',
+    found: /\bstands? still\b/,
+    reach: 'texts',
+    because: 'write parked, or does not move',
+  },
+  {
+    name: 'as of then',
+    found: /\bas of then\b/,
+    reach: 'comments',
+    because: 'write at that time, or time travel',
+  },
   { name: 'gone on with', found: /\b(?:is|are) gone on with\b/, reach: 'comments', because: 'write resumes' },
   { name: 'left out for good', found: /\bleft out for good\b/, reach: 'comments', because: 'write skipped' },
 ];
@@ -39,12 +76,16 @@ const REACHES: readonly Reach[] = ['comments', 'texts', 'interfaces'];
 export const refusedIn = (texts: readonly Text[], kind: Reach): readonly string[] => {
   const patterns = PATTERNS.filter(({ reach }) => REACHES.indexOf(reach) <= REACHES.indexOf(kind));
   return texts.flatMap(({ place, text }) =>
-    patterns.filter(({ found }) => found.test(text)).map(({ name, because }) => `${place}: “${name}”: ${because}.\n  ${text}`),
+    patterns
+      .filter(({ found }) => found.test(text))
+      .map(({ name, because }) => `${place}: “${name}”: ${because}.\n  ${text}`),
   );
 };
 
 /** The summaries and descriptions of the recorded OpenAPI document. */
-export const textsOfOpenApi = (): readonly Text[] => [...textsIn(JSON.parse(read('test/contract/recorded/openapi.json')), 'openapi.json')];
+export const textsOfOpenApi = (): readonly Text[] => [
+  ...textsIn(JSON.parse(read('test/contract/recorded/openapi.json')), 'openapi.json'),
+];
 
 const TEXTS: ReadonlySet<string> = new Set(['summary', 'description', 'title']);
 
@@ -52,7 +93,8 @@ function* textsIn(value: unknown, place: string): Generator<Text> {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, each] of Object.entries(value)) {
     if (typeof each === 'string' && TEXTS.has(key)) yield { place: `${place} ${key}`, text: each };
-    else yield* textsIn(each, key.startsWith('/') || place === 'openapi.json' ? `openapi.json ${key}` : place);
+    else
+      yield* textsIn(each, key.startsWith('/') || place === 'openapi.json' ? `openapi.json ${key}` : place);
   }
 }
 

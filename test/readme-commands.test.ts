@@ -4,7 +4,8 @@ import { temporaryDataDir } from './engines/data-dir.ts';
 import { type FollowedPage, openFollowedPage, ROOT } from './engines/followed-page.ts';
 import { patternOf, sectionsOf } from './engines/tutorial-page.ts';
 
-const START = readFileSync(new URL('../README.md', import.meta.url), 'utf8').split('\n## What you get')[0] ?? '';
+const START =
+  readFileSync(new URL('../README.md', import.meta.url), 'utf8').split('\n## What you get')[0] ?? '';
 
 const open = new AsyncDisposableStack();
 let page: FollowedPage;

@@ -13,14 +13,21 @@ import { until } from '../testing/until.ts';
 import { signatures } from '../webhook-dispatcher/deliver/sign.ts';
 import { type Example, startExample } from './engines/example.ts';
 
-/** What docs/webhooks.md shows to those who receive webhooks is run here, with requests that are really signed. */
+/**
+ * What docs/webhooks.md shows to those who receive webhooks is run here, with requests that are really
+ * signed.
+ */
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const PAGE = readFileSync(`${ROOT}docs/webhooks.md`, 'utf8');
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 const [SECRET, FORMER, STRANGE] = [newSecret(), newSecret(), newSecret()];
 const DEADLINE_MS = 20_000;
 
-type Receiver = AsyncDisposable & { readonly url: string; received(): readonly string[]; complaints(): string };
+type Receiver = AsyncDisposable & {
+  readonly url: string;
+  received(): readonly string[];
+  complaints(): string;
+};
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -32,7 +39,11 @@ const startShown = (command: string, environment?: Environment): Promise<Receive
 
 const startListening = async (command: string, environment: Environment = {}): Promise<Receiver> => {
   const port = await freePort();
-  const example: Example = startExample(command, { WEBHOOK_SECRET: `${SECRET} ${FORMER}`, PORT: String(port), ...environment });
+  const example: Example = startExample(command, {
+    WEBHOOK_SECRET: `${SECRET} ${FORMER}`,
+    PORT: String(port),
+    ...environment,
+  });
   await until(example.complaints, (text) => text.includes('listening'), DEADLINE_MS);
   return {
     url: `http://127.0.0.1:${port}/hooks`,
@@ -47,11 +58,16 @@ const startCgi = async (): Promise<Receiver> => {
   const received: string[] = [];
   let complaints = '';
   const server = createServer(async (request, response) => {
-    const environment: Record<string, string> = { PATH: process.env.PATH ?? '', WEBHOOK_SECRET: `${SECRET} ${FORMER}` };
+    const environment: Record<string, string> = {
+      PATH: process.env.PATH ?? '',
+      WEBHOOK_SECRET: `${SECRET} ${FORMER}`,
+    };
     for (const [name, value] of Object.entries(request.headers))
       environment[`HTTP_${name.toUpperCase().replaceAll('-', '_')}`] = String(value);
     environment.CONTENT_LENGTH = request.headers['content-length'] ?? '';
-    const script: ChildProcess = spawn('bash', [`${ROOT}docs/examples/receive-webhook.sh`], { env: environment });
+    const script: ChildProcess = spawn('bash', [`${ROOT}docs/examples/receive-webhook.sh`], {
+      env: environment,
+    });
     if (!script.stdin || !script.stdout || !script.stderr) throw new Error('the script has no streams');
     script.stdin.on('error', () => {});
     request.pipe(script.stdin);
@@ -86,14 +102,24 @@ const hasPython = (): boolean => {
 };
 
 const ROUTE_HANDLER = 'node test/engines/serve-route-handler.ts docs/examples/receive-webhook-next.js';
-const SERVERS: readonly (readonly [name: string, start: (environment?: Environment) => Promise<Receiver>])[] = [
-  ['receive-webhook.js', (environment) => startShown('node docs/examples/receive-webhook.js', environment)],
-  ...(hasPython()
-    ? [['receive-webhook.py', (environment?: Environment) => startShown('python3 docs/examples/receive-webhook.py', environment)] as const]
-    : []),
-  ['receive-webhook-express.js', (environment) => startShown('node docs/examples/receive-webhook-express.js', environment)],
-  ['receive-webhook-next.js', (environment) => startListening(ROUTE_HANDLER, environment)],
-];
+const SERVERS: readonly (readonly [name: string, start: (environment?: Environment) => Promise<Receiver>])[] =
+  [
+    ['receive-webhook.js', (environment) => startShown('node docs/examples/receive-webhook.js', environment)],
+    ...(hasPython()
+      ? [
+          [
+            'receive-webhook.py',
+            (environment?: Environment) =>
+              startShown('python3 docs/examples/receive-webhook.py', environment),
+          ] as const,
+        ]
+      : []),
+    [
+      'receive-webhook-express.js',
+      (environment) => startShown('node docs/examples/receive-webhook-express.js', environment),
+    ],
+    ['receive-webhook-next.js', (environment) => startListening(ROUTE_HANDLER, environment)],
+  ];
 const RECEIVERS = [...SERVERS, ['receive-webhook.sh', startCgi] as const];
 
 type Sent = {
@@ -104,8 +130,16 @@ type Sent = {
   readonly instead?: { readonly body?: string; readonly headers?: Readonly<Record<string, string>> };
 };
 
-const send = async (url: string, { id = randomUUID(), secrets = [SECRET], ageSeconds = 0, instead }: Sent = {}) => {
-  const body = JSON.stringify({ id, type: 'comment.added', subject: 'comment-9001', data: { text: 'Très “bien”.\n' } });
+const send = async (
+  url: string,
+  { id = randomUUID(), secrets = [SECRET], ageSeconds = 0, instead }: Sent = {},
+) => {
+  const body = JSON.stringify({
+    id,
+    type: 'comment.added',
+    subject: 'comment-9001',
+    data: { text: 'Très “bien”.\n' },
+  });
   const timestampSeconds = Math.floor(Date.now() / 1_000) - ageSeconds;
   const headers = {
     'content-type': 'application/json',
@@ -142,13 +176,22 @@ describe.each(RECEIVERS)('%s', (_, start) => {
   test.each<readonly [what: string, sent: Sent]>([
     ['signed by somebody else', { secrets: [STRANGE] }],
     ['not signed', { instead: { headers: { 'webhook-signature': '' } } }],
-    ['signed in a way that it does not know', { instead: { headers: { 'webhook-signature': 'v1a,AAAA v2,AAAA v1, v1' } } }],
+    [
+      'signed in a way that it does not know',
+      { instead: { headers: { 'webhook-signature': 'v1a,AAAA v2,AAAA v1, v1' } } },
+    ],
     ['too old', { ageSeconds: 400 }],
     ['from the future', { ageSeconds: -400 }],
-    ['given another time', { instead: { headers: { 'webhook-timestamp': String(Math.floor(Date.now() / 1_000) - 1) } } }],
+    [
+      'given another time',
+      { instead: { headers: { 'webhook-timestamp': String(Math.floor(Date.now() / 1_000) - 1) } } },
+    ],
     ['given no time', { instead: { headers: { 'webhook-timestamp': 'now' } } }],
     ['given another id', { instead: { headers: { 'webhook-id': randomUUID() } } }],
-    ['changed on its way', { instead: { body: '{"id":"forged","type":"comment.added","subject":"comment-9001"}' } }],
+    [
+      'changed on its way',
+      { instead: { body: '{"id":"forged","type":"comment.added","subject":"comment-9001"}' } },
+    ],
     ['cut off', { instead: { body: '' } }],
   ])('refuses what is %s', async (_, sent) => {
     const before = receiver.received().length;
@@ -177,19 +220,23 @@ test.each(SERVERS)('%s does what has failed when it is retried, and then once', 
   await using receiver = await start(FAILING_ONCE);
   const id = `fails-once-${randomUUID()}`;
   expect((await send(receiver.url, { id })).status, receiver.complaints()).toBe(500);
-  for (let attempt = 2; attempt <= 3; attempt++) expect((await send(receiver.url, { id })).status, receiver.complaints()).toBeLessThan(300);
+  for (let attempt = 2; attempt <= 3; attempt++)
+    expect((await send(receiver.url, { id })).status, receiver.complaints()).toBeLessThan(300);
   const { id: last } = await send(receiver.url);
   const received = await until(receiver.received, (ids) => ids.includes(last), DEADLINE_MS);
   expect(received).toEqual([id, last]);
 });
 
-test.each(SERVERS.filter(([name]) => name !== 'receive-webhook-next.js'))('%s does not start without a secret', async (name) => {
-  const command = `${name.endsWith('.py') ? 'python3' : 'node'} docs/examples/${name}`;
-  await using receiver = startExample(command, { WEBHOOK_SECRET: ' ', PORT: String(await freePort()) });
-  expect(await until(receiver.complaints, (text) => /WEBHOOK_SECRET|listening/.test(text), DEADLINE_MS)).toContain(
-    'WEBHOOK_SECRET is missing',
-  );
-});
+test.each(SERVERS.filter(([name]) => name !== 'receive-webhook-next.js'))(
+  '%s does not start without a secret',
+  async (name) => {
+    const command = `${name.endsWith('.py') ? 'python3' : 'node'} docs/examples/${name}`;
+    await using receiver = startExample(command, { WEBHOOK_SECRET: ' ', PORT: String(await freePort()) });
+    expect(
+      await until(receiver.complaints, (text) => /WEBHOOK_SECRET|listening/.test(text), DEADLINE_MS),
+    ).toContain('WEBHOOK_SECRET is missing');
+  },
+);
 
 test('receive-webhook-next.js fails without a secret, so that nothing is lost', async () => {
   await using receiver = await startListening(ROUTE_HANDLER, { WEBHOOK_SECRET: '' });
@@ -203,7 +250,9 @@ test('send-webhook.sh sends what a receiver takes, and with another secret what 
     [SECRET, '204'],
     [STRANGE, '401'],
   ] as const) {
-    const sender = startExample(`bash docs/examples/send-webhook.sh ${receiver.url}`, { WEBHOOK_SECRET: secret });
+    const sender = startExample(`bash docs/examples/send-webhook.sh ${receiver.url}`, {
+      WEBHOOK_SECRET: secret,
+    });
     await until(sender.cursors, (lines) => lines.length === 1, DEADLINE_MS);
     expect(sender.cursors(), sender.complaints()).toEqual([status]);
     await sender.kill();

@@ -21,13 +21,30 @@ test('docs/settings.md has every setting: npm run reference writes it', () => {
 test('docs/graphql.md has the limits and costs of the code: npm run reference writes them', () => {
   const page = readFileSync(new URL('../docs/graphql.md', import.meta.url), 'utf8');
   expect(page).toBe(withGraphqlTables(page));
-  expect(withGraphqlTables(page.replace('| a field of a mutation | 50', '| a field of a mutation | 5'))).toBe(page);
+  expect(withGraphqlTables(page.replace('| a field of a mutation | 50', '| a field of a mutation | 5'))).toBe(
+    page,
+  );
 });
 
 test.each([
-  ['an option', 'fields.ts', '  /** Null until it is set. */\n', /^optional\(\) of “Options of fields” has no comment/],
-  ['a type of field', 'fields.ts', '/** True or false. */\n', /^flag\(\) of “Types of fields” has no comment/],
-  ['an effect', 'aggregate.ts', '  /** Removes an item. */\n', /^removes of “Effects of events” has no comment/],
+  [
+    'an option',
+    'fields.ts',
+    '  /** Null until it is set. */\n',
+    /^optional\(\) of “Options of fields” has no comment/,
+  ],
+  [
+    'a type of field',
+    'fields.ts',
+    '/** True or false. */\n',
+    /^flag\(\) of “Types of fields” has no comment/,
+  ],
+  [
+    'an effect',
+    'aggregate.ts',
+    '  /** Removes an item. */\n',
+    /^removes of “Effects of events” has no comment/,
+  ],
   ['a form of a condition', 'conditions.ts', '  /** Any of these is true. */\n', /has no comment/],
   ['the roles of a right', 'aggregate.ts', '  /** Who has this role. */\n', /has no comment/],
 ])('%s without a comment is refused', (_, file, comment, sentence) => {
@@ -35,7 +52,11 @@ test.each([
 });
 
 test('a comment on what stands before is none on an option', () => {
-  const added = but('fields.ts', '  /** Null until it is set. */', '  /** Null until it is set. */\n  whatever(): this;\n');
+  const added = but(
+    'fields.ts',
+    '  /** Null until it is set. */',
+    '  /** Null until it is set. */\n  whatever(): this;\n',
+  );
   expect(() => referenceOf(added)).toThrow(/^optional\(\) of “Options of fields” has no comment/);
 });
 

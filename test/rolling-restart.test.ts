@@ -24,20 +24,22 @@ const run = (...args: readonly string[]) =>
   });
 
 test('replaces copy after copy by what it is given, those first that read what others write', () => {
-  const { status, stdout } = run(write('copies.sh', 'copies_of() { echo one two; }\nreplace() { echo "replaced $1 $2"; }'));
+  const { status, stdout } = run(
+    write('copies.sh', 'copies_of() { echo one two; }\nreplace() { echo "replaced $1 $2"; }'),
+  );
   expect(status).toBe(0);
   const all = ORDER.flatMap((role) => [`${role} one`, `${role} two`]);
   expect(stdout.trim().split('\n')).toEqual(all.flatMap((each) => [each, `replaced ${each}`]));
 });
 
-test.each(['copies_of() { false; }\nreplace() { true; }', 'copies_of() { echo one two; }\nreplace() { [ "$1" = projector ]; }'])(
-  'ends where something fails, and leaves the others as they are: %j',
-  (functions) => {
-    const { status, stdout } = run(write('copies.sh', functions));
-    expect(status).not.toBe(0);
-    expect(stdout).not.toContain('query two');
-  },
-);
+test.each([
+  'copies_of() { false; }\nreplace() { true; }',
+  'copies_of() { echo one two; }\nreplace() { [ "$1" = projector ]; }',
+])('ends where something fails, and leaves the others as they are: %j', (functions) => {
+  const { status, stdout } = run(write('copies.sh', functions));
+  expect(status).not.toBe(0);
+  expect(stdout).not.toContain('query two');
+});
 
 test('by itself has docker compose start one more copy, waits for it, and only then stops one', () => {
   const docker = `#!/bin/sh

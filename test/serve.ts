@@ -11,14 +11,24 @@ export type Served = HttpServer & { readonly logged: () => string };
 
 export const captureLog = (): { readonly log: Log; readonly logged: () => string } => {
   const written: string[] = [];
-  const log = createLog({ level: 'debug', destination: { write: (line: string) => void written.push(line) } });
+  const log = createLog({
+    level: 'debug',
+    destination: { write: (line: string) => void written.push(line) },
+  });
   const text = () => written.join('');
   return { log, logged: text };
 };
 
-type ServeOptions = { readonly limits?: Partial<Config['limits']>; readonly drainMs?: number; readonly tls?: TlsFiles };
+type ServeOptions = {
+  readonly limits?: Partial<Config['limits']>;
+  readonly drainMs?: number;
+  readonly tls?: TlsFiles;
+};
 
-export const serve = async (handler: RequestListener, { limits, drainMs = 5_000, tls }: ServeOptions = {}): Promise<Served> => {
+export const serve = async (
+  handler: RequestListener,
+  { limits, drainMs = 5_000, tls }: ServeOptions = {},
+): Promise<Served> => {
   const { log, logged } = captureLog();
   const config = loadConfig({});
   const server = await startHttpServer({
@@ -33,7 +43,9 @@ export const serve = async (handler: RequestListener, { limits, drainMs = 5_000,
   return { ...server, logged };
 };
 
-export const serveRoutes = async (...routes: readonly (RequestHandler | ErrorRequestHandler)[]): Promise<Served> => {
+export const serveRoutes = async (
+  ...routes: readonly (RequestHandler | ErrorRequestHandler)[]
+): Promise<Served> => {
   const { log, logged } = captureLog();
   const server = await serve(createApp({ log, metrics: createMetrics(), routes }));
   return { ...server, logged };

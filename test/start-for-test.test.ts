@@ -9,7 +9,11 @@ import { until } from '../testing/until.ts';
 
 test('starts a whole system, with clients by role, whose timers fire when time is moved', async () => {
   await using annals = await startForTest(expenses);
-  const [admin, approver, employee] = await Promise.all([annals.as('admin'), annals.as('approver'), annals.as('employee')]);
+  const [admin, approver, employee] = await Promise.all([
+    annals.as('admin'),
+    annals.as('approver'),
+    annals.as('employee'),
+  ]);
   const { id: approverId } = await approver.me();
   const { id: teamId } = await admin.teams.create({ name: 'Field work', approverId, budget: 500_000 });
   const { id } = await employee.claims.create({ teamId, purpose: 'Strasbourg' });
@@ -24,7 +28,9 @@ test('starts a whole system, with clients by role, whose timers fire when time i
   expect(await last()).toBe('claim.escalated');
   await expect(annals.client.claims.get(id)).rejects.toMatchObject({ status: 401 });
   await expect(annals.as('emperor')).rejects.toThrow('expenses has no role emperor: it has ');
-  await expect(annals.advance('-1 days')).rejects.toThrow('advance waits for “-1 days”: say a number of seconds');
+  await expect(annals.advance('-1 days')).rejects.toThrow(
+    'advance waits for “-1 days”: say a number of seconds',
+  );
   // Disposing again does nothing.
   await annals[Symbol.asyncDispose]();
 });
@@ -37,14 +43,17 @@ test('refuses settings that it chooses itself', async () => {
 
 test('the database of a killed test is dropped by the next one, and that of a running one is not', async () => {
   await using running = await createTestDatabase();
-  const killed = spawn(process.execPath, ['test/engines/test-database-owner.ts'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const killed = spawn(process.execPath, ['test/engines/test-database-owner.ts'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [line] = await once(killed.stdout, 'data');
   const name = new URL(String(line).trim()).pathname.slice(1);
   killed.kill('SIGKILL');
   const isThere = (database: string) =>
     inDatabase(
       running.url,
-      async (client) => (await client.query('select 1 from pg_database where datname = $1', [database])).rowCount === 1,
+      async (client) =>
+        (await client.query('select 1 from pg_database where datname = $1', [database])).rowCount === 1,
     );
   expect(await isThere(name)).toBe(true);
   await until(

@@ -5,7 +5,8 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '#shared/process/config.ts';
 
 const root = join(import.meta.dirname, '..');
-const settingsOf = (name: string) => parseEnv(readFileSync(join(root, 'deploy/systemd', `${name}.env`), 'utf8'));
+const settingsOf = (name: string) =>
+  parseEnv(readFileSync(join(root, 'deploy/systemd', `${name}.env`), 'utf8'));
 const roles = globSync('*/main.ts', { cwd: root }).map(dirname);
 const secrets = {
   MASTER_KEY: Buffer.alloc(32).toString('base64'),
@@ -17,7 +18,11 @@ test('the units have settings for every role, which it accepts', () => {
   const named = globSync('deploy/systemd/*.env', { cwd: root }).map((path) => basename(path, '.env'));
   expect(named.toSorted()).toEqual([...roles, 'annals'].toSorted());
   for (const role of roles)
-    expect(() => loadConfig({ ...secrets, ...settingsOf('annals'), ...settingsOf(role) } as Record<string, string>), role).not.toThrow();
+    expect(
+      () =>
+        loadConfig({ ...secrets, ...settingsOf('annals'), ...settingsOf(role) } as Record<string, string>),
+      role,
+    ).not.toThrow();
 });
 
 test('each runs a role that there is', () => {

@@ -16,14 +16,20 @@ export type TokenMint = {
 
 export const nowS = (): number => Math.floor(Date.now() / 1_000);
 
-/** Right in every respect, so that a test changes the one thing that it is about; `undefined` leaves a claim out. */
+/**
+ * Right in every respect, so that a test changes the one thing that it is about; `undefined` leaves a claim
+ * out.
+ */
 export const createTokenMint = async (kid: string = randomUUID()): Promise<TokenMint> => {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   return {
     kid,
     jwks: { keys: [{ ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' }] },
     token: (claims = {}, header = {}) => {
-      const [iat, all] = [nowS(), { iss: ISSUER, aud: AUDIENCE, sub: '7001', client_id: 'web', scope: 'read:articles', role: 'author' }];
+      const [iat, all] = [
+        nowS(),
+        { iss: ISSUER, aud: AUDIENCE, sub: '7001', client_id: 'web', scope: 'read:articles', role: 'author' },
+      ];
       const payload = { ...all, jti: randomUUID(), iat, exp: iat + 300, ...claims };
       return new SignJWT(JSON.parse(JSON.stringify(payload)))
         .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid, ...header })
@@ -37,7 +43,11 @@ export type ProofMint = {
   readonly jkt: string;
   readonly publicJwk: JWK;
   readonly privateKey: CryptoKey;
-  proof(about: { token: string; url?: string; method?: string }, claims?: Claims, header?: Record<string, unknown>): Promise<string>;
+  proof(
+    about: { token: string; url?: string; method?: string },
+    claims?: Claims,
+    header?: Record<string, unknown>,
+  ): Promise<string>;
 };
 
 export const createProofMint = async (alg: 'ES256' | 'Ed25519' = 'ES256'): Promise<ProofMint> => {

@@ -21,8 +21,9 @@ import { askersOf, callerOf, randomOf } from '../testing/describe-domain/reading
 import { context } from './codec-setting.ts';
 
 /**
- * What a follower is told, for any domain: exactly the events of which the condition, read in memory of the states before and after,
- * says that they may know, in whatever pages the log is followed, from wherever, and however little is kept of what was before.
+ * What a follower is told, for any domain: exactly the events of which the condition, read in memory of the
+ * states before and after, says that they may know, in whatever pages the log is followed, from wherever, and
+ * however little is kept of what was before.
  */
 const IDS = 4;
 const HISTORIES = 30;
@@ -45,8 +46,15 @@ const stepOf = (domain: Domain): fc.Arbitrary<Step> => {
   );
   return fc.constantFrom(...events).chain(({ kind, event }) => {
     const fields = Object.entries(kind.fields).flatMap(([name, def]) => {
-      const value = def.kind === 'upload' ? fc.constant(null) : def.kind === 'ref' ? fc.integer({ min: 1, max: IDS }) : randomOf(def);
-      return def.kind === 'list' ? [] : [[name, def.optional ? fc.option(value, { freq: 4 }) : value] as const];
+      const value =
+        def.kind === 'upload'
+          ? fc.constant(null)
+          : def.kind === 'ref'
+            ? fc.integer({ min: 1, max: IDS })
+            : randomOf(def);
+      return def.kind === 'list'
+        ? []
+        : [[name, def.optional ? fc.option(value, { freq: 4 }) : value] as const];
     });
     return fc
       .record({
@@ -65,7 +73,8 @@ const itemOf = ({ fields, id }: ListInfo): fc.Arbitrary<State> => {
   const values = Object.entries(fields).map(
     ([name, def]) => [wire(name, def), def.optional ? fc.option(random(def)) : random(def)] as const,
   );
-  const known = id.def.kind === 'ref' || id.def.kind === 'integer' ? fc.integer({ min: 1, max: IDS }) : randomOf(id.def);
+  const known =
+    id.def.kind === 'ref' || id.def.kind === 'integer' ? fc.integer({ min: 1, max: IDS }) : randomOf(id.def);
   return fc.record({ [id.name]: known, ...Object.fromEntries(values) });
 };
 
@@ -83,19 +92,34 @@ const happen = (domain: Domain, steps: readonly Step[]): readonly Happened[] => 
     const fields = before.status === 'absent' ? values : before.fields;
     const isPartial = event.effect === 'changes' && event.content.length > 1;
     const given = event.content.filter(
-      (name, index) => kind.fields[name]?.personal === undefined && (!isPartial || (mask & (1 << index)) !== 0),
+      (name, index) =>
+        kind.fields[name]?.personal === undefined && (!isPartial || (mask & (1 << index)) !== 0),
     );
     const data: Record<string, unknown> = { [`${kind.name}Id`]: id, ...itemIn(before, step) };
-    for (const name of [...kind.identity, ...event.carries]) data[wire(name, kind.fields[name])] = fields[name];
+    for (const name of [...kind.identity, ...event.carries])
+      data[wire(name, kind.fields[name])] = fields[name];
     for (const name of given) data[wire(name, kind.fields[name])] = values[name];
     const metadata = storeMetadata(event.version, context);
-    const after = folds.get(kind.name)?.(before, { type: event.type, data, metadata: { at: context.at, actor: context.actor } }) ?? ABSENT;
+    const after =
+      folds.get(kind.name)?.(before, {
+        type: event.type,
+        data,
+        metadata: { at: context.at, actor: context.actor },
+      }) ?? ABSENT;
     const then = new Map(states);
     states.set(stream, after);
-    const stateOf = (state: AggregateState | undefined) => (state === undefined || state.status === 'absent' ? undefined : state.fields);
+    const stateOf = (state: AggregateState | undefined) =>
+      state === undefined || state.status === 'absent' ? undefined : state.fields;
     all.push({
       recorded: {
-        ...{ stream, id: `${all.length + 1}` as EventId, type: event.type, recordedAt: new Date(0), metadata, data: data as JsonObject },
+        ...{
+          stream,
+          id: `${all.length + 1}` as EventId,
+          type: event.type,
+          recordedAt: new Date(0),
+          metadata,
+          data: data as JsonObject,
+        },
         ...{ position: (all.length + 1) as Position, version: 1 as Version },
       },
       told: { kind: kind.name, event: event.name, data, before: stateOf(before), after: stateOf(after) },
@@ -115,14 +139,22 @@ const itemIn = (before: AggregateState, { event: { list, effect }, item, mask }:
   if ((found !== undefined) === (effect === 'adds')) return undefined;
   if (found === undefined) return item;
   // Some are from before there was a right that asks it.
-  const settled = Object.fromEntries(list.settled.flatMap((name) => (mask > OLD_FROM ? [] : [[name, found[name]]])));
-  const given = Object.entries(effect === 'updates' ? item : {}).filter(([name]) => !list.settled.includes(name));
+  const settled = Object.fromEntries(
+    list.settled.flatMap((name) => (mask > OLD_FROM ? [] : [[name, found[name]]])),
+  );
+  const given = Object.entries(effect === 'updates' ? item : {}).filter(
+    ([name]) => !list.settled.includes(name),
+  );
   return { ...Object.fromEntries(given), [list.id.name]: found.id, ...settled };
 };
 
 type Following = { readonly from: number; readonly pages: readonly number[]; readonly stepsMax: number };
 
-const follow = async (domain: Domain, happened: readonly Happened[], { from, pages, stepsMax }: Following): Promise<readonly Change[]> => {
+const follow = async (
+  domain: Domain,
+  happened: readonly Happened[],
+  { from, pages, stepsMax }: Following,
+): Promise<readonly Change[]> => {
   const all = happened.map(({ recorded }) => recorded);
   const eventLog: Pick<EventLog, 'read'> = {
     async *read(stream) {
@@ -153,24 +185,30 @@ export const describeTold = (domain: Domain): void => {
     expect(rightsOf(domain).size).toBeGreaterThan(0);
     let told = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(stepOf(domain), { minLength: 60, maxLength: 150 }), followings, async (steps, following) => {
-        const happened = happen(domain, steps);
-        const changes = await follow(domain, happened, following);
-        const open = happened.slice(Math.floor(following.from * happened.length)).filter(({ told }) => {
-          const event = domain.kinds[told.kind]?.events[told.event];
-          return event?.internal === false;
-        });
-        expect(changes.map(({ position }) => position)).toEqual(open.map(({ recorded }) => recorded.position));
-        for (const [index, change] of changes.entries()) {
-          const { told: what, find } = open[index] as Happened;
-          for (const asker of askersOf(domain)) {
-            const wanted = mayKnowInMemory(domain, what, asker, find);
-            const isTold = mayKnow(callerOf(domain, asker), change);
-            if (isTold) told += 1;
-            expect({ isTold, asker, what, change }).toEqual({ isTold: wanted, asker, what, change });
+      fc.asyncProperty(
+        fc.array(stepOf(domain), { minLength: 60, maxLength: 150 }),
+        followings,
+        async (steps, following) => {
+          const happened = happen(domain, steps);
+          const changes = await follow(domain, happened, following);
+          const open = happened.slice(Math.floor(following.from * happened.length)).filter(({ told }) => {
+            const event = domain.kinds[told.kind]?.events[told.event];
+            return event?.internal === false;
+          });
+          expect(changes.map(({ position }) => position)).toEqual(
+            open.map(({ recorded }) => recorded.position),
+          );
+          for (const [index, change] of changes.entries()) {
+            const { told: what, find } = open[index] as Happened;
+            for (const asker of askersOf(domain)) {
+              const wanted = mayKnowInMemory(domain, what, asker, find);
+              const isTold = mayKnow(callerOf(domain, asker), change);
+              if (isTold) told += 1;
+              expect({ isTold, asker, what, change }).toEqual({ isTold: wanted, asker, what, change });
+            }
           }
-        }
-      }),
+        },
+      ),
       { numRuns: HISTORIES },
     );
     expect(told).toBeGreaterThan(HISTORIES);

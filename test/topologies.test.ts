@@ -7,6 +7,10 @@ const root = join(import.meta.dirname, '..');
 
 test('every end-to-end suite goes through an installation in both topologies, or has a reason not to', () => {
   const suites = globSync('test/e2e/*.test.ts', { cwd: root });
-  const staying = suites.filter((file) => !/engines\/(installation|auth-site|following)\.ts/.test(readFileSync(join(root, file), 'utf8')));
-  expect(staying.map((file) => basename(file, '.test.ts')).toSorted()).toEqual(Object.keys(IN_PROCESS_SUITES).toSorted());
+  const staying = suites.filter(
+    (file) => !/engines\/(installation|auth-site|following)\.ts/.test(readFileSync(join(root, file), 'utf8')),
+  );
+  expect(staying.map((file) => basename(file, '.test.ts')).toSorted()).toEqual(
+    Object.keys(IN_PROCESS_SUITES).toSorted(),
+  );
 });

@@ -21,7 +21,10 @@ afterAll(() => open.disposeAsync());
 
 test.each(SECTIONS)('%s', async (_section, steps) => {
   for (const step of steps) {
-    const printed = await page.follow(step, step.text.includes(NEEDS_A_PERSON) ? signInWhereAsked : undefined);
+    const printed = await page.follow(
+      step,
+      step.text.includes(NEEDS_A_PERSON) ? signInWhereAsked : undefined,
+    );
     if (step.shown !== undefined) expect(printed).toMatch(patternOf(page.here(step.shown)));
   }
 });
@@ -33,13 +36,22 @@ test('Ctrl+C stops it', async () => {
 
 const ASKS_MS = 100_000;
 
-/** Opens the address that the terminal shows, as the author whom the start has printed, and allows what is asked for. */
+/**
+ * Opens the address that the terminal shows, as the author whom the start has printed, and allows what is
+ * asked for.
+ */
 const signInWhereAsked = async (): Promise<void> => {
-  const address = /Open (\S+)/.exec(await until(page.shell.printed, (seen) => seen.includes('Open http'), ASKS_MS))?.[1];
+  const address = /Open (\S+)/.exec(
+    await until(page.shell.printed, (seen) => seen.includes('Open http'), ASKS_MS),
+  )?.[1];
   const [, email = '', password = ''] = /Sign in as (\S+) with the password (\S+)/.exec(page.banner()) ?? [];
   const browser = openHandBrowser();
   const signIn = await browser.follow(await browser.get(address ?? ''));
-  const consent = await browser.follow(await browser.post(signIn.action, { ...signIn.hidden, email, password }));
-  const back = await browser.follow(await browser.post(consent.action, { ...consent.hidden, decision: 'allow' }));
+  const consent = await browser.follow(
+    await browser.post(signIn.action, { ...signIn.hidden, email, password }),
+  );
+  const back = await browser.follow(
+    await browser.post(consent.action, { ...consent.hidden, decision: 'allow' }),
+  );
   await fetch(back.location ?? '');
 };

@@ -25,7 +25,8 @@ const operations = operationsOf(school);
 
 test('the events of users hold it', () => {
   const registered = { userId: 1, name: 'Ada', email: null, role: 'teacher', department: 'Sums' };
-  const accepts = (data: object) => catalogueOf(school).find('user.registered')?.schema.safeParse(data).success;
+  const accepts = (data: object) =>
+    catalogueOf(school).find('user.registered')?.schema.safeParse(data).success;
   expect(accepts(registered)).toBe(true);
   expect(accepts({ ...registered, role: 'author' })).toBe(false);
   expect(accepts({ ...registered, department: ' ' })).toBe(false);
@@ -37,10 +38,19 @@ test('the read model has it', () => {
 
 test('REST shows it, and takes it in forms', () => {
   const bodyOf = (id: string) => operations[id]?.body?.['application/json'] as z.ZodType;
-  expect(bodyOf('createUser').parse({ name: 'Ada' })).toEqual({ name: 'Ada', email: null, role: 'pupil', department: null });
+  expect(bodyOf('createUser').parse({ name: 'Ada' })).toEqual({
+    name: 'Ada',
+    email: null,
+    role: 'pupil',
+    department: null,
+  });
   expect(bodyOf('editUser').parse({ department: 'Sums' })).toEqual({ department: 'Sums' });
   // Not everybody may write it, so that it may be left out and stays.
-  expect(bodyOf('replaceUser').parse({ name: 'Ada', email: null })).toMatchObject({ name: 'Ada', email: null, department: undefined });
+  expect(bodyOf('replaceUser').parse({ name: 'Ada', email: null })).toMatchObject({
+    name: 'Ada',
+    email: null,
+    department: undefined,
+  });
   const user = { id: 1, name: 'Ada', department: 'Sums', _links: {} };
   expect(operations.getUser.answer).toMatchObject({ schema: { shape: { department: expect.anything() } } });
   expect((operations.getUser.answer as { schema: z.ZodType }).schema.safeParse(user).success).toBe(true);
@@ -48,8 +58,13 @@ test('REST shows it, and takes it in forms', () => {
 
 test('GraphQL has it, with the roles of the domain', () => {
   const schema = schemaOf(school);
-  expect((schema.getType('User') as GraphQLObjectType).getFields().department?.description).toBe('Where they teach.');
+  expect((schema.getType('User') as GraphQLObjectType).getFields().department?.description).toBe(
+    'Where they teach.',
+  );
   expect(printSchema(schema)).toMatch(/enum Role \{[^}]*pupil[^}]*teacher[^}]*admin/s);
   const inputs = Object.values(schema.getTypeMap()).filter((type) => type instanceof GraphQLInputObjectType);
-  expect(inputs.flatMap((type) => (type.getFields().department ? [type.name] : []))).toEqual(['UserInput', 'UserChanges']);
+  expect(inputs.flatMap((type) => (type.getFields().department ? [type.name] : []))).toEqual([
+    'UserInput',
+    'UserChanges',
+  ]);
 });

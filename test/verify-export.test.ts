@@ -30,10 +30,19 @@ const ODD: readonly JsonObject[] = [
     list: [-2.5e-9, 100, 1e20, 123.456],
     nested: { b: 1, a: { 10: 1, 9: 2 } },
   },
-  { é: '\u2028\u2029“”\u0007\b\n\u007f', '😀': null, '\ufb33': [true], '': false, half: 'a\ud800b', '\udc00': 1 },
+  {
+    é: '\u2028\u2029“”\u0007\b\n\u007f',
+    '😀': null,
+    '\ufb33': [true],
+    '': false,
+    half: 'a\ud800b',
+    '\udc00': 1,
+  },
 ];
 
-const verify = async (...args: readonly string[]): Promise<{ readonly exit: number; readonly text: string }> => {
+const verify = async (
+  ...args: readonly string[]
+): Promise<{ readonly exit: number; readonly text: string }> => {
   try {
     const { stdout } = await promisify(execFile)('python3', [SCRIPT, ...args]);
     return { exit: 0, text: stdout };
@@ -51,7 +60,9 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
   const quietly = { signal: new AbortController().signal, onProgress: () => {}, fileBytesMax: 6_000 };
   beforeAll(async () => {
     world = resources.use(await createAuditWorld());
-    await world.pool.query('create table public.person_key (subject bigint, wrapped bytea, destroyed_at timestamptz)');
+    await world.pool.query(
+      'create table public.person_key (subject bigint, wrapped bytea, destroyed_at timestamptz)',
+    );
     await world.pool.query(`insert into public.person_key values (7, '\\x01', null), (8, null, now())`);
     await world.append(20);
     for (const data of ODD)
@@ -73,9 +84,15 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
       exit: 0,
       text: expect.stringMatching(/^VERIFIED\. 42 events, after position 0 up to 42\.\n.*2 signed heads/),
     });
-    const { keys } = JSON.parse(await readFile(join(whole, 'manifest.json'), 'utf8')) as { keys: readonly { id: string }[] };
-    for (const { id } of keys) expect(await verify(whole, `--key=${id}`, '--heads', world.files.heads)).toMatchObject({ exit: 0 });
-    expect(await verify(whole, '--key=of-another')).toMatchObject({ exit: 1, text: expect.stringContaining('not signed by the key') });
+    const { keys } = JSON.parse(await readFile(join(whole, 'manifest.json'), 'utf8')) as {
+      keys: readonly { id: string }[];
+    };
+    for (const { id } of keys)
+      expect(await verify(whole, `--key=${id}`, '--heads', world.files.heads)).toMatchObject({ exit: 0 });
+    expect(await verify(whole, '--key=of-another')).toMatchObject({
+      exit: 1,
+      text: expect.stringContaining('not signed by the key'),
+    });
   });
 
   const copyOf = async (folder: string) => {
@@ -101,7 +118,10 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
     ['a changed head', change('manifest.json', (text) => text.replace('\\"count\\":22', '\\"count\\":21'))],
     ['a cut tail', (path) => rm(join(path, 'events-000004.jsonl'))],
     ['a torn file', change('events-000001.jsonl', (text) => text.slice(0, -10))],
-    ['a file of another export', (path) => cp(join(path, 'events-000001.jsonl'), join(path, 'events-000099.jsonl'))],
+    [
+      'a file of another export',
+      (path) => cp(join(path, 'events-000001.jsonl'), join(path, 'events-000099.jsonl')),
+    ],
     ['another key of a person', change('persons.jsonl', (text) => text.replace('AQ==', 'AA=='))],
     ['no manifest', (path) => rm(join(path, 'manifest.json'))],
   ];
@@ -109,7 +129,10 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
   test.each(TAMPERINGS)('finds %s', async (_what, tamper) => {
     const path = await copyOf(whole);
     await tamper(path);
-    expect(await verify(path)).toMatchObject({ exit: 1, text: expect.stringMatching(/^NOT VERIFIED\. [A-Za-z0-9/]/) });
+    expect(await verify(path)).toMatchObject({
+      exit: 1,
+      text: expect.stringMatching(/^NOT VERIFIED\. [A-Za-z0-9/]/),
+    });
   });
 
   test('takes a key for a descendant of the one that is known only where each was endorsed by the one before it', async () => {
@@ -126,34 +149,56 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
       exit: 1,
       text: expect.stringContaining(`The key ${third.id} does not follow from the one before it`),
     });
-    expect(await verifyAs(known, first)).toMatchObject({ exit: 1, text: expect.stringContaining(`not signed by the key ${second.id}`) });
+    expect(await verifyAs(known, first)).toMatchObject({
+      exit: 1,
+      text: expect.stringContaining(`not signed by the key ${second.id}`),
+    });
   });
 
   test('is not told that heads agree which are of another part of the log', async () => {
-    const [path, kept] = [await copyOf(whole), join(resources.use(await temporaryDataDir()).path, 'kept.jsonl')];
+    const [path, kept] = [
+      await copyOf(whole),
+      join(resources.use(await temporaryDataDir()).path, 'kept.jsonl'),
+    ];
     const lines = (await readFile(world.files.heads, 'utf8')).trimEnd().split('\n');
     const keep = (...heads: readonly string[]) => writeFile(kept, heads.map((line) => `${line}\n`).join(''));
     const [early, late] = [join(path, 'early'), join(path, 'late')];
     await exportLog({ ...world, ...quietly }, early, { ...range, upTo: 20 as Position });
     await exportLog({ ...world, ...quietly }, late, { ...range, after: 22 as Position });
     await keep(...lines.slice(0, 1));
-    expect(await verify(early, '--heads', kept)).toMatchObject({ exit: 1, text: expect.stringContaining('None of the heads in') });
+    expect(await verify(early, '--heads', kept)).toMatchObject({
+      exit: 1,
+      text: expect.stringContaining('None of the heads in'),
+    });
     expect(await verify(late, '--heads', kept)).toMatchObject({ exit: 0 });
     await keep();
-    expect(await verify(whole, '--heads', kept)).toMatchObject({ exit: 1, text: expect.stringContaining('None of the heads in') });
+    expect(await verify(whole, '--heads', kept)).toMatchObject({
+      exit: 1,
+      text: expect.stringContaining('None of the heads in'),
+    });
     const key = aKey();
     await signAnew(late, [endorsed(key)], key);
     const statement = JSON.stringify({ count: 22, head: '00'.repeat(32), key: key.id });
     await keep(JSON.stringify({ statement, signature: key.sign(statement) }));
-    expect(await verify(late, '--heads', kept)).toMatchObject({ exit: 1, text: expect.stringContaining('follow on 22 others') });
+    expect(await verify(late, '--heads', kept)).toMatchObject({
+      exit: 1,
+      text: expect.stringContaining('follow on 22 others'),
+    });
   });
 
   test('verifies what came over HTTP, and finds what was cut off, put in, or changed on the way', async () => {
     await using system = await createReadWorld();
     const [author, admin] = [await system.person('author', 'Ada \u00e9'), await system.person('admin')];
     for (let articles = 0; articles < 5; articles += 1)
-      await system.ask('/articles', { by: author, method: 'POST', body: { title: 'T', body: '\u2028', tags: [] } });
-    const { body } = await system.ask('/audit/export', { by: admin, headers: { accept: 'application/x-ndjson' } });
+      await system.ask('/articles', {
+        by: author,
+        method: 'POST',
+        body: { title: 'T', body: '\u2028', tags: [] },
+      });
+    const { body } = await system.ask('/audit/export', {
+      by: admin,
+      headers: { accept: 'application/x-ndjson' },
+    });
     const file = join(resources.use(await temporaryDataDir()).path, 'export.jsonl');
     const verifyText = async (text: string) => {
       await writeFile(file, text);
@@ -162,7 +207,10 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
     const lines = String(body).trimEnd().split('\n');
     const [first = '', last = ''] = [lines.at(0), lines.at(-1)];
     const joined = (...some: readonly string[]) => some.map((line) => `${line}\n`).join('');
-    expect(await verifyText(String(body))).toMatchObject({ exit: 0, text: expect.stringContaining(`${lines.length - 1} events`) });
+    expect(await verifyText(String(body))).toMatchObject({
+      exit: 0,
+      text: expect.stringContaining(`${lines.length - 1} events`),
+    });
     const wrong = [
       joined(...lines.slice(0, -1)),
       joined(...lines.slice(0, -2), last),
@@ -171,17 +219,23 @@ describe.skipIf(!hasPython)('whoever has nothing but an export and Python', () =
       String(body).replace('"title":"T"', '"title":"U"'),
       '',
     ];
-    for (const text of wrong) expect(await verifyText(text)).toMatchObject({ exit: 1, text: expect.stringMatching(/^NOT VERIFIED/) });
+    for (const text of wrong)
+      expect(await verifyText(text)).toMatchObject({ exit: 1, text: expect.stringMatching(/^NOT VERIFIED/) });
   });
 
   test('finds that all of it was made anew, by heads that were published before', async () => {
     await using forged = await createAuditWorld();
-    await forged.pool.query('create table public.person_key (subject bigint, wrapped bytea, destroyed_at timestamptz)');
+    await forged.pool.query(
+      'create table public.person_key (subject bigint, wrapped bytea, destroyed_at timestamptz)',
+    );
     await forged.append(42);
     await forged.prove();
     const path = join(resources.use(await temporaryDataDir()).path, 'export');
     await exportLog({ ...forged, ...quietly }, path, range);
     expect(await verify(path)).toMatchObject({ exit: 0 });
-    expect(await verify(path, '--heads', world.files.heads)).toMatchObject({ exit: 1, text: expect.stringContaining('unknown key') });
+    expect(await verify(path, '--heads', world.files.heads)).toMatchObject({
+      exit: 1,
+      text: expect.stringContaining('unknown key'),
+    });
   });
 });

@@ -34,14 +34,20 @@ export const erased: WebhookEvent = {
   ...registered,
   data: { ...registered.data, url: null, description: null, headers: null, secret: null },
 };
-export const changed = (data: object): WebhookEvent => ({ type: 'webhook.changed', data: { ...mark, ...data } });
+export const changed = (data: object): WebhookEvent => ({
+  type: 'webhook.changed',
+  data: { ...mark, ...data },
+});
 export const rotated = (sign: string, oldSecretsEndAt: string): WebhookEvent => ({
   type: 'webhook.secret_rotated',
   data: { ...mark, secret: secretOf(sign), oldSecretsEndAt },
 });
 export const enabled: WebhookEvent = { type: 'webhook.enabled', data: { ...mark, scopes } };
 export const MISSED = { since: place(10), at };
-export const disabled = (reason: 'owner' | 'failing' | 'gone', missed: typeof MISSED | null): WebhookEvent => ({
+export const disabled = (
+  reason: 'owner' | 'failing' | 'gone',
+  missed: typeof MISSED | null,
+): WebhookEvent => ({
   type: 'webhook.disabled',
   data: { ...mark, reason, missed },
 });
@@ -62,7 +68,12 @@ export const replace = (changes: object): WebhookCommand => ({
   scopes: undefined,
   ...changes,
 });
-export const edit = (changes: object): WebhookCommand => ({ type: 'EditWebhook', webhookId, scopes: undefined, ...changes });
+export const edit = (changes: object): WebhookCommand => ({
+  type: 'EditWebhook',
+  webhookId,
+  scopes: undefined,
+  ...changes,
+});
 export const rotate = (sign: string, when = at): WebhookCommand => ({
   type: 'RotateWebhookSecret',
   webhookId,
@@ -70,7 +81,11 @@ export const rotate = (sign: string, when = at): WebhookCommand => ({
   at: when,
 });
 export const enable: WebhookCommand = { type: 'EnableWebhook', webhookId, scopes: undefined };
-export const disable = (reason: 'owner' | 'failing' | 'gone', head = 10, isByOwner = reason === 'owner'): WebhookCommand => ({
+export const disable = (
+  reason: 'owner' | 'failing' | 'gone',
+  head = 10,
+  isByOwner = reason === 'owner',
+): WebhookCommand => ({
   ...{ type: 'DisableWebhook', webhookId, reason },
   ...{ log: LOG, head: position(head), at, isByOwner },
 });
@@ -79,7 +94,10 @@ export const requestId = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
 export const askTest: WebhookCommand = { type: 'TestWebhook', webhookId, requestId };
 export const replay = (from: number | string | undefined, to?: number): WebhookCommand => ({
   ...{ type: 'ReplayWebhook', webhookId, requestId, log: LOG, head: position(100) },
-  ...{ from: typeof from === 'number' ? position(from) : from, to: to === undefined ? undefined : position(to) },
+  ...{
+    from: typeof from === 'number' ? position(from) : from,
+    to: to === undefined ? undefined : position(to),
+  },
 });
 export const replayed = (span: object, missed: object | null = null): WebhookEvent =>
   ({

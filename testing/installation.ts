@@ -36,8 +36,15 @@ export const createAdmin = async (settings: Settings, domain: Domain): Promise<I
   return { clientId: ADMIN, secret };
 };
 
-/** By the command of operators, though in this process: starting one for it costs more than what it does. Answers with what it prints. */
-export const operate = async (args: readonly string[], settings: Settings, domain: Domain): Promise<string> => {
+/**
+ * By the command of operators, though in this process: starting one for it costs more than what it does.
+ * Answers with what it prints.
+ */
+export const operate = async (
+  args: readonly string[],
+  settings: Settings,
+  domain: Domain,
+): Promise<string> => {
   const printed: string[] = [];
   const exit = await runCommandLine([...args], {
     domain,

@@ -8,7 +8,10 @@ const SAMPLE_EVERY_MS = 200;
 /** What one sample weighs against the ones before. */
 const WEIGHT = 0.1;
 
-/** The load average of a minute rises too late for a run that has just begun, so what runs at the moment counts as well (Linux). */
+/**
+ * The load average of a minute rises too late for a run that has just begun, so what runs at the moment
+ * counts as well (Linux).
+ */
 const runnableNow = (): number => {
   try {
     return Number(/ (\d+)\//.exec(readFileSync('/proc/loadavg', 'utf8'))?.[1] ?? 0);
@@ -29,15 +32,20 @@ const sample = (): void => {
   sampledAtMs = nowMs;
 };
 
-/** How many times slower than on a quiet machine things go with so many runnable processes; 1 on a quiet one. */
-export const slownessOf = (processes: number, cores: number): number => Math.max(1, 1 + processes / cores - OWN_PER_CORE);
+/**
+ * How many times slower than on a quiet machine things go with so many runnable processes; 1 on a quiet one.
+ */
+export const slownessOf = (processes: number, cores: number): number =>
+  Math.max(1, 1 + processes / cores - OWN_PER_CORE);
 
 const slowness = (): number => {
   sample();
   return slownessOf(Math.max(runnable, loadavg()[0] ?? 0), CORES);
 };
 
-/** A limit on time, as long as the load of the machine makes it now. Every limit of a test comes from here. */
+/**
+ * A limit on time, as long as the load of the machine makes it now. Every limit of a test comes from here.
+ */
 export const scaled = (quietMs: number): number => Math.ceil(quietMs * slowness());
 
 export type Deadline = {
@@ -46,7 +54,10 @@ export type Deadline = {
   toString(): string;
 };
 
-/** A deadline whose clock goes as slowly as the machine, from one look to the next: load that comes later stretches it, too. */
+/**
+ * A deadline whose clock goes as slowly as the machine, from one look to the next: load that comes later
+ * stretches it, too.
+ */
 export const startDeadline = (quietMs: number): Deadline => {
   const startedAtMs = performance.now();
   let [spentMs, lookedAtMs] = [0, startedAtMs];

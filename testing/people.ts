@@ -8,7 +8,11 @@ import { until } from './until.ts';
 
 /** Somebody with an access token of the installation's own. */
 export type TokenHolder = { readonly userId: number; readonly token: string; readonly email?: string };
-export type Person = TokenHolder & { readonly email: string; readonly name: string; readonly refreshToken: string };
+export type Person = TokenHolder & {
+  readonly email: string;
+  readonly name: string;
+  readonly refreshToken: string;
+};
 
 type Service = { readonly clientId: string; readonly secret: string };
 
@@ -49,8 +53,15 @@ export const openPeople = async (
   const ask = restClientOf(installation);
   const tokenOf: People['tokenOf'] = async ({ clientId, secret }, scopes) => {
     const authorization = `Basic ${Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64')}`;
-    const form = new URLSearchParams({ grant_type: 'client_credentials', ...(scopes && { scope: scopes.join(' ') }) });
-    const options = { body: form.toString(), type: 'application/x-www-form-urlencoded', headers: { authorization } };
+    const form = new URLSearchParams({
+      grant_type: 'client_credentials',
+      ...(scopes && { scope: scopes.join(' ') }),
+    });
+    const options = {
+      body: form.toString(),
+      type: 'application/x-www-form-urlencoded',
+      headers: { authorization },
+    };
     // The authorization server follows the log, and may not have heard of the service's user yet.
     const { body } = await until(
       () => ask('POST', '/token', options),
@@ -64,7 +75,8 @@ export const openPeople = async (
     if (!well.includes(made.status)) throw new Error(`no client was registered: ${JSON.stringify(made)}`);
     return made.body as Service;
   };
-  const registerService: People['registerService'] = (role) => register({ ...SERVICE, ...scopes, serviceAccountRole: role });
+  const registerService: People['registerService'] = (role) =>
+    register({ ...SERVICE, ...scopes, serviceAccountRole: role });
   await register({ ...WEB_APPLICATION, ...scopes, clientId: JOURNAL.clientId }, [201, THERE_ALREADY]);
   const visit = visitorOf(installation, JOURNAL);
   const signInAs =
@@ -95,10 +107,14 @@ export const openPeople = async (
       );
       return { ...person, ...holding(tokens) };
     },
-    signInAt: async (application, person) => ({ ...person, ...holding(await visitorOf(installation, application)(signInAs(person))) }),
+    signInAt: async (application, person) => ({
+      ...person,
+      ...holding(await visitorOf(installation, application)(signInAs(person))),
+    }),
     async registerClient(settings) {
       const client = await register(settings);
-      // Where it has heard of the second, it has heard of the first, whose way of proving itself need not be ours.
+      // Where it has heard of the second, it has heard of the first, whose way of proving itself need not be
+      // ours.
       await tokenOf(await registerService('reader'));
       return client;
     },
@@ -127,18 +143,26 @@ type Page = Awaited<ReturnType<Browser['get']>>;
 type Tokens = { readonly access_token: string; readonly refresh_token: string };
 
 /** The code flow with PKCE, as far as the tokens; what is done on the sign-in page is the caller's. */
-const visitorOf = (installation: Pick<Installation, 'url' | 'fetch'>, { clientId, redirectUri }: Application) => {
+const visitorOf = (
+  installation: Pick<Installation, 'url' | 'fetch'>,
+  { clientId, redirectUri }: Application,
+) => {
   const ask = restClientOf(installation);
   return async (enter: (browser: Browser, signInPage: Page) => Promise<Page>): Promise<Tokens> => {
     const verifier = randomBytes(32).toString('base64url');
     const challenge = createHash('sha256').update(verifier).digest('base64url');
     const browser = openHandBrowser(installation.fetch);
-    const query = new URLSearchParams({ client_id: clientId, redirect_uri: redirectUri, code_challenge: challenge });
+    const query = new URLSearchParams({
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      code_challenge: challenge,
+    });
     const signInPage = await browser.follow(await browser.get(`${installation.url}/authorize?${query}`));
     const last = await browser.follow(await enter(browser, signInPage));
     // An application of our own is where we are.
     const code = new URL(last.location ?? last.url).searchParams.get('code');
-    if (!code) throw new Error(`there is no code at ${last.url} (${last.status}): ${last.body.slice(0, 1_000)}`);
+    if (!code)
+      throw new Error(`there is no code at ${last.url} (${last.status}): ${last.body.slice(0, 1_000)}`);
     const form = new URLSearchParams({
       grant_type: 'authorization_code',
       client_id: clientId,
@@ -146,13 +170,20 @@ const visitorOf = (installation: Pick<Installation, 'url' | 'fetch'>, { clientId
       code_verifier: verifier,
       redirect_uri: redirectUri,
     });
-    const { status, body } = await ask('POST', '/token', { body: form.toString(), type: 'application/x-www-form-urlencoded' });
+    const { status, body } = await ask('POST', '/token', {
+      body: form.toString(),
+      type: 'application/x-www-form-urlencoded',
+    });
     if (status !== 200) throw new Error(`there is no token: ${JSON.stringify(body)}`);
     return body as Tokens;
   };
 };
 
-const signUpOn = async (browser: Browser, { url }: Page, person: { name: string; email: string }): Promise<Page> => {
+const signUpOn = async (
+  browser: Browser,
+  { url }: Page,
+  person: { name: string; email: string },
+): Promise<Page> => {
   const page = await browser.get(`${url}/sign-up`);
   return browser.post(page.action, { ...page.hidden, ...person, password: PASSWORD });
 };
@@ -162,4 +193,7 @@ const claimsOf = (token: string): { sub: string; role: string; iat: number } =>
 
 const holderOf = (token: string): TokenHolder => ({ userId: Number(claimsOf(token).sub), token });
 
-const holding = ({ access_token, refresh_token }: Tokens) => ({ ...holderOf(access_token), refreshToken: refresh_token });
+const holding = ({ access_token, refresh_token }: Tokens) => ({
+  ...holderOf(access_token),
+  refreshToken: refresh_token,
+});

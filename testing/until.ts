@@ -3,15 +3,20 @@ import { startDeadline } from './load.ts';
 const LOOK_AGAIN_MS = 10;
 
 /**
- * Looks again until what is seen is what was waited for; tells what was seen last when the time is up. The deadline is that of a quiet
- * machine.
+ * Looks again until what is seen is what was waited for; tells what was seen last when the time is up. The
+ * deadline is that of a quiet machine.
  */
-export const until = async <Seen>(look: () => Promise<Seen> | Seen, isIt: (seen: Seen) => boolean, deadlineMs = 15_000): Promise<Seen> => {
+export const until = async <Seen>(
+  look: () => Promise<Seen> | Seen,
+  isIt: (seen: Seen) => boolean,
+  deadlineMs = 15_000,
+): Promise<Seen> => {
   const deadline = startDeadline(deadlineMs);
   for (;;) {
     const seen = await look();
     if (isIt(seen)) return seen;
-    if (deadline.isOver()) throw new Error(`not within ${deadline}; last seen: ${JSON.stringify(seen)?.slice(0, 500)}`);
+    if (deadline.isOver())
+      throw new Error(`not within ${deadline}; last seen: ${JSON.stringify(seen)?.slice(0, 500)}`);
     await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
   }
 };

@@ -25,7 +25,8 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 const at = (path: string) => `${world.sink.url}${path}`;
-const receivedAt = (path: string): readonly Received[] => world.sink.received.filter((each) => each.path === path);
+const receivedAt = (path: string): readonly Received[] =>
+  world.sink.received.filter((each) => each.path === path);
 
 type Row = { event_id: EventId; state: string; attempts: number; last_status: number | null; type: string };
 const deliveriesOf = (webhookId: WebhookId) =>
@@ -34,7 +35,11 @@ const deliveriesOf = (webhookId: WebhookId) =>
     [webhookId],
   );
 const statusOf = async (webhookId: WebhookId) =>
-  (await world.rows<{ status: string }>('select status from webhook_ledger.endpoint where webhook_id = $1', [webhookId]))[0]?.status;
+  (
+    await world.rows<{ status: string }>('select status from webhook_ledger.endpoint where webhook_id = $1', [
+      webhookId,
+    ])
+  )[0]?.status;
 const untilStatus = (webhookId: WebhookId, status: string) =>
   until(
     () => statusOf(webhookId),
@@ -47,8 +52,12 @@ test('what happens arrives once, under one id, and the ledger says so', async ()
   await world.untilDeliveries(webhookId, 'delivered', 5);
   const received = receivedAt('/once');
   const deliveries = await deliveriesOf(webhookId);
-  expect(received.map(({ id }) => id).toSorted()).toEqual(deliveries.map(({ event_id }) => event_id).toSorted());
-  expect(deliveries).toEqual(deliveries.map((each) => ({ ...each, attempts: 1, last_status: 204, type: 'article.drafted' })));
+  expect(received.map(({ id }) => id).toSorted()).toEqual(
+    deliveries.map(({ event_id }) => event_id).toSorted(),
+  );
+  expect(deliveries).toEqual(
+    deliveries.map((each) => ({ ...each, attempts: 1, last_status: 204, type: 'article.drafted' })),
+  );
   expect(received.map(({ body }) => JSON.parse(body).id)).toEqual(received.map(({ id }) => id));
 });
 
@@ -93,7 +102,10 @@ test('one that hangs holds up nobody else', async () => {
 
 test('is told only of what it asked for, and of what its owner may know', async () => {
   const other = await registerUser(world.side);
-  const byType = await world.register({ url: at('/types'), eventTypes: ['webhook.disabled', 'webhook.enabled'] });
+  const byType = await world.register({
+    url: at('/types'),
+    eventTypes: ['webhook.disabled', 'webhook.enabled'],
+  });
   const byAuthor = await world.register({ url: at('/author'), filter: { authorId: other } });
   const all = await world.register({ url: at('/all'), eventTypes: ['*'] });
   await world.side.send(
@@ -111,7 +123,10 @@ test('is told only of what it asked for, and of what its owner may know', async 
 test('is told no more than could be read by the token that last decided what goes where', async () => {
   const webhookId = await world.register({ url: at('/scopes'), eventTypes: ['article.*'] });
   const narrow = circumstances(as(world.author, 'author', ['manage:webhooks', 'read:comments']));
-  await world.side.send({ type: 'EditWebhook', webhookId, eventTypes: ['article.*', 'webhook.deleted'] }, narrow);
+  await world.side.send(
+    { type: 'EditWebhook', webhookId, eventTypes: ['article.*', 'webhook.deleted'] },
+    narrow,
+  );
   const other = await world.register({ url: at('/scopes/other'), eventTypes: ['comment.*'] });
   await world.publish(1);
   await world.send({ type: 'DeleteWebhook', webhookId: other });
@@ -119,7 +134,10 @@ test('is told no more than could be read by the token that last decided what goe
   await world.send({ type: 'EditWebhook', webhookId, eventTypes: ['article.*'] });
   await world.publish(1);
   await world.untilDeliveries(webhookId, 'delivered', 2);
-  expect((await deliveriesOf(webhookId)).map(({ type }) => type)).toEqual(['webhook.deleted', 'article.drafted']);
+  expect((await deliveriesOf(webhookId)).map(({ type }) => type)).toEqual([
+    'webhook.deleted',
+    'article.drafted',
+  ]);
 });
 
 test('while it is disabled nothing is planned, and what was due goes on afterwards', async () => {

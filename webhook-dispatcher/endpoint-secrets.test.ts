@@ -37,7 +37,13 @@ const createStream = () => {
   const happens = async (event: AnnalsEvent): Promise<Version> => {
     const version = (events.length + 1) as Version;
     const encoded = await codec.encode(event, context, randomUUID() as EventId, stream);
-    events.push({ ...encoded, stream, version, position: version as unknown as Position, recordedAt: new Date() });
+    events.push({
+      ...encoded,
+      stream,
+      version,
+      position: version as unknown as Position,
+      recordedAt: new Date(),
+    });
     return version;
   };
   return { keys, happens, state, secrets: createEndpointSecrets({ domain: publishing, eventLog, keys }) };
@@ -46,7 +52,10 @@ const createStream = () => {
 test('tells where to send and how, as the latest changes say', async () => {
   const { happens, secrets } = createStream();
   await happens(registered);
-  const version = await happens({ type: 'webhook.changed', data: { ...mark, url: 'https://example.com/other', headers: {} } });
+  const version = await happens({
+    type: 'webhook.changed',
+    data: { ...mark, url: 'https://example.com/other', headers: {} },
+  });
   expect(await secrets(webhookId, version)).toEqual({
     webhookId,
     ownerId,
@@ -61,18 +70,27 @@ test('tells where to send and how, as the latest changes say', async () => {
 test('what it is told goes with where it is sent to', async () => {
   const { happens, secrets } = createStream();
   await happens(registered);
-  const changed = await happens({ type: 'webhook.changed', data: { ...mark, url: 'https://example.com/other', scopes: ['read:users'] } });
+  const changed = await happens({
+    type: 'webhook.changed',
+    data: { ...mark, url: 'https://example.com/other', scopes: ['read:users'] },
+  });
   expect((await secrets(webhookId, changed))?.scopes).toEqual(new Set(['read:users']));
   await happens({ type: 'webhook.changed', data: { ...mark, ordered: true } });
   const enabled = await happens({ type: 'webhook.enabled', data: { ...mark, scopes: ['read:comments'] } });
-  expect(await secrets(webhookId, enabled)).toMatchObject({ url: 'https://example.com/other', scopes: new Set(['read:comments']) });
+  expect(await secrets(webhookId, enabled)).toMatchObject({
+    url: 'https://example.com/other',
+    scopes: new Set(['read:comments']),
+  });
 });
 
 test('the secret before signs beside the new one until it ends', async () => {
   const { happens, secrets } = createStream();
   await happens(registered);
   const oldSecretsEndAt = '2026-01-03T03:04:05.678Z';
-  const version = await happens({ type: 'webhook.secret_rotated', data: { ...mark, secret: SECOND, oldSecretsEndAt } });
+  const version = await happens({
+    type: 'webhook.secret_rotated',
+    data: { ...mark, secret: SECOND, oldSecretsEndAt },
+  });
   expect((await secrets(webhookId, version))?.secrets).toEqual([
     { secret: SECOND, endsAtMs: null },
     { secret: FIRST, endsAtMs: Date.parse(oldSecretsEndAt) },

@@ -9,7 +9,10 @@ import { streamName } from '#shared/events/streams.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Endpoint, Secret } from './deliver/delivery.ts';
 
-/** Where and how to send to a webhook, at least as it was at a version; nothing where it is gone, or its owner was erased. */
+/**
+ * Where and how to send to a webhook, at least as it was at a version; nothing where it is gone, or its owner
+ * was erased.
+ */
 export type EndpointSecrets = (webhookId: WebhookId, version: Version) => Promise<Endpoint | undefined>;
 
 type Dependencies = {
@@ -36,7 +39,8 @@ export const createEndpointSecrets = ({ domain, eventLog, keys }: Dependencies):
     ttl: KNOWN_FOR_MS,
     ttlAutopurge: true,
     fetchMethod: async (webhookId, before) => {
-      let known = before !== undefined && performance.now() < before.sinceMs + KNOWN_FOR_MS ? before : nothing();
+      let known =
+        before !== undefined && performance.now() < before.sinceMs + KNOWN_FOR_MS ? before : nothing();
       // Every request of its owner is an event there, so that only what is new is read.
       const pages = eventLog.read(streamName('webhook', webhookId), (known.version + 1) as Version);
       for await (const page of pages)
@@ -51,7 +55,12 @@ export const createEndpointSecrets = ({ domain, eventLog, keys }: Dependencies):
   };
 };
 
-const nothing = (): Known => ({ version: 0 as Version, state: ABSENT, endpoint: undefined, sinceMs: performance.now() });
+const nothing = (): Known => ({
+  version: 0 as Version,
+  state: ABSENT,
+  endpoint: undefined,
+  sinceMs: performance.now(),
+});
 
 const endpointIn = (state: AggregateState): Endpoint | undefined => {
   const present = presentIn(state);
@@ -68,6 +77,9 @@ const secretsOf = ({ secret, oldSecretsEndAt }: Webhook): readonly Secret[] | un
   if (known.length < secret.length) return undefined;
   const ends = oldSecretsEndAt.map((end) => Date.parse(end));
   return known
-    .map((each, index) => ({ secret: each, endsAtMs: index === ends.length ? null : Math.min(...ends.slice(index)) }))
+    .map((each, index) => ({
+      secret: each,
+      endsAtMs: index === ends.length ? null : Math.min(...ends.slice(index)),
+    }))
     .toReversed();
 };

@@ -23,31 +23,72 @@ type Personal = 'url' | 'description' | 'headers' | 'secret';
 /** What a change tells of a webhook: the event without what is personal. */
 export type WebhookChange = WebhookEvent extends infer Event
   ? Event extends WebhookEvent
-    ? { readonly type: Event['type']; readonly data: Omit<Event['data'], Personal>; readonly version: Version; readonly position: Position }
+    ? {
+        readonly type: Event['type'];
+        readonly data: Omit<Event['data'], Personal>;
+        readonly version: Version;
+        readonly position: Position;
+      }
     : never
   : never;
 
-/** Nothing where it is about something else, of a later release, or damaged, so that nothing is known of it. */
-export const webhookChangeOf = ({ stream, type, data, version, position }: Change): WebhookChange | undefined =>
+/**
+ * Nothing where it is about something else, of a later release, or damaged, so that nothing is known of it.
+ */
+export const webhookChangeOf = ({
+  stream,
+  type,
+  data,
+  version,
+  position,
+}: Change): WebhookChange | undefined =>
   // The stream of changes has checked the data by the definition of the type.
   stream.startsWith('webhook-') && isOfWebhook(type) && 'webhookId' in data
     ? ({ type, data, version, position } as unknown as WebhookChange)
     : undefined;
 
 /** What a webhook is after a change of it; nothing where nothing was known of it. */
-export const endpointAfter = (before: PlannedEndpoint | undefined, { type, data, version }: WebhookChange): PlannedEndpoint | undefined => {
+export const endpointAfter = (
+  before: PlannedEndpoint | undefined,
+  { type, data, version }: WebhookChange,
+): PlannedEndpoint | undefined => {
   const present = presentIn(evolveWebhook(before ? stateOf(before) : ABSENT, { type, data }));
   if (!present) return before && { ...before, version, status: 'deleted' };
-  const { id: webhookId, owner: ownerId, enabled, eventTypes, filter, payload, ordered: isOrdered, limits } = present;
+  const {
+    id: webhookId,
+    owner: ownerId,
+    enabled,
+    eventTypes,
+    filter,
+    payload,
+    ordered: isOrdered,
+    limits,
+  } = present;
   const scopes = present.scopes as PlannedEndpoint['scopes'] | readonly string[];
   return {
-    ...{ webhookId, ownerId, version, status: enabled ? 'enabled' : 'disabled', eventTypes, filter, payload, isOrdered, limits },
+    ...{
+      webhookId,
+      ownerId,
+      version,
+      status: enabled ? 'enabled' : 'disabled',
+      eventTypes,
+      filter,
+      payload,
+      isOrdered,
+      limits,
+    },
     scopes: scopes instanceof Set ? scopes : new Set(scopes),
   };
 };
 
 /** As far as it is known here. */
-const stateOf = ({ webhookId: id, ownerId: owner, status, isOrdered: ordered, ...fields }: PlannedEndpoint): AggregateState => ({
+const stateOf = ({
+  webhookId: id,
+  ownerId: owner,
+  status,
+  isOrdered: ordered,
+  ...fields
+}: PlannedEndpoint): AggregateState => ({
   status: 'present',
   fields: { ...fields, id, owner, ordered, enabled: status === 'enabled' },
   lostUploads: '',

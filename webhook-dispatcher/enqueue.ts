@@ -3,10 +3,18 @@ import type { WebhookId } from '#shared/brands.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { DeliveryQueue, Unattended } from './queue/delivery-queue.ts';
 
-/** Queues behind the back of whoever has something to send: what could not be queued is found by the sweeper. */
+/**
+ * Queues behind the back of whoever has something to send: what could not be queued is found by the sweeper.
+ */
 export type Enqueuer = AsyncDisposable & { enqueue(webhookIds: readonly WebhookId[]): void };
 
-export const createEnqueuer = ({ queue, log }: { readonly queue: Pick<DeliveryQueue, 'enqueue'>; readonly log: Log }): Enqueuer => {
+export const createEnqueuer = ({
+  queue,
+  log,
+}: {
+  readonly queue: Pick<DeliveryQueue, 'enqueue'>;
+  readonly log: Log;
+}): Enqueuer => {
   let waiting = new Set<WebhookId>();
   let queueing: Promise<void> | undefined;
   let isFailing = false;

@@ -11,7 +11,10 @@ const plannedFor = (...ids: readonly number[]) => new Map(ids.map((id) => [idOf(
 
 /** Runs that end when they are told to. */
 const setUp = (runsMax: number) => {
-  const under = new Map<WebhookId, PromiseWithResolvers<{ readonly hasMore: boolean } | undefined> & { readonly own: Own }>();
+  const under = new Map<
+    WebhookId,
+    PromiseWithResolvers<{ readonly hasMore: boolean } | undefined> & { readonly own: Own }
+  >();
   const queued: WebhookId[] = [];
   const stopping = new AbortController();
   const own = createHandOver({
@@ -30,7 +33,14 @@ const setUp = (runsMax: number) => {
     if (!run) throw new Error(`${id} was not begun`);
     return run;
   };
-  return { ...own, size: () => own.size, runOf, begun: () => [...under.keys()], queued, stop: () => stopping.abort() };
+  return {
+    ...own,
+    size: () => own.size,
+    runOf,
+    begun: () => [...under.keys()],
+    queued,
+    stop: () => stopping.abort(),
+  };
 };
 
 test('begins what is planned at once, up to half of its room, and leaves the rest to the queue', () => {

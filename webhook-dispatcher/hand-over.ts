@@ -28,19 +28,32 @@ type Dependencies = {
   readonly log: Log;
 };
 
-/** The queue has the other half, so that webhooks which are planned all the time leave room for those that are due again. */
+/**
+ * The queue has the other half, so that webhooks which are planned all the time leave room for those that are
+ * due again.
+ */
 const PLANNED_SHARE = 0.5;
 /** Another process may have room earlier. */
 const WAIT_FOR_ROOM_MS = 500;
 
-/** Has webhooks run by this process: those from the queue, and those for which something was just planned here, without the queue. */
+/**
+ * Has webhooks run by this process: those from the queue, and those for which something was just planned
+ * here, without the queue.
+ */
 export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log }: Dependencies) => {
   const owned = new Map<WebhookId, Own>();
   const hasRoom = new Changed();
   let plannedRuns = 0;
 
-  const begin = async (webhookId: WebhookId, planned?: PlannedRun): Promise<{ readonly hasMore: boolean } | undefined> => {
-    const own: Own = { isPlanned: planned !== undefined, offered: planned ? [planned] : [], isAskedAgain: false };
+  const begin = async (
+    webhookId: WebhookId,
+    planned?: PlannedRun,
+  ): Promise<{ readonly hasMore: boolean } | undefined> => {
+    const own: Own = {
+      isPlanned: planned !== undefined,
+      offered: planned ? [planned] : [],
+      isAskedAgain: false,
+    };
     owned.set(webhookId, own);
     try {
       const ended = await runOnce(webhookId, own);
@@ -87,7 +100,8 @@ export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log }: Dep
       for (const [webhookId, run] of planned) {
         const own = owned.get(webhookId);
         if (own) offer(own, run);
-        else if (stopping.aborted || owned.size >= runsMax || plannedRuns >= runsMax * PLANNED_SHARE) left.push(webhookId);
+        else if (stopping.aborted || owned.size >= runsMax || plannedRuns >= runsMax * PLANNED_SHARE)
+          left.push(webhookId);
         else void beginPlanned(webhookId, run);
       }
       if (left.length > 0) enqueue(left);

@@ -22,8 +22,11 @@ const endpointOf = (webhookId: number, changes: Partial<PlannedEndpoint> = {}): 
   ...changes,
 });
 const bookOf = (endpoints: readonly PlannedEndpoint[]) => new EndpointBook(filtersOf(publishing), endpoints);
-const wanting = (book: EndpointBook, type: string, { stream = 'article-8', ...data }: { readonly [field: string]: unknown } = {}) =>
-  book.wanting({ type, stream, data } as unknown as Change).map(({ webhookId }) => webhookId);
+const wanting = (
+  book: EndpointBook,
+  type: string,
+  { stream = 'article-8', ...data }: { readonly [field: string]: unknown } = {},
+) => book.wanting({ type, stream, data } as unknown as Change).map(({ webhookId }) => webhookId);
 
 test.each([
   ['*', true],
@@ -32,7 +35,9 @@ test.each([
   ['article.published', false],
   ['comment.*', false],
 ])('%s asks for an article that was edited: %s', (pattern, isWanted) => {
-  expect(wanting(bookOf([endpointOf(1, { eventTypes: [pattern] })]), 'article.edited')).toEqual(isWanted ? [1] : []);
+  expect(wanting(bookOf([endpointOf(1, { eventTypes: [pattern] })]), 'article.edited')).toEqual(
+    isWanted ? [1] : [],
+  );
 });
 
 test('only what happened to the article, or to what the author wrote, is asked for where a filter says so', () => {
@@ -45,7 +50,9 @@ test('only what happened to the article, or to what the author wrote, is asked f
   expect(wanting(book, 'comment.added', { stream: 'comment-1', articleId: 8, authorId: 1 })).toEqual([1]);
   expect(wanting(book, 'article.edited', { stream: 'webhook-1' })).toEqual([]);
   // A filter that the domain does not have lets nothing through.
-  expect(wanting(bookOf([endpointOf(1, { filter: { journalId: 8 } })]), 'article.edited', { journalId: 8 })).toEqual([]);
+  expect(
+    wanting(bookOf([endpointOf(1, { filter: { journalId: 8 } })]), 'article.edited', { journalId: 8 }),
+  ).toEqual([]);
 });
 
 test('those that ask are found as they are after each of their changes', () => {
@@ -64,7 +71,8 @@ test('those that ask are found as they are after each of their changes', () => {
 
 test('those that ask are known with the scopes that they have now', () => {
   const book = bookOf([endpointOf(1)]);
-  const scopesOf = () => book.wanting({ type: 'article.edited', data: {} } as Change).map(({ scopes }) => [...scopes]);
+  const scopesOf = () =>
+    book.wanting({ type: 'article.edited', data: {} } as Change).map(({ scopes }) => [...scopes]);
   expect(scopesOf()).toEqual([['read:articles']]);
   book.set(endpointOf(1, { scopes: new Set() }));
   expect(scopesOf()).toEqual([[]]);
@@ -85,12 +93,19 @@ test('of what happens is known what is public, and what the scopes and the prese
     resource: { articleStatus: 'draft', ownerId: 1 as UserId },
   } as unknown as Change;
   const known = (scopes: readonly string[], ofOwners: Owners = owners) =>
-    [comment, draft].map((change) => isKnownTo({ owners: ofOwners, policy: POLICY }, endpointOf(1, { scopes: new Set(scopes) }), change));
+    [comment, draft].map((change) =>
+      isKnownTo({ owners: ofOwners, policy: POLICY }, endpointOf(1, { scopes: new Set(scopes) }), change),
+    );
   expect(known([])).toEqual([true, false]);
   expect(known(['read:articles'])).toEqual([true, true]);
   expect(known(['read:comments', 'manage:webhooks'])).toEqual([true, false]);
-  expect(known(['read:articles', 'read:comments'], new Map([[1 as UserId, [{ role: 'reader' }]]]))).toEqual([true, false]);
-  expect(known(['read:articles'], new Map([[1 as UserId, [{ role: 'author' }, { role: 'reader' }]]]))).toEqual([true, true]);
+  expect(known(['read:articles', 'read:comments'], new Map([[1 as UserId, [{ role: 'reader' }]]]))).toEqual([
+    true,
+    false,
+  ]);
+  expect(
+    known(['read:articles'], new Map([[1 as UserId, [{ role: 'author' }, { role: 'reader' }]]])),
+  ).toEqual([true, true]);
   expect(known(['read:articles', 'read:comments'], new Map())).toEqual([false, false]);
 });
 
@@ -102,7 +117,9 @@ test('an event in a stream of an unknown kind is known to no owner, not even an 
     resource: { articleStatus: 'published' },
   } as unknown as Change;
   const endpoint = endpointOf(1, { scopes: new Set(['read:articles']) });
-  expect(isKnownTo({ owners: new Map([[1 as UserId, [{ role: 'admin' }]]]), policy: POLICY }, endpoint, planted)).toBe(false);
+  expect(
+    isKnownTo({ owners: new Map([[1 as UserId, [{ role: 'admin' }]]]), policy: POLICY }, endpoint, planted),
+  ).toBe(false);
   expect(
     isKnownTo({ owners: new Map([[1 as UserId, [{ role: 'admin' }]]]), policy: POLICY }, endpoint, {
       ...planted,

@@ -15,18 +15,30 @@ export const wants = (filters: Filters, { eventTypes, filter }: PlannedEndpoint,
     return reference !== undefined && refersTo(reference, id, change);
   });
 
-/** Whether the owner, as they are now or as they may be, may know of it, by what the token could read that decided what goes where. */
+/**
+ * Whether the owner, as they are now or as they may be, may know of it, by what the token could read that
+ * decided what goes where.
+ */
 export const isKnownTo = (
   { owners, policy }: { readonly owners: Owners; readonly policy: Policy },
   { ownerId, scopes }: PlannedEndpoint,
   change: Change,
 ): boolean => {
   const standings = owners.get(ownerId) ?? [];
-  return standings === 'any' || standings.some((standing) => mayKnow(ownerOf({ ownerId, scopes }, standing, policy), change));
+  return (
+    standings === 'any' ||
+    standings.some((standing) => mayKnow(ownerOf({ ownerId, scopes }, standing, policy), change))
+  );
 };
 
 /** What it depends on who is told of a change, and what. */
-const DECIDING = ['status', 'eventTypes', 'filter', 'scopes', 'payload'] as const satisfies readonly (keyof PlannedEndpoint)[];
+const DECIDING = [
+  'status',
+  'eventTypes',
+  'filter',
+  'scopes',
+  'payload',
+] as const satisfies readonly (keyof PlannedEndpoint)[];
 
 /** The webhooks that there are, found by what they ask for. */
 export class EndpointBook {
@@ -66,7 +78,8 @@ export class EndpointBook {
 
   #ofType(type: string): readonly PlannedEndpoint[] {
     return [...this.#endpoints.values()].filter(
-      ({ status, eventTypes }) => status === 'enabled' && eventTypes.some((pattern) => fitsPattern(pattern, type)),
+      ({ status, eventTypes }) =>
+        status === 'enabled' && eventTypes.some((pattern) => fitsPattern(pattern, type)),
     );
   }
 }

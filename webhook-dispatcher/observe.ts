@@ -54,7 +54,8 @@ export const observeDeliveries = ({ metrics, pool, running }: Observed): Deliver
     sent({ attempts: before, change }, { attempt, outcome }) {
       attempts.inc({ outcome: outcome.state });
       if (attempt) durations.observe(attempt.durationMs / 1_000);
-      if (before === 0 && outcome.state === 'delivered') latencies.observe(Math.max(0, Date.now() - Date.parse(change.at)) / 1_000);
+      if (before === 0 && outcome.state === 'delivered')
+        latencies.observe(Math.max(0, Date.now() - Date.parse(change.at)) / 1_000);
     },
   };
 };

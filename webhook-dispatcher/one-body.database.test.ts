@@ -9,7 +9,10 @@ import { migrateLedger } from './ledger/migrate.ts';
 import { startPlanner } from './plan.ts';
 import type { DispatcherDependencies } from './service.ts';
 
-/** What arrives under one id is one body, or nothing: whatever is changed, lost, or may not be read between two attempts. */
+/**
+ * What arrives under one id is one body, or nothing: whatever is changed, lost, or may not be read between
+ * two attempts.
+ */
 const resources = new AsyncDisposableStack();
 let world: DispatchWorld;
 let given: DispatcherDependencies;
@@ -25,17 +28,25 @@ const openProcess = (): RunProcess => openRunProcess(given, {});
 const die = async (): Promise<never> => Promise.reject(new Died());
 /** Sends what is due, and dies before anybody hears of it. */
 const runUnheard = async (webhookId: WebhookId): Promise<void> => {
-  await using dying = openRunProcess(given, { ledger: (ledger) => ({ ...ledger, record: die, release: die }) });
+  await using dying = openRunProcess(given, {
+    ledger: (ledger) => ({ ...ledger, record: die, release: die }),
+  });
   await expect(dying.run(webhookId)).rejects.toThrow(Died);
   // As if so much time had passed as a run may be silent for.
-  await world.rows(`update webhook_ledger.endpoint set run_until = '-infinity' where webhook_id = $1`, [webhookId]);
+  await world.rows(`update webhook_ledger.endpoint set run_until = '-infinity' where webhook_id = $1`, [
+    webhookId,
+  ]);
 };
 
 const at = (path: string) => `${world.sink.url}${path}`;
 const receivedAt = (path: string) => world.sink.received.filter((each) => each.path === path);
 
 test('what was sent in full, without anybody knowing of it, does not come by its ids once it may not be read any more', async () => {
-  const webhookId = await world.register({ url: at('/taken-back'), payload: 'full', eventTypes: ['article.drafted'] });
+  const webhookId = await world.register({
+    url: at('/taken-back'),
+    payload: 'full',
+    eventTypes: ['article.drafted'],
+  });
   const articleId = await draftArticle(world.side, world.author);
   await world.untilDeliveries(webhookId, 'due', 1);
   await runUnheard(webhookId);
@@ -64,11 +75,18 @@ test('what was sent by its ids, without anybody knowing of it, comes so again al
   const titles = Map.groupBy(receivedAt('/thin'), ({ id }) => id)
     .values()
     .map((received) => received.map(({ body }) => JSON.parse(body).data.title));
-  expect([...titles].toSorted((one, other) => other.length - one.length)).toEqual([[undefined, undefined], ['On engines']]);
+  expect([...titles].toSorted((one, other) => other.length - one.length)).toEqual([
+    [undefined, undefined],
+    ['On engines'],
+  ]);
 });
 
 test('what was asked for in full and is asked for by its ids before it is sent comes by them from then on', async () => {
-  const webhookId = await world.register({ url: at('/thinner'), payload: 'full', eventTypes: ['article.drafted'] });
+  const webhookId = await world.register({
+    url: at('/thinner'),
+    payload: 'full',
+    eventTypes: ['article.drafted'],
+  });
   await draftArticle(world.side, world.author, false);
   await world.untilDeliveries(webhookId, 'due', 1);
   await world.send({ type: 'EditWebhook', webhookId, payload: 'thin' });
@@ -79,15 +97,24 @@ test('what was asked for in full and is asked for by its ids before it is sent c
   await until(
     async () => {
       await survivor.run(webhookId);
-      return world.rows(`select from webhook_ledger.delivery where webhook_id = $1 and state = 'delivered'`, [webhookId]);
+      return world.rows(`select from webhook_ledger.delivery where webhook_id = $1 and state = 'delivered'`, [
+        webhookId,
+      ]);
     },
     (delivered) => delivered.length === 1,
   );
-  expect(receivedAt('/thinner').map(({ body }) => JSON.parse(body).data.title)).toEqual([undefined, undefined]);
+  expect(receivedAt('/thinner').map(({ body }) => JSON.parse(body).data.title)).toEqual([
+    undefined,
+    undefined,
+  ]);
 });
 
 test('what was sent in full waits while nobody can read it, and arrives as it was once it can be read again', async () => {
-  const webhookId = await world.register({ url: at('/parked'), payload: 'full', eventTypes: ['article.drafted'] });
+  const webhookId = await world.register({
+    url: at('/parked'),
+    payload: 'full',
+    eventTypes: ['article.drafted'],
+  });
   const articleId = await draftArticle(world.side, world.author);
   await world.untilDeliveries(webhookId, 'due', 1);
   world.sink.behave((_received, response) => void response.writeHead(500).end());

@@ -13,7 +13,10 @@ import type { PlannedEndpoint } from './endpoints.ts';
 /** By their ids, in which of these they may be. */
 export type Owners = ReadonlyMap<UserId, readonly Standing[] | 'any'>;
 
-/** An owner with the rights of their role and their attributes, as far as the token had them that decided what goes where. */
+/**
+ * An owner with the rights of their role and their attributes, as far as the token had them that decided what
+ * goes where.
+ */
 export const ownerOf = (
   { ownerId, scopes }: Pick<PlannedEndpoint, 'ownerId' | 'scopes'>,
   { role, attributes }: Standing,
@@ -29,11 +32,15 @@ export const ownerOf = (
 });
 
 /**
- * What owners are now; who is gone is left out. What one is who is parked is not known: what they may know in any role that people can have
- * is planned, so that it is not lost, and nothing is sent until they can be read again. Their attributes may be any, and so all is planned
- * that rights may tell them by those.
+ * What owners are now; who is gone is left out. What one is who is parked is not known: what they may know in
+ * any role that people can have is planned, so that it is not lost, and nothing is sent until they can be
+ * read again. Their attributes may be any, and so all is planned that rights may tell them by those.
  */
-export const readOwners = async (database: Pool | Connection, domain: Domain, userIds: ReadonlySet<UserId>): Promise<Owners> => {
+export const readOwners = async (
+  database: Pool | Connection,
+  domain: Domain,
+  userIds: ReadonlySet<UserId>,
+): Promise<Owners> => {
   if (userIds.size === 0) return new Map();
   const { rows } = await database.query<{ id: UserId } & (Standing | { role: null })>(
     `select id, role, ${attributesSql(domain, 'users')} as attributes from ${LIVE_SCHEMA}.users where id = any($1) and deleted_at is null

@@ -33,8 +33,8 @@ const GRACE_MS = 250;
 const RUN_MAX_MS = 30_000;
 
 /**
- * How long a run keeps its place among those that are worked off at once: after its slice it begins nothing, so that others have
- * their turn. Where something slow keeps the place anyway, it goes on after a while.
+ * How long a run keeps its place among those that are worked off at once: after its slice it begins nothing,
+ * so that others have their turn. Where something slow keeps the place anyway, it goes on after a while.
  */
 export class Slice {
   readonly #finishedAtMs: number;

@@ -20,14 +20,20 @@ beforeAll(async () => {
 }, scaled(120_000));
 afterAll(() => resources.disposeAsync());
 
-const start = (changes: Pick<ChangeStream, 'follow'> = given.changes, planned: (runs: PlannedRuns) => void = () => {}) =>
-  startPlanner({ ...given, changes, planned });
+const start = (
+  changes: Pick<ChangeStream, 'follow'> = given.changes,
+  planned: (runs: PlannedRuns) => void = () => {},
+) => startPlanner({ ...given, changes, planned });
 const untilPlanned = async () => {
   const head = await given.eventLog.head();
   await until(
     async () =>
-      (await world.rows<{ position: number }>('select position from public.follower_checkpoint where follower = $1', [PLANNER]))[0]
-        ?.position ?? 0,
+      (
+        await world.rows<{ position: number }>(
+          'select position from public.follower_checkpoint where follower = $1',
+          [PLANNER],
+        )
+      )[0]?.position ?? 0,
     (position) => position >= head,
   );
 };
@@ -127,7 +133,10 @@ test('keeps what is personal out of the ledger', async () => {
   await world.send({ type: 'EditWebhook', webhookId: other, description: 'Shibboleth again' });
   await using _planner = await start();
   await untilPlanned();
-  expect((await plannedTo(webhookId)).map(([type]) => type)).toEqual(['webhook.registered', 'webhook.changed']);
+  expect((await plannedTo(webhookId)).map(([type]) => type)).toEqual([
+    'webhook.registered',
+    'webhook.changed',
+  ]);
   const rows = await world.rows<{ all: string }>(
     `select lower(string_agg(whole, ' ')) as all from (
        select row(e)::text as whole from webhook_ledger.endpoint e union all select row(m)::text from webhook_ledger.message m
@@ -165,13 +174,17 @@ test('waits for whoever has several webhooks at once, however they are ordered, 
   // Planned together, the later one first.
   for (const webhookId of [second, first]) await world.send({ type: 'TestWebhook', webhookId });
   const taker = await given.pool.connect();
-  const take = (webhookId: WebhookId) => taker.query('select from webhook_ledger.endpoint where webhook_id = $1 for update', [webhookId]);
+  const take = (webhookId: WebhookId) =>
+    taker.query('select from webhook_ledger.endpoint where webhook_id = $1 for update', [webhookId]);
   try {
     await taker.query('begin');
     await take(first);
     await using _planner = await start();
     await until(
-      () => world.rows(`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%webhook_ledger.endpoint%'`),
+      () =>
+        world.rows(
+          `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%webhook_ledger.endpoint%'`,
+        ),
       (waiting) => waiting.length > 0,
     );
     await take(second);

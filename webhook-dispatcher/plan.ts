@@ -11,7 +11,15 @@ import { type Policy, policyOf } from '#shared/policy.ts';
 import { NO_TRACING, type Tracing } from '#shared/tracing/tracing.ts';
 import { endpointAfter, type PlannedEndpoint, type WebhookChange, webhookChangeOf } from './endpoints.ts';
 import { lockEndpoints, readEndpoints, writeEndpoint } from './ledger/endpoints.ts';
-import { dropDeliveries, letThrough, plannedFor, redeliver, redrive, writeDeliveries, writeReplay } from './ledger/plan-rows.ts';
+import {
+  dropDeliveries,
+  letThrough,
+  plannedFor,
+  redeliver,
+  redrive,
+  writeDeliveries,
+  writeReplay,
+} from './ledger/plan-rows.ts';
 import { readQuiet } from './ledger/quiet.ts';
 import { EndpointBook, isKnownTo } from './matching.ts';
 import { readOwners } from './owners.ts';
@@ -30,19 +38,24 @@ type PlannerDependencies = Pick<FollowingOptions<ChangePage>, 'pool' | 'eventLog
 /** The name of its lease and checkpoint. */
 export const PLANNER = 'webhook-planner';
 
-/** Under steady writing a commit plans for several changes, of which most may concern no webhook; receivers are further away than this. */
+/**
+ * Under steady writing a commit plans for several changes, of which most may concern no webhook; receivers
+ * are further away than this.
+ */
 const REST_MS = 10;
 
 /**
- * Writes down what is to be sent where, in one process at a time: webhooks, deliveries and the checkpoint change in one transaction,
- * so that a webhook is told of exactly what happened between its registration and its end.
+ * Writes down what is to be sent where, in one process at a time: webhooks, deliveries and the checkpoint
+ * change in one transaction, so that a webhook is told of exactly what happened between its registration and
+ * its end.
  */
 export const startPlanner = async (dependencies: PlannerDependencies): Promise<AsyncDisposable> => {
   const { domain, changes, planned, tracing = NO_TRACING, ...following } = dependencies;
   const catalogue = catalogueOf(domain);
   const policy = policyOf(domain);
   const plans = tracePlans(tracing);
-  // As they were at a position; from anywhere else they are read again, because another owner may have been there.
+  // As they were at a position; from anywhere else they are read again, because another owner may have been
+  // there.
   let known: (Known & { readonly at: Position }) | undefined;
   let concerned: PlannedRuns = new Map();
   return startFollowing<ChangePage>({
@@ -51,12 +64,14 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
     restMs: REST_MS,
     async *follow(after, signal) {
       for await (const page of changes.follow(after, signal))
-        for (const part of partsOf(page, () => known?.book.size)) yield { page: part, upTo: part.upTo, event: part.event };
+        for (const part of partsOf(page, () => known?.book.size))
+          yield { page: part, upTo: part.upTo, event: part.event };
     },
     concerns({ changes: several, upTo }, { after }) {
       if (known?.at !== after) return true;
       const { book } = known;
-      if (several.some((change) => webhookChangeOf(change) !== undefined || book.wanting(change).length > 0)) return true;
+      if (several.some((change) => webhookChangeOf(change) !== undefined || book.wanting(change).length > 0))
+        return true;
       known = { ...known, at: upTo };
       return false;
     },
@@ -96,11 +111,15 @@ const PLANNED_MAX = 20_000;
 const FIRST_CHANGES_MAX = 20;
 
 /** A page, in parts that no number of webhooks makes too large. */
-function* partsOf({ changes, upTo, event }: ChangePage, webhooks: () => number | undefined): Generator<ChangePage> {
+function* partsOf(
+  { changes, upTo, event }: ChangePage,
+  webhooks: () => number | undefined,
+): Generator<ChangePage> {
   let rest = changes;
   do {
     const known = webhooks();
-    const many = known === undefined ? FIRST_CHANGES_MAX : Math.max(1, Math.floor(PLANNED_MAX / Math.max(1, known)));
+    const many =
+      known === undefined ? FIRST_CHANGES_MAX : Math.max(1, Math.floor(PLANNED_MAX / Math.max(1, known)));
     const part = rest.slice(0, many);
     rest = rest.slice(many);
     const last = rest.length > 0 ? part.at(-1) : undefined;
@@ -118,7 +137,10 @@ const planPage = async (
     quietUpTo,
     log,
     planned,
-  }: Known & { readonly catalogue: Catalogue; readonly policy: Policy; readonly log: LogIdentity } & Pick<TracedPlans, 'planned'>,
+  }: Known & { readonly catalogue: Catalogue; readonly policy: Policy; readonly log: LogIdentity } & Pick<
+      TracedPlans,
+      'planned'
+    >,
   changes: readonly Change[],
 ): Promise<PlannedRuns> => {
   const wanted: Wanted[] = [];
@@ -134,19 +156,26 @@ const planPage = async (
     if (!about) continue;
     if (!isQuiet || about.type === 'webhook.deleted') told.push(about);
     const before = book.get(about.data.webhookId);
-    if (about.type === 'webhook.test_requested' && before?.status === 'enabled' && !isQuiet) wanted.push({ endpoint: before, change });
+    if (about.type === 'webhook.test_requested' && before?.status === 'enabled' && !isQuiet)
+      wanted.push({ endpoint: before, change });
     const after = endpointAfter(before, about);
     if (after) book.set(after);
     if (after) await writeEndpoint(connection, policy.domain, after);
   }
-  const owners = await readOwners(connection, policy.domain, new Set(wanted.map(({ endpoint }) => endpoint.ownerId)));
+  const owners = await readOwners(
+    connection,
+    policy.domain,
+    new Set(wanted.map(({ endpoint }) => endpoint.ownerId)),
+  );
   const deliveries = wanted
     .filter(({ endpoint, change }) => isKnownTo({ owners, policy }, endpoint, change))
     .map(({ endpoint, change }) => plannedFor(endpoint, change));
   planned(deliveries);
   const isNew = await writeDeliveries(connection, catalogue, deliveries);
   for (const each of told) await carryOut(connection, each, log);
-  const webhookIds = new Set([...deliveries, ...told.map(({ data }) => data)].map(({ webhookId }) => webhookId));
+  const webhookIds = new Set(
+    [...deliveries, ...told.map(({ data }) => data)].map(({ webhookId }) => webhookId),
+  );
   // Who is changed by the same page may be told none of it.
   const isKnown = isNew && abouts.every((about) => about === undefined);
   return plannedRuns(webhookIds, { book, owners, deliveries: isKnown ? deliveries : [] });
@@ -156,7 +185,11 @@ const planPage = async (
 type Wanted = { readonly endpoint: PlannedEndpoint; readonly change: Change };
 
 /** What a change of a webhook does to its deliveries, those of the same page among them. */
-const carryOut = async (connection: Connection, { type, data, position }: WebhookChange, log: LogIdentity): Promise<void> => {
+const carryOut = async (
+  connection: Connection,
+  { type, data, position }: WebhookChange,
+  log: LogIdentity,
+): Promise<void> => {
   const { webhookId } = data;
   switch (type) {
     case 'webhook.deleted':

@@ -14,15 +14,23 @@ export type PlannedRun = {
 };
 export type PlannedRuns = ReadonlyMap<WebhookId, PlannedRun>;
 
-type Planned = { readonly book: EndpointBook; readonly owners: Owners; readonly deliveries: readonly PlannedDelivery[] };
+type Planned = {
+  readonly book: EndpointBook;
+  readonly owners: Owners;
+  readonly deliveries: readonly PlannedDelivery[];
+};
 
 /** The deliveries as the ledger would give them out; none to an owner who cannot be read now. */
-export const plannedRuns = (webhookIds: Iterable<WebhookId>, { book, owners, deliveries }: Planned): PlannedRuns => {
+export const plannedRuns = (
+  webhookIds: Iterable<WebhookId>,
+  { book, owners, deliveries }: Planned,
+): PlannedRuns => {
   const byWebhook = Map.groupBy(deliveries, ({ webhookId }) => webhookId);
   const runOf = (webhookId: WebhookId): PlannedRun => {
     const endpoint = book.get(webhookId);
     const standings = endpoint && owners.get(endpoint.ownerId);
-    const standing = standings === undefined || standings === 'any' || standings.length > 1 ? undefined : standings[0];
+    const standing =
+      standings === undefined || standings === 'any' || standings.length > 1 ? undefined : standings[0];
     const known = standing ? (byWebhook.get(webhookId) ?? []) : [];
     return { deliveries: known.map(toDelivery), version: endpoint?.version, standing };
   };

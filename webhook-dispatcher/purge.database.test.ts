@@ -18,12 +18,17 @@ beforeAll(async () => {
 }, scaled(120_000));
 afterAll(() => resources.disposeAsync());
 
-const count = async (table: string) => (await world.rows<{ n: number }>(`select count(*) as n from webhook_ledger.${table}`))[0]?.n;
+const count = async (table: string) =>
+  (await world.rows<{ n: number }>(`select count(*) as n from webhook_ledger.${table}`))[0]?.n;
 const purge = async () => {
   await purgeSome(given.pool, KEEP_DAYS);
   await purgeMessages(given.pool, KEEP_DAYS);
 };
-const counts = async () => ({ deliveries: await count('delivery'), attempts: await count('attempt'), messages: await count('message') });
+const counts = async () => ({
+  deliveries: await count('delivery'),
+  attempts: await count('attempt'),
+  messages: await count('message'),
+});
 
 test('forgets what was settled long ago with all that belongs to it, and nothing that is due', async () => {
   const delivered = await world.register();
@@ -44,7 +49,9 @@ test('forgets what was settled long ago with all that belongs to it, and nothing
   await world.rows(`update webhook_ledger.message set recorded_at = recorded_at - interval '31 days'`);
   await purge();
   expect(await counts()).toMatchObject({ deliveries: 2, messages: 2 });
-  expect(await world.rows('select from webhook_ledger.attempt where webhook_id = $1', [delivered])).toEqual([]);
+  expect(await world.rows('select from webhook_ledger.attempt where webhook_id = $1', [delivered])).toEqual(
+    [],
+  );
 });
 
 test('forgets at once what was sent to a deleted webhook, and to those of a deleted user, and what came back', async () => {
@@ -54,8 +61,20 @@ test('forgets at once what was sent to a deleted webhook, and to those of a dele
   const leaving = await registerUser(world.side);
   const { id } = await world.side.send(
     {
-      ...{ type: 'RegisterWebhook', url: `${world.sink.url}/leaving`, description: null, eventTypes: ['article.*'], filter: {} },
-      ...{ payload: 'thin', ordered: false, limits: { ratePerSecond: 50, concurrency: 10 }, headers: {}, enabled: true },
+      ...{
+        type: 'RegisterWebhook',
+        url: `${world.sink.url}/leaving`,
+        description: null,
+        eventTypes: ['article.*'],
+        filter: {},
+      },
+      ...{
+        payload: 'thin',
+        ordered: false,
+        limits: { ratePerSecond: 50, concurrency: 10 },
+        headers: {},
+        enabled: true,
+      },
     },
     by(as(leaving, 'author')),
   );
@@ -81,9 +100,14 @@ test('forgets at once what was sent to a deleted webhook, and to those of a dele
 
 test('forgets at once what receivers have answered to what they were told of somebody who is erased, and keeps that it was sent', async () => {
   const { side, author, sink } = world;
-  sink.behave(({ body }, response) => void response.writeHead(200, { 'x-echo': encodeURIComponent(body) }).end(body));
+  sink.behave(
+    ({ body }, response) => void response.writeHead(200, { 'x-echo': encodeURIComponent(body) }).end(body),
+  );
   const webhookId = await world.register({ eventTypes: ['comment.added'], payload: 'full' });
-  const [leaving, staying] = [await registerUser(side, { name: 'Leaving' }), await registerUser(side, { name: 'Staying' })];
+  const [leaving, staying] = [
+    await registerUser(side, { name: 'Leaving' }),
+    await registerUser(side, { name: 'Staying' }),
+  ];
   const articleId = await draftArticle(side, author);
   for (const [commenter, text] of [[leaving, 'Farewell.'] as const, [staying, 'Hello.'] as const])
     await side.send({ type: 'AddComment', articleId, text }, by(as(commenter, 'reader')));
@@ -93,12 +117,18 @@ test('forgets at once what receivers have answered to what they were told of som
       'select response_body, response_headers from webhook_ledger.attempt where webhook_id = $1',
       [webhookId],
     );
-    return rows.map(({ response_body, response_headers }) => `${response_body} ${decodeURIComponent(JSON.stringify(response_headers))}`);
+    return rows.map(
+      ({ response_body, response_headers }) =>
+        `${response_body} ${decodeURIComponent(JSON.stringify(response_headers))}`,
+    );
   };
   expect((await answers()).filter((answer) => answer.includes('Farewell.'))).toHaveLength(1);
   await side.send({ type: 'DeleteUser', userId: leaving }, by(as(leaving)));
   await until(answers, (found) => !found.join().includes('Farewell.'), 30_000);
-  expect((await answers()).toSorted()).toEqual([expect.stringContaining('null {}'), expect.stringContaining('Hello.')]);
+  expect((await answers()).toSorted()).toEqual([
+    expect.stringContaining('null {}'),
+    expect.stringContaining('Hello.'),
+  ]);
 });
 
 test('of more than it forgets at once, it says that there is more', async () => {

@@ -11,12 +11,18 @@ const DELETED_EVERY_MS = 5_000;
 /** Between statements, so that what is sent does not wait. */
 const REST_MS = 200;
 
-/** Forgets, now and then, what was settled long ago, and soon what belongs to deleted webhooks and tells of erased people. Several processes may do so at once. */
+/**
+ * Forgets, now and then, what was settled long ago, and soon what belongs to deleted webhooks and tells of
+ * erased people. Several processes may do so at once.
+ */
 export const startPurging = ({ pool, keepDays, log }: Purger): AsyncDisposable => {
   const stopping = new AbortController();
   const { signal } = stopping;
   const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => {});
-  const purge = async (everyMs: number, someOf: readonly ((pool: Pool) => Promise<boolean>)[]): Promise<void> => {
+  const purge = async (
+    everyMs: number,
+    someOf: readonly ((pool: Pool) => Promise<boolean>)[],
+  ): Promise<void> => {
     // Processes that were started together do not come together.
     await pause(everyMs * Math.random());
     while (!signal.aborted) {
@@ -34,7 +40,10 @@ export const startPurging = ({ pool, keepDays, log }: Purger): AsyncDisposable =
     // Those, too, whom another process should have forgotten.
     (from: Pool) => forgetErased(from, 'all time'),
   ];
-  const purging = Promise.all([purge(EVERY_MS, old), purge(DELETED_EVERY_MS, [forgetDeleted, (from) => forgetErased(from)])]);
+  const purging = Promise.all([
+    purge(EVERY_MS, old),
+    purge(DELETED_EVERY_MS, [forgetDeleted, (from) => forgetErased(from)]),
+  ]);
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();

@@ -49,12 +49,21 @@ test('what happened before it was registered arrives when that is asked for, and
 test('what was asked for in a log that this one is a copy of is all that is there up to then', async () => {
   const webhookId = await world.register({ url: `${world.sink.url}/copied` });
   const former = (position: number) => ({ log: '6f9619ff-8b86-4011-b42d-00c04fc96400', position });
-  const asked = { webhookId, ownerId: world.author, replayId: randomUUID(), from: former(2), to: former(3), time: null, missed: null };
+  const asked = {
+    webhookId,
+    ownerId: world.author,
+    replayId: randomUUID(),
+    from: former(2),
+    to: former(3),
+    time: null,
+    missed: null,
+  };
   const { position } = await appendRaw(world.side, `webhook-${webhookId}`, replayRequested(asked), 1);
   await untilFinished(webhookId);
-  const [replay] = await world.rows('select from_position, to_position, planned from webhook_ledger.replay where webhook_id = $1', [
-    webhookId,
-  ]);
+  const [replay] = await world.rows(
+    'select from_position, to_position, planned from webhook_ledger.replay where webhook_id = $1',
+    [webhookId],
+  );
   expect(replay).toEqual({ from_position: 0, to_position: position, planned: 12 });
 });
 
@@ -94,8 +103,13 @@ test('what was given up is sent again when that is asked for', async () => {
   // As if the schedule were over.
   await until(
     async () => {
-      await world.rows(`update webhook_ledger.delivery set tries = 100 where webhook_id = $1 and state = 'due'`, [webhookId]);
-      return world.rows(`select from webhook_ledger.delivery where webhook_id = $1 and state = 'dead'`, [webhookId]);
+      await world.rows(
+        `update webhook_ledger.delivery set tries = 100 where webhook_id = $1 and state = 'due'`,
+        [webhookId],
+      );
+      return world.rows(`select from webhook_ledger.delivery where webhook_id = $1 and state = 'dead'`, [
+        webhookId,
+      ]);
     },
     (dead) => dead.length === 3,
   );
@@ -106,7 +120,9 @@ test('what was given up is sent again when that is asked for', async () => {
 
 test('webhooks that take nothing hold up the replays of no others', async () => {
   const stuck = await Promise.all(
-    Array.from({ length: 9 }, (_, index) => world.register({ url: `${world.sink.url}/stuck-${index}`, eventTypes: ['user.deleted'] })),
+    Array.from({ length: 9 }, (_, index) =>
+      world.register({ url: `${world.sink.url}/stuck-${index}`, eventTypes: ['user.deleted'] }),
+    ),
   );
   const free = await world.register({ url: `${world.sink.url}/free` });
   await world.publish(1);
@@ -117,12 +133,20 @@ test('webhooks that take nothing hold up the replays of no others', async () => 
      select webhook_id, gen_random_uuid(), 1, 'user.deleted', 'user-1', now() + interval '1 day' from unnest($1::bigint[]) webhook_id, generate_series(1, 1000)`,
     [stuck],
   );
-  for (const webhookId of stuck) await world.send({ type: 'ReplayWebhook', webhookId, from: '1970-01-01T00:00:00Z' });
+  for (const webhookId of stuck)
+    await world.send({ type: 'ReplayWebhook', webhookId, from: '1970-01-01T00:00:00Z' });
   await until(
-    () => world.rows(`select from webhook_ledger.replay where webhook_id = any($1) and state = 'running'`, [stuck]),
+    () =>
+      world.rows(`select from webhook_ledger.replay where webhook_id = any($1) and state = 'running'`, [
+        stuck,
+      ]),
     (running) => running.length === stuck.length,
   );
   await world.send({ type: 'ReplayWebhook', webhookId: free, from: '1970-01-01T00:00:00Z' });
   await untilFinished(free);
-  expect(await world.rows(`select from webhook_ledger.replay where webhook_id = any($1) and state = 'running'`, [stuck])).toHaveLength(9);
+  expect(
+    await world.rows(`select from webhook_ledger.replay where webhook_id = any($1) and state = 'running'`, [
+      stuck,
+    ]),
+  ).toHaveLength(9);
 });

@@ -30,17 +30,27 @@ type ReplayerDependencies = {
 const REPLAYER = 'webhook-replayer';
 const LOOK_EVERY_MS = 500;
 const AT_ONCE_MAX = 8;
-/** With more than this waiting, a replay waits as well, so that what happens now is not queued behind all of the past. */
+/**
+ * With more than this waiting, a replay waits as well, so that what happens now is not queued behind all of
+ * the past.
+ */
 const DUE_MAX = 1_000;
 /** One that has got nowhere lets others go first, for so long. */
 const HELD_OFF_MS = 1_000;
 
-/** Works off what owners ask for again, page by page, in one process at a time. It goes on where it was, and repeats no page. */
+/**
+ * Works off what owners ask for again, page by page, in one process at a time. It goes on where it was, and
+ * repeats no page.
+ */
 export const startReplayer = async (dependencies: ReplayerDependencies): Promise<AsyncDisposable> => {
   const { pool, log } = dependencies;
   const stopping = new AbortController();
   const onFailure = (err: unknown) => log.error({ err }, 'Replays to webhooks failed and are gone on with.');
-  const running = runUnderLease({ pool, name: REPLAYER, onFailure }, ({ signal }) => workOff(dependencies, signal), stopping.signal);
+  const running = runUnderLease(
+    { pool, name: REPLAYER, onFailure },
+    ({ signal }) => workOff(dependencies, signal),
+    stopping.signal,
+  );
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();
@@ -57,14 +67,19 @@ const workOff = async (dependencies: ReplayerDependencies, signal: AbortSignal):
     try {
       if (await replayOne(dependencies, replay, signal)) return;
     } catch (err) {
-      if (!signal.aborted) dependencies.log.error({ err, replay: id }, 'A replay to a webhook failed and is gone on with.');
+      if (!signal.aborted)
+        dependencies.log.error({ err, replay: id }, 'A replay to a webhook failed and is gone on with.');
     }
     heldOffUntilMs.set(webhookId, performance.now() + HELD_OFF_MS);
   };
   try {
     while (!signal.aborted) {
-      for (const [webhookId, untilMs] of heldOffUntilMs) if (untilMs <= performance.now()) heldOffUntilMs.delete(webhookId);
-      for (const replay of await readRunningReplays(dependencies.pool, [...active.keys(), ...heldOffUntilMs.keys()])) {
+      for (const [webhookId, untilMs] of heldOffUntilMs)
+        if (untilMs <= performance.now()) heldOffUntilMs.delete(webhookId);
+      for (const replay of await readRunningReplays(dependencies.pool, [
+        ...active.keys(),
+        ...heldOffUntilMs.keys(),
+      ])) {
         if (active.size >= AT_ONCE_MAX) break;
         const { webhookId } = replay;
         active.set(
@@ -79,8 +94,15 @@ const workOff = async (dependencies: ReplayerDependencies, signal: AbortSignal):
   }
 };
 
-/** Goes on for as long as there is room, which it does not wait for: others would wait with it. Answers whether it has got anywhere. */
-const replayOne = async (dependencies: ReplayerDependencies, replay: RunningReplay, signal: AbortSignal): Promise<boolean> => {
+/**
+ * Goes on for as long as there is room, which it does not wait for: others would wait with it. Answers
+ * whether it has got anywhere.
+ */
+const replayOne = async (
+  dependencies: ReplayerDependencies,
+  replay: RunningReplay,
+  signal: AbortSignal,
+): Promise<boolean> => {
   const { domain, pool, changes, planned } = dependencies;
   const hasRoom = async (): Promise<boolean> => (await countDueOf(pool, replay.webhookId, DUE_MAX)) < DUE_MAX;
   let { at } = replay;
@@ -88,7 +110,11 @@ const replayOne = async (dependencies: ReplayerDependencies, replay: RunningRepl
   for await (const page of changes.follow(await beginningOf(dependencies, replay), signal)) {
     const deliveries = await matching(dependencies, replay, page);
     if (deliveries === undefined) break;
-    const hasAdvanced = await advanceReplay(pool, { ...replay, at }, { upTo: page.upTo, deliveries, catalogue: catalogueOf(domain) });
+    const hasAdvanced = await advanceReplay(
+      pool,
+      { ...replay, at },
+      { upTo: page.upTo, deliveries, catalogue: catalogueOf(domain) },
+    );
     if (!hasAdvanced) break;
     if (deliveries.length > 0) planned(new Map([[replay.webhookId, { deliveries: [] }]]));
     at = page.upTo;
@@ -98,14 +124,20 @@ const replayOne = async (dependencies: ReplayerDependencies, replay: RunningRepl
 };
 
 /** One since a time begins there, instead of looking through all that came before. */
-const beginningOf = async ({ pool, eventLog }: ReplayerDependencies, { at, to, time }: RunningReplay): Promise<Position> => {
+const beginningOf = async (
+  { pool, eventLog }: ReplayerDependencies,
+  { at, to, time }: RunningReplay,
+): Promise<Position> => {
   if (time === null || at !== START) return at;
   const before = await positionAt({ pool, eventLog }, new Date(time.getTime() - 1));
   // The last of it is looked at in any case, so that there is a page to end with.
   return Math.max(at, Math.min(before, to - 1)) as Position;
 };
 
-/** What of a page is sent again, as the webhook and its owner are now; nothing where there is nobody to send it to. */
+/**
+ * What of a page is sent again, as the webhook and its owner are now; nothing where there is nobody to send
+ * it to.
+ */
 const matching = async (
   { pool, domain }: Pick<ReplayerDependencies, 'pool' | 'domain'>,
   { webhookId, to, time }: RunningReplay,
@@ -119,7 +151,10 @@ const matching = async (
     position <= to && (time === null || Date.parse(at) >= time.getTime());
   return changes
     .filter(
-      (change) => isAsked(change) && wants(filters, endpoint, change) && isKnownTo({ owners, policy: policyOf(domain) }, endpoint, change),
+      (change) =>
+        isAsked(change) &&
+        wants(filters, endpoint, change) &&
+        isKnownTo({ owners, policy: policyOf(domain) }, endpoint, change),
     )
     .map((change) => plannedFor(endpoint, change));
 };

@@ -16,10 +16,24 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
   const foundation = await openFoundation(context, 'annals-webhook-dispatcher');
   const { issuerUrl: issuer, publicUrl: audience, ingressSecret } = config;
   const loadKeys = fetchKeys(config.jwksUrl);
-  const authentication = resources.use(await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }));
-  const bell = resources.use(openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }));
-  const gateway = createHttpGateway({ urls: config.commandUrls, key: gatewayKey(foundation.masterKey), issuer: 'webhook-dispatcher' });
-  const changes = resources.use(await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }));
+  const authentication = resources.use(
+    await openResourceServer({ ...foundation, log, issuer, audience, ingressSecret, loadKeys }),
+  );
+  const bell = resources.use(
+    openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
+  );
+  const gateway = createHttpGateway({
+    urls: config.commandUrls,
+    key: gatewayKey(foundation.masterKey),
+    issuer: 'webhook-dispatcher',
+  });
+  const changes = resources.use(
+    await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }),
+  );
   const { routes } = resources.use(await startDispatcher({ ...foundation, changes, gateway, log, config }));
-  await serveClients(context, foundation, { routes: [resourcePaths(foundation.domain), routes], links: [], authentication });
+  await serveClients(context, foundation, {
+    routes: [resourcePaths(foundation.domain), routes],
+    links: [],
+    authentication,
+  });
 };

@@ -43,7 +43,10 @@ const toldOf = async (webhookId: WebhookId): Promise<PlannedRuns> => {
   return new Map(run && [[webhookId, run]]);
 };
 
-const openProcess = (wrap?: (ledger: RunLedger) => RunLedger, wrapSender?: (sender: Sender) => Sender): RunProcess =>
+const openProcess = (
+  wrap?: (ledger: RunLedger) => RunLedger,
+  wrapSender?: (sender: Sender) => Sender,
+): RunProcess =>
   openRunProcess(given, { ...(wrap && { ledger: wrap }), ...(wrapSender && { sender: wrapSender }) });
 
 const at = (path: string) => `${world.sink.url}${path}`;
@@ -59,7 +62,9 @@ const planned = async (path: string, count: number): Promise<WebhookId> => {
 const forgetRun = (webhookId: WebhookId) =>
   world.rows(`update webhook_ledger.endpoint set run_until = '-infinity' where webhook_id = $1`, [webhookId]);
 const letPauseEnd = (webhookId: WebhookId) =>
-  world.rows(`update webhook_ledger.endpoint set not_before = '-infinity' where webhook_id = $1`, [webhookId]);
+  world.rows(`update webhook_ledger.endpoint set not_before = '-infinity' where webhook_id = $1`, [
+    webhookId,
+  ]);
 
 test('a process that dies between sending and recording, five times in a row, leaves a delivery that is finished all the same', async () => {
   const webhookId = await planned('/dying', 1);
@@ -127,17 +132,25 @@ test('who was paused while another took over records nothing, and begins nothing
   await world.untilDeliveries(webhookId, 'delivered', 20);
   goOn();
   await running;
-  expect(await world.rows(`select from webhook_ledger.delivery where webhook_id = $1 and state = 'dead'`, [webhookId])).toEqual([]);
+  expect(
+    await world.rows(`select from webhook_ledger.delivery where webhook_id = $1 and state = 'dead'`, [
+      webhookId,
+    ]),
+  ).toEqual([]);
   // The ten that were under way came twice, because nobody knew what had become of them.
   expect(receivedAt('/paused')).toHaveLength(30);
-  const attempts = await world.rows<{ event_id: EventId }>('select event_id from webhook_ledger.attempt where webhook_id = $1', [
-    webhookId,
-  ]);
+  const attempts = await world.rows<{ event_id: EventId }>(
+    'select event_id from webhook_ledger.attempt where webhook_id = $1',
+    [webhookId],
+  );
   expect(attempts).toHaveLength(20);
 });
 
 test('keeps to the rate', async () => {
-  const webhookId = await world.register({ url: at('/rate'), limits: { ratePerSecond: 20, concurrency: 10 } });
+  const webhookId = await world.register({
+    url: at('/rate'),
+    limits: { ratePerSecond: 20, concurrency: 10 },
+  });
   await world.publish(12);
   await world.untilDeliveries(webhookId, 'due', 12);
   await using process = openProcess();
@@ -170,7 +183,12 @@ test('sends nothing for a while to what does nothing but fail, and then one alon
       await letPauseEnd(webhookId);
       await using again = openProcess();
       await again.run(webhookId);
-      return (await world.rows(`select from webhook_ledger.delivery where webhook_id = $1 and state = 'delivered'`, [webhookId])).length;
+      return (
+        await world.rows(
+          `select from webhook_ledger.delivery where webhook_id = $1 and state = 'delivered'`,
+          [webhookId],
+        )
+      ).length;
     },
     (delivered) => delivered === 40,
   );
@@ -244,7 +262,13 @@ test('a receiver that is down shows in the health of its webhook, and what is du
     (seen) => seen?.backlog.due === 0,
   );
   expect(await health()).toMatchObject({
-    ...{ lastSuccessAt: expect.any(String), lastFailure: { status: 503 }, failingSince: null, failuresInRow: 0, pausedUntil: null },
+    ...{
+      lastSuccessAt: expect.any(String),
+      lastFailure: { status: 503 },
+      failingSince: null,
+      failuresInRow: 0,
+      pausedUntil: null,
+    },
     backlog: { due: 0, oldestAt: null, dead: 0 },
   });
   expect(await countWebhooks(given.pool)).toMatchObject({ failing: counted.failing - 1 });

@@ -3,14 +3,27 @@ import type { Version, WebhookId } from '#shared/brands.ts';
 import { Run, type RunSetting } from './run.ts';
 
 const [FIRST, SECOND] = [1 as Version, 2 as Version];
-const claim = { webhookId: 1 as WebhookId, version: SECOND, role: 'author', attributes: { team: 7 }, ratePerSecond: 100, concurrency: 1 };
-const runOf = () => new Run({ claim, breaker: {} } as unknown as RunSetting, { claimedAtMs: performance.now(), isPlanned: true });
+const claim = {
+  webhookId: 1 as WebhookId,
+  version: SECOND,
+  role: 'author',
+  attributes: { team: 7 },
+  ratePerSecond: 100,
+  concurrency: 1,
+};
+const runOf = () =>
+  new Run({ claim, breaker: {} } as unknown as RunSetting, {
+    claimedAtMs: performance.now(),
+    isPlanned: true,
+  });
 
 test('goes on with what is planned for the webhook and the owner as they were when it was claimed', () => {
   const run = runOf();
   expect(run.offer({ deliveries: [] })).toBe(true);
   expect(run.offer({ deliveries: [], version: SECOND })).toBe(true);
-  expect(run.offer({ deliveries: [], version: SECOND, standing: { role: 'author', attributes: { team: 7 } } })).toBe(true);
+  expect(
+    run.offer({ deliveries: [], version: SECOND, standing: { role: 'author', attributes: { team: 7 } } }),
+  ).toBe(true);
 });
 
 test.each([

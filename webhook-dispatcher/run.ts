@@ -24,9 +24,14 @@ export type RunSetting = {
   spoilt(delivery: Delivery, error: unknown): AttemptResult;
 };
 
-/** While something slow is under way, or more may be planned, the run looks for whatever has become due meanwhile. */
+/**
+ * While something slow is under way, or more may be planned, the run looks for whatever has become due
+ * meanwhile.
+ */
 const LOOK_EVERY_MS = 100;
-/** So long a run that was begun by the planner waits for what is planned next: another run would cost more. */
+/**
+ * So long a run that was begun by the planner waits for what is planned next: another run would cost more.
+ */
 const LINGER_MS = 100;
 const TAKEN_PER_LANE = 4;
 const TAKEN_MAX = 200;
@@ -45,7 +50,10 @@ type Step =
 const isSame = ({ role, attributes = null }: Standing, claim: Claim): boolean =>
   role === claim.role && isDeepStrictEqual(attributes, claim.attributes);
 
-/** Sends to one webhook what is due, as long as it is its own: so many at once, at its pace, and no more while it fails. */
+/**
+ * Sends to one webhook what is due, as long as it is its own: so many at once, at its pace, and no more while
+ * it fails.
+ */
 export class Run {
   readonly #setting: RunSetting;
   readonly #pace: Pace;
@@ -89,10 +97,17 @@ export class Run {
     this.#end();
     while (this.#underWay > 0) await this.#changed.wait(LOOK_EVERY_MS);
     if (this.#failure) throw this.#failure.error;
-    return { ending: this.#end(), breaker: this.#breaker, nextSendInMs: this.#pace.leftMs(performance.now()) };
+    return {
+      ending: this.#end(),
+      breaker: this.#breaker,
+      nextSendInMs: this.#pace.leftMs(performance.now()),
+    };
   }
 
-  /** Sends what was just planned for its webhook, and looks for what is not known. False where it begins nothing any more, as one that is outdated. */
+  /**
+   * Sends what was just planned for its webhook, and looks for what is not known. False where it begins
+   * nothing any more, as one that is outdated.
+   */
   offer({ deliveries, version, standing }: PlannedRun): boolean {
     const { claim } = this.#setting;
     const isOutdated = version !== undefined && version !== claim.version;
@@ -128,13 +143,17 @@ export class Run {
 
   #step(): Step {
     const nowMs = performance.now();
-    if (this.#state.kind !== 'sending' || this.#slice.isFinished(nowMs) || nowMs > this.#leasedUntilMs) return { kind: 'end' };
+    if (this.#state.kind !== 'sending' || this.#slice.isFinished(nowMs) || nowMs > this.#leasedUntilMs)
+      return { kind: 'end' };
     const { waiting, mayBeMore } = this.#state;
     const isIdle = this.#underWay === 0;
     if (isIdle && this.#slice.isOver(nowMs)) return { kind: 'end' };
     if (this.#underWay >= this.#lanes) return { kind: 'wait', ms: LOOK_EVERY_MS };
     if (waiting.length === 0 && !mayBeMore) {
-      const [lookInMs, leaveInMs] = [this.#lookedAtMs + LOOK_EVERY_MS - nowMs, this.#busyAtMs + this.#lingerMs - nowMs];
+      const [lookInMs, leaveInMs] = [
+        this.#lookedAtMs + LOOK_EVERY_MS - nowMs,
+        this.#busyAtMs + this.#lingerMs - nowMs,
+      ];
       if (isIdle && leaveInMs <= 0) return { kind: 'end' };
       if (lookInMs > 0) return { kind: 'wait', ms: isIdle ? Math.min(lookInMs, leaveInMs) : lookInMs };
     }
@@ -193,10 +212,12 @@ export class Run {
         signal.throwIfAborted();
       };
       const at = new Date();
-      const result = await sender.send({ delivery, endpoint, owner, settle }, signal).catch((error: unknown) => {
-        signal.throwIfAborted();
-        return spoilt(delivery, error);
-      });
+      const result = await sender
+        .send({ delivery, endpoint, owner, settle }, signal)
+        .catch((error: unknown) => {
+          signal.throwIfAborted();
+          return spoilt(delivery, error);
+        });
       sent(delivery, result);
       this.#judge(result);
       const answer = await ledger.record({ webhookId, epoch, eventId, at, result });
@@ -216,7 +237,8 @@ export class Run {
 
   #judge({ health, outcome }: AttemptResult): void {
     const atMs = performance.now();
-    if (health.kind !== 'unknown') this.#breaker = afterAttempt(this.#breaker, { isFailure: health.kind !== 'well', atMs });
+    if (health.kind !== 'unknown')
+      this.#breaker = afterAttempt(this.#breaker, { isFailure: health.kind !== 'well', atMs });
     const openForMs = admits(this.#breaker, atMs) === 'none' ? (this.#breaker.openUntilMs ?? atMs) - atMs : 0;
     const pauseMs = Math.max(openForMs, health.kind === 'busy' ? health.pauseMs : 0);
     if (pauseMs > 0) this.#end(pauseMs);

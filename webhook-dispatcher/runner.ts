@@ -71,17 +71,28 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
   const work = async (claim: Claim, own: Own, claimedAtMs: number): Promise<Worked> => {
     const { webhookId, role, attributes, version } = claim;
     const breaker =
-      breakers.get(webhookId) ?? restored({ openings: claim.breakerOpenings, openUntilMs: claim.breakerOpenings > 0 ? 0 : null });
+      breakers.get(webhookId) ??
+      restored({ openings: claim.breakerOpenings, openUntilMs: claim.breakerOpenings > 0 ? 0 : null });
     const endpoint = role === null ? undefined : await secrets(webhookId, version);
     if (role === null || !endpoint) return { pauseMs: TROUBLE_PAUSE_MS, nextSendInMs: 0, breaker };
     const { sent } = observer;
     const spoilt = spoiltBy(log);
     const run = new Run(
-      { claim, endpoint, owner: ownerOf(endpoint, { role, attributes }, policy), breaker, ledger, sender, sent, spoilt },
+      {
+        claim,
+        endpoint,
+        owner: ownerOf(endpoint, { role, attributes }, policy),
+        breaker,
+        ledger,
+        sender,
+        sent,
+        spoilt,
+      },
       { claimedAtMs, isPlanned: own.isPlanned },
     );
     own.run = run;
-    // Another process may have sent what was planned before, and failed: then only the ledger knows when it is retried.
+    // Another process may have sent what was planned before, and failed: then only the ledger knows when it
+    // is retried.
     const isLate = performance.now() - claimedAtMs > CLAIM_WITHIN_MS;
     for (const planned of own.offered) offer(own, isLate ? { deliveries: [] } : planned);
     running.add(run);
@@ -93,15 +104,28 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
     return { ...left, pauseMs: DISABLING_PAUSE_MS };
   };
 
-  const runOnce = async (webhookId: WebhookId, own: Own): Promise<{ readonly hasMore: boolean } | undefined> => {
+  const runOnce = async (
+    webhookId: WebhookId,
+    own: Own,
+  ): Promise<{ readonly hasMore: boolean } | undefined> => {
     const claimedAtMs = performance.now();
     const claim = await ledger.claim(webhookId);
     if (!claim) return undefined;
     const { pauseMs, nextSendInMs, breaker } = await work(claim, own, claimedAtMs).catch((err: unknown) => {
       log.error({ err, webhookId }, 'Webhooks could not be sent because of ourselves; it is tried again.');
-      return { pauseMs: TROUBLE_PAUSE_MS, nextSendInMs: 0, breaker: restored({ openings: claim.breakerOpenings, openUntilMs: null }) };
+      return {
+        pauseMs: TROUBLE_PAUSE_MS,
+        nextSendInMs: 0,
+        breaker: restored({ openings: claim.breakerOpenings, openUntilMs: null }),
+      };
     });
-    const hasMore = await ledger.release({ webhookId, epoch: claim.epoch, pauseMs, nextSendInMs, breakerOpenings: breaker.openings });
+    const hasMore = await ledger.release({
+      webhookId,
+      epoch: claim.epoch,
+      pauseMs,
+      nextSendInMs,
+      breakerOpenings: breaker.openings,
+    });
     return { hasMore };
   };
   const own = createHandOver({ runOnce, runsMax, enqueue, log, stopping: stopping.signal });
@@ -134,7 +158,10 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
 const LOOK_EVERY_MS = 20;
 const SPOILT_PAUSE_MS = 60_000;
 
-/** One that cannot be made is put off, so that it holds up no other; where the database or the log is away, all of them are. */
+/**
+ * One that cannot be made is put off, so that it holds up no other; where the database or the log is away,
+ * all of them are.
+ */
 const spoiltBy =
   (log: Log) =>
   ({ webhookId, eventId, shape, change }: Delivery, err: unknown): AttemptResult => {
@@ -144,7 +171,12 @@ const spoiltBy =
       { err, webhookId, delivery: eventId, traceId },
       'A delivery to a webhook could not be made because of ourselves; it is tried again.',
     );
-    return { attempt: null, shape, outcome: { state: 'due', retryInMs: SPOILT_PAUSE_MS }, health: { kind: 'unknown' } };
+    return {
+      attempt: null,
+      shape,
+      outcome: { state: 'due', retryInMs: SPOILT_PAUSE_MS },
+      health: { kind: 'unknown' },
+    };
   };
 
 const renewAll = async (running: ReadonlySet<Run>, signal: AbortSignal): Promise<void> => {
@@ -157,12 +189,18 @@ const renewAll = async (running: ReadonlySet<Run>, signal: AbortSignal): Promise
 
 type Dependencies = { readonly gateway: CommandGateway; readonly log: Log };
 
-/** Asks, in the name of the dispatcher, for a webhook to be disabled; where that does not succeed, its next failure asks again. */
+/**
+ * Asks, in the name of the dispatcher, for a webhook to be disabled; where that does not succeed, its next
+ * failure asks again.
+ */
 export const createDisabler =
   ({ gateway, log }: Dependencies) =>
   async (webhookId: WebhookId, reason: DisabledReason): Promise<void> => {
     try {
-      await gateway.send({ type: 'DisableWebhook', webhookId, reason }, { caller: CALLER, requestId: randomUUID() });
+      await gateway.send(
+        { type: 'DisableWebhook', webhookId, reason },
+        { caller: CALLER, requestId: randomUUID() },
+      );
       log.info({ webhookId, reason }, 'A webhook was disabled.');
     } catch (err) {
       // It was deleted meanwhile, or its owner has disabled it.

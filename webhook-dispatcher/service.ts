@@ -53,16 +53,38 @@ const HOUR_MS = 3_600_000;
 
 /** Starts the dispatcher: plans what is to be sent, sends it, and shows what came of it. */
 export const startDispatcher = async (dependencies: DispatcherDependencies): Promise<DispatcherService> => {
-  const { domain, pool, eventLog, changes, gateway, log, metrics, tracing, health, config, follows = true } = dependencies;
+  const {
+    domain,
+    pool,
+    eventLog,
+    changes,
+    gateway,
+    log,
+    metrics,
+    tracing,
+    health,
+    config,
+    follows = true,
+  } = dependencies;
   const { webhooks, requireIfMatch, limits } = config;
   await migrateLedger(pool);
   await addFilterColumns(pool, domain);
   await migrateAudit(pool);
   const readBody = createBodyReader({ domain, pool, compose: openComposer(dependencies) });
-  const routes = deliveryRoutes({ domain, pool, eventLog, gateway, readBody, requireIfMatch, bodyBytesMax: limits.bodyBytesMax });
+  const routes = deliveryRoutes({
+    domain,
+    pool,
+    eventLog,
+    gateway,
+    readBody,
+    requireIfMatch,
+    bodyBytesMax: limits.bodyBytesMax,
+  });
   if (!follows) return { routes, [Symbol.asyncDispose]: async () => {} };
   await using opening = new AsyncDisposableStack();
-  const queue = opening.use(await openDeliveryQueue({ url: queueUrl(dependencies), name: `webhooks-${eventLog.identity}`, log }));
+  const queue = opening.use(
+    await openDeliveryQueue({ url: queueUrl(dependencies), name: `webhooks-${eventLog.identity}`, log }),
+  );
   // Without it nothing is sent, though it is planned.
   health.add('job queue', queue.check);
   const enqueuer = opening.use(createEnqueuer({ queue, log }));
@@ -81,7 +103,9 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   };
   const worker = await queue.work(run, { concurrency: webhooks.concurrency });
   // What is under way is ended first, because the worker waits for it.
-  opening.defer(async () => void (await Promise.all([runner[Symbol.asyncDispose](), worker[Symbol.asyncDispose]()])));
+  opening.defer(
+    async () => void (await Promise.all([runner[Symbol.asyncDispose](), worker[Symbol.asyncDispose]()])),
+  );
   opening.use(startSweeping({ find: () => findDue(pool, log), takeOver: queue.takeOver, log }));
   opening.use(startPurging({ pool, keepDays: webhooks.keepDays, log }));
   const resources = opening.move();
@@ -91,16 +115,29 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
 const findDue = async (pool: Pool, log: Log): Promise<readonly Unattended[]> => {
   const setBackByMs = await followClock(pool);
   if (setBackByMs > 0)
-    log.warn({ setBackByMs }, 'The clock of the database was set back: what waits for its next attempt waits no longer for that.');
+    log.warn(
+      { setBackByMs },
+      'The clock of the database was set back: what waits for its next attempt waits no longer for that.',
+    );
   return findUnattended(pool);
 };
 
-const startRunner = (dependencies: DispatcherDependencies, { enqueue }: Enqueuer, opening: AsyncDisposableStack): Runner => {
+const startRunner = (
+  dependencies: DispatcherDependencies,
+  { enqueue }: Enqueuer,
+  opening: AsyncDisposableStack,
+): Runner => {
   const { domain, pool, eventLog, keys, gateway, log, metrics, tracing = NO_TRACING, config } = dependencies;
   const { webhooks } = config;
-  const ledger = openRunLedger(domain, pool, { hours: webhooks.disableAfterMs / HOUR_MS, failures: FAILURES_MIN });
+  const ledger = openRunLedger(domain, pool, {
+    hours: webhooks.disableAfterMs / HOUR_MS,
+    failures: FAILURES_MIN,
+  });
   const secrets = createEndpointSecrets({ domain, eventLog, keys });
-  const sender = traceAttempts(tracing, opening.use(openSender({ domain, pool, eventLog, keys, settings: webhooks })));
+  const sender = traceAttempts(
+    tracing,
+    opening.use(openSender({ domain, pool, eventLog, keys, settings: webhooks })),
+  );
   const observer = observeDeliveries({ metrics, pool, running: () => runner.running });
   const runner = createRunner({
     ledger,
@@ -117,5 +154,8 @@ const startRunner = (dependencies: DispatcherDependencies, { enqueue }: Enqueuer
 };
 
 /** The embedded database has an address that no setting can know. */
-const queueUrl = ({ config: { jobQueueUrl }, databaseUrl, directUrl = databaseUrl }: DispatcherDependencies): string =>
-  /^postgres(ql)?:$/.test(jobQueueUrl) ? directUrl : jobQueueUrl;
+const queueUrl = ({
+  config: { jobQueueUrl },
+  databaseUrl,
+  directUrl = databaseUrl,
+}: DispatcherDependencies): string => (/^postgres(ql)?:$/.test(jobQueueUrl) ? directUrl : jobQueueUrl);

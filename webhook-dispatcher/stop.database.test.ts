@@ -20,21 +20,30 @@ test('a dispatcher that stops waits a little for what is under way, and holds no
     (received) => received === 1,
   );
   await dispatcher[Symbol.asyncDispose]();
-  expect(await world.rows('select from webhook_ledger.attempt where webhook_id = $1', [webhookId])).toEqual([]);
+  expect(await world.rows('select from webhook_ledger.attempt where webhook_id = $1', [webhookId])).toEqual(
+    [],
+  );
   world.sink.behave((_received, response) => void response.writeHead(204).end());
   await using _next = await world.start();
   await world.untilDeliveries(webhookId, 'delivered', 1);
-  expect(world.sink.received[1]).toMatchObject({ id: world.sink.received[0]?.id, body: world.sink.received[0]?.body });
+  expect(world.sink.received[1]).toMatchObject({
+    id: world.sink.received[0]?.id,
+    body: world.sink.received[0]?.body,
+  });
 });
 
 test('the metrics tell what is sent, and nothing of where to', async () => {
   await using dispatcher = await world.start();
   const before = world.sink.received.length;
-  const webhookId = await world.register({ url: `${world.sink.url}/metered`, headers: { 'X-Team': 'shibboleth' } });
+  const webhookId = await world.register({
+    url: `${world.sink.url}/metered`,
+    headers: { 'X-Team': 'shibboleth' },
+  });
   await world.publish(2);
   await world.untilDeliveries(webhookId, 'delivered', 2);
   // The other webhooks are sent to as well, and an arrival is counted once it is recorded.
-  const arrived = () => `annals_webhook_attempts_total{outcome="delivered"} ${world.sink.received.length - before}\n`;
+  const arrived = () =>
+    `annals_webhook_attempts_total{outcome="delivered"} ${world.sink.received.length - before}\n`;
   const shown = await until(
     () => dispatcher.metrics.metrics(),
     (metrics) => metrics.includes(arrived()) && metrics.includes('annals_webhook_due 0'),
@@ -54,5 +63,9 @@ test('what is due to a webhook that is disabled does not count as due', async ()
     () => dispatcher.metrics.metrics(),
     (metrics) => metrics.includes('annals_webhook_due 0'),
   );
-  expect(await world.rows(`select from webhook_ledger.delivery where webhook_id = $1 and state = 'due'`, [webhookId])).toHaveLength(1);
+  expect(
+    await world.rows(`select from webhook_ledger.delivery where webhook_id = $1 and state = 'due'`, [
+      webhookId,
+    ]),
+  ).toHaveLength(1);
 });

@@ -33,7 +33,8 @@ test('what a worker has taken that says nothing any more is sent all the same', 
     () => taken.length,
     (length) => length === 1,
   );
-  // What is queued under its own name is kept behind the run that counts as under way, and again after each that was taken over.
+  // What is queued under its own name is kept behind the run that counts as under way, and again after each
+  // that was taken over.
   for (const published of [1, 2]) {
     await planOne(webhookId);
     await using _dispatcher = await world.start();
@@ -54,7 +55,9 @@ const planOne = async (webhookId: WebhookId): Promise<void> => {
 /** What was written before the clock of the database was set back by an hour. */
 const setClockBack = async (): Promise<void> => {
   await world.rows(`update webhook_ledger.clock set seen_at = seen_at + interval '1 hour'`);
-  await world.rows(`update webhook_ledger.delivery set next_at = next_at + interval '1 hour' where state = 'due'`);
+  await world.rows(
+    `update webhook_ledger.delivery set next_at = next_at + interval '1 hour' where state = 'due'`,
+  );
 };
 
 test('a run whose process died before the clock was set back holds up its webhook no longer than any other', async () => {
@@ -64,9 +67,10 @@ test('a run whose process died before the clock was set back holds up its webhoo
     () => world.rows('select from webhook_ledger.endpoint where webhook_id = $1', [webhookId]),
     ({ length }) => length === 1,
   );
-  await world.rows(`update webhook_ledger.endpoint set run_until = clock_timestamp() + interval '1 hour' where webhook_id = $1`, [
-    webhookId,
-  ]);
+  await world.rows(
+    `update webhook_ledger.endpoint set run_until = clock_timestamp() + interval '1 hour' where webhook_id = $1`,
+    [webhookId],
+  );
   await world.publish(1);
   await world.untilDeliveries(webhookId, 'delivered', 1);
 });
@@ -78,10 +82,14 @@ test('what waits for its next attempt, and a pause, last as long as they would i
     await world.publish(1);
     await world.untilDeliveries(webhookId, 'delivered', 1);
   }
-  await world.rows(`update webhook_ledger.delivery set state = 'due', next_at = clock_timestamp() where webhook_id = $1`, [webhookId]);
-  await world.rows(`update webhook_ledger.endpoint set not_before = clock_timestamp() + interval '1 hour' where webhook_id = $1`, [
-    webhookId,
-  ]);
+  await world.rows(
+    `update webhook_ledger.delivery set state = 'due', next_at = clock_timestamp() where webhook_id = $1`,
+    [webhookId],
+  );
+  await world.rows(
+    `update webhook_ledger.endpoint set not_before = clock_timestamp() + interval '1 hour' where webhook_id = $1`,
+    [webhookId],
+  );
   await setClockBack();
   await using _dispatcher = await world.start();
   await world.untilDeliveries(webhookId, 'delivered', 1);

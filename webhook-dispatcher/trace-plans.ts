@@ -3,7 +3,9 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Span, Tracing } from '#shared/tracing/tracing.ts';
 import type { PlannedDelivery } from './ledger/plan-rows.ts';
 
-/** Shows the planning of each change that somebody is to be told of, and has what is sent follow from that. */
+/**
+ * Shows the planning of each change that somebody is to be told of, and has what is sent follow from that.
+ */
 export type TracedPlans = {
   /** The changes as they are to be written down. */
   begin(changes: readonly Change[]): readonly Change[];
@@ -23,7 +25,10 @@ export const tracePlans = (tracing: Tracing): TracedPlans => {
       return changes.map((change) => {
         const { id, type, trace } = change;
         if (trace === undefined) return change;
-        const span = tracing.start('plan webhooks', { parent: trace, attributes: { 'annals.event.id': id, 'annals.event.type': type } });
+        const span = tracing.start('plan webhooks', {
+          parent: trace,
+          attributes: { 'annals.event.id': id, 'annals.event.type': type },
+        });
         spans.set(id, span);
         return { ...change, trace: span.traceparent };
       });

@@ -4,7 +4,10 @@ import { timeOf } from '#shared/audit/position-at.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { hashOf } from '#shared/events/canonical.ts';
 
-/** The hashes of events, one after the other: what costs time of a block, and depends on nothing that came before. */
+/**
+ * The hashes of events, one after the other: what costs time of a block, and depends on nothing that came
+ * before.
+ */
 export const hashesOf = (events: readonly RecordedEvent[]): Buffer => Buffer.concat(events.map(hashOf));
 
 /** The block that follows the chain's end. There is at least one event. */
@@ -27,7 +30,8 @@ export const blockOf = (end: ChainEnd, events: readonly RecordedEvent[], hashes:
 };
 
 /** The later of two, where there are two. */
-export const latestOf = (one: Date | null, other: Date | null): Date | null => (one && (!other || other < one) ? one : other);
+export const latestOf = (one: Date | null, other: Date | null): Date | null =>
+  one && (!other || other < one) ? one : other;
 
 export const timesOf = (times: readonly (Date | null)[]): Pick<Block, 'firstAt' | 'lastAt'> => {
   let firstAt: Date | null = null;

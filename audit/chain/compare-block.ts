@@ -11,7 +11,9 @@ type EventFinding = Extract<ChainFinding, { kind: `event_${string}` }>;
 /** What was found, and the hash by which the same may be found in another block. */
 export type Difference = { readonly finding: EventFinding; readonly hash: string };
 
-/** Holds the events of the log in the place of a block against its hashes. Nothing where they are the same. */
+/**
+ * Holds the events of the log in the place of a block against its hashes. Nothing where they are the same.
+ */
 export const compareBlock = (block: Block, seen: readonly SeenEvent[]): readonly Difference[] => {
   if (block.hashes.equals(Buffer.concat(seen.map(({ hash }) => hash)))) return [];
   const first = block.count - block.events + 1;
@@ -35,20 +37,29 @@ export const compareBlock = (block: Block, seen: readonly SeenEvent[]): readonly
   }
   for (const index of missing) {
     const position = isDense(block) ? ((block.firstPosition + index) as Position) : null;
-    differences.push({ hash: expected[index] ?? '', finding: { kind: 'event_missing', count: first + index, position } });
+    differences.push({
+      hash: expected[index] ?? '',
+      finding: { kind: 'event_missing', count: first + index, position },
+    });
   }
   return differences;
 };
 
-/** Where positions have no gaps, one says which event it was; elsewhere their order does, as long as there are as many. */
+/**
+ * Where positions have no gaps, one says which event it was; elsewhere their order does, as long as there are
+ * as many.
+ */
 const insteadOf = (block: Block, seen: number, position: Position, index: number): number => {
   if (isDense(block)) return position - block.firstPosition;
   return seen === block.events ? index : -1;
 };
 
-const isDense = ({ firstPosition, lastPosition, events }: Block): boolean => lastPosition - firstPosition + 1 === events;
+const isDense = ({ firstPosition, lastPosition, events }: Block): boolean =>
+  lastPosition - firstPosition + 1 === events;
 
 const hashesIn = ({ hashes, events }: Block): readonly string[] =>
-  Array.from({ length: events }, (_, index) => hashes.toString('hex', index * HASH_BYTES, (index + 1) * HASH_BYTES));
+  Array.from({ length: events }, (_, index) =>
+    hashes.toString('hex', index * HASH_BYTES, (index + 1) * HASH_BYTES),
+  );
 
 const told = ({ position, stream, version }: SeenEvent): FoundEvent => ({ position, stream, version });

@@ -1,14 +1,20 @@
 import type { Position, StreamName, Version } from '#shared/brands.ts';
 
-/** Where heads were found: in the database, in `AUDIT_DIR/heads.jsonl`, or in a file that an auditor has kept. */
+/**
+ * Where heads were found: in the database, in `AUDIT_DIR/heads.jsonl`, or in a file that an auditor has kept.
+ */
 export type HeadSource = 'database' | 'file' | 'given';
 
 /** One event of the log, as it is now. */
-export type FoundEvent = { readonly position: Position; readonly stream: StreamName; readonly version: Version };
+export type FoundEvent = {
+  readonly position: Position;
+  readonly stream: StreamName;
+  readonly version: Version;
+};
 
 /**
- * What contradicts the proof, one thing each. `count` is which event of the log it is about, counted from 1 as the chain was built,
- * or after how many events a block or a head stands.
+ * What contradicts the proof, one thing each. `count` is which event of the log it is about, counted from 1
+ * as the chain was built, or after how many events a block or a head stands.
  */
 export type ChainFinding =
   | ({ readonly kind: 'event_changed'; readonly count: number } & FoundEvent)
@@ -21,9 +27,17 @@ export type ChainFinding =
   /** A block's head does not follow from its hashes and the block before. */
   | { readonly kind: 'block_changed'; readonly count: number }
   | { readonly kind: 'block_missing'; readonly count: number }
-  /** What was signed is not what log and chain give now: they were changed together, after the head before this one. */
+  /**
+   * What was signed is not what log and chain give now: they were changed together, after the head before
+   * this one.
+   */
   | { readonly kind: 'head_changed'; readonly count: number; readonly source: HeadSource }
-  | { readonly kind: 'head_signature_wrong'; readonly count: number; readonly source: HeadSource; readonly why: string }
+  | {
+      readonly kind: 'head_signature_wrong';
+      readonly count: number;
+      readonly source: HeadSource;
+      readonly why: string;
+    }
   /** A line where a head, or a key, should be. */
   | { readonly kind: 'head_unreadable'; readonly line: number; readonly source: HeadSource }
   /** It is in the file and not in the database, or the other way round. */

@@ -41,7 +41,12 @@ describe.each(LOG_ENGINES)('the chain beside a log on %s', (_name, startLog) => 
   });
 
   test('has what nobody can decode as well', async () => {
-    const damaged = { id: randomUUID() as EventId, type: 'thing.noted', data: { half: '\ud800' }, metadata: { at: 'never' } };
+    const damaged = {
+      id: randomUUID() as EventId,
+      type: 'thing.noted',
+      data: { half: '\ud800' },
+      metadata: { at: 'never' },
+    };
     await world.eventLog.append(`article-${randomUUID()}` as StreamName, NO_STREAM, [damaged]);
     await using _chain = await world.startChain();
     await expectWhole();
@@ -56,7 +61,9 @@ test('has no more than a thousand events in a block, however far behind it was',
   const blocks = (await Array.fromAsync(readBlocks(world.pool, { upTo: 10_000 }))).flat();
   expect(blocks.every(({ events }) => events <= 1_000)).toBe(true);
   expect(blocks.at(-1)?.count).toBe(2_412);
-  expect(await headAt(world.pool, 2_000)).toEqual(extendByAll(GENESIS, hashesOf((await world.events()).slice(0, 2_000))));
+  expect(await headAt(world.pool, 2_000)).toEqual(
+    extendByAll(GENESIS, hashesOf((await world.events()).slice(0, 2_000))),
+  );
 });
 
 test('is not continued where its end was removed', async () => {
@@ -66,7 +73,8 @@ test('is not continued where its end was removed', async () => {
   await world.tamper('delete from audit.block');
   await world.append(1);
   await using _chain = await world.startChain();
-  const failing = async () => (await world.pool.query(`select 1 from public.lease where name = 'chain' and epoch > 2`)).rowCount;
+  const failing = async () =>
+    (await world.pool.query(`select 1 from public.lease where name = 'chain' and epoch > 2`)).rowCount;
   await until(failing, (count) => count === 1);
   expect(await readChainEnd(world.pool)).toMatchObject({ count: 0 });
 });

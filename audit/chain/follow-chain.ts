@@ -16,19 +16,32 @@ type ChainDependencies = Pick<FollowingOptions<unknown>, 'pool' | 'eventLog' | '
 const REST_MS = 200;
 const BLOCK_EVENTS_MAX = 1_000;
 
-/** Builds the chain beside the log, in one process at a time: blocks and checkpoint are written in one transaction. */
+/**
+ * Builds the chain beside the log, in one process at a time: blocks and checkpoint are written in one
+ * transaction.
+ */
 export const startChain = (dependencies: ChainDependencies): Promise<AsyncDisposable> =>
   startFollowing<Batch<Buffer>>({
     ...dependencies,
     name: CHAIN,
     restMs: REST_MS,
     async *follow(after, signal, event) {
-      for await (const batch of followAhead({ eventLog: dependencies.eventLog, signal, event, prepare: hashInParts }, after)) {
+      for await (const batch of followAhead(
+        { eventLog: dependencies.eventLog, signal, event, prepare: hashInParts },
+        after,
+      )) {
         const last = batch.events.at(-1);
-        if (last) yield { page: batch, upTo: last.position, event: last.id, isFull: batch.events.length >= FULL_EVENTS };
+        if (last)
+          yield {
+            page: batch,
+            upTo: last.position,
+            event: last.id,
+            isFull: batch.events.length >= FULL_EVENTS,
+          };
       }
     },
-    write: ({ events, ready }, connection, { after }) => writeBlocks(connection, { events, hashes: Buffer.concat(ready), after }),
+    write: ({ events, ready }, connection, { after }) =>
+      writeBlocks(connection, { events, hashes: Buffer.concat(ready), after }),
   });
 
 /** Hashing keeps the processor busy, and requests wait for it in the same process. */
@@ -43,7 +56,11 @@ const hashInParts = async (events: readonly RecordedEvent[]): Promise<Buffer> =>
   return Buffer.concat(parts);
 };
 
-type Hashed = { readonly events: readonly RecordedEvent[]; readonly hashes: Buffer; readonly after: Position };
+type Hashed = {
+  readonly events: readonly RecordedEvent[];
+  readonly hashes: Buffer;
+  readonly after: Position;
+};
 
 const writeBlocks = async (connection: Connection, { events, hashes, after }: Hashed): Promise<void> => {
   let end = await readChainEnd(connection);
@@ -56,7 +73,10 @@ const writeBlocks = async (connection: Connection, { events, hashes, after }: Ha
   }
 };
 
-/** The blocks do not end where their follower is: somebody has removed some, or the checkpoint was moved by hand. */
+/**
+ * The blocks do not end where their follower is: somebody has removed some, or the checkpoint was moved by
+ * hand.
+ */
 class ChainBroken extends Error {
   constructor(end: Position, after: Position) {
     super(`the chain of hashes ends at position ${end}, and was followed up to ${after}`);

@@ -21,11 +21,16 @@ const addHead = async () => {
 };
 const lines = async () => (await readFile(world.files.heads, 'utf8')).trim().split('\n');
 const findings = async (given?: Given) => {
-  const checking = await beginChainCheck({ pool: world.pool, auditDir: world.auditDir, ...(given && { given }) });
+  const checking = await beginChainCheck({
+    pool: world.pool,
+    auditDir: world.auditDir,
+    ...(given && { given }),
+  });
   await checking.take(await world.events());
   return (await checking.end({ isWhole: true })).findings;
 };
-const missing = (...counts: readonly number[]) => counts.map((count) => ({ kind: 'head_missing', count, source: 'file' }));
+const missing = (...counts: readonly number[]) =>
+  counts.map((count) => ({ kind: 'head_missing', count, source: 'file' }));
 
 /** Signs the chain as it is, by whichever key. */
 const signEnd = async (signer: Signer) => {
@@ -73,7 +78,9 @@ test('a key signs nothing once the next one has', async () => {
   expect(await findings()).toEqual([]);
   const { count, statement, signature } = await signEnd(old);
   await appendFile(world.files.heads, `${JSON.stringify({ statement, signature })}\n`);
-  const forged = ['file', 'database'].map((source) => expect.objectContaining({ kind: 'head_signature_wrong', count, source }));
+  const forged = ['file', 'database'].map((source) =>
+    expect.objectContaining({ kind: 'head_signature_wrong', count, source }),
+  );
   expect(await findings()).toEqual(forged);
 });
 

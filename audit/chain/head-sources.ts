@@ -25,10 +25,13 @@ export type HeadPlaces = { readonly pool: Pool; readonly files: HeadFiles; reado
 export type Given = { readonly heads: readonly string[]; readonly keys: readonly AuditKey[] };
 
 /**
- * Opens them as they are now; what is signed from now on is not among them. What is outside first, because whatever is there was in the
- * database before; but before that, what must be outside by then.
+ * Opens them as they are now; what is signed from now on is not among them. What is outside first, because
+ * whatever is there was in the database before; but before that, what must be outside by then.
  */
-export const openHeadSources = async ({ pool, files, given }: HeadPlaces, findings: Findings): Promise<HeadSources> => {
+export const openHeadSources = async (
+  { pool, files, given }: HeadPlaces,
+  findings: Findings,
+): Promise<HeadSources> => {
   const { due, published } = await readDue(pool);
   const bytes = await stat(files.heads).then(
     ({ size }) => size,
@@ -36,8 +39,12 @@ export const openHeadSources = async ({ pool, files, given }: HeadPlaces, findin
   );
   const inFile = await readKeyFile(files).catch((error) => damaged(findings, 'file', error));
   const newest = await pool.query<{ count: number | null }>('select max(count) as count from audit.head');
-  const keys = trustedKeys({ given: given.keys, file: inFile ?? [], database: await readAuditKeys(pool) }, findings);
-  const read = (source: HeadSource, heads: AsyncIterable<ReadHead>) => verified(heads, { source, keys, findings });
+  const keys = trustedKeys(
+    { given: given.keys, file: inFile ?? [], database: await readAuditKeys(pool) },
+    findings,
+  );
+  const read = (source: HeadSource, heads: AsyncIterable<ReadHead>) =>
+    verified(heads, { source, keys, findings });
   const sources = {
     given: new Peekable(read('given', readHeads(given.heads, 'the heads given'))),
     file: new Peekable(read('file', readHeads(wholeLines(files.heads, bytes), files.heads))),
@@ -66,14 +73,22 @@ type Merging = {
   readonly isDue: (count: number) => boolean;
 };
 
-/** All heads but the newest are outside, because none is signed before the one before it is there; and the newest, if it was told to be. */
+/**
+ * All heads but the newest are outside, because none is signed before the one before it is there; and the
+ * newest, if it was told to be.
+ */
 const readDue = async (pool: Pool): Promise<{ readonly due: number; readonly published: number }> => {
   const { count: published } = await readPublication(pool);
-  const { rows } = await pool.query<{ count: number }>('select count from audit.head order by count desc offset 1 limit 1');
+  const { rows } = await pool.query<{ count: number }>(
+    'select count from audit.head order by count desc offset 1 limit 1',
+  );
   return { due: Math.max(rows[0]?.count ?? 0, published), published };
 };
 
-const takeUpTo = async ({ sources, findings, order, isDue }: Merging, upTo: number): Promise<readonly SourcedHead[]> => {
+const takeUpTo = async (
+  { sources, findings, order, isDue }: Merging,
+  upTo: number,
+): Promise<readonly SourcedHead[]> => {
   const { given, file, database } = sources;
   const heads: SourcedHead[] = [];
   for (;;) {
@@ -85,7 +100,8 @@ const takeUpTo = async ({ sources, findings, order, isDue }: Merging, upTo: numb
     if (byFile) heads.push(await file.take(byFile));
     if (byDatabase) heads.push(await database.take(byDatabase));
     if (byFile && !byDatabase) findings.add({ kind: 'head_missing', count, source: 'database' });
-    if (byDatabase && !byFile && (isDue(count) || (await file.peek()))) findings.add({ kind: 'head_missing', count, source: 'file' });
+    if (byDatabase && !byFile && (isDue(count) || (await file.peek())))
+      findings.add({ kind: 'head_missing', count, source: 'file' });
     if (byDatabase && byFile && byDatabase.statement !== byFile.statement)
       findings.add({ kind: 'head_changed', count, source: 'database' });
   }
@@ -97,9 +113,16 @@ const takeAll = async (heads: Peekable<SourcedHead>): Promise<SourcedHead | unde
   return last;
 };
 
-type Verifying = { readonly source: HeadSource; readonly keys: ReadonlyMap<string, AuditKey>; readonly findings: Findings };
+type Verifying = {
+  readonly source: HeadSource;
+  readonly keys: ReadonlyMap<string, AuditKey>;
+  readonly findings: Findings;
+};
 
-async function* verified(heads: AsyncIterable<ReadHead>, { source, keys, findings }: Verifying): AsyncGenerator<SourcedHead> {
+async function* verified(
+  heads: AsyncIterable<ReadHead>,
+  { source, keys, findings }: Verifying,
+): AsyncGenerator<SourcedHead> {
   let last = 0;
   try {
     for await (const head of heads) {
@@ -107,7 +130,8 @@ async function* verified(heads: AsyncIterable<ReadHead>, { source, keys, finding
       const known = keys.get(key);
       const refuse = (why: string) => findings.add({ kind: 'head_signature_wrong', count, source, why });
       if (!known) refuse(`no key ${key} is known`);
-      else if (!isSignedBy(known.publicKey, head.statement, head.signature)) refuse('it does not fit what it signs');
+      else if (!isSignedBy(known.publicKey, head.statement, head.signature))
+        refuse('it does not fit what it signs');
       else if (count <= last) refuse('it covers no more than the one before it');
       else {
         last = count;
@@ -133,7 +157,13 @@ class KeyOrder {
   /** To be asked of heads by how much they cover. */
   allows({ says: { count, key }, source }: SourcedHead): boolean {
     const index = this.#keys.indexOf(key);
-    if (index < this.#last) this.#findings.add({ kind: 'head_signature_wrong', count, source, why: 'a later key has signed before' });
+    if (index < this.#last)
+      this.#findings.add({
+        kind: 'head_signature_wrong',
+        count,
+        source,
+        why: 'a later key has signed before',
+      });
     this.#last = Math.max(this.#last, index);
     return index === this.#last;
   }

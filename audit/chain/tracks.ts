@@ -10,8 +10,9 @@ type Pending = { readonly difference: Difference; readonly block: number };
 const BLAMED_MAX = 10_000;
 
 /**
- * The head that the log gives, and the head that the blocks give, both from the last signed head on. Where log and blocks differ, the
- * next signed head tells which of them was changed; where it agrees with neither, both were, between it and the one before.
+ * The head that the log gives, and the head that the blocks give, both from the last signed head on. Where
+ * log and blocks differ, the next signed head tells which of them was changed; where it agrees with neither,
+ * both were, between it and the one before.
  */
 export class Tracks {
   readonly #findings: Findings;
@@ -49,7 +50,8 @@ export class Tracks {
   }
 
   #blameBlocks(): void {
-    for (const count of new Set(this.#pending.map(({ block }) => block))) this.#findings.add({ kind: 'block_changed', count });
+    for (const count of new Set(this.#pending.map(({ block }) => block)))
+      this.#findings.add({ kind: 'block_changed', count });
     this.#pending = [];
   }
 
@@ -69,16 +71,23 @@ export class Tracks {
   meetAgain({ hash, position, stream, version }: SeenEvent, count: number): void {
     if (this.#missing.size === 0) return;
     const text = hash.toString('hex');
-    if (this.#missing.has(text)) this.#blame({ hash: text, finding: { kind: 'event_inserted', count, position, stream, version } });
+    if (this.#missing.has(text))
+      this.#blame({ hash: text, finding: { kind: 'event_inserted', count, position, stream, version } });
   }
 
   /** Tells what is left. What is missing in one place and found in another was moved. */
   end(): void {
     this.#blameLog();
-    const inserted = new Set(this.#blamed.flatMap(({ finding, hash }) => (finding.kind === 'event_inserted' ? [hash] : [])));
+    const inserted = new Set(
+      this.#blamed.flatMap(({ finding, hash }) => (finding.kind === 'event_inserted' ? [hash] : [])),
+    );
     for (const { finding, hash } of this.#blamed) {
       if (finding.kind === 'event_missing' && inserted.has(hash)) continue;
-      this.#findings.add(finding.kind === 'event_inserted' && this.#missing.has(hash) ? { ...finding, kind: 'event_moved' } : finding);
+      this.#findings.add(
+        finding.kind === 'event_inserted' && this.#missing.has(hash)
+          ? { ...finding, kind: 'event_moved' }
+          : finding,
+      );
     }
     this.#blamed = [];
   }

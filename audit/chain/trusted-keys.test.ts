@@ -9,7 +9,12 @@ type Pair = { readonly key: AuditKey; readonly endorse: (text: string) => string
 const makeKey = (before?: Pair): Pair => {
   const pair = generateKeyPairSync('ed25519');
   const publicKey = auditKey.shape.publicKey.parse(pair.publicKey.export({ format: 'jwk' }));
-  const key = { id: thumbprint(publicKey), publicKey, madeAt: '2026-01-02T03:04:05.678Z', endorsedBy: before?.key.id ?? null };
+  const key = {
+    id: thumbprint(publicKey),
+    publicKey,
+    madeAt: '2026-01-02T03:04:05.678Z',
+    endorsedBy: before?.key.id ?? null,
+  };
   return {
     key: { ...key, endorsement: before?.endorse(endorsementText(key)) ?? null },
     endorse: (text) => sign(null, Buffer.from(text), pair.privateKey).toString('base64url'),

@@ -30,7 +30,10 @@ const build = async (world: AuditWorld): Promise<AuditWorld> => {
 
 const PAGE = 5;
 
-const check = async (world: AuditWorld, { given, events, isWhole = true }: Options = {}): Promise<ChainReport> => {
+const check = async (
+  world: AuditWorld,
+  { given, events, isWhole = true }: Options = {},
+): Promise<ChainReport> => {
   const { pool, auditDir } = world;
   const checking = await beginChainCheck({ pool, auditDir, ...(given && { given }) });
   const all = events ?? (await readTampered(world));
@@ -38,7 +41,11 @@ const check = async (world: AuditWorld, { given, events, isWhole = true }: Optio
   return checking.end({ isWhole });
 };
 
-type Options = { readonly given?: Given; readonly events?: readonly RecordedEvent[]; readonly isWhole?: boolean };
+type Options = {
+  readonly given?: Given;
+  readonly events?: readonly RecordedEvent[];
+  readonly isWhole?: boolean;
+};
 
 /** Also over holes, at which following ends. */
 const readTampered = async ({ pool }: AuditWorld): Promise<readonly RecordedEvent[]> =>
@@ -56,13 +63,28 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     await world.append(3);
     const events = await world.events();
     const report = await check(world, { events });
-    expect(report).toMatchObject({ events: 15, chained: 12, signed: 12, unproven: { events: 3 }, findings: [], findingsTotal: 0 });
+    expect(report).toMatchObject({
+      events: 15,
+      chained: 12,
+      signed: 12,
+      unproven: { events: 3 },
+      findings: [],
+      findingsTotal: 0,
+    });
     expect(report.head).toBe(extendByAll(GENESIS, hashesOf(events)).toString('hex'));
     expect(Date.parse(report.unproven.since ?? '')).toBeGreaterThan(0);
-    expect(await check(world, { events: events.slice(0, 6), isWhole: false })).toMatchObject({ events: 6, signed: 4, findings: [] });
+    expect(await check(world, { events: events.slice(0, 6), isWhole: false })).toMatchObject({
+      events: 6,
+      signed: 4,
+      findings: [],
+    });
     await rotateAuditKey(world);
     await world.prove();
-    expect(await check(world, { events })).toMatchObject({ signed: 15, unproven: { events: 0 }, findings: [] });
+    expect(await check(world, { events })).toMatchObject({
+      signed: 15,
+      unproven: { events: 0 },
+      findings: [],
+    });
   });
 });
 
@@ -87,12 +109,18 @@ describe('on PostgreSQL, whoever', () => {
        select ${position}, 'thing-x', 1, gen_random_uuid(), type, data, metadata, bytes from event_log.event where position = 1`,
     );
 
-  test.each(['data', 'metadata', 'type', 'stream', 'id'])('changes the %s of an event is found, with the event', async (column) => {
-    const value = { type: "'thing.eaten'", stream: "'thing-x'", id: 'gen_random_uuid()' }[column] ?? `'{"n":"other"}'`;
-    await set(`update event_log.event set ${column} = ${value} where position = 6`);
-    const report = await check(world);
-    expect(report.findings).toEqual([expect.objectContaining({ kind: 'event_changed', count: 6, position: 6, version: 1 })]);
-  });
+  test.each(['data', 'metadata', 'type', 'stream', 'id'])(
+    'changes the %s of an event is found, with the event',
+    async (column) => {
+      const value =
+        { type: "'thing.eaten'", stream: "'thing-x'", id: 'gen_random_uuid()' }[column] ?? `'{"n":"other"}'`;
+      await set(`update event_log.event set ${column} = ${value} where position = 6`);
+      const report = await check(world);
+      expect(report.findings).toEqual([
+        expect.objectContaining({ kind: 'event_changed', count: 6, position: 6, version: 1 }),
+      ]);
+    },
+  );
 
   test('exchanges two events is found', async () => {
     await set('update event_log.event set position = -6 where position = 6');
@@ -114,7 +142,13 @@ describe('on PostgreSQL, whoever', () => {
     await shiftUp(6);
     await insertAt(6);
     const { findings } = await check(world);
-    expect(findings).toContainEqual({ kind: 'event_inserted', count: 6, position: 6, stream: 'thing-x', version: 1 });
+    expect(findings).toContainEqual({
+      kind: 'event_inserted',
+      count: 6,
+      position: 6,
+      stream: 'thing-x',
+      version: 1,
+    });
     expect(findings.every(({ kind }) => ['event_inserted', 'event_moved'].includes(kind))).toBe(true);
   });
 
@@ -128,13 +162,14 @@ describe('on PostgreSQL, whoever', () => {
     expect(new Set(kinds(await check(world)))).toEqual(new Set(['block_changed']));
   });
 
-  test.each(['head = sha256(head)', `latest_at = latest_at + interval '1 hour'`, `first_at = first_at - interval '1 hour'`])(
-    'sets %s in a block is found',
-    async (setting) => {
-      await set(`update audit.block set ${setting} where count = 8`);
-      expect((await check(world)).findings).toEqual([{ kind: 'block_changed', count: 8 }]);
-    },
-  );
+  test.each([
+    'head = sha256(head)',
+    `latest_at = latest_at + interval '1 hour'`,
+    `first_at = first_at - interval '1 hour'`,
+  ])('sets %s in a block is found', async (setting) => {
+    await set(`update audit.block set ${setting} where count = 8`);
+    expect((await check(world)).findings).toEqual([{ kind: 'block_changed', count: 8 }]);
+  });
 
   test('removes a block is found', async () => {
     await set('delete from audit.block where count = 8');
@@ -146,7 +181,10 @@ describe('on PostgreSQL, whoever', () => {
     await set('truncate audit.block');
     const events = await readTampered(world);
     const connection = await world.pool.connect();
-    await insertBlock(connection, blockOf({ count: 0, head: GENESIS, latestAt: null, position: 0 as never }, events, hashesOf(events)));
+    await insertBlock(
+      connection,
+      blockOf({ count: 0, head: GENESIS, latestAt: null, position: 0 as never }, events, hashesOf(events)),
+    );
     connection.release();
     return events;
   };
@@ -166,7 +204,13 @@ describe('on PostgreSQL, whoever', () => {
     const signer = await openSigner(world);
     const [last] = events.slice(-1);
     const statement = writeStatement({
-      ...{ v: 1, log: world.eventLog.identity, count: 12, position: last?.position ?? (0 as never), at: new Date().toISOString() },
+      ...{
+        v: 1,
+        log: world.eventLog.identity,
+        count: 12,
+        position: last?.position ?? (0 as never),
+        at: new Date().toISOString(),
+      },
       ...{ head: extendByAll(GENESIS, hashesOf(events)).toString('hex'), readModel: null, key: signer.key },
     });
     await insertHead(world.pool, { count: 12, statement, signature: signer.sign(statement) }, signer.key);
@@ -175,21 +219,34 @@ describe('on PostgreSQL, whoever', () => {
     expect(findings).toContainEqual({ kind: 'head_changed', count: 12, source: 'database' });
     // Where the file is not outside enough, the copy of an auditor is.
     await rm(world.files.heads);
-    expect((await check(world, { given })).findings).toContainEqual({ kind: 'head_changed', count: 12, source: 'given' });
+    expect((await check(world, { given })).findings).toContainEqual({
+      kind: 'head_changed',
+      count: 12,
+      source: 'given',
+    });
   });
 
   test('changes what a head says, or its signature, is found', async () => {
-    await set(`update audit.head set statement = replace(statement, '"count":12', '"count":11') where count = 12`);
+    await set(
+      `update audit.head set statement = replace(statement, '"count":12', '"count":11') where count = 12`,
+    );
     expect((await check(world)).findings).toContainEqual(
       expect.objectContaining({ kind: 'head_signature_wrong', count: 11, source: 'database' }),
     );
     const lines = (await readFile(world.files.heads, 'utf8')).split('\n');
-    await writeFile(world.files.heads, lines.map((line) => line.replace('"signature":"', '"signature":"A')).join('\n'));
+    await writeFile(
+      world.files.heads,
+      lines.map((line) => line.replace('"signature":"', '"signature":"A')).join('\n'),
+    );
     expect((await check(world)).findings).toContainEqual(
       expect.objectContaining({ kind: 'head_signature_wrong', count: 4, source: 'file' }),
     );
     await appendFile(world.files.heads, 'nothing\n');
-    expect((await check(world)).findings).toContainEqual({ kind: 'head_unreadable', line: 3, source: 'file' });
+    expect((await check(world)).findings).toContainEqual({
+      kind: 'head_unreadable',
+      line: 3,
+      source: 'file',
+    });
   });
 
   test('removes a head is found by the other place', async () => {
@@ -208,17 +265,26 @@ describe('on PostgreSQL, whoever', () => {
     await world.prove();
     const { findings } = await check(world);
     expect(findings.filter(({ kind }) => kind === 'key_not_endorsed')).toHaveLength(2);
-    expect(findings).toContainEqual(expect.objectContaining({ kind: 'head_signature_wrong', count: 13, source: 'file' }));
+    expect(findings).toContainEqual(
+      expect.objectContaining({ kind: 'head_signature_wrong', count: 13, source: 'file' }),
+    );
   });
 
   test('cuts the ends of log, chain and heads off together is found by what is outside, and only by that', async () => {
     await set('delete from event_log.event where position > 8');
     await set('delete from audit.block where count > 8');
     await set('delete from audit.head where count > 8');
-    expect((await check(world)).findings).toEqual([{ kind: 'log_cut', count: 12, events: 8, source: 'file' }]);
+    expect((await check(world)).findings).toEqual([
+      { kind: 'log_cut', count: 12, events: 8, source: 'file' },
+    ]);
     await rm(world.files.heads);
     expect(new Set(kinds(await check(world)))).toEqual(new Set(['head_missing']));
-    expect((await check(world, { given })).findings).toContainEqual({ kind: 'log_cut', count: 12, events: 8, source: 'given' });
+    expect((await check(world, { given })).findings).toContainEqual({
+      kind: 'log_cut',
+      count: 12,
+      events: 8,
+      source: 'given',
+    });
   });
 
   test('cuts the end of the log alone off is found by the chain', async () => {

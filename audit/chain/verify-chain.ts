@@ -19,17 +19,25 @@ export type ChainCheckOptions = {
 /** Is fed with all events of the log, from its beginning and in its order, and then asked what it found. */
 export type ChainCheck = {
   take(events: readonly RecordedEvent[]): Promise<void>;
-  /** `isWhole` where the log was read to the end that it had after the check was begun: only then can something be missing at the end. */
+  /**
+   * `isWhole` where the log was read to the end that it had after the check was begun: only then can
+   * something be missing at the end.
+   */
   end(options: { readonly isWhole: boolean }): Promise<ChainReport>;
 };
 
 const NOTHING_GIVEN: Given = { heads: [], keys: [] };
 
 /**
- * Computes the chain anew from the log, and holds it against the blocks, and against the signed heads in the database, in
- * `AUDIT_DIR`, and in what an auditor has kept. To be begun before the end of the log is asked for, because all of them grow.
+ * Computes the chain anew from the log, and holds it against the blocks, and against the signed heads in the
+ * database, in `AUDIT_DIR`, and in what an auditor has kept. To be begun before the end of the log is asked
+ * for, because all of them grow.
  */
-export const beginChainCheck = async ({ pool, auditDir, given = NOTHING_GIVEN }: ChainCheckOptions): Promise<ChainCheck> => {
+export const beginChainCheck = async ({
+  pool,
+  auditDir,
+  given = NOTHING_GIVEN,
+}: ChainCheckOptions): Promise<ChainCheck> => {
   const findings = new Findings();
   const heads = await openHeadSources({ pool, files: headFilesIn(auditDir), given }, findings);
   const { count: chained } = await readChainEnd(pool);

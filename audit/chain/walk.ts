@@ -80,12 +80,19 @@ export class Walk {
 
   async #closeBlock(block: Block): Promise<void> {
     const before = block.count - block.events;
-    if (before !== this.#count && before !== this.#gap) this.#findings.add({ kind: 'block_missing', count: before });
+    if (before !== this.#count && before !== this.#gap)
+      this.#findings.add({ kind: 'block_missing', count: before });
     this.#count = before;
     const differences = compareBlock(block, this.#seen);
     this.#tracks.differ(differences, block.count);
-    const inBlock = Array.from({ length: block.events }, (_, n) => block.hashes.subarray(n * HASH_BYTES, (n + 1) * HASH_BYTES));
-    await this.#advance(block.count, inBlock, differences.length === 0 ? inBlock : this.#seen.map(({ hash }) => hash));
+    const inBlock = Array.from({ length: block.events }, (_, n) =>
+      block.hashes.subarray(n * HASH_BYTES, (n + 1) * HASH_BYTES),
+    );
+    await this.#advance(
+      block.count,
+      inBlock,
+      differences.length === 0 ? inBlock : this.#seen.map(({ hash }) => hash),
+    );
     this.#checkBlock(block, differences.length === 0);
     this.#stored = block.head;
     this.#seen = [];
@@ -94,7 +101,8 @@ export class Walk {
 
   /** Its head follows from the one before it, and its times are those of its events. */
   #checkBlock(block: Block, isSame: boolean): void {
-    const follows = this.#tracks.byBlocks.equals(block.head) || extendByAll(this.#stored, block.hashes).equals(block.head);
+    const follows =
+      this.#tracks.byBlocks.equals(block.head) || extendByAll(this.#stored, block.hashes).equals(block.head);
     const { firstAt, lastAt } = timesOf(this.#seen.map(({ at }) => at));
     this.#latestAt = latestOf(this.#latestAt, lastAt);
     const times: readonly (readonly [Date | null, Date | null])[] = [
@@ -115,7 +123,10 @@ export class Walk {
     const extendTo = (to: number) => {
       const ofBlocks = inBlocks.slice(from, to);
       const isLast = to === inBlocks.length;
-      this.#tracks.extend(inLog === inBlocks ? ofBlocks : inLog.slice(from, isLast ? inLog.length : to), ofBlocks);
+      this.#tracks.extend(
+        inLog === inBlocks ? ofBlocks : inLog.slice(from, isLast ? inLog.length : to),
+        ofBlocks,
+      );
       from = to;
     };
     for (const head of await this.#heads.upTo(upTo)) {
@@ -134,7 +145,12 @@ export class Walk {
     const isThere = this.#seen.some(({ hash }) => hash.equals(lastHash));
     if (isThere) return this.#closeBlock(block);
     if (events > 0) {
-      const part = { ...block, events, count: block.count - block.events + events, hashes: block.hashes.subarray(0, events * HASH_BYTES) };
+      const part = {
+        ...block,
+        events,
+        count: block.count - block.events + events,
+        hashes: block.hashes.subarray(0, events * HASH_BYTES),
+      };
       const last = this.#seen.at(-1)?.position ?? block.lastPosition;
       const differences = compareBlock({ ...part, lastPosition: last }, this.#seen);
       this.#tracks.differ(differences, block.count);
@@ -149,7 +165,8 @@ export class Walk {
   /** Heads that cover more than there is. */
   async #findCut(): Promise<void> {
     const events = this.#events;
-    for (const { says, source } of await this.#heads.last()) this.#findings.add({ kind: 'log_cut', count: says.count, events, source });
+    for (const { says, source } of await this.#heads.last())
+      this.#findings.add({ kind: 'log_cut', count: says.count, events, source });
   }
 
   async #nextBlock(): Promise<void> {

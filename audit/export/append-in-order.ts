@@ -1,10 +1,20 @@
 import type { Position, StreamName, Version } from '#shared/brands.ts';
-import { APPEND_BYTES_MAX, APPEND_EVENTS_MAX, type EventLog, type NewEvent } from '#shared/event-log/event-log.ts';
+import {
+  APPEND_BYTES_MAX,
+  APPEND_EVENTS_MAX,
+  type EventLog,
+  type NewEvent,
+} from '#shared/event-log/event-log.ts';
 import type { Canonical } from '#shared/events/canonical.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 
 /** Events of one stream that follow each other in the log. */
-type Run = { readonly stream: StreamName; readonly events: NewEvent[]; readonly before: Version; bytes: number };
+type Run = {
+  readonly stream: StreamName;
+  readonly events: NewEvent[];
+  readonly before: Version;
+  bytes: number;
+};
 
 /** Of a log, how many of its appends keep their order when they are sent at once. */
 export type Order = 'batches' | 'one by one';
@@ -14,9 +24,10 @@ const BATCH_EVENTS_MAX = 1_000;
 const BATCH_BYTES_MAX = 4 * 1_048_576;
 
 /**
- * Appends events as they were elsewhere: with their ids, at their versions, in their order. Answers the position of the last.
- * The log in PostgreSQL takes what is sent at once as one transaction, in the order in which it was sent, where all of it expects any version.
- * EventStoreDB promises no order to what is in flight together, least of all when something is repeated.
+ * Appends events as they were elsewhere: with their ids, at their versions, in their order. Answers the
+ * position of the last. The log in PostgreSQL takes what is sent at once as one transaction, in the order in
+ * which it was sent, where all of it expects any version. EventStoreDB promises no order to what is in flight
+ * together, least of all when something is repeated.
  */
 export const appendInOrder = async (
   eventLog: Pick<EventLog, 'append'>,
@@ -46,11 +57,15 @@ const runsOf = (events: readonly Canonical[]): readonly Run[] => {
   for (const { id, type, data, metadata, stream, version } of events) {
     const bytes = Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata));
     const run = runs.at(-1);
-    const fits = run?.stream === stream && run.events.length < APPEND_EVENTS_MAX && run.bytes + bytes <= APPEND_BYTES_MAX;
+    const fits =
+      run?.stream === stream &&
+      run.events.length < APPEND_EVENTS_MAX &&
+      run.bytes + bytes <= APPEND_BYTES_MAX;
     if (fits) {
       run.events.push({ id, type, data, metadata });
       run.bytes += bytes;
-    } else runs.push({ stream, events: [{ id, type, data, metadata }], before: (version - 1) as Version, bytes });
+    } else
+      runs.push({ stream, events: [{ id, type, data, metadata }], before: (version - 1) as Version, bytes });
   }
   return runs;
 };
@@ -59,7 +74,10 @@ function* batchesOf(runs: readonly Run[]): Generator<readonly Run[]> {
   let batch: Run[] = [];
   let [events, bytes] = [0, 0];
   for (const run of runs) {
-    if (batch.length > 0 && (events + run.events.length > BATCH_EVENTS_MAX || bytes + run.bytes > BATCH_BYTES_MAX)) {
+    if (
+      batch.length > 0 &&
+      (events + run.events.length > BATCH_EVENTS_MAX || bytes + run.bytes > BATCH_BYTES_MAX)
+    ) {
       yield batch;
       [batch, events, bytes] = [[], 0, 0];
     }

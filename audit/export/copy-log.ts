@@ -17,7 +17,13 @@ export type Copying = {
 };
 
 /** Brings a log to hold all that another holds now, in its order, and compares the chains over both. */
-export const copyLog = async ({ source, target, order, signal, onProgress }: Copying): Promise<Filled & { readonly upTo: Position }> => {
+export const copyLog = async ({
+  source,
+  target,
+  order,
+  signal,
+  onProgress,
+}: Copying): Promise<Filled & { readonly upTo: Position }> => {
   const upTo = await source.head();
   let place: ChainPlace = CHAIN_START;
   let position: Position = START;
@@ -28,10 +34,13 @@ export const copyLog = async ({ source, target, order, signal, onProgress }: Cop
       yield page;
     }
   };
-  const onEvents = (count: number) => onProgress({ step: 'events', events: count, position, from: START, upTo });
+  const onEvents = (count: number) =>
+    onProgress({ step: 'events', events: count, position, from: START, upTo });
   const filled = await fillLog({ target, order, signal, onEvents }, events());
   if (filled.count !== place.count || !filled.head.equals(place.head))
-    throw new StartRefused('The copy does not hold what the log holds: something else writes to it. Begin anew with an empty log.');
+    throw new StartRefused(
+      'The copy does not hold what the log holds: something else writes to it. Begin anew with an empty log.',
+    );
   return { ...filled, upTo };
 };
 
@@ -61,7 +70,8 @@ class Copies implements AsyncDisposable {
       [this.#page, this.#taken] = [done === true ? [] : value, 0];
     }
     const copy = this.#page[this.#taken];
-    if (!copy || !hashOf(copy).equals(hashOf(event))) throw new StartRefused('The copy does not hold what the log holds: copy it again.');
+    if (!copy || !hashOf(copy).equals(hashOf(event)))
+      throw new StartRefused('The copy does not hold what the log holds: copy it again.');
     this.#taken += 1;
     return copy;
   }

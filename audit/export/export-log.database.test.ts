@@ -57,16 +57,28 @@ const exporting = (eventsMax = Number.POSITIVE_INFINITY, fileBytesMax = FILE_BYT
 });
 const all = { after: START, upTo: undefined, withKeys: false };
 const contentsOf = async (path: string) =>
-  Promise.all((await readdir(path)).toSorted().map(async (name) => [name, await readFile(join(path, name), 'utf8')] as const));
+  Promise.all(
+    (await readdir(path))
+      .toSorted()
+      .map(async (name) => [name, await readFile(join(path, name), 'utf8')] as const),
+  );
 
 test('every event is a CloudEvent of a line, in files of a bounded size, and nothing of it is lost', async () => {
   const path = await folder();
   const manifest = await exportLog(exporting(), path, all);
-  expect(manifest).toMatchObject({ count: 60, after: 0, upTo: 60, log: world.eventLog.identity, persons: null });
+  expect(manifest).toMatchObject({
+    count: 60,
+    after: 0,
+    upTo: 60,
+    log: world.eventLog.identity,
+    persons: null,
+  });
   expect(manifest.files.length).toBeGreaterThan(2);
   for (const { bytes } of manifest.files) expect(bytes).toBeLessThanOrEqual(FILE_BYTES);
   expect(manifest.heads).toHaveLength(1);
-  const lines = (await contentsOf(path)).flatMap(([name, text]) => (name.startsWith('events-') ? text.trimEnd().split('\n') : []));
+  const lines = (await contentsOf(path)).flatMap(([name, text]) =>
+    name.startsWith('events-') ? text.trimEnd().split('\n') : [],
+  );
   const events = await world.events();
   expect(lines.map((line) => hashOf(fromLine(world.eventLog.identity, line)))).toEqual(events.map(hashOf));
   const [first] = lines.map((line) => JSON.parse(line));
@@ -87,7 +99,8 @@ test('every event is a CloudEvent of a line, in files of a bounded size, and not
 
 test('one that is interrupted anywhere goes on by the same command, and ends with the same bytes', async () => {
   const [broken, whole] = [await folder(), await folder()];
-  for (const events of [0, 7, 25]) await expect(exportLog(exporting(events), broken, all)).rejects.toThrow(Stopped);
+  for (const events of [0, 7, 25])
+    await expect(exportLog(exporting(events), broken, all)).rejects.toThrow(Stopped);
   const before = await contentsOf(broken);
   expect(before.filter(([name]) => /^events-\d+\.jsonl$/.test(name)).length).toBeGreaterThan(1);
   await world.append(1);
@@ -95,9 +108,12 @@ test('one that is interrupted anywhere goes on by the same command, and ends wit
   const { at } = manifest;
   await exportLog(exporting(), whole, { ...all, upTo: manifest.upTo });
   const [ends, expected] = [await contentsOf(broken), await contentsOf(whole)];
-  expect(ends.filter(([name]) => name !== 'manifest.json')).toEqual(expected.filter(([name]) => name !== 'manifest.json'));
+  expect(ends.filter(([name]) => name !== 'manifest.json')).toEqual(
+    expected.filter(([name]) => name !== 'manifest.json'),
+  );
   expect(ends.map(([name]) => name)).toEqual(expected.map(([name]) => name));
-  const signed = (contents: typeof ends) => JSON.parse(contents.find(([name]) => name === 'manifest.json')?.[1] ?? '');
+  const signed = (contents: typeof ends) =>
+    JSON.parse(contents.find(([name]) => name === 'manifest.json')?.[1] ?? '');
   expect({ ...signed(expected), at, signature: '' }).toEqual({ ...signed(ends), signature: '' });
 });
 
@@ -112,7 +128,10 @@ test('a part begins where another ended, and both fill a log together', async ()
     const opened = await openExport(path);
     const { before } = opened.manifest.chain;
     const filling = { target, order: 'batches' as const, signal: never, onEvents: () => {} };
-    return fillLog({ ...filling, before: { count: before.count, head: Buffer.from(before.head, 'hex') } }, readEvents(opened));
+    return fillLog(
+      { ...filling, before: { count: before.count, head: Buffer.from(before.head, 'hex') } },
+      readEvents(opened),
+    );
   };
   await expect(fill(two)).rejects.toThrow('The log that is to be filled has 0 events');
   await fill(one);
@@ -129,7 +148,9 @@ test('a folder with anything else in it is left alone', async () => {
   await expect(exportLog(exporting(), other, all)).rejects.toThrow('is not empty');
   const begun = await folder();
   await expect(exportLog(exporting(25), begun, all)).rejects.toThrow(Stopped);
-  await expect(exportLog(exporting(), begun, { ...all, after: 3 as Position })).rejects.toThrow('of something else');
+  await expect(exportLog(exporting(), begun, { ...all, after: 3 as Position })).rejects.toThrow(
+    'of something else',
+  );
   await writeFile(join(begun, 'events-000001.jsonl'), 'changed');
   await expect(exportLog(exporting(), begun, all)).rejects.toThrow('was changed since it was written');
 });

@@ -20,12 +20,21 @@ export type Exporting = AuditKeyDependencies & {
 
 const FILE_BYTES_MAX = 64 * 1_048_576;
 
-/** Writes events into a folder, with a manifest at the end. It resumes an export that was begun there, which ends with the same bytes. */
-export const exportLog = async (exporting: Exporting, folder: string, asked: Range): Promise<SignedManifest> => {
+/**
+ * Writes events into a folder, with a manifest at the end. It resumes an export that was begun there, which
+ * ends with the same bytes.
+ */
+export const exportLog = async (
+  exporting: Exporting,
+  folder: string,
+  asked: Range,
+): Promise<SignedManifest> => {
   const names = await openFolder(folder);
   const begun = (await readPlan(folder, names, asked)) ?? (await begin(exporting, folder, asked));
   if (begun.log !== exporting.eventLog.identity)
-    throw new StartRefused(`${folder} holds an export of the log ${begun.log} that was begun, and this is ${exporting.eventLog.identity}.`);
+    throw new StartRefused(
+      `${folder} holds an export of the log ${begun.log} that was begun, and this is ${exporting.eventLog.identity}.`,
+    );
   const plan = await writeFiles(exporting, folder, begun);
   const { log, at, after, upTo, files, heads, keys, before, done } = plan;
   await demandChain(exporting, done);
@@ -44,12 +53,17 @@ export const exportLog = async (exporting: Exporting, folder: string, asked: Ran
 };
 
 /** The range is fixed now, so that the export is of one moment however often it is resumed. */
-const begin = async (exporting: Exporting, folder: string, { after, upTo: asked, withKeys }: Range): Promise<Plan> => {
+const begin = async (
+  exporting: Exporting,
+  folder: string,
+  { after, upTo: asked, withKeys }: Range,
+): Promise<Plan> => {
   const { pool, eventLog } = exporting;
   const log = eventLog.identity;
   await openSigner(exporting);
   const upTo = asked ?? (await eventLog.head());
-  if (after > upTo) throw new StartRefused(`The export would begin after position ${after} and end at ${upTo}.`);
+  if (after > upTo)
+    throw new StartRefused(`The export would begin after position ${after} and end at ${upTo}.`);
   const before = toJson(await chainAt(exporting, after));
   const proof = await readProof(pool, { log, after, upTo });
   const plan: Plan = {
@@ -60,19 +74,32 @@ const begin = async (exporting: Exporting, folder: string, { after, upTo: asked,
   return plan;
 };
 
-const writeFiles = async ({ eventLog, signal, onProgress, fileBytesMax }: Exporting, folder: string, begun: Plan): Promise<Plan> => {
+const writeFiles = async (
+  { eventLog, signal, onProgress, fileBytesMax }: Exporting,
+  folder: string,
+  begun: Plan,
+): Promise<Plan> => {
   await using files = new EventFiles(folder, begun, fileBytesMax ?? FILE_BYTES_MAX);
   const { done, upTo } = begun;
   for await (const events of readBetween(eventLog, { after: done.position, upTo }, signal)) {
     await files.take(events);
-    onProgress({ step: 'events', events: files.count - done.count, position: files.last, from: done.position, upTo });
+    onProgress({
+      step: 'events',
+      events: files.count - done.count,
+      position: files.last,
+      from: done.position,
+      upTo,
+    });
   }
   if (files.last < upTo) throw new Stopped();
   return await files.finish();
 };
 
 /** Of what the chain does not reach yet, this is the first to say anything. */
-const demandChain = async ({ pool }: Exporting, { count, head }: { readonly count: number; readonly head: string }): Promise<void> => {
+const demandChain = async (
+  { pool }: Exporting,
+  { count, head }: { readonly count: number; readonly head: string },
+): Promise<void> => {
   if (!(await agreesWithChain(pool, { count, head: Buffer.from(head, 'hex') })))
     throw new StartRefused(
       'The events in the log are not those that the chain was made of, and nothing was signed: npm run annals -- audit verify tells which.',
@@ -126,7 +153,11 @@ class EventFiles implements AsyncDisposable {
     const { count, head } = this.#place;
     const { files, done } = this.#plan;
     const entry = { name: nameOf(files.length + 1), events: count - done.count, ...written };
-    this.#plan = { ...this.#plan, files: [...files, entry], done: { count, head: head.toString('hex'), position: this.last } };
+    this.#plan = {
+      ...this.#plan,
+      files: [...files, entry],
+      done: { count, head: head.toString('hex'), position: this.last },
+    };
     await writePlan(this.#folder, this.#plan);
     return this.#plan;
   }

@@ -19,10 +19,14 @@ export type Filling = {
 export type Filled = ChainPlace & { readonly appended: number };
 
 /**
- * Brings a log to hold exactly these events, of which it may hold the first ones already; refused where it holds anything else.
- * What was appended is read back: the chain that is answered is the one over what the log now has.
+ * Brings a log to hold exactly these events, of which it may hold the first ones already; refused where it
+ * holds anything else. What was appended is read back: the chain that is answered is the one over what the
+ * log now has.
  */
-export const fillLog = async (filling: Filling, source: AsyncIterable<readonly Canonical[]>): Promise<Filled> => {
+export const fillLog = async (
+  filling: Filling,
+  source: AsyncIterable<readonly Canonical[]>,
+): Promise<Filled> => {
   const { target, order, signal } = filling;
   await using present = new Present(target, await target.head());
   let place = await present.skip(filling.before ?? CHAIN_START);
@@ -80,7 +84,9 @@ export class Present implements AsyncDisposable {
       place = extendBy(place, event);
     }
     if (!place.head.equals(head))
-      throw new StartRefused(`The first ${count} events of the log that is to be filled are not those that come before.`);
+      throw new StartRefused(
+        `The first ${count} events of the log that is to be filled are not those that come before.`,
+      );
     return place;
   }
 

@@ -17,7 +17,9 @@ export const openFolder = async (folder: string): Promise<readonly string[]> => 
     await makeFolder(folder, FOLDER_MODE);
     return await readdir(folder);
   } catch (cause) {
-    throw new StartRefused(fileFailure(cause) ?? `${folder} cannot be used: ${(cause as Error).message}.`, { cause });
+    throw new StartRefused(fileFailure(cause) ?? `${folder} cannot be used: ${(cause as Error).message}.`, {
+      cause,
+    });
   }
 };
 

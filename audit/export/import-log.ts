@@ -28,7 +28,10 @@ export type Importing = {
   onProgress(step: 'check' | 'import', progress: Progress): void;
 };
 
-/** Brings an empty installation, or one that holds the beginning of an export, to hold all of it. Nothing is done unless all of it is whole. */
+/**
+ * Brings an empty installation, or one that holds the beginning of an export, to hold all of it. Nothing is
+ * done unless all of it is whole.
+ */
 export const importLog = async (importing: Importing, opened: OpenedExport): Promise<Filled> => {
   const { pool, target, masterKey, signal } = importing;
   const { chain } = opened.manifest;
@@ -55,10 +58,15 @@ export const importLog = async (importing: Importing, opened: OpenedExport): Pro
 };
 
 /**
- * Reads all of it, and answers whose personal data is in it. Refuses a log that holds anything else as long as nothing is written: keys that
- * are destroyed by the export would be gone from the database of that other log for good.
+ * Reads all of it, and answers whose personal data is in it. Refuses a log that holds anything else as long
+ * as nothing is written: keys that are destroyed by the export would be gone from the database of that other
+ * log for good.
  */
-const check = async ({ target, signal, onProgress }: Importing, opened: OpenedExport, before: ChainPlace): Promise<ReadonlySet<UserId>> => {
+const check = async (
+  { target, signal, onProgress }: Importing,
+  opened: OpenedExport,
+  before: ChainPlace,
+): Promise<ReadonlySet<UserId>> => {
   await using present = new Present(target, await target.head());
   await present.skip(before);
   const subjects = new Set<UserId>();
@@ -83,7 +91,10 @@ const progressOf = ({ manifest: { after, count: upTo } }: OpenedExport, events: 
 });
 
 const subjectsIn = ({ data: { personal } }: Canonical): readonly UserId[] =>
-  typeof personal === 'object' && personal !== null && 'subject' in personal && Number.isSafeInteger(personal.subject)
+  typeof personal === 'object' &&
+  personal !== null &&
+  'subject' in personal &&
+  Number.isSafeInteger(personal.subject)
     ? [personal.subject as UserId]
     : [];
 
@@ -92,7 +103,8 @@ const demandKeys = async (opened: OpenedExport, masterKey: MasterKey): Promise<v
   const wrap = createKeyWrap(masterKey);
   try {
     for await (const persons of readPersons(opened))
-      for (const { subject, wrapped } of persons) if (wrapped !== null) wrap.unwrap(subject, Buffer.from(wrapped, 'base64'));
+      for (const { subject, wrapped } of persons)
+        if (wrapped !== null) wrap.unwrap(subject, Buffer.from(wrapped, 'base64'));
   } catch (error) {
     explainKeys(error);
   }
@@ -103,8 +115,15 @@ const explainKeys = (error: unknown): never => {
   throw error;
 };
 
-/** Without its key, what is personal could be neither read nor written, now or ever: such a person is erased here. */
-const takeInKeys = async ({ pool, withoutKeys }: Importing, opened: OpenedExport, subjects: ReadonlySet<UserId>): Promise<void> => {
+/**
+ * Without its key, what is personal could be neither read nor written, now or ever: such a person is erased
+ * here.
+ */
+const takeInKeys = async (
+  { pool, withoutKeys }: Importing,
+  opened: OpenedExport,
+  subjects: ReadonlySet<UserId>,
+): Promise<void> => {
   const without = new Set(subjects);
   for await (const persons of readPersons(opened)) for (const { subject } of persons) without.delete(subject);
   const lost = await selectWithoutKey(pool, [...without]);

@@ -6,7 +6,10 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import { userId } from '#shared/events/fields.ts';
 import { LinesFile } from './folder.ts';
 
-/** The keys of the persons, which their data is sealed with, as they lie in the database: wrapped under the master key. */
+/**
+ * The keys of the persons, which their data is sealed with, as they lie in the database: wrapped under the
+ * master key.
+ */
 const PERSONS = 'persons.jsonl';
 
 const PAGE = 10_000;
@@ -52,6 +55,10 @@ export const takeInPersons = (pool: Pool, persons: readonly Person[]): Promise<v
        select subject, decode(wrapped, 'base64'), destroyed_at from unnest($1::bigint[], $2::text[], $3::timestamptz[]) given (subject, wrapped, destroyed_at)
        on conflict (subject) do update set wrapped = null, destroyed_at = excluded.destroyed_at
          where present.destroyed_at is null and excluded.destroyed_at is not null`,
-      [persons.map(({ subject }) => subject), persons.map(({ wrapped }) => wrapped), persons.map(({ destroyedAt }) => destroyedAt)],
+      [
+        persons.map(({ subject }) => subject),
+        persons.map(({ wrapped }) => wrapped),
+        persons.map(({ destroyedAt }) => destroyedAt),
+      ],
     );
   });

@@ -14,22 +14,33 @@ import { MANIFEST } from './plan.ts';
 
 export type OpenedExport = { readonly folder: string; readonly manifest: SignedManifest };
 
-/** Reads the manifest of an export, and refuses one that its key has not signed, or whose keys do not follow from each other. */
+/**
+ * Reads the manifest of an export, and refuses one that its key has not signed, or whose keys do not follow
+ * from each other.
+ */
 export const openExport = async (folder: string): Promise<OpenedExport> => {
   const text = await readWhole(folder, MANIFEST);
-  if (text === undefined) throw new StartRefused(`There is no finished export in ${folder}: it has no ${MANIFEST}.`);
+  if (text === undefined)
+    throw new StartRefused(`There is no finished export in ${folder}: it has no ${MANIFEST}.`);
   const manifest = parseAs(SignedManifest, text, `${MANIFEST} in ${folder}`);
   const keyOf = createKeyring(manifest.keys);
   const signer = keyOf(manifest.key);
   if (!isSignedBy(signer.publicKey, signedText(manifest), manifest.signature))
-    throw new StartRefused(`${MANIFEST} in ${folder} is not what its key ${manifest.key} has signed: it was changed.`);
+    throw new StartRefused(
+      `${MANIFEST} in ${folder} is not what its key ${manifest.key} has signed: it was changed.`,
+    );
   for (const { statement, signature } of manifest.heads)
     if (!isSignedBy(keyOf(readStatement(statement).key).publicKey, statement, signature))
-      throw new StartRefused(`A head of the chain in ${folder} is not what its key has signed: it was changed.`);
+      throw new StartRefused(
+        `A head of the chain in ${folder} is not what its key has signed: it was changed.`,
+      );
   return { folder, manifest };
 };
 
-/** Refuses an export that is neither signed by a key that is known from elsewhere, nor by one that follows from it. */
+/**
+ * Refuses an export that is neither signed by a key that is known from elsewhere, nor by one that follows
+ * from it.
+ */
 export const demandSigner = ({ folder, manifest }: OpenedExport, known: string): void => {
   // Each is endorsed by the one before it, or the export would not have been opened.
   const ancestors = manifest.keys.slice(0, manifest.keys.findIndex(({ id }) => id === manifest.key) + 1);
@@ -48,7 +59,9 @@ const createKeyring = (keys: readonly AuditKey[]): ((id: string) => AuditKey) =>
       endorsedBy === (latest?.id ?? null) &&
       (latest === undefined || isSignedBy(latest.publicKey, endorsementText(key), endorsement ?? ''));
     if (thumbprint(publicKey) !== id || !isEndorsed)
-      throw new StartRefused(`The key ${id} of this export is not endorsed by the one before it: it was changed.`);
+      throw new StartRefused(
+        `The key ${id} of this export is not endorsed by the one before it: it was changed.`,
+      );
     known.set(id, key);
     latest = key;
   }
@@ -60,33 +73,47 @@ const createKeyring = (keys: readonly AuditKey[]): ((id: string) => AuditKey) =>
 };
 
 /** The events in their order. What was changed is found at the latest once all have been read. */
-export async function* readEvents({ folder, manifest }: OpenedExport): AsyncGenerator<readonly ExportedEvent[]> {
+export async function* readEvents({
+  folder,
+  manifest,
+}: OpenedExport): AsyncGenerator<readonly ExportedEvent[]> {
   const { chain, after, upTo, log } = manifest;
   let place: ChainPlace = { count: chain.before.count, head: Buffer.from(chain.before.head, 'hex') };
   let last = after;
-  const heads = new Map(manifest.heads.map(({ statement }) => readStatement(statement)).map((says) => [says.count, says.head]));
+  const heads = new Map(
+    manifest.heads.map(({ statement }) => readStatement(statement)).map((says) => [says.count, says.head]),
+  );
   for (const { name, sha256 } of manifest.files) {
     for await (const lines of wholeLinesOf(folder, name, sha256)) {
       const events = lines.map((line) => parseEvent(log, line, name));
       for (const event of events) {
         place = extendBy(place, event);
         const signed = heads.get(place.count);
-        if (event.position <= last || (signed !== undefined && signed !== place.head.toString('hex'))) throw changed(name);
+        if (event.position <= last || (signed !== undefined && signed !== place.head.toString('hex')))
+          throw changed(name);
         last = event.position;
       }
       yield events;
     }
   }
-  const isWhole = place.count === chain.after.count && place.head.toString('hex') === chain.after.head && last === upTo;
+  const isWhole =
+    place.count === chain.after.count && place.head.toString('hex') === chain.after.head && last === upTo;
   if (!isWhole) throw changed(folder);
 }
 
-export async function* readPersons({ folder, manifest: { persons } }: OpenedExport): AsyncGenerator<readonly Person[]> {
+export async function* readPersons({
+  folder,
+  manifest: { persons },
+}: OpenedExport): AsyncGenerator<readonly Person[]> {
   if (persons === null) return;
   for await (const lines of wholeLinesOf(folder, persons.name, persons.sha256)) yield lines.map(personFrom);
 }
 
-async function* wholeLinesOf(folder: string, name: string, sha256: string): AsyncGenerator<readonly string[]> {
+async function* wholeLinesOf(
+  folder: string,
+  name: string,
+  sha256: string,
+): AsyncGenerator<readonly string[]> {
   const hash = createHash('sha256');
   try {
     yield* linesOf(join(folder, name), (chunk) => hash.update(chunk));
@@ -97,7 +124,8 @@ async function* wholeLinesOf(folder: string, name: string, sha256: string): Asyn
   if (hash.digest('hex') !== sha256) throw changed(name);
 }
 
-const changed = (what: string): StartRefused => new StartRefused(`${what} is not what the manifest says: it was changed, or cut off.`);
+const changed = (what: string): StartRefused =>
+  new StartRefused(`${what} is not what the manifest says: it was changed, or cut off.`);
 
 const parseEvent = (log: SignedManifest['log'], line: string, name: string): ExportedEvent => {
   try {
@@ -112,15 +140,24 @@ const parseAs = <Schema extends z.ZodType>(schema: Schema, text: string, what: s
     return schema.parse(JSON.parse(text));
   } catch (cause) {
     if (!(cause instanceof z.ZodError || cause instanceof SyntaxError)) throw cause;
-    throw new StartRefused(`${what} is none of an export of this format: it was changed, or is of a later release.`, { cause });
+    throw new StartRefused(
+      `${what} is none of an export of this format: it was changed, or is of a later release.`,
+      { cause },
+    );
   }
 };
 
 const CHUNK_BYTES = 1_048_576;
 const LINE_END = 10;
 
-/** The lines of a file, many at a time. Only this one sign ends a line, unlike for those who read text for people. */
-async function* linesOf(path: string, take: (chunk: Buffer) => void = () => {}): AsyncGenerator<readonly string[]> {
+/**
+ * The lines of a file, many at a time. Only this one sign ends a line, unlike for those who read text for
+ * people.
+ */
+async function* linesOf(
+  path: string,
+  take: (chunk: Buffer) => void = () => {},
+): AsyncGenerator<readonly string[]> {
   let rest: Buffer[] = [];
   for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
     take(chunk);

@@ -18,7 +18,10 @@ import { startAudit } from '../service.ts';
 import { IDENTITIES, POSITIONS } from './switch-log.ts';
 
 const resources = new AsyncDisposableStack();
-const log: { url: string | undefined } & AsyncDisposable = { url: undefined, [Symbol.asyncDispose]: async () => {} };
+const log: { url: string | undefined } & AsyncDisposable = {
+  url: undefined,
+  [Symbol.asyncDispose]: async () => {},
+};
 let system: CommandWorld;
 let pool: Pool;
 let author: UserId;
@@ -28,7 +31,9 @@ beforeAll(async () => {
   const standIn = resources.use(await startEventStoreStandIn());
   copyUrl = standIn.address;
   system = resources.use(await createCommandWorld(async () => log));
-  pool = resources.use(openPool({ url: system.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 2 }));
+  pool = resources.use(
+    openPool({ url: system.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 2 }),
+  );
   await whileRunning(async (world) => {
     ({ author } = world);
     webhookId = await world.register();
@@ -48,9 +53,17 @@ afterAll(() => resources.disposeAsync());
 const whileRunning = async (work: (world: DispatchWorld) => Promise<void>): Promise<void> => {
   await using world = await createDispatchWorld(system);
   await using _dispatcher = await world.start();
-  const settings = { dir: join(system.settings.DATA_DIR ?? '', 'audit'), headEveryMs: 200 } as Parameters<typeof startAudit>[0]['settings'];
+  const settings = { dir: join(system.settings.DATA_DIR ?? '', 'audit'), headEveryMs: 200 } as Parameters<
+    typeof startAudit
+  >[0]['settings'];
   const masterKey = parseMasterKey(system.settings.MASTER_KEY ?? '');
-  await using _audit = await startAudit({ ...world.side, masterKey, settings, log: pino({ level: 'silent' }), metrics: createMetrics() });
+  await using _audit = await startAudit({
+    ...world.side,
+    masterKey,
+    settings,
+    log: pino({ level: 'silent' }),
+    metrics: createMetrics(),
+  });
   await work(world);
   const head = await world.side.eventLog.head();
   await until(
@@ -59,7 +72,10 @@ const whileRunning = async (work: (world: DispatchWorld) => Promise<void>): Prom
     30_000,
   );
   await until(
-    () => world.rows('select from audit.publication where problem is null and count = (select max(count) from audit.block)'),
+    () =>
+      world.rows(
+        'select from audit.publication where problem is null and count = (select max(count) from audit.block)',
+      ),
     ({ length }) => length === 1,
     30_000,
   );
@@ -92,15 +108,23 @@ const demandAllMoved = async () => {
     `select event_id as id, position, substring(change from '"position":(\\d+)')::bigint as told from webhook_ledger.message`,
   );
   expect(told.rows.length).toBeGreaterThan(2);
-  for (const { id, position, told: inside } of told.rows) expect([position, inside]).toEqual([at.get(id), at.get(id)]);
-  const deliveries = await pool.query<{ id: string; position: number }>('select event_id as id, position from webhook_ledger.delivery');
+  for (const { id, position, told: inside } of told.rows)
+    expect([position, inside]).toEqual([at.get(id), at.get(id)]);
+  const deliveries = await pool.query<{ id: string; position: number }>(
+    'select event_id as id, position from webhook_ledger.delivery',
+  );
   for (const { id, position } of deliveries.rows) expect(position).toBe(at.get(id));
   const followers = await pool.query<{ position: number }>('select position from public.follower_checkpoint');
   expect(new Set(followers.rows.map(({ position }) => position))).toEqual(new Set([end]));
-  const blocks = await pool.query<{ last: number }>('select last_position as last from audit.block order by count desc limit 1');
+  const blocks = await pool.query<{ last: number }>(
+    'select last_position as last from audit.block order by count desc limit 1',
+  );
   expect(blocks.rows[0]?.last).toBe(end);
-  const replays = await pool.query<{ at: number; to: number }>('select at_position as at, to_position as to from webhook_ledger.replay');
-  for (const replay of replays.rows) expect([...at.values()]).toEqual(expect.arrayContaining([replay.at, replay.to]));
+  const replays = await pool.query<{ at: number; to: number }>(
+    'select at_position as at, to_position as to from webhook_ledger.replay',
+  );
+  for (const replay of replays.rows)
+    expect([...at.values()]).toEqual(expect.arrayContaining([replay.at, replay.to]));
 };
 
 test('every table with positions of the log is taken along', async () => {
@@ -109,8 +133,14 @@ test('every table with positions of the log is taken along', async () => {
      where column_name ~ 'position' and data_type = 'bigint' and table_schema !~ '^(pg_|event_log|replay_)'`,
   );
   const known = POSITIONS.flatMap(({ table, columns }) => columns.map((column) => `${table}.${column}`));
-  const alone = ['webhook_ledger.message.position', 'audit.block.first_position', 'audit.block.last_position'];
-  expect(rows.map(({ place }) => place).filter((place) => !known.includes(place) && !alone.includes(place))).toEqual([]);
+  const alone = [
+    'webhook_ledger.message.position',
+    'audit.block.first_position',
+    'audit.block.last_position',
+  ];
+  expect(
+    rows.map(({ place }) => place).filter((place) => !known.includes(place) && !alone.includes(place)),
+  ).toEqual([]);
   const naming = await pool.query<{ place: string }>(
     `select table_schema || '.' || table_name as place from information_schema.columns
      where column_name = 'log' and table_schema !~ '^(pg_|event_log|replay_)'`,

@@ -8,18 +8,27 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 export type Moved = { readonly from: Position; readonly to: Position };
 
 /**
- * Which tables hold positions of the log, beside messages and blocks; a test finds those that are missing here. `exact` where each is that
- * of an event, `told` where its reason names it as well, `dropped` where the row is made again from the log.
+ * Which tables hold positions of the log, beside messages and blocks; a test finds those that are missing
+ * here. `exact` where each is that of an event, `told` where its reason names it as well, `dropped` where the
+ * row is made again from the log.
  */
 export const POSITIONS: readonly Held[] = [
-  { table: 'public.follower_checkpoint', columns: ['position', 'event_position', 'moved_position'], how: 'at or before' },
+  {
+    table: 'public.follower_checkpoint',
+    columns: ['position', 'event_position', 'moved_position'],
+    how: 'at or before',
+  },
   { table: 'public.projection_skip', columns: ['position'], how: 'told' },
   { table: 'event_index.event', columns: ['position'], how: 'exact' },
   { table: 'read_model.parked', columns: ['position'], how: 'told' },
   { table: 'read_model_previous.parked', columns: ['position'], how: 'told' },
   { table: 'read_model_next.parked', columns: ['position'], how: 'told' },
   { table: 'webhook_ledger.delivery', columns: ['position'], how: 'exact' },
-  { table: 'webhook_ledger.replay', columns: ['from_position', 'to_position', 'at_position'], how: 'at or before' },
+  {
+    table: 'webhook_ledger.replay',
+    columns: ['from_position', 'to_position', 'at_position'],
+    how: 'at or before',
+  },
   { table: 'webhook_ledger.quiet', columns: ['up_to_position'], how: 'at or before' },
   { table: 'process_manager.reacting', columns: ['after_position'], how: 'at or before' },
   { table: 'process_manager.timer_mark', columns: ['position'], how: 'exact' },
@@ -33,12 +42,18 @@ export const POSITIONS: readonly Held[] = [
 /** Which tables name the log that their positions are of. */
 export const IDENTITIES = ['public.follower_checkpoint', 'webhook_ledger.quiet', 'audit.watch'];
 
-type Held = { readonly table: string; readonly columns: readonly string[]; readonly how: 'exact' | 'told' | 'at or before' | 'dropped' };
+type Held = {
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly how: 'exact' | 'told' | 'at or before' | 'dropped';
+};
 
 /** Refuses while a part of Annals runs: it would go on with the log that it has opened. */
 export const demandStopped = async (database: Pick<Pool | Connection, 'query'>): Promise<void> => {
   if (!(await exists(database, 'public.lease'))) return;
-  const { rows } = await database.query<{ name: string }>(`select name from public.lease where ${isHeld('lease')} order by name`);
+  const { rows } = await database.query<{ name: string }>(
+    `select name from public.lease where ${isHeld('lease')} order by name`,
+  );
   if (rows[0])
     throw new StartRefused(
       `Annals runs: ${rows.map(({ name }) => name).join(', ')} ${rows.length === 1 ? 'is' : 'are'} at work. Stop all of it, wait ten seconds, and begin again.`,
@@ -46,8 +61,9 @@ export const demandStopped = async (database: Pick<Pool | Connection, 'query'>):
 };
 
 /**
- * Gives every position that the database holds of one log the place of the same event in a copy of that log, in one transaction: from
- * then on the database belongs to the copy, and whoever starts with the former log is refused.
+ * Gives every position that the database holds of one log the place of the same event in a copy of that log,
+ * in one transaction: from then on the database belongs to the copy, and whoever starts with the former log
+ * is refused.
  */
 export const switchLog = (
   pool: Pool,
@@ -55,7 +71,9 @@ export const switchLog = (
   moved: AsyncIterable<readonly Moved[]>,
 ): Promise<void> =>
   inTransaction(pool, async (connection) => {
-    await connection.query('create temporary table moved (old bigint primary key, new bigint not null) on commit drop');
+    await connection.query(
+      'create temporary table moved (old bigint primary key, new bigint not null) on commit drop',
+    );
     for await (const some of moved) await insertMoved(connection, some);
     await connection.query('analyze moved');
     await demandStopped(connection);
@@ -71,7 +89,8 @@ export const renameLog = async (
   { from, to }: { readonly from: LogIdentity; readonly to: LogIdentity },
 ): Promise<void> => {
   for (const table of IDENTITIES)
-    if (await exists(connection, table)) await connection.query(`update ${table} set log = $2 where log = $1`, [from, to]);
+    if (await exists(connection, table))
+      await connection.query(`update ${table} set log = $2 where log = $1`, [from, to]);
 };
 
 const insertMoved = async (connection: Connection, moved: readonly Moved[]): Promise<void> => {
@@ -93,7 +112,8 @@ const move = async (connection: Connection, { table, columns, how }: Held): Prom
 };
 
 /** As where a follower is, which may be behind the last event of all. */
-const atOrBefore = (column: string): string => `coalesce((select new from moved where old <= ${column} order by old desc limit 1), 0)`;
+const atOrBefore = (column: string): string =>
+  `coalesce((select new from moved where old <= ${column} order by old desc limit 1), 0)`;
 
 /** The change is kept as text, of which the position comes first. */
 const moveMessages = async (connection: Connection): Promise<void> => {
@@ -105,7 +125,10 @@ const moveMessages = async (connection: Connection): Promise<void> => {
   );
 };
 
-/** Only where the events are is changed, which no hash depends on. In two steps, because no two blocks may end at one place meanwhile. */
+/**
+ * Only where the events are is changed, which no hash depends on. In two steps, because no two blocks may end
+ * at one place meanwhile.
+ */
 const moveBlocks = async (connection: Connection): Promise<void> => {
   if (!(await exists(connection, 'audit.block'))) return;
   await connection.query('alter table audit.block disable trigger append_only');
@@ -118,6 +141,8 @@ const moveBlocks = async (connection: Connection): Promise<void> => {
 };
 
 const exists = async (database: Pick<Pool | Connection, 'query'>, table: string): Promise<boolean> => {
-  const { rows } = await database.query<{ found: boolean }>('select to_regclass($1) is not null as found', [table]);
+  const { rows } = await database.query<{ found: boolean }>('select to_regclass($1) is not null as found', [
+    table,
+  ]);
   return rows[0]?.found === true;
 };

@@ -13,7 +13,10 @@ import { migrateLedger } from '../../webhook-dispatcher/ledger/migrate.ts';
 
 const resources = new AsyncDisposableStack();
 /** Where the log of the first system is: in its database, until it is moved. */
-const log: { url: string | undefined } & AsyncDisposable = { url: undefined, [Symbol.asyncDispose]: async () => {} };
+const log: { url: string | undefined } & AsyncDisposable = {
+  url: undefined,
+  [Symbol.asyncDispose]: async () => {},
+};
 let system: CommandWorld;
 let story: Story;
 let told: readonly unknown[];
@@ -28,7 +31,8 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 const folder = async () => join(resources.use(await temporaryDataDir()).path, 'export');
-const headIn = (lines: readonly string[]) => /head(?: of their chain)?,? ([0-9a-f]{64})/.exec(lines.join('\n'))?.[1];
+const headIn = (lines: readonly string[]) =>
+  /head(?: of their chain)?,? ([0-9a-f]{64})/.exec(lines.join('\n'))?.[1];
 
 test('an export into an empty system gives the same answers to everybody', async () => {
   const path = await folder();
@@ -41,7 +45,10 @@ test('an export into an empty system gives the same answers to everybody', async
   expect(await answersOf(story, { on: copy })).toEqual(told);
   expect(await callLine(copy.settings, ['audit', 'verify'])).toMatchObject({ exit: 0 });
   const again = await callLine(copy.settings, ['log', 'import', path]);
-  expect(again).toMatchObject({ exit: 0, lines: expect.arrayContaining([expect.stringContaining('0 events were imported')]) });
+  expect(again).toMatchObject({
+    exit: 0,
+    lines: expect.arrayContaining([expect.stringContaining('0 events were imported')]),
+  });
 });
 
 test('without the keys of persons an import is refused, or takes them in as erased', async () => {
@@ -49,16 +56,21 @@ test('without the keys of persons an import is refused, or takes them in as eras
   await callLine(system.settings, ['log', 'export', path]);
   await using copy = await createCommandWorld();
   const refused = await callLine(copy.settings, ['log', 'import', path]);
-  expect(refused).toMatchObject({ exit: 1, complaint: expect.stringMatching(/The keys of \d persons .* --without-keys/) });
+  expect(refused).toMatchObject({
+    exit: 1,
+    complaint: expect.stringMatching(/The keys of \d persons .* --without-keys/),
+  });
   expect(await callLine(copy.settings, ['log', 'import', path, '--without-keys'])).toMatchObject({ exit: 0 });
   await using world = await createReadWorld({}, { on: copy });
   const admin = await world.person('admin', 'New here');
   const { body } = await world.ask('/articles?limit=100', { by: admin });
-  const authors = (body as readonly { readonly author: { readonly name: string } }[]).map(({ author }) => author.name);
-  expect(authors.length).toBeGreaterThan(1);
-  expect(JSON.stringify(await Promise.all(story.paths.map((path) => world.ask(path, { by: admin }))))).not.toMatch(
-    /Ada|Rita|rita@|Well said/,
+  const authors = (body as readonly { readonly author: { readonly name: string } }[]).map(
+    ({ author }) => author.name,
   );
+  expect(authors.length).toBeGreaterThan(1);
+  expect(
+    JSON.stringify(await Promise.all(story.paths.map((path) => world.ask(path, { by: admin })))),
+  ).not.toMatch(/Ada|Rita|rita@|Well said/);
 });
 
 test('a log that holds anything else is refused before anything is written, in any table', async () => {
@@ -69,17 +81,27 @@ test('a log that holds anything else is refused before anything is written, in a
     await using world = await createReadWorld({}, { on: other });
     await world.person('author', 'Lives here');
   }
-  await using pool = openPool({ url: other.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 1 });
+  await using pool = openPool({
+    url: other.settings.DATABASE_URL ?? '',
+    applicationName: 'test',
+    connectionsMax: 1,
+  });
   await migrateLedger(pool);
   const theirs = await personsOf(system.settings.DATABASE_URL ?? '');
   const [destroyed] = theirs.filter(({ destroyed_at }) => destroyed_at !== null);
   const [living] = theirs.filter(({ destroyed_at }) => destroyed_at === null);
   // Numbers of persons may well be the same here and there.
-  await pool.query('insert into public.person_key (subject, wrapped) values ($1, $2)', [destroyed?.subject, living?.wrapped]);
+  await pool.query('insert into public.person_key (subject, wrapped) values ($1, $2)', [
+    destroyed?.subject,
+    living?.wrapped,
+  ]);
   const before = await contentOf(pool);
   expect(Object.keys(before)).toEqual(expect.arrayContaining(['public.person_key', 'webhook_ledger.quiet']));
   const refused = await callLine(other.settings, ['log', 'import', path]);
-  expect(refused).toMatchObject({ exit: 1, complaint: expect.stringContaining('is not empty and no beginning of this') });
+  expect(refused).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining('is not empty and no beginning of this'),
+  });
   expect(await contentOf(pool)).toEqual(before);
 });
 
@@ -89,7 +111,11 @@ test('an export is taken in from whom it is expected, and without that its key i
   const [first, second, forger] = [aKey(), aKey(), aKey()];
   const known = [endorsed(first), endorsed(second, first)];
   await using copy = await createCommandWorld(undefined, system.settings.MASTER_KEY);
-  await using pool = openPool({ url: copy.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 1 });
+  await using pool = openPool({
+    url: copy.settings.DATABASE_URL ?? '',
+    applicationName: 'test',
+    connectionsMax: 1,
+  });
   const before = await contentOf(pool);
   const refused = async (args: readonly string[], complaint: string) => {
     expect(await callLine(copy.settings, ['log', 'import', path, ...args])).toMatchObject({
@@ -102,19 +128,28 @@ test('an export is taken in from whom it is expected, and without that its key i
   await signAnew(path, known, first);
   await refused([`--key=${second.id}`], `is not signed by the key ${second.id}`);
   await signAnew(path, [...known, endorsed(forger, first)], forger);
-  await refused([`--key=${second.id}`], `The key ${forger.id} of this export is not endorsed by the one before it`);
+  await refused(
+    [`--key=${second.id}`],
+    `The key ${forger.id} of this export is not endorsed by the one before it`,
+  );
   // What is told comes before what is found.
   await using other = await createCommandWorld(undefined, system.settings.MASTER_KEY);
   await signAnew(path, known, second);
   const { lines } = await callLine(other.settings, ['log', 'import', path]);
   expect(lines[0]).toContain(`signed by the key ${second.id}, which comes with it`);
   expect(lines.findIndex((line) => line.includes('events were imported'))).toBeGreaterThan(0);
-  expect(await callLine(copy.settings, ['log', 'import', path, `--key=${first.id}`])).toMatchObject({ exit: 0 });
+  expect(await callLine(copy.settings, ['log', 'import', path, `--key=${first.id}`])).toMatchObject({
+    exit: 0,
+  });
 });
 
 const personsOf = async (url: string) => {
   await using pool = openPool({ url, applicationName: 'test', connectionsMax: 1 });
-  return (await pool.query<{ subject: string; wrapped: Buffer | null; destroyed_at: Date | null }>('select * from public.person_key')).rows;
+  return (
+    await pool.query<{ subject: string; wrapped: Buffer | null; destroyed_at: Date | null }>(
+      'select * from public.person_key',
+    )
+  ).rows;
 };
 
 /** What is in each table, as text. */
@@ -134,7 +169,9 @@ test('keys under another master key are refused before anything is written', asy
   await using copy = await createCommandWorld();
   const refused = await callLine(copy.settings, ['log', 'import', path]);
   expect(refused).toMatchObject({ exit: 1, complaint: expect.stringContaining('MASTER_KEY does not fit') });
-  expect(await callLine({ ...copy.settings, MASTER_KEY: system.settings.MASTER_KEY }, ['log', 'import', path])).toMatchObject({ exit: 0 });
+  expect(
+    await callLine({ ...copy.settings, MASTER_KEY: system.settings.MASTER_KEY }, ['log', 'import', path]),
+  ).toMatchObject({ exit: 0 });
 });
 
 test('a log that is copied to EventStoreDB gives the same answers to everybody, and takes the database along', async () => {
@@ -158,7 +195,12 @@ test('a log that is copied to EventStoreDB gives the same answers to everybody, 
   const verified = await callLine({ ...system.settings, EVENT_LOG_URL: log.url }, ['audit', 'verify']);
   expect(verified, verified.lines.join('\n')).toMatchObject({ exit: 0 });
   const path = await folder();
-  const exported = await callLine({ ...system.settings, EVENT_LOG_URL: log.url }, ['log', 'export', path, '--keys']);
+  const exported = await callLine({ ...system.settings, EVENT_LOG_URL: log.url }, [
+    'log',
+    'export',
+    path,
+    '--keys',
+  ]);
   expect(headIn(exported.lines)).toBe(headIn(switched.lines));
   await using back = await createCommandWorld(undefined, system.settings.MASTER_KEY);
   expect(await callLine(back.settings, ['log', 'import', path])).toMatchObject({ exit: 0 });

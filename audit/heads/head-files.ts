@@ -6,7 +6,10 @@ import { appendLines, mendFile, readLines, stampOf } from './line-file.ts';
 /** What is kept outside the database, so that nobody who can write there alone can change what was proven. */
 export type HeadFiles = { readonly heads: string; readonly keys: string };
 
-export const headFilesIn = (auditDir: string): HeadFiles => ({ heads: join(auditDir, 'heads.jsonl'), keys: join(auditDir, 'keys.jsonl') });
+export const headFilesIn = (auditDir: string): HeadFiles => ({
+  heads: join(auditDir, 'heads.jsonl'),
+  keys: join(auditDir, 'keys.jsonl'),
+});
 
 export type ReadHead = SignedHead & { readonly says: HeadStatement };
 
@@ -14,7 +17,10 @@ export type ReadHead = SignedHead & { readonly says: HeadStatement };
 const REPEATED_WITHIN = 16;
 
 /** The heads of a file, or of lines, each once; throws `LineDamaged` at what is none. */
-export async function* readHeads(lines: AsyncIterable<string> | Iterable<string>, name: string): AsyncGenerator<ReadHead> {
+export async function* readHeads(
+  lines: AsyncIterable<string> | Iterable<string>,
+  name: string,
+): AsyncGenerator<ReadHead> {
   let number = 0;
   const latest: string[] = [];
   for await (const line of lines) {
@@ -26,7 +32,8 @@ export async function* readHeads(lines: AsyncIterable<string> | Iterable<string>
   }
 }
 
-export const readHeadFile = ({ heads }: HeadFiles): AsyncGenerator<ReadHead> => readHeads(readLines(heads), heads);
+export const readHeadFile = ({ heads }: HeadFiles): AsyncGenerator<ReadHead> =>
+  readHeads(readLines(heads), heads);
 
 export const readKeyFile = async ({ keys }: HeadFiles): Promise<readonly AuditKey[]> => {
   const lines = await Array.fromAsync(readLines(keys));
@@ -50,7 +57,8 @@ export const mendFiles = async ({ heads, keys }: HeadFiles): Promise<void> => {
   await mendFile(keys);
 };
 
-export const stampOfFiles = async ({ heads, keys }: HeadFiles): Promise<string> => `${await stampOf(heads)} ${await stampOf(keys)}`;
+export const stampOfFiles = async ({ heads, keys }: HeadFiles): Promise<string> =>
+  `${await stampOf(heads)} ${await stampOf(keys)}`;
 
 const parseHead = (line: string): ReadHead => {
   const head = signedHead.parse(JSON.parse(line));

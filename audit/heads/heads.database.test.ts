@@ -2,7 +2,13 @@ import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readAllHeads, readStatement } from '#shared/audit/signed-head.ts';
-import { endorsementText, isSignedBy, readAuditKeys, rotateAuditKey, thumbprint } from '#shared/audit/signing-keys.ts';
+import {
+  endorsementText,
+  isSignedBy,
+  readAuditKeys,
+  rotateAuditKey,
+  thumbprint,
+} from '#shared/audit/signing-keys.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { type AuditWorld, createAuditWorld } from '../../test/engines/audit-world.ts';
 import { until } from '../../testing/until.ts';
@@ -22,7 +28,8 @@ const inFile = () => Array.fromAsync(readHeadFile(world.files));
 const inDatabase = () => Array.fromAsync(readAllHeads(world.pool));
 const publish = () => createPublisher(world).publish();
 const counts = async () => (await inFile()).map(({ says }) => says.count);
-const problem = async () => (await world.pool.query('select problem from audit.publication')).rows[0]?.problem;
+const problem = async () =>
+  (await world.pool.query('select problem from audit.publication')).rows[0]?.problem;
 
 test('a head says what it covers, and anybody can check it with what lies beside it', async () => {
   const [head] = await inFile();
@@ -49,10 +56,14 @@ test('a new key is endorsed by the one before it, and signs from then on', async
   await world.prove();
   const [first, second] = await readKeyFile(world.files);
   expect(second).toMatchObject({ id, endorsedBy: first?.id });
-  expect(first && second && isSignedBy(first.publicKey, endorsementText(second), second.endorsement ?? '')).toBe(true);
+  expect(
+    first && second && isSignedBy(first.publicKey, endorsementText(second), second.endorsement ?? ''),
+  ).toBe(true);
   const heads = await inFile();
   expect(heads.map(({ says }) => says.key)).toEqual([first?.id, id]);
-  expect(second && heads[1] && isSignedBy(second.publicKey, heads[1].statement, heads[1].signature)).toBe(true);
+  expect(second && heads[1] && isSignedBy(second.publicKey, heads[1].statement, heads[1].signature)).toBe(
+    true,
+  );
 });
 
 test('what a process left out that died between database and file is added', async () => {
@@ -95,7 +106,12 @@ test.each([
   await world.prove();
   for (const statement of statements) await world.tamper(statement);
   await expect(publish()).rejects.toThrow(HeadsDisagree);
-  await using _heads = await startHeads({ ...world, log: pino({ level: 'silent' }), metrics: createMetrics(), everyMs: 100 });
+  await using _heads = await startHeads({
+    ...world,
+    log: pino({ level: 'silent' }),
+    metrics: createMetrics(),
+    everyMs: 100,
+  });
   expect(await until(problem, (text) => typeof text === 'string')).toContain(why);
   expect(await counts()).toEqual([3, 5]);
 });
@@ -106,7 +122,10 @@ test('a file that somebody has written into, also meanwhile, is not written into
   await appendFile(world.files.heads, '{"statement":"mine"}\n');
   await expect(publisher.publish()).rejects.toThrow('line 2');
   const [head] = (await readFile(world.files.heads, 'utf8')).split('\n');
-  await writeFile(world.files.heads, `${head?.replace(/"signature":"(.)/, (_, first) => `"signature":"${first === 'A' ? 'B' : 'A'}`)}\n`);
+  await writeFile(
+    world.files.heads,
+    `${head?.replace(/"signature":"(.)/, (_, first) => `"signature":"${first === 'A' ? 'B' : 'A'}`)}\n`,
+  );
   await expect(publisher.publish()).rejects.toThrow('different heads');
 });
 
@@ -128,7 +147,12 @@ test('the file of another log is left alone', async () => {
 
 test('heads come from time to time, and at the end one over all that is there', async () => {
   {
-    await using _heads = await startHeads({ ...world, log: pino({ level: 'silent' }), metrics: createMetrics(), everyMs: 86_400_000 });
+    await using _heads = await startHeads({
+      ...world,
+      log: pino({ level: 'silent' }),
+      metrics: createMetrics(),
+      everyMs: 86_400_000,
+    });
     await using _chain = await world.startChain();
     await world.append(4);
     await world.untilChained();

@@ -25,7 +25,9 @@ export const appendLines = async (path: string, lines: readonly string[]): Promi
 
 const TAIL_BYTES = 65_536;
 
-/** Makes the folder where it is not there yet, and takes away what a process left of a line that it died in. */
+/**
+ * Makes the folder where it is not there yet, and takes away what a process left of a line that it died in.
+ */
 export const mendFile = async (path: string): Promise<void> => {
   await makeFolder(dirname(path));
   const size = await sizeOf(path);

@@ -4,11 +4,26 @@ import { insertHead, readAllHeads, type StoredHead } from '#shared/audit/signed-
 import { type AuditKey, isSignedBy, readAuditKeys } from '#shared/audit/signing-keys.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { appendHeads, appendKeys, type HeadFiles, mendFiles, type ReadHead, readHeadFile, readKeyFile } from './head-files.ts';
+import {
+  appendHeads,
+  appendKeys,
+  type HeadFiles,
+  mendFiles,
+  type ReadHead,
+  readHeadFile,
+  readKeyFile,
+} from './head-files.ts';
 
-export type Reconciling = { readonly pool: Pool; readonly eventLog: Pick<EventLog, 'identity' | 'head'>; readonly files: HeadFiles };
+export type Reconciling = {
+  readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly files: HeadFiles;
+};
 
-/** What is outside the database and what is in it contradict each other: somebody who knows why must decide which is right. */
+/**
+ * What is outside the database and what is in it contradict each other: somebody who knows why must decide
+ * which is right.
+ */
 export class HeadsDisagree extends Error {
   constructor(message: string) {
     super(message);
@@ -20,8 +35,9 @@ export class HeadsDisagree extends Error {
 const APPENDED_AT_ONCE = 1_000;
 
 /**
- * Makes the files outside the database and the heads in it the same. A process may have died between the two, and the database may have
- * been restored to an earlier time than the log: what is missing on either side is added, if the chain bears it out.
+ * Makes the files outside the database and the heads in it the same. A process may have died between the two,
+ * and the database may have been restored to an earlier time than the log: what is missing on either side is
+ * added, if the chain bears it out.
  */
 export const reconcile = async (reconciling: Reconciling): Promise<void> => {
   const { pool, files } = reconciling;
@@ -32,7 +48,9 @@ export const reconcile = async (reconciling: Reconciling): Promise<void> => {
   for await (const head of readHeadFile(files)) {
     const { count } = head.says;
     if (!next.done && next.value.count < count)
-      throw new HeadsDisagree(`${files.heads} lacks the head over ${next.value.count} events, and has later ones.`);
+      throw new HeadsDisagree(
+        `${files.heads} lacks the head over ${next.value.count} events, and has later ones.`,
+      );
     if (next.done || next.value.count > count) {
       demandOurs(reconciling, head);
       await restore(reconciling, keys, head);
@@ -43,20 +61,28 @@ export const reconcile = async (reconciling: Reconciling): Promise<void> => {
   }
   while (!next.done) {
     const missing: StoredHead[] = [];
-    for (; !next.done && missing.length < APPENDED_AT_ONCE; next = await stored.next()) missing.push(next.value);
+    for (; !next.done && missing.length < APPENDED_AT_ONCE; next = await stored.next())
+      missing.push(next.value);
     await appendHeads(files, missing);
   }
 };
 
-/** Of what the database has not. What it has is ours, also where the log was copied since, and is another by now. */
+/**
+ * Of what the database has not. What it has is ours, also where the log was copied since, and is another by
+ * now.
+ */
 const demandOurs = ({ eventLog, files }: Reconciling, { says: { log } }: ReadHead): void => {
   if (log !== eventLog.identity)
-    throw new HeadsDisagree(`${files.heads} belongs to the event log ${log}: move it away, or set AUDIT_DIR to a folder of this log.`);
+    throw new HeadsDisagree(
+      `${files.heads} belongs to the event log ${log}: move it away, or set AUDIT_DIR to a folder of this log.`,
+    );
 };
 
 const demandSame = (files: HeadFiles, head: ReadHead, known: StoredHead): void => {
   if (known.statement !== head.statement || known.signature !== head.signature)
-    throw new HeadsDisagree(`${files.heads} and the database have different heads over ${known.count} events.`);
+    throw new HeadsDisagree(
+      `${files.heads} and the database have different heads over ${known.count} events.`,
+    );
 };
 
 const reconcileKeys = async (pool: Pool, files: HeadFiles): Promise<readonly AuditKey[]> => {
@@ -74,7 +100,11 @@ const reconcileKeys = async (pool: Pool, files: HeadFiles): Promise<readonly Aud
 };
 
 /** A head that the database has lost: the chain must give the same again. */
-const restore = async ({ pool, eventLog, files }: Reconciling, keys: readonly AuditKey[], { says, ...head }: ReadHead): Promise<void> => {
+const restore = async (
+  { pool, eventLog, files }: Reconciling,
+  keys: readonly AuditKey[],
+  { says, ...head }: ReadHead,
+): Promise<void> => {
   const { count, key } = says;
   const publicKey = keys.find(({ id }) => id === key)?.publicKey;
   if (!publicKey || !isSignedBy(publicKey, head.statement, head.signature))
@@ -85,10 +115,14 @@ const restore = async ({ pool, eventLog, files }: Reconciling, keys: readonly Au
     const isBehind = position < (await eventLog.head());
     throw isBehind
       ? new ChainBehind(count)
-      : new HeadsDisagree(`${files.heads} has a head over ${count} events, and the event log has fewer: its end was cut off.`);
+      : new HeadsDisagree(
+          `${files.heads} has a head over ${count} events, and the event log has fewer: its end was cut off.`,
+        );
   }
   if (found.toString('hex') !== says.head)
-    throw new HeadsDisagree(`${files.heads} has a head over ${count} events, and the chain has another there.`);
+    throw new HeadsDisagree(
+      `${files.heads} has a head over ${count} events, and the chain has another there.`,
+    );
   const stored: StoredHead = { ...head, count };
   await insertHead(pool, stored, key);
 };

@@ -17,7 +17,8 @@ beforeEach(async () => {
 afterEach(() => world?.[Symbol.asyncDispose]());
 
 const counts = async () => (await Array.fromAsync(readHeadFile(world.files))).map(({ says }) => says.count);
-const publication = async () => (await world.pool.query('select count, problem from audit.publication')).rows[0];
+const publication = async () =>
+  (await world.pool.query('select count, problem from audit.publication')).rows[0];
 const chainMore = async () => {
   await world.append(2);
   await using _chain = await world.startChain();
@@ -88,7 +89,8 @@ test('a head that two processes have put outside is one', async () => {
 });
 
 test('while the chain is being built up to what is outside, no problem is told', async () => {
-  for (const table of ['audit.head', 'audit.block', 'public.follower_checkpoint']) await world.tamper(`delete from ${table}`);
+  for (const table of ['audit.head', 'audit.block', 'public.follower_checkpoint'])
+    await world.tamper(`delete from ${table}`);
   let asked = 0;
   const { identity } = world.eventLog;
   const head = () => {
@@ -96,7 +98,13 @@ test('while the chain is being built up to what is outside, no problem is told',
     return world.eventLog.head();
   };
   const eventLog = { identity, head };
-  await using _heads = await startHeads({ ...world, eventLog, log: pino({ level: 'silent' }), metrics: createMetrics(), everyMs: 50 });
+  await using _heads = await startHeads({
+    ...world,
+    eventLog,
+    log: pino({ level: 'silent' }),
+    metrics: createMetrics(),
+    everyMs: 50,
+  });
   await until(
     async () => asked,
     (times) => times > 2,

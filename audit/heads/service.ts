@@ -2,7 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Counter } from 'prom-client';
 import { readChainEnd } from '#shared/audit/blocks.ts';
 import { tellProblem, tellPublished } from '#shared/audit/publication.ts';
-import { insertHead, readNewestHead, readStatement, type StoredHead, writeStatement } from '#shared/audit/signed-head.ts';
+import {
+  insertHead,
+  readNewestHead,
+  readStatement,
+  type StoredHead,
+  writeStatement,
+} from '#shared/audit/signed-head.ts';
 import { type AuditKeyDependencies, openSigner } from '#shared/audit/signing-keys.ts';
 import { migrateLeases, runUnderLease } from '#shared/database/lease/lease.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
@@ -11,11 +17,14 @@ import { readKeptDigest } from '#shared/projection/kept-digest.ts';
 import { appendHeads, type HeadFiles, stampOfFiles } from './head-files.ts';
 import { ChainBehind, reconcile } from './reconcile.ts';
 
-export type HeadsDependencies = Publishing & Pick<FollowerOptions, 'log' | 'metrics'> & { readonly everyMs: number };
+export type HeadsDependencies = Publishing &
+  Pick<FollowerOptions, 'log' | 'metrics'> & { readonly everyMs: number };
 
 /** While the chain is being built, it is looked at again sooner. */
 const BEHIND_MS = 1_000;
-/** At the end, a database that does not answer is not waited for: the next one to start signs what is left. */
+/**
+ * At the end, a database that does not answer is not waited for: the next one to start signs what is left.
+ */
 const LAST_MAX_MS = 2_000;
 
 /** Signs and publishes the head of the chain from time to time and at the end, in one process at a time. */
@@ -51,7 +60,8 @@ export const startHeads = async (dependencies: HeadsDependencies): Promise<Async
       await delay(waitMs, undefined, { signal }).catch(() => {});
     }
     // Not where another process has taken over.
-    if (stopping.signal.aborted) await Promise.race([publishOrTell(publisher, isOurs), delay(LAST_MAX_MS, undefined, { ref: false })]);
+    if (stopping.signal.aborted)
+      await Promise.race([publishOrTell(publisher, isOurs), delay(LAST_MAX_MS, undefined, { ref: false })]);
   };
   const running = runUnderLease({ pool, name: 'audit-heads', onFailure }, work, stopping.signal);
   return {
@@ -62,20 +72,26 @@ export const startHeads = async (dependencies: HeadsDependencies): Promise<Async
   };
 };
 
-type Publishing = AuditKeyDependencies & { readonly eventLog: Pick<EventLog, 'identity' | 'head'>; readonly files: HeadFiles };
+type Publishing = AuditKeyDependencies & {
+  readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
+  readonly files: HeadFiles;
+};
 
 /** Publishes heads one after the other; nobody else may at the same time. */
 type Publisher = {
   /**
-   * Signs the chain as far as it is, and puts that outside the database; nothing where nothing was added since. What is no longer ours to
-   * publish is left to whoever has taken over.
+   * Signs the chain as far as it is, and puts that outside the database; nothing where nothing was added
+   * since. What is no longer ours to publish is left to whoever has taken over.
    */
   publish(isOurs?: () => boolean): Promise<void>;
 };
 
 export const createPublisher = (publishing: Publishing): Publisher => {
   const { pool, files } = publishing;
-  /** Of heads and files as they were left here: where somebody else has written any, or not all was written, they are looked through again. */
+  /**
+   * Of heads and files as they were left here: where somebody else has written any, or not all was written,
+   * they are looked through again.
+   */
   let stamp: string | undefined;
   let key: string | undefined;
   return {
@@ -90,7 +106,10 @@ export const createPublisher = (publishing: Publishing): Publisher => {
       if (head) await appendHeads(files, [head]);
       stamp = await stampOfAll(publishing);
       const newest = await readNewestHead(pool);
-      await tellPublished(pool, { count: newest?.count ?? 0, at: newest ? readStatement(newest.statement).at : null });
+      await tellPublished(pool, {
+        count: newest?.count ?? 0,
+        at: newest ? readStatement(newest.statement).at : null,
+      });
     },
   };
 };
@@ -98,7 +117,10 @@ export const createPublisher = (publishing: Publishing): Publisher => {
 const stampOfAll = async ({ pool, files }: Publishing): Promise<string> =>
   `${(await readNewestHead(pool))?.count} ${await stampOfFiles(files)}`;
 
-/** First in the database: a process that dies in between leaves a head there that the next one finds to be missing outside. */
+/**
+ * First in the database: a process that dies in between leaves a head there that the next one finds to be
+ * missing outside.
+ */
 const signNext = async (
   { pool, eventLog }: Publishing,
   signer: Awaited<ReturnType<typeof openSigner>>,

@@ -32,7 +32,9 @@ describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
     });
     expect(await digestOf(pool, 'replay_then')).toEqual(then.digest);
     expect(await digestOf(pool, 'read_model')).not.toEqual(then.digest);
-    expect(await listScratch(pool)).toMatchObject([{ schema: 'replay_then', position: then.position, isWhole: true }]);
+    expect(await listScratch(pool)).toMatchObject([
+      { schema: 'replay_then', position: then.position, isWhole: true },
+    ]);
   });
 
   test('has no rows at the beginning', async () => {
@@ -47,7 +49,9 @@ describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
       digest: await digestOf(pool, 'read_model'),
       checkpoints: (await pool.query('select * from public.follower_checkpoint order by follower')).rows,
       rows: (await pool.query('select id, xmin::text as written from read_model.articles order by id')).rows,
-      versions: (await pool.query(`select nspname from pg_namespace where nspname like 'read_model%' order by 1`)).rows,
+      versions: (
+        await pool.query(`select nspname from pg_namespace where nspname like 'read_model%' order by 1`)
+      ).rows,
     });
     const listener = new pg.Client({ connectionString: databaseUrl });
     const rung: unknown[] = [];
@@ -80,7 +84,10 @@ describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
     };
     await replay(world.work({ onProgress }), { schema: 'replay_leaving', upTo: then.position });
     await destroyed;
-    const { rows } = await side.pool.query<{ name: string | null }>('select name from replay_leaving.users where id = $1', [leaving]);
+    const { rows } = await side.pool.query<{ name: string | null }>(
+      'select name from replay_leaving.users where id = $1',
+      [leaving],
+    );
     expect(rows).toEqual([{ name: null }]);
   });
 
@@ -89,7 +96,10 @@ describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
     const onProgress = (progress: Progress) => {
       if (progress.step === step) stopping.abort();
     };
-    const stopped = replay(world.work({ signal: stopping.signal, onProgress }), { schema: 'replay_stopped', upTo: then.position });
+    const stopped = replay(world.work({ signal: stopping.signal, onProgress }), {
+      schema: 'replay_stopped',
+      upTo: then.position,
+    });
     await expect(stopped).rejects.toThrow();
     expect((await listScratch(world.side.pool)).map(({ schema }) => schema)).not.toContain('replay_stopped');
   });

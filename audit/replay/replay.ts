@@ -21,15 +21,25 @@ export type Replayed = {
 const isCheap = (index: string): boolean => !index.includes(' using gin ');
 
 /** There, a view is no table. */
-const isOfView = ({ views }: Work['tables'], index: string): boolean => views.some(({ name }) => index.includes(` on ${name} (`));
+const isOfView = ({ views }: Work['tables'], index: string): boolean =>
+  views.some(({ name }) => index.includes(` on ${name} (`));
 
 /**
- * Makes the read model as it was at a position, in a schema of its own, to be looked at by SQL. Nothing live is touched, nobody is
- * told anything, and what was made is dropped where it does not come to its end.
+ * Makes the read model as it was at a position, in a schema of its own, to be looked at by SQL. Nothing live
+ * is touched, nobody is told anything, and what was made is dropped where it does not come to its end.
  */
-export const replay = async (work: Work, { schema, upTo }: { schema: string; upTo: Position }): Promise<Replayed> => {
+export const replay = async (
+  work: Work,
+  { schema, upTo }: { schema: string; upTo: Position },
+): Promise<Replayed> => {
   const { eventLog, tables, signal } = work;
-  const mark: Mark = { use: 'replay', log: eventLog.identity, position: upTo, madeAt: new Date().toISOString(), isWhole: false };
+  const mark: Mark = {
+    use: 'replay',
+    log: eventLog.identity,
+    position: upTo,
+    madeAt: new Date().toISOString(),
+    isWhole: false,
+  };
   try {
     await using scratch = await makeScratch(work, schema, mark);
     const begin = (connection: Parameters<typeof useReadModel>[0]) => useReadModel(connection, schema);
@@ -54,7 +64,10 @@ export const replay = async (work: Work, { schema, upTo }: { schema: string; upT
   }
 };
 
-/** Whoever was erased while it was filled may have been written after that: a process remembers keys for some seconds. */
+/**
+ * Whoever was erased while it was filled may have been written after that: a process remembers keys for some
+ * seconds.
+ */
 const eraseLeft = async ({ pool, tables }: Work, schema: string): Promise<void> => {
   const destroyed = await selectDestroyed(pool);
   if (destroyed.length > 0)

@@ -15,13 +15,15 @@ import { createRightsFold, rightsFoldOf } from '#shared/visibility/histories.ts'
 import type { Proving } from './proving.ts';
 
 /**
- * Commands decide on snapshots of long streams, and former states are read from them, so that each is compared with a fold from the first event. One that
- * does not open is not compared: nobody uses it.
+ * Commands decide on snapshots of long streams, and former states are read from them, so that each is
+ * compared with a fold from the first event. One that does not open is not compared: nobody uses it.
  */
 export const checkSnapshots = async (proving: Proving): Promise<void> => {
   const { pool, tables, signal } = proving.verification;
   await migrateSnapshots(pool);
-  const { rows } = await pool.query<{ stream: StreamName }>('select distinct stream from snapshots.fold order by stream');
+  const { rows } = await pool.query<{ stream: StreamName }>(
+    'select distinct stream from snapshots.fold order by stream',
+  );
   for (const { stream } of rows) {
     const table = tables.rowOf(stream)?.table;
     for (const fold of FOLDS) {
@@ -71,8 +73,15 @@ const foldings: Readonly<Record<Fold['fold'], CreateFolding>> = {
   },
 };
 
-/** Up to where the log has another event, as after it went back, or one that is damaged, which is found by itself. */
-const checkStream = async (proving: Proving, stream: StreamName, { fold, take, state }: Folding): Promise<void> => {
+/**
+ * Up to where the log has another event, as after it went back, or one that is damaged, which is found by
+ * itself.
+ */
+const checkStream = async (
+  proving: Proving,
+  stream: StreamName,
+  { fold, take, state }: Folding,
+): Promise<void> => {
   const { eventLog, codec, pause } = proving.verification;
   const kept = await keptOf(proving, stream, fold);
   const last = [...kept.keys()].reduce((one, other) => (other > one ? other : one), START);
@@ -95,7 +104,11 @@ const checkStream = async (proving: Proving, stream: StreamName, { fold, take, s
     }
 };
 
-const keptOf = async ({ verification: { pool }, passage }: Proving, stream: StreamName, { fold, definition }: Fold) => {
+const keptOf = async (
+  { verification: { pool }, passage }: Proving,
+  stream: StreamName,
+  { fold, definition }: Fold,
+) => {
   const { rows } = await pool.query<{ position: Position; event: EventId }>(
     'select position, event_id as event from snapshots.fold where stream = $1 and fold = $2 and definition = $3 and position <= $4',
     [stream, fold, definition, passage.position()],

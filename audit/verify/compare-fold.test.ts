@@ -14,7 +14,9 @@ test('what tells rows apart has a name that no declared column has', () => {
     commands: { make: { emits: 'made' }, addRow: { emits: 'rowAdded' } },
     rights: { read: { anyone: true } },
   });
-  const all = foldComparisons(tablesOf(assemble(base, [note])), 'scratch').filter(({ columns }) => columns.includes('key'));
+  const all = foldComparisons(tablesOf(assemble(base, [note])), 'scratch').filter(({ columns }) =>
+    columns.includes('key'),
+  );
   expect(all.map(({ table }) => table)).toEqual(['notes', 'note_rows']);
   for (const { recorded, found } of all)
     for (const select of [recorded, found]) expect(select).not.toMatch(/^select \S.* as key, .*\bkey\b/);

@@ -1,11 +1,17 @@
 import type { Table } from '#shared/read-model/change.ts';
-import { fieldOf, type ProjectedItems, type ProjectedShares, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
+import {
+  fieldOf,
+  type ProjectedItems,
+  type ProjectedShares,
+  type ProjectedTable,
+  type Tables,
+} from '#shared/read-model/tables.ts';
 import { type Comparison, ROW_KEY } from './compare.ts';
 import { keyOf } from './compare-live.ts';
 
 /**
- * The rows of the projection, held against what the deciders say of the same events. What only the projection keeps, such as when
- * something was created, is left out.
+ * The rows of the projection, held against what the deciders say of the same events. What only the projection
+ * keeps, such as when something was created, is left out.
  */
 export const foldComparisons = (tables: Tables, schema: string): readonly Comparison[] => {
   const departed = `(select user_id from ${schema}.fold_departed)`;
@@ -40,7 +46,11 @@ type Otherwise = {
   readonly where?: string;
 };
 
-const comparisonOf = (schema: string, table: Form, { recorded = {}, found = {}, where = 'true' }: Otherwise = {}): Comparison => {
+const comparisonOf = (
+  schema: string,
+  table: Form,
+  { recorded = {}, found = {}, where = 'true' }: Otherwise = {},
+): Comparison => {
   const { version, ...known } = columnsOf(table);
   const columns = Object.keys({ version, ...known });
   const select = (otherwise: Readonly<Record<string, string>>) =>
@@ -64,7 +74,10 @@ const itemsOf = (
   items: ProjectedItems,
 ): Comparison => {
   const { version: _, ...known } = columnsOf(items);
-  const all = { ...Object.fromEntries(items.key.map((column) => [column, items.columns[column as 'id']])), ...known };
+  const all = {
+    ...Object.fromEntries(items.key.map((column) => [column, items.columns[column as 'id']])),
+    ...known,
+  };
   const { recorded = {} } = seenOf(items, departed)[1] ?? {};
   const columns = Object.keys(all);
   const types = Object.entries(all).map(([column, type]) => `${column} ${type}`);
@@ -80,7 +93,11 @@ const itemsOf = (
 };
 
 /** Of which event it is last, only the projection keeps. */
-const sharesOf = (schema: string, table: ProjectedTable, { name, columns: all }: ProjectedShares): Comparison => {
+const sharesOf = (
+  schema: string,
+  table: ProjectedTable,
+  { name, columns: all }: ProjectedShares,
+): Comparison => {
   const { version: _, ...known } = all;
   const columns = Object.keys(known).filter((column) => column !== 'id');
   const types = Object.entries(known).map(([column, type]) => `${column} ${type}`);
@@ -106,14 +123,23 @@ const seenOf = (table: ProjectedTable | ProjectedItems, departed: string): reado
     if (afterDeparture === 'removed') return [table, { where: `${person} not in ${departed}` }];
     return [
       table,
-      { recorded: Object.fromEntries(personal.map((each) => [each, `case when ${person} not in ${departed} then ${each} end`])) },
+      {
+        recorded: Object.fromEntries(
+          personal.map((each) => [each, `case when ${person} not in ${departed} then ${each} end`]),
+        ),
+      },
     ];
   }
   // Which role somebody had who is gone, and the like, no decision asks.
   const { version: _, ...own } = columnsOf(table);
   const kept = Object.keys(own).filter((column) => !personal.includes(column));
-  const found = Object.fromEntries(kept.map((column) => [column, `case when deleted_at is null then ${column} end`]));
-  return [{ ...table, columns: { ...columns, is_deleted: 'boolean' } }, { found: { ...found, is_deleted: 'deleted_at is not null' } }];
+  const found = Object.fromEntries(
+    kept.map((column) => [column, `case when deleted_at is null then ${column} end`]),
+  );
+  return [
+    { ...table, columns: { ...columns, is_deleted: 'boolean' } },
+    { found: { ...found, is_deleted: 'deleted_at is not null' } },
+  ];
 };
 
 /** What was deleted, and what it belonged to; what is removed with its person also goes with them. */

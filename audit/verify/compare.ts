@@ -3,7 +3,10 @@ import type { Connection } from '#shared/database/pool.ts';
 /** No declaration can name a column so. */
 export const ROW_KEY = '"rowKey"';
 
-/** Two ways to the same rows: each a select that gives `ROW_KEY` and the columns, by which the rows are told apart and compared. */
+/**
+ * Two ways to the same rows: each a select that gives `ROW_KEY` and the columns, by which the rows are told
+ * apart and compared.
+ */
 export type Comparison = {
   readonly table: string;
   readonly columns: readonly string[];
@@ -16,7 +19,11 @@ export type Comparison = {
 type Values = Readonly<Record<string, string | null>>;
 
 /** Nothing where there is no such row. */
-export type Difference = { readonly key: string; readonly recorded: Values | null; readonly found: Values | null };
+export type Difference = {
+  readonly key: string;
+  readonly recorded: Values | null;
+  readonly found: Values | null;
+};
 
 export type Differences = {
   readonly listed: readonly Difference[];
@@ -31,7 +38,9 @@ const MEMORY = '64MB';
 /** Row by row, in the database: all are counted, and the first of each kind are given. */
 export const compare = async (connection: Connection, comparison: Comparison): Promise<Differences> => {
   await connection.query(`set local work_mem = '${MEMORY}'`);
-  const { rows } = await connection.query<Difference & { kind: 'missing' | 'extra' | 'different'; total: number }>(statementOf(comparison));
+  const { rows } = await connection.query<
+    Difference & { kind: 'missing' | 'extra' | 'different'; total: number }
+  >(statementOf(comparison));
   const totalOf = (kind: string) => rows.find((row) => row.kind === kind)?.total ?? 0;
   return {
     listed: rows.map(({ key, recorded, found }) => ({ key, recorded, found })),

@@ -11,7 +11,10 @@ type Folding = { readonly initial: KindState; evolve(state: unknown, event: unkn
 
 const known = new WeakMap<Kind, Folding>();
 
-/** What says the same as the rows of a table, in another way. A stream has events of its decider only: the codec checks that. */
+/**
+ * What says the same as the rows of a table, in another way. A stream has events of its decider only: the
+ * codec checks that.
+ */
 export const foldingOf = ({ aggregate, shares }: Pick<ProjectedTable, 'aggregate' | 'shares'>): Folding => {
   const folding = known.get(aggregate) ?? withShares(ofKind(aggregate), aggregate, shares);
   known.set(aggregate, folding);
@@ -37,13 +40,18 @@ const ofKind = (kind: Kind): Folding => {
 
 const withShares = (folding: Folding, kind: Kind, tables: ProjectedTable['shares']): Folding => {
   if (tables.length === 0) return folding;
-  const folds = tables.map(({ name, view, share }): readonly [string, FoldShare] => [name, shareFoldOf(kind, view, share)]);
+  const folds = tables.map(({ name, view, share }): readonly [string, FoldShare] => [
+    name,
+    shareFoldOf(kind, view, share),
+  ]);
   return {
     ...folding,
     evolve(state, event) {
       const { shares = {} } = state as KindState;
       const after = folding.evolve(state, event);
-      const next = folds.map(([name, fold]) => [name, fold(shares[name] ?? null, event as Positioned, after.folded)] as const);
+      const next = folds.map(
+        ([name, fold]) => [name, fold(shares[name] ?? null, event as Positioned, after.folded)] as const,
+      );
       return { ...after, shares: Object.fromEntries(next) };
     },
   };
@@ -51,14 +59,22 @@ const withShares = (folding: Folding, kind: Kind, tables: ProjectedTable['shares
 
 const shownOf = (kind: Kind, folded: AggregateState): KindState => ({
   status: folded.status === 'ended' ? 'deleted' : folded.status,
-  ...(folded.status !== 'absent' && Object.fromEntries(kind.identity.map((name) => [wire(name, kind.fields[name]), folded.fields[name]]))),
+  ...(folded.status !== 'absent' &&
+    Object.fromEntries(kind.identity.map((name) => [wire(name, kind.fields[name]), folded.fields[name]]))),
   folded,
 });
 
-/** Secrets are nowhere in the read model, so they are put down nowhere here: no next state depends on them. */
+/**
+ * Secrets are nowhere in the read model, so they are put down nowhere here: no next state depends on them.
+ */
 const concealing = ({ fields }: Kind): ((state: AggregateState) => AggregateState) => {
-  const secrets = Object.entries(fields).flatMap(([name, { concealed }]) => (concealed === undefined ? [] : [[name, concealed] as const]));
+  const secrets = Object.entries(fields).flatMap(([name, { concealed }]) =>
+    concealed === undefined ? [] : [[name, concealed] as const],
+  );
   if (secrets.length === 0) return (state) => state;
-  const without = (values: Row): Row => ({ ...values, ...Object.fromEntries(secrets.map(([name, of]) => [name, of(values[name])])) });
+  const without = (values: Row): Row => ({
+    ...values,
+    ...Object.fromEntries(secrets.map(([name, of]) => [name, of(values[name])])),
+  });
   return (state) => (state.status === 'present' ? { ...state, fields: without(state.fields) } : state);
 };

@@ -9,15 +9,26 @@ import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import type { Findings } from './findings.ts';
 
-/** A signed head that says what the read model was, so that it can be told of a past of which no rows are left. */
-export type SignedDigest = { readonly count: number; readonly position: Position; readonly digests: Readonly<Record<string, string>> };
+/**
+ * A signed head that says what the read model was, so that it can be told of a past of which no rows are
+ * left.
+ */
+export type SignedDigest = {
+  readonly count: number;
+  readonly position: Position;
+  readonly digests: Readonly<Record<string, string>>;
+};
 
 /**
- * The newest at or before a position, made as the live read model is. Whether it was signed by whom it should be, and is the one that is kept
- * outside the database, the check of the chain says. There is none where an operator has left something out since then, because
- * the read model was another with that.
+ * The newest at or before a position, made as the live read model is. Whether it was signed by whom it should
+ * be, and is the one that is kept outside the database, the check of the chain says. There is none where an
+ * operator has left something out since then, because the read model was another with that.
  */
-export const readSignedDigest = async (pool: Pool, tables: Tables, upTo: Position): Promise<SignedDigest | undefined> => {
+export const readSignedDigest = async (
+  pool: Pool,
+  tables: Tables,
+  upTo: Position,
+): Promise<SignedDigest | undefined> => {
   if (!(await isOfThisRelease(pool, tables, LIVE_SCHEMA))) return undefined;
   const { rows } = await pool.query<{ statement: string }>(
     `select statement from audit.head
@@ -43,18 +54,27 @@ export const compareSignedDigest = async (
 };
 
 /** What the projector keeps is what signed heads say later, so it must be that of the rows. */
-export const compareKeptDigest = async (connection: Connection, tables: Tables, schema: string, findings: Findings): Promise<void> => {
+export const compareKeptDigest = async (
+  connection: Connection,
+  tables: Tables,
+  schema: string,
+  findings: Findings,
+): Promise<void> => {
   const kept = await readKeptDigest(connection);
   if (!kept) return;
-  tellDifferences({ recorded: await computeDigestOn(connection, tables, schema), found: kept.digests }, (difference) =>
-    findings.add({ kind: 'kept_digest_different', position: kept.position, ...difference }),
+  tellDifferences(
+    { recorded: await computeDigestOn(connection, tables, schema), found: kept.digests },
+    (difference) => findings.add({ kind: 'kept_digest_different', position: kept.position, ...difference }),
   );
 };
 
 type Digests = Readonly<Record<string, string>>;
 type Difference = { readonly table: string; readonly recorded: string; readonly found: string };
 
-const tellDifferences = ({ recorded, found }: { recorded: Digests; found: Digests }, tell: (difference: Difference) => void): void => {
+const tellDifferences = (
+  { recorded, found }: { recorded: Digests; found: Digests },
+  tell: (difference: Difference) => void,
+): void => {
   for (const [table, digest] of Object.entries(recorded)) {
     const other = found[table] ?? 'nothing';
     if (other !== digest) tell({ table, recorded: digest, found: other });

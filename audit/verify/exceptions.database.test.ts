@@ -32,7 +32,15 @@ test('an event that was left out and could be taken in is found, although all ro
   const report = reportSchema.parse(await world.verify());
   expect(report.findings).toMatchObject({
     byKind: { left_out_though_sound: 1 },
-    listed: [{ stream, version: 3, type: 'article.edited', position: expect.any(Number), reason: 'It could not be read' }],
+    listed: [
+      {
+        stream,
+        version: 3,
+        type: 'article.edited',
+        position: expect.any(Number),
+        reason: 'It could not be read',
+      },
+    ],
     total: 1,
   });
   expect(summaryOf(report).join('\n')).toContain('delete its row from public.projection_skip');
@@ -50,12 +58,21 @@ test('what the database refuses was left out with reason, and so was what cannot
   };
   const id = await draftArticle(side, author);
   const stream = `article-${id}` as StreamName;
-  await appendRaw(side, stream, { type: 'article.unpublished', data: { articleId: id, authorId: author }, metadata }, 2);
+  await appendRaw(
+    side,
+    stream,
+    { type: 'article.unpublished', data: { articleId: id, authorId: author }, metadata },
+    2,
+  );
   await appendRaw(side, stream, { type: 'article.eaten', data: {} }, 3);
   await untilProjected(side);
   await release(side, { stream, version: 3 as Version });
   await release(side, { stream, version: 4 as Version });
-  expect(await world.verify()).toMatchObject({ outcome: 'proven', parked: { total: 0 }, leftOut: { total: 2 } });
+  expect(await world.verify()).toMatchObject({
+    outcome: 'proven',
+    parked: { total: 0 },
+    leftOut: { total: 2 },
+  });
 });
 
 test('whose key is gone as they were deleted after what is verified is no difference, with the list or without', async () => {
@@ -75,9 +92,18 @@ test('whose key is gone as they were deleted after what is verified is no differ
 test('a key that was destroyed of somebody who was not deleted is found, and so is what was changed under that', async () => {
   const { side, authors } = world;
   const forged = authors[3] as UserId;
-  await side.pool.query('update public.person_key set destroyed_at = now(), wrapped = null where subject = $1', [forged]);
+  await side.pool.query(
+    'update public.person_key set destroyed_at = now(), wrapped = null where subject = $1',
+    [forged],
+  );
   await side.pool.query(`update read_model.users set name = 'Forged' where id = $1`, [forged]);
   const { findings } = reportSchema.parse(await world.verify());
-  expect(findings.listed).toContainEqual({ kind: 'key_destroyed_without_deletion', userId: forged, destroyedAt: expect.any(String) });
-  expect(findings.listed).toContainEqual(expect.objectContaining({ kind: 'row_different', table: 'users', key: String(forged) }));
+  expect(findings.listed).toContainEqual({
+    kind: 'key_destroyed_without_deletion',
+    userId: forged,
+    destroyedAt: expect.any(String),
+  });
+  expect(findings.listed).toContainEqual(
+    expect.objectContaining({ kind: 'row_different', table: 'users', key: String(forged) }),
+  );
 });

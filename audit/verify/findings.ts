@@ -16,7 +16,8 @@ export const createFindings = (): Findings => {
   const listed: Finding[] = [];
   const byKind = new Map<string, number>();
   const kept = new Map<string, number>();
-  const countOne = (counts: Map<string, number>, kind: string, by = 1) => counts.set(kind, (counts.get(kind) ?? 0) + by);
+  const countOne = (counts: Map<string, number>, kind: string, by = 1) =>
+    counts.set(kind, (counts.get(kind) ?? 0) + by);
   const isWanted = (kind: string) => (kept.get(kind) ?? 0) < LISTED_PER_KIND_MAX;
   return {
     isWanted,

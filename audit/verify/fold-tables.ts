@@ -4,7 +4,11 @@ import type { ProjectedTable, Tables } from '#shared/read-model/tables.ts';
 import { expectedItems, expectedRow, expectedShares } from '../watch/expected-row.ts';
 
 /** Beside the rows of the projection, what the deciders say. */
-export const createFoldTables = async (connection: Connection, tables: Tables, schema: string): Promise<void> => {
+export const createFoldTables = async (
+  connection: Connection,
+  tables: Tables,
+  schema: string,
+): Promise<void> => {
   for (const table of tables.all) {
     await connection.query(
       `create unlogged table ${schema}.fold_${table.name} (id bigint primary key, version integer not null, state text not null, expected text not null${partsOf(
@@ -18,12 +22,19 @@ export const createFoldTables = async (connection: Connection, tables: Tables, s
 };
 
 /** The tables beside its own that say something of an aggregate. */
-const partsOf = ({ items, shares }: ProjectedTable): readonly { readonly name: string }[] => [...items, ...shares];
+const partsOf = ({ items, shares }: ProjectedTable): readonly { readonly name: string }[] => [
+  ...items,
+  ...shares,
+];
 
 type Row = { readonly table: ProjectedTable; readonly id: number };
 type Stored = Row & { readonly stream: StreamName; readonly version: number; readonly state: unknown };
 
-export const loadStates = async (pool: Pool, schema: string, streams: ReadonlyMap<StreamName, Row>): Promise<readonly Stored[]> => {
+export const loadStates = async (
+  pool: Pool,
+  schema: string,
+  streams: ReadonlyMap<StreamName, Row>,
+): Promise<readonly Stored[]> => {
   const loaded: Stored[] = [];
   for (const [table, wanted] of Map.groupBy(streams, ([, row]) => row.table)) {
     const streamOf = new Map(wanted.map(([stream, { id }]) => [id, stream]));
@@ -46,13 +57,22 @@ const SEPARATOR = '\u001e';
 const nobody = () => false;
 
 /** Each as it is to be loaded again, and as the row that it comes to. */
-export const saveStates = async (pool: Pool, schema: string, states: readonly Omit<Stored, 'stream'>[]): Promise<void> => {
+export const saveStates = async (
+  pool: Pool,
+  schema: string,
+  states: readonly Omit<Stored, 'stream'>[],
+): Promise<void> => {
   for (const [table, all] of Map.groupBy(states, (each) => each.table)) {
     for (let from = 0; from < all.length; from += ROWS_MAX) {
       const rows = all.slice(from, from + ROWS_MAX);
       const parts = partsOf(table);
       const expected =
-        parts.length === 0 ? [] : rows.map(({ state }) => ({ ...expectedItems(table, state, nobody), ...expectedShares(table, state) }));
+        parts.length === 0
+          ? []
+          : rows.map(({ state }) => ({
+              ...expectedItems(table, state, nobody),
+              ...expectedShares(table, state),
+            }));
       const texts = [
         rows.map(({ state }) => JSON.stringify(state)),
         rows.map(({ state }) => JSON.stringify(expectedRow(table, state, nobody) ?? null)),
@@ -61,7 +81,11 @@ export const saveStates = async (pool: Pool, schema: string, states: readonly Om
       await pool.query(
         `insert into ${schema}.fold_${table.name} select * from rows from (unnest($1::bigint[]), unnest($2::integer[]), ${texts.map((_, index) => `string_to_table($${index + 3}, E'\\x1e')`).join(', ')})
          on conflict (id) do update set version = excluded.version, state = excluded.state, expected = excluded.expected${parts.map(({ name }) => `, expected_${name} = excluded.expected_${name}`).join('')}`,
-        [rows.map(({ id }) => id), rows.map(({ version }) => version), ...texts.map((each) => each.join(SEPARATOR))],
+        [
+          rows.map(({ id }) => id),
+          rows.map(({ version }) => version),
+          ...texts.map((each) => each.join(SEPARATOR)),
+        ],
       );
     }
   }
@@ -69,5 +93,8 @@ export const saveStates = async (pool: Pool, schema: string, states: readonly Om
 
 export const addDeparted = async (pool: Pool, schema: string, users: readonly number[]): Promise<void> => {
   if (users.length === 0) return;
-  await pool.query(`insert into ${schema}.fold_departed select distinct unnest($1::bigint[]) on conflict do nothing`, [users]);
+  await pool.query(
+    `insert into ${schema}.fold_departed select distinct unnest($1::bigint[]) on conflict do nothing`,
+    [users],
+  );
 };

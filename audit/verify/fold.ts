@@ -17,7 +17,14 @@ export type Fold = {
   save(): Promise<void>;
 };
 
-type Kept = { readonly table: ProjectedTable; readonly id: number; state: unknown; version: number; weight: number; isSaved: boolean };
+type Kept = {
+  readonly table: ProjectedTable;
+  readonly id: number;
+  state: unknown;
+  version: number;
+  weight: number;
+  isSaved: boolean;
+};
 
 type Options = {
   readonly pool: Pool;
@@ -34,8 +41,8 @@ const WEIGHT_MAX = 8 * 1_048_576;
 const LET_GO = 0.3;
 
 /**
- * States are held while they are in use, and lie in tables otherwise: what was changed longest ago is written there, many at once,
- * and what a page of events needs is loaded at once.
+ * States are held while they are in use, and lie in tables otherwise: what was changed longest ago is written
+ * there, many at once, and what a page of events needs is loaded at once.
  */
 export const createFold = ({ pool, tables, schema, isLeftOut, weightMax = WEIGHT_MAX }: Options): Fold => {
   const held = new Map<StreamName, Kept>();

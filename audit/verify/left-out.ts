@@ -11,19 +11,25 @@ import type { Proving } from './proving.ts';
 type Skip = { readonly stream: StreamName; readonly version: Version; readonly reason: string };
 
 /**
- * An operator can only leave out what could not be taken in. What is left out and could be, somebody put on that list by hand, or
- * a former release did not know it. Each is tried, on the rows that were made, and nothing of that stays.
+ * An operator can only leave out what could not be taken in. What is left out and could be, somebody put on
+ * that list by hand, or a former release did not know it. Each is tried, on the rows that were made, and
+ * nothing of that stays.
  */
 export const checkLeftOut = async ({ verification, schema, findings, passage }: Proving): Promise<void> => {
   const { pool, eventLog } = verification;
-  // What the list says of positions is not relied on, because whoever adds to it by hand can say what they like there.
-  const { rows } = await pool.query<Skip>('select stream, version, reason from public.projection_skip order by stream, version');
+  // What the list says of positions is not relied on, because whoever adds to it by hand can say what they
+  // like there.
+  const { rows } = await pool.query<Skip>(
+    'select stream, version, reason from public.projection_skip order by stream, version',
+  );
   for (const [stream, skips] of Map.groupBy(rows, (row) => row.stream)) {
     const events: RecordedEvent[] = [];
-    for await (const page of eventLog.read(stream)) events.push(...page.filter(({ position }) => position <= passage.position()));
+    for await (const page of eventLog.read(stream))
+      events.push(...page.filter(({ position }) => position <= passage.position()));
     for (const { version, reason } of skips) {
       const leftOut = events.find((event) => event.version === version);
-      if (!leftOut || !verification.tables.isProjected(leftOut) || (await isSealedForGood(pool, leftOut))) continue;
+      if (!leftOut || !verification.tables.isProjected(leftOut) || (await isSealedForGood(pool, leftOut)))
+        continue;
       const others = new Set(skips.map((skip) => skip.version).filter((each) => each !== version));
       const upToIt = events.filter((event) => event.version <= version && !others.has(event.version));
       if (!(await isSound(verification, { schema, leftOut, upToIt }))) continue;
@@ -33,17 +39,30 @@ export const checkLeftOut = async ({ verification, schema, findings, passage }: 
   }
 };
 
-/** What could not be opened reads as erased once the key is gone, and then nobody can tell what was wrong with it. */
+/**
+ * What could not be opened reads as erased once the key is gone, and then nobody can tell what was wrong with
+ * it.
+ */
 const isSealedForGood = async (pool: Pool, { data }: RecordedEvent): Promise<boolean> => {
   const subject = (data as { personal?: { subject?: unknown } } | null)?.personal?.subject;
   if (!Number.isSafeInteger(subject)) return false;
-  const { rows } = await pool.query('select from public.person_key where subject = $1 and destroyed_at is not null', [subject]);
+  const { rows } = await pool.query(
+    'select from public.person_key where subject = $1 and destroyed_at is not null',
+    [subject],
+  );
   return rows.length > 0;
 };
 
-type Trial = { readonly schema: string; readonly leftOut: RecordedEvent; readonly upToIt: readonly RecordedEvent[] };
+type Trial = {
+  readonly schema: string;
+  readonly leftOut: RecordedEvent;
+  readonly upToIt: readonly RecordedEvent[];
+};
 
-const isSound = async ({ pool, codec, tables }: Proving['verification'], { schema, leftOut, upToIt }: Trial): Promise<boolean> => {
+const isSound = async (
+  { pool, codec, tables }: Proving['verification'],
+  { schema, leftOut, upToIt }: Trial,
+): Promise<boolean> => {
   const { decoded, damaged } = await decodeAround(codec, upToIt);
   if (damaged.some(({ version }) => version === leftOut.version)) return false;
   return inTransaction(pool, async (connection: Connection) => {

@@ -30,7 +30,15 @@ export type Passage = {
   events(): number;
 };
 
-export const createPassage = ({ pool, tables, schema, chain, fold, findings, isLeftOut }: Takers): Passage => {
+export const createPassage = ({
+  pool,
+  tables,
+  schema,
+  chain,
+  fold,
+  findings,
+  isLeftOut,
+}: Takers): Passage => {
   let position = START;
   let taken = 0;
   return {
@@ -40,18 +48,24 @@ export const createPassage = ({ pool, tables, schema, chain, fold, findings, isL
       checkRising(position, events, findings);
       // What rows are made of is told as parked, or by what differs.
       const ofRows = isOfReadModel ? [] : await withoutParked(pool, prepared.damaged);
-      for (const { stream, version, position: at, type, reason } of [...damagedElsewhere, ...ofRows].filter((event) => !isLeftOut(event))) {
+      for (const { stream, version, position: at, type, reason } of [...damagedElsewhere, ...ofRows].filter(
+        (event) => !isLeftOut(event),
+      )) {
         findings.add({ kind: 'event_damaged', stream, version, position: at, type, reason });
       }
       const taking = [
         ...(isOfReadModel
-          ? [writeInParts({ pool, tables }, prepared, (connection) => useReadModel(connection, schema)), fold.take(prepared)]
+          ? [
+              writeInParts({ pool, tables }, prepared, (connection) => useReadModel(connection, schema)),
+              fold.take(prepared),
+            ]
           : []),
         addPlaces(pool, schema, events),
         chain.take(events),
       ];
       // All come to their end first, so that none writes into what is dropped meanwhile.
-      for (const outcome of await Promise.allSettled(taking)) if (outcome.status === 'rejected') throw outcome.reason;
+      for (const outcome of await Promise.allSettled(taking))
+        if (outcome.status === 'rejected') throw outcome.reason;
       position = events.at(-1)?.position ?? position;
       taken += events.length;
     },

@@ -3,20 +3,30 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Findings } from './findings.ts';
 
-/** Where each event stands, gathered in a table beside the scratch read model, because a log may have more than fit into the memory. */
+/**
+ * Where each event stands, gathered in a table beside the scratch read model, because a log may have more
+ * than fit into the memory.
+ */
 export const createPlaces = async (connection: Connection, schema: string): Promise<void> => {
   await connection.query(
     `create unlogged table ${schema}.places (stream text collate "C" not null, version integer not null, position bigint not null, id uuid not null)`,
   );
 };
 
-export const addPlaces = async (pool: Pool, schema: string, events: readonly RecordedEvent[]): Promise<void> => {
-  await pool.query(`insert into ${schema}.places select * from unnest($1::text[], $2::integer[], $3::bigint[], $4::uuid[])`, [
-    events.map(({ stream }) => stream),
-    events.map(({ version }) => version),
-    events.map(({ position }) => position),
-    events.map(({ id }) => id),
-  ]);
+export const addPlaces = async (
+  pool: Pool,
+  schema: string,
+  events: readonly RecordedEvent[],
+): Promise<void> => {
+  await pool.query(
+    `insert into ${schema}.places select * from unnest($1::text[], $2::integer[], $3::bigint[], $4::uuid[])`,
+    [
+      events.map(({ stream }) => stream),
+      events.map(({ version }) => version),
+      events.map(({ position }) => position),
+      events.map(({ id }) => id),
+    ],
+  );
 };
 
 /** That positions only rise is seen while the log is read. */
@@ -32,9 +42,19 @@ const MEMORY = '128MB';
 const LISTED_MAX = 100;
 
 /** In the order of the log, the versions of each stream are 1, 2, 3 and so on, and no id comes twice. */
-export const checkPlaces = async (connection: Connection, schema: string, findings: Findings): Promise<void> => {
+export const checkPlaces = async (
+  connection: Connection,
+  schema: string,
+  findings: Findings,
+): Promise<void> => {
   await connection.query(`set local work_mem = '${MEMORY}'`);
-  const versions = await connection.query<{ stream: StreamName; before: Version; version: Version; position: Position; total: number }>(
+  const versions = await connection.query<{
+    stream: StreamName;
+    before: Version;
+    version: Version;
+    position: Position;
+    total: number;
+  }>(
     `select *, count(*) over () as total
      from (select stream, version, position, lag(version, 1, 0) over (partition by stream order by position) as before from ${schema}.places) p
      where version <> before + 1 order by position limit ${LISTED_MAX}`,

@@ -48,7 +48,10 @@ export const planOf = async ({ pool, eventLog, tables, at, isOfReadModel }: Veri
   const end = at ?? head;
   const log = { upTo: end, end, isWhole: at === undefined, isLive: false, findings: [] };
   if (!isOfReadModel) return log;
-  if (!live) throw new StartRefused('Nothing is in the read model yet: start Annals, or the projector, and let it take in the log.');
+  if (!live)
+    throw new StartRefused(
+      'Nothing is in the read model yet: start Annals, or the projector, and let it take in the log.',
+    );
   await demandCheckpoint(PROJECTOR, eventLog, { ...live, position: START, event: null });
   if (at !== undefined && at < live.position) return log;
   if (!(await isOfThisRelease(pool, tables, LIVE_SCHEMA))) {
@@ -57,6 +60,8 @@ export const planOf = async ({ pool, eventLog, tables, at, isOfReadModel }: Veri
     );
   }
   const isCut = live.position > head;
-  const findings: readonly Finding[] = isCut ? [{ kind: 'log_shorter_than_read_model', head, readModel: live.position }] : [];
+  const findings: readonly Finding[] = isCut
+    ? [{ kind: 'log_shorter_than_read_model', head, readModel: live.position }]
+    : [];
   return { ...log, upTo: isCut ? head : live.position, isLive: true, findings };
 };

@@ -15,7 +15,9 @@ export type Proving = {
   readonly holes: Set<Position>;
   /** What operators did from then on may have come too late for what was read. */
   readonly since: Date;
-  /** Reads the log on from where it was read to; rows are made of it while all before it was taken for that. */
+  /**
+   * Reads the log on from where it was read to; rows are made of it while all before it was taken for that.
+   */
   takeUpTo(upTo: Position, isOfReadModel: boolean): Promise<void>;
   reloadLeftOut(): Promise<void>;
 };

@@ -24,9 +24,19 @@ type Reading = Projection & {
 
 type Range = { readonly after: Position; readonly upTo: Position };
 
-/** The events after one position up to another, decoded in advance. Where the log has a hole, that is told, and it goes on behind it. */
-export async function* readLog({ eventLog, signal, onHole, ...projection }: Reading, { after, upTo }: Range): AsyncGenerator<Page> {
-  const following = { eventLog, signal, prepare: (events: readonly RecordedEvent[]) => prepareAll(projection, events) };
+/**
+ * The events after one position up to another, decoded in advance. Where the log has a hole, that is told,
+ * and it goes on behind it.
+ */
+export async function* readLog(
+  { eventLog, signal, onHole, ...projection }: Reading,
+  { after, upTo }: Range,
+): AsyncGenerator<Page> {
+  const following = {
+    eventLog,
+    signal,
+    prepare: (events: readonly RecordedEvent[]) => prepareAll(projection, events),
+  };
   let position = after;
   while (position < upTo) {
     try {
@@ -50,7 +60,10 @@ type Ready = Omit<Page, 'events'>;
 
 const prepareAll = async (projection: Projection, events: readonly RecordedEvent[]): Promise<Ready> => {
   const others = events.filter((event) => !projection.tables.isProjected(event));
-  return { prepared: await prepare(projection, events), damagedElsewhere: (await decodeAround(projection.codec, others)).damaged };
+  return {
+    prepared: await prepare(projection, events),
+    damagedElsewhere: (await decodeAround(projection.codec, others)).damaged,
+  };
 };
 
 const pageOf = (events: readonly RecordedEvent[], ready: readonly Ready[]): Page => ({
@@ -63,5 +76,9 @@ const upToOnly = (page: Page, upTo: Position): Page => {
   const isIn = ({ position }: { readonly position: Position }) => position <= upTo;
   if (page.events.every(isIn)) return page;
   const { events, prepared, damagedElsewhere } = page;
-  return { events: events.filter(isIn), prepared: partOf(prepared, isIn), damagedElsewhere: damagedElsewhere.filter(isIn) };
+  return {
+    events: events.filter(isIn),
+    prepared: partOf(prepared, isIn),
+    damagedElsewhere: damagedElsewhere.filter(isIn),
+  };
 };

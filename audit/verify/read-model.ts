@@ -77,10 +77,17 @@ const liveWithinLog = async ({ verification: { pool, eventLog } }: Proving): Pro
 };
 
 /** All tables of a read model that say something of the log. */
-const namesOf = ({ ofStreams, views }: Tables): readonly string[] => [...[...ofStreams, ...views].map(({ name }) => name), ...BOOKKEEPING];
+const namesOf = ({ ofStreams, views }: Tables): readonly string[] => [
+  ...[...ofStreams, ...views].map(({ name }) => name),
+  ...BOOKKEEPING,
+];
 
 /** Everything is in the tables, and the planner knows of them: what is still to come is little. */
-const settle = async ({ verification: { pool, tables, onProgress }, schema, fold }: Proving): Promise<void> => {
+const settle = async ({
+  verification: { pool, tables, onProgress },
+  schema,
+  fold,
+}: Proving): Promise<void> => {
   onProgress({ step: 'check', what: 'what the deciders say' });
   await fold.save();
   const analyzed = [
@@ -106,7 +113,9 @@ const takeSnapshot = async (pool: Pool): Promise<Snapshot> => {
   };
   try {
     // The text of a time depends on where the reader is.
-    await connection.query(`begin isolation level repeatable read, read only; set local timezone = 'UTC'; select 1`);
+    await connection.query(
+      `begin isolation level repeatable read, read only; set local timezone = 'UTC'; select 1`,
+    );
   } catch (error) {
     await end();
     throw error;
@@ -114,7 +123,10 @@ const takeSnapshot = async (pool: Pool): Promise<Snapshot> => {
   return { connection, [Symbol.asyncDispose]: end };
 };
 
-/** While the projector stands, the new rows are brought to where those in use are, and both are seen; then it goes on. */
+/**
+ * While the projector stands, the new rows are brought to where those in use are, and both are seen; then it
+ * goes on.
+ */
 const snapshotWhereLiveIs = (proving: Proving): Promise<Snapshot> => {
   const { verification, schema, fold } = proving;
   const { pool, eventLog, codec, tables } = verification;
@@ -125,7 +137,11 @@ const snapshotWhereLiveIs = (proving: Proving): Promise<Snapshot> => {
     // In a transaction of its own, because the snapshot has to see what it writes.
     const streams = await inTransaction(pool, async (connection) => {
       await useReadModel(connection, schema);
-      return followOperators(connection, { eventLog, codec, tables }, { version: { schema }, upTo, since: proving.since });
+      return followOperators(
+        connection,
+        { eventLog, codec, tables },
+        { version: { schema }, upTo, since: proving.since },
+      );
     });
     await fold.retake(preparedOf(proving, streams, upTo), new Set(streams));
     await fold.save();
@@ -133,7 +149,11 @@ const snapshotWhereLiveIs = (proving: Proving): Promise<Snapshot> => {
   });
 };
 
-async function* preparedOf({ verification }: Proving, streams: readonly StreamName[], upTo: Position): AsyncGenerator<Prepared> {
+async function* preparedOf(
+  { verification }: Proving,
+  streams: readonly StreamName[],
+  upTo: Position,
+): AsyncGenerator<Prepared> {
   const { eventLog } = verification;
   for (const stream of new Set(streams)) {
     for await (const page of eventLog.read(stream))
@@ -144,13 +164,21 @@ async function* preparedOf({ verification }: Proving, streams: readonly StreamNa
   }
 }
 
-const compareAll = async (proving: Proving, connection: Connection, isComparedWithLive: boolean): Promise<Checked> => {
+const compareAll = async (
+  proving: Proving,
+  connection: Connection,
+  isComparedWithLive: boolean,
+): Promise<Checked> => {
   const { verification, schema, findings, passage } = proving;
   const { eventLog, tables, showPersonal, onProgress } = verification;
   const circumstances = { eventLog, tables, showPersonal, findings, upTo: passage.position() };
   const live = isComparedWithLive ? await liveComparisons(connection, tables, schema) : [];
   const comparisons = [
-    ...live.map((comparison) => ({ against: 'row' as const, comparison, what: `${comparison.table} with those in use` })),
+    ...live.map((comparison) => ({
+      against: 'row' as const,
+      comparison,
+      what: `${comparison.table} with those in use`,
+    })),
     ...foldComparisons(tables, schema).map((comparison) => ({
       against: 'fold' as const,
       comparison,
@@ -168,15 +196,26 @@ const compareAll = async (proving: Proving, connection: Connection, isComparedWi
   await checkLeftOut(proving);
   if (isComparedWithLive) {
     onProgress({ step: 'check', what: 'the digest that is kept' });
-    await untilAborted(verification, connection, () => compareKeptDigest(connection, tables, schema, findings));
+    await untilAborted(verification, connection, () =>
+      compareKeptDigest(connection, tables, schema, findings),
+    );
   }
   return {
-    readModel: { position: passage.position(), rows: await countRows(connection, tables, schema), isComparedWithLive, signedDigest: null },
+    readModel: {
+      position: passage.position(),
+      rows: await countRows(connection, tables, schema),
+      isComparedWithLive,
+      signedDigest: null,
+    },
     ...(await listExceptions(connection, schema, passage.position())),
   };
 };
 
-const countRows = async (connection: Connection, tables: Tables, schema: string): Promise<Readonly<Record<string, number>>> => {
+const countRows = async (
+  connection: Connection,
+  tables: Tables,
+  schema: string,
+): Promise<Readonly<Record<string, number>>> => {
   const counts = namesOf(tables).map((table) => `(select count(*) from ${schema}.${table}) as ${table}`);
   const { rows } = await connection.query<Record<string, number>>(`select ${counts.join(', ')}`);
   return rows[0] ?? {};

@@ -10,12 +10,17 @@ export const isPersonal = (tables: Tables, table: string, column: string): boole
   tables.named(table)?.personal.includes(column) ?? false;
 
 /**
- * Whose key is destroyed while what is compared has not come to their deletion yet. Whoever destroys a key by hand, so that nothing
- * can be held against what is shown of somebody, has neither a deletion nor a line on the erasure list to show for it: that is told.
+ * Whose key is destroyed while what is compared has not come to their deletion yet. Whoever destroys a key by
+ * hand, so that nothing can be held against what is shown of somebody, has neither a deletion nor a line on
+ * the erasure list to show for it: that is told.
  */
 export const readLeaving = async (
   connection: Connection,
-  { verification: { eventLog, auditDir }, schema, findings }: Pick<Proving, 'verification' | 'schema' | 'findings'>,
+  {
+    verification: { eventLog, auditDir },
+    schema,
+    findings,
+  }: Pick<Proving, 'verification' | 'schema' | 'findings'>,
 ): Promise<readonly UserId[]> => {
   const { rows } = await connection.query<{ subject: UserId; destroyedAt: Date }>(
     `select subject, destroyed_at as "destroyedAt" from public.person_key
@@ -25,13 +30,25 @@ export const readLeaving = async (
   const leaving: UserId[] = [];
   for (const { subject, destroyedAt } of rows) {
     if (listed.has(subject) || (await isDeletionRecorded(eventLog, subject))) leaving.push(subject);
-    else findings.add({ kind: 'key_destroyed_without_deletion', userId: subject, destroyedAt: destroyedAt.toISOString() });
+    else
+      findings.add({
+        kind: 'key_destroyed_without_deletion',
+        userId: subject,
+        destroyedAt: destroyedAt.toISOString(),
+      });
   }
   return leaving;
 };
 
-/** What is personal of those who are leaving may be there or be gone by now, on either side, and nobody can tell which is right: it is left out. */
-export const readableOf = (tables: Tables, comparison: Comparison, leaving: readonly UserId[]): Comparison => {
+/**
+ * What is personal of those who are leaving may be there or be gone by now, on either side, and nobody can
+ * tell which is right: it is left out.
+ */
+export const readableOf = (
+  tables: Tables,
+  comparison: Comparison,
+  leaving: readonly UserId[],
+): Comparison => {
   const table = tables.named(comparison.table);
   if (!table?.person || leaving.length === 0) return comparison;
   const person = table.person === 'id' ? ROW_KEY : table.person;

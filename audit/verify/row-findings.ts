@@ -31,10 +31,13 @@ export const compareRows = async (
   for (const difference of listed) {
     const how = difference.found === null ? 'missing' : difference.recorded === null ? 'extra' : 'different';
     if (!findings.isWanted(`${against}_${how}`)) continue;
-    findings.add(await explained({ kind: `${against}_${how}`, table: comparison.table }, difference, circumstances));
+    findings.add(
+      await explained({ kind: `${against}_${how}`, table: comparison.table }, difference, circumstances),
+    );
     told[how] += 1;
   }
-  for (const how of ['missing', 'extra', 'different'] as const) findings.addUnlisted(`${against}_${how}`, totals[how] - told[how]);
+  for (const how of ['missing', 'extra', 'different'] as const)
+    findings.addUnlisted(`${against}_${how}`, totals[how] - told[how]);
 };
 
 const explained = async (
@@ -47,13 +50,19 @@ const explained = async (
   const columns = names
     .map((name) => ({ name, recorded: recorded?.[name] ?? null, found: found?.[name] ?? null }))
     .filter(({ recorded: one, found: other }) => one !== other)
-    .map((column) => (showPersonal || !isPersonal(tables, table, column.name) ? bounded(column) : hidden(column)));
+    .map((column) =>
+      showPersonal || !isPersonal(tables, table, column.name) ? bounded(column) : hidden(column),
+    );
   return { kind, table, key, stream, columns, ...(await behind(eventLog, stream, upTo)) };
 };
 
-/** What is parked is told apart by its stream, what was removed by its table and its id, and an item by that of its aggregate too. */
+/**
+ * What is parked is told apart by its stream, what was removed by its table and its id, and an item by that
+ * of its aggregate too.
+ */
 const streamOf = (tables: Tables, table: string, key: string): StreamName => {
-  const [name = '', id] = table === 'removed' ? key.split(' ') : [table === 'departed' ? 'users' : table, key];
+  const [name = '', id] =
+    table === 'removed' ? key.split(' ') : [table === 'departed' ? 'users' : table, key];
   const found = tables.named(name);
   if (found === undefined) return key as StreamName;
   return `${found.kind}-${'key' in found ? id?.split('.')[0] : id}` as StreamName;
@@ -61,14 +70,19 @@ const streamOf = (tables: Tables, table: string, key: string): StreamName => {
 
 type Column = RowFinding['columns'][number];
 
-const hidden = ({ name, recorded, found }: Column): Column => ({ name, recorded: recorded && HIDDEN, found: found && HIDDEN });
+const hidden = ({ name, recorded, found }: Column): Column => ({
+  name,
+  recorded: recorded && HIDDEN,
+  found: found && HIDDEN,
+});
 const HIDDEN = '(personal)';
 
 const CHARACTERS_MAX = 300;
 
 /** Two long texts are told from where they part. */
 const bounded = ({ name, recorded, found }: Column): Column => {
-  const from = recorded !== null && found !== null ? Math.max(partingOf(recorded, found) - CHARACTERS_MAX / 2, 0) : 0;
+  const from =
+    recorded !== null && found !== null ? Math.max(partingOf(recorded, found) - CHARACTERS_MAX / 2, 0) : 0;
   return { name, recorded: recorded && cut(recorded, from), found: found && cut(found, from) };
 };
 
@@ -83,7 +97,11 @@ const cut = (text: string, from: number): string =>
 
 const EVENTS_MAX = 10;
 
-const behind = async (eventLog: EventLog, stream: StreamName, upTo: Position): Promise<Pick<RowFinding, 'events' | 'eventsTotal'>> => {
+const behind = async (
+  eventLog: EventLog,
+  stream: StreamName,
+  upTo: Position,
+): Promise<Pick<RowFinding, 'events' | 'eventsTotal'>> => {
   let latest: readonly RecordedEvent[] = [];
   let eventsTotal = 0;
   for await (const page of eventLog.read(stream)) {

@@ -17,7 +17,8 @@ const reportWith = (rows: Readonly<Record<string, number>>) =>
   }) as unknown as Report;
 
 test('it counts the rows of every aggregate, and of what is kept beside them where there is any', () => {
-  const line = (rows: Readonly<Record<string, number>>) => summaryOf(reportWith(rows)).find((each) => each.startsWith('Read model'));
+  const line = (rows: Readonly<Record<string, number>>) =>
+    summaryOf(reportWith(rows)).find((each) => each.startsWith('Read model'));
   const none = { users: 2, articles: 0, departed: 0, removed: 0, parked: 0 };
   expect(line(none)).toMatch(/: users 2, articles 0\.$/);
   expect(line({ ...none, parked: 1 })).toMatch(/: users 2, articles 0, parked 1\.$/);

@@ -1,12 +1,16 @@
 import type { Finding, Report, RowFinding } from '#shared/audit/verification-report.ts';
 import { BOOKKEEPING } from './compare-live.ts';
 
-/** The report as lines for people: what was proven and up to where, what was not, and everything that differs. */
+/**
+ * The report as lines for people: what was proven and up to where, what was not, and everything that differs.
+ */
 export const summaryOf = (report: Report): readonly string[] => [
   ...proven(report),
   ...exceptional(report),
   unproven(report),
-  ...(report.findings.total === 0 ? [] : ['', `${number(report.findings.total)} findings:`, ...report.findings.listed.flatMap(linesOf)]),
+  ...(report.findings.total === 0
+    ? []
+    : ['', `${number(report.findings.total)} findings:`, ...report.findings.listed.flatMap(linesOf)]),
   ...unlisted(report),
 ];
 
@@ -20,14 +24,20 @@ const proven = ({ outcome, log, readModel, chain, tookMs }: Report): readonly st
   ];
 };
 
-const readModelLine = ({ position, rows, isComparedWithLive, signedDigest }: NonNullable<Report['readModel']>): string => {
+const readModelLine = ({
+  position,
+  rows,
+  isComparedWithLive,
+  signedDigest,
+}: NonNullable<Report['readModel']>): string => {
   const counts = Object.entries(rows)
     // Empty tables that are kept beside the aggregates are left out.
     .filter(([table, count]) => count > 0 || !BOOKKEEPING.includes(table))
     .map(([table, count]) => `${table} ${number(count)}`)
     .join(', ');
   const where = `Read model at position ${position}`;
-  if (isComparedWithLive) return `${where}: compared the live rows, a replay and the states of the deciders: ${counts}.`;
+  if (isComparedWithLive)
+    return `${where}: compared the live rows, a replay and the states of the deciders: ${counts}.`;
   const signed = signedDigest
     ? `the replay was compared with the digest signed at position ${signedDigest.position}`
     : 'no digest was signed for it';
@@ -35,27 +45,38 @@ const readModelLine = ({ position, rows, isComparedWithLive, signedDigest }: Non
 };
 
 const exceptional = ({ parked, leftOut }: Report): readonly string[] => [
-  ...(parked.total === 0 ? [] : [`Parked aggregates, which are not shown: ${number(parked.total)}. “projection parked” lists them.`]),
+  ...(parked.total === 0
+    ? []
+    : [`Parked aggregates, which are not shown: ${number(parked.total)}. “projection parked” lists them.`]),
   ...parked.listed
     .slice(0, 10)
-    .map(({ stream, version, type, position, reason }) => `  ${stream}@${version}  ${type}  at position ${position}: ${reason}`),
+    .map(
+      ({ stream, version, type, position, reason }) =>
+        `  ${stream}@${version}  ${type}  at position ${position}: ${reason}`,
+    ),
   ...(leftOut.total === 0 ? [] : [`Events skipped by an operator: ${number(leftOut.total)}.`]),
   ...leftOut.listed
     .slice(0, 10)
-    .map(({ stream, version, position, reason }) => `  ${stream}@${version}  at position ${position}: ${reason}`),
+    .map(
+      ({ stream, version, position, reason }) => `  ${stream}@${version}  at position ${position}: ${reason}`,
+    ),
 ];
 
 const unproven = ({ chain: { unproven: window } }: Report): string => {
   if (window.since === null)
     return 'There is no signed head outside the database yet. Until there is one, nothing outside the database proves the log.';
-  if (window.events === 0) return `The head signed at ${window.since}, which is kept outside the database, covers all events.`;
+  if (window.events === 0)
+    return `The head signed at ${window.since}, which is kept outside the database, covers all events.`;
   return `The newest head outside the database was signed at ${window.since}. Nothing outside the database proves later events yet: ${number(window.events)}.`;
 };
 
 const linesOf = (finding: Finding): readonly string[] => {
   if (isOfRow(finding)) return rowLines(finding);
   const { kind, ...rest } = finding;
-  return [`  ${words(kind)}: ${JSON.stringify(rest)}`, ...(kind === 'left_out_though_sound' ? [RETRIED] : [])];
+  return [
+    `  ${words(kind)}: ${JSON.stringify(rest)}`,
+    ...(kind === 'left_out_though_sound' ? [RETRIED] : []),
+  ];
 };
 
 /** It may be no forgery: there are releases that know what former ones did not. */
@@ -66,7 +87,9 @@ const isOfRow = (finding: Finding): finding is RowFinding => /^(row|fold)_/.test
 
 const rowLines = ({ kind, table, key, columns, events, eventsTotal }: RowFinding): readonly string[] => [
   `  ${words(kind)}: ${table} ${key}`,
-  ...columns.map(({ name, recorded, found }) => `    ${name}: by the log ${quoted(recorded)}, found ${quoted(found)}`),
+  ...columns.map(
+    ({ name, recorded, found }) => `    ${name}: by the log ${quoted(recorded)}, found ${quoted(found)}`,
+  ),
   ...(eventsTotal > events.length ? [`    … ${number(eventsTotal - events.length)} earlier events`] : []),
   ...events.map(
     ({ position, version, type, at, actor, client }) =>

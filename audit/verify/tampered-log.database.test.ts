@@ -70,7 +70,12 @@ test('an event that was given another version leaves a gap, and one that was rem
     `update event_log.event set version = 4 where ${last} = 9`,
   );
   expect(moved.findings.listed).toContainEqual(
-    expect.objectContaining({ kind: 'version_gap', stream: `article-${world.article}`, before: 3, version: 9 }),
+    expect.objectContaining({
+      kind: 'version_gap',
+      stream: `article-${world.article}`,
+      before: 3,
+      version: 9,
+    }),
   );
   const removed = await verifyTampered(
     `create table public.removed as select * from event_log.event where ${last} = 4; delete from event_log.event where ${last} = 4`,
@@ -94,7 +99,8 @@ test('an event of a past was damaged, although no row in use is of then', async 
   await world.side.send({ type: 'EditArticle', articleId: world.article, title: 'Later' }, by(as(author)));
   await world.side.send({ type: 'EditArticle', articleId: world.article, title: 'Four' }, by(as(author)));
   await untilProjected(world.side);
-  const set = (value: string) => `update event_log.event set data = replace(data::text, '"tags":', '${value}":')::json where version = 1`;
+  const set = (value: string) =>
+    `update event_log.event set data = replace(data::text, '"tags":', '${value}":')::json where version = 1`;
   await world.side.pool.query(`${OPEN} ${set('"wags')} and stream = 'article-${world.article}'; ${CLOSE}`);
   const { findings } = await world.verify({ at });
   const undo = set('"tags').replace(`'"tags":'`, `'"wags":'`);
@@ -107,23 +113,33 @@ test('an event of a past was damaged, although no row in use is of then', async 
 
 test('an id that stands there twice is found', async () => {
   const id = `(select id from event_log.event where position = 1)`;
-  const { rows } = await world.side.pool.query<{ id: string }>('select id from event_log.event where position = 2');
+  const { rows } = await world.side.pool.query<{ id: string }>(
+    'select id from event_log.event where position = 2',
+  );
   const { findings } = await verifyTampered(
     `alter table event_log.event drop constraint event_id_key; update event_log.event set id = ${id} where position = 2`,
     `update event_log.event set id = '${rows[0]?.id}' where position = 2; alter table event_log.event add unique (id)`,
   );
-  expect(findings.listed).toContainEqual(expect.objectContaining({ kind: 'event_id_repeated', positions: [1, 2] }));
+  expect(findings.listed).toContainEqual(
+    expect.objectContaining({ kind: 'event_id_repeated', positions: [1, 2] }),
+  );
 });
 
 test('a log whose end was cut off is found, whatever was cut off with it', async () => {
   await world.sign();
-  const { rows } = await world.side.pool.query<{ position: number }>('select max(position) as position from event_log.event');
+  const { rows } = await world.side.pool.query<{ position: number }>(
+    'select max(position) as position from event_log.event',
+  );
   const head = rows[0]?.position ?? 0;
   const { findings } = await verifyTampered(
     `create table public.cut as select * from event_log.event where position = ${head}; delete from event_log.event where position = ${head}`,
     `insert into event_log.event select * from public.cut; drop table public.cut`,
   );
-  expect(findings.listed).toContainEqual({ kind: 'log_shorter_than_read_model', head: head - 1, readModel: head });
+  expect(findings.listed).toContainEqual({
+    kind: 'log_shorter_than_read_model',
+    head: head - 1,
+    readModel: head,
+  });
   expect(findings.listed).toContainEqual(expect.objectContaining({ kind: 'log_cut', source: 'file' }));
 });
 
@@ -146,7 +162,10 @@ test('what the read model was is proven by what was signed of it then', async ()
 test('a digest that the projector keeps and that was changed is found', async () => {
   const change = (by: number) => `update read_model.digest set low = low + ${by} where name = 'articles'`;
   const { findings } = await world.verifyTampered(change(1), change(-1));
-  expect(findings).toMatchObject({ total: 1, listed: [{ kind: 'kept_digest_different', table: 'articles' }] });
+  expect(findings).toMatchObject({
+    total: 1,
+    listed: [{ kind: 'kept_digest_different', table: 'articles' }],
+  });
 });
 
 test('the log alone can be verified, without the read model', async () => {
@@ -159,7 +178,10 @@ test('the log alone can be verified, without the read model', async () => {
 });
 
 test('a damaged event that no row is made of is found', async () => {
-  const { position } = await appendRaw(world.side, 'command-damaged', { type: 'command.reserved', data: { digest: 1 } });
+  const { position } = await appendRaw(world.side, 'command-damaged', {
+    type: 'command.reserved',
+    data: { digest: 1 },
+  });
   await untilProjected(world.side);
   const { findings } = await world.verify();
   expect(findings).toMatchObject({

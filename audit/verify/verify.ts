@@ -26,9 +26,9 @@ import { checkReadModel } from './read-model.ts';
 const CLOCKS_DIFFER_MS = 60_000;
 
 /**
- * Proves that what is read follows from what was recorded, and that what was recorded was not changed, or tells where not: goes
- * through the log once, makes the read model anew beside the live one, and holds everything against everything. Writes and reads
- * go on meanwhile, and nothing live is touched.
+ * Proves that what is read follows from what was recorded, and that what was recorded was not changed, or
+ * tells where not: goes through the log once, makes the read model anew beside the live one, and holds
+ * everything against everything. Writes and reads go on meanwhile, and nothing live is touched.
  */
 export const verify = async (verification: Verification): Promise<Report> => {
   const startedAt = new Date();
@@ -36,7 +36,13 @@ export const verify = async (verification: Verification): Promise<Report> => {
   try {
     const checked = await checkAll(verification, new Date(startedAt.getTime() - CLOCKS_DIFFER_MS));
     const outcome = checked.findings.total === 0 ? 'proven' : 'different';
-    return { v: 1, outcome, startedAt: startedAt.toISOString(), tookMs: Math.round(performance.now() - startedMs), ...checked };
+    return {
+      v: 1,
+      outcome,
+      startedAt: startedAt.toISOString(),
+      tookMs: Math.round(performance.now() - startedMs),
+      ...checked,
+    };
   } catch (error) {
     throw verification.signal.aborted ? new Stopped() : error;
   }
@@ -52,7 +58,13 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
   const findings = createFindings();
   for (const finding of plan.findings) findings.add(finding);
   const schema = `verify_${randomUUID().replaceAll('-', '')}`;
-  const mark: Mark = { use: 'verify', log: eventLog.identity, position: plan.upTo, madeAt: new Date().toISOString(), isWhole: false };
+  const mark: Mark = {
+    use: 'verify',
+    log: eventLog.identity,
+    position: plan.upTo,
+    madeAt: new Date().toISOString(),
+    isWhole: false,
+  };
   await using _scratch = await makeScratch(verification, schema, mark);
   await inTransaction(pool, async (connection) => {
     await createPlaces(connection, schema);
@@ -77,9 +89,12 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
   await checkSnapshots(proving);
   verification.onProgress({ step: 'check', what: 'versions and ids of the events' });
   await inTransaction(pool, (connection) => checkPlaces(connection, schema, findings));
-  const { head, chained, signed, unproven, ...chainFound } = await chain.end({ isWhole: passage.position() >= plan.end && plan.isWhole });
+  const { head, chained, signed, unproven, ...chainFound } = await chain.end({
+    isWhole: passage.position() >= plan.end && plan.isWhole,
+  });
   for (const finding of chainFound.findings) findings.add(finding);
-  if (chainFound.findings[0]) findings.addUnlisted(chainFound.findings[0].kind, chainFound.findingsTotal - chainFound.findings.length);
+  if (chainFound.findings[0])
+    findings.addUnlisted(chainFound.findings[0].kind, chainFound.findingsTotal - chainFound.findings.length);
   return {
     log: { identity: eventLog.identity, position: passage.position(), events: passage.events() },
     ...readModel,
@@ -88,7 +103,10 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
   };
 };
 
-/** A projector that is behind and moves will have come to what was not compared; one that stands still will not. */
+/**
+ * A projector that is behind and moves will have come to what was not compared; one that stands still will
+ * not.
+ */
 const tellStandstill = async ({ pool, eventLog }: Verification, findings: Findings): Promise<void> => {
   const found = (await findStandstills({ pool, eventLog }, [{ name: PROJECTOR }])).get(PROJECTOR);
   if (found === undefined) return;
@@ -96,14 +114,21 @@ const tellStandstill = async ({ pool, eventLog }: Verification, findings: Findin
   findings.add({ kind: 'read_model_stands_still', head, readModel: position, seconds: Math.floor(seconds) });
 };
 
-const takeUpTo = async ({ verification, passage, findings, holes }: Proving, upTo: Position, isOfReadModel: boolean): Promise<void> => {
+const takeUpTo = async (
+  { verification, passage, findings, holes }: Proving,
+  upTo: Position,
+  isOfReadModel: boolean,
+): Promise<void> => {
   const { eventLog, codec, tables, signal, pause, onProgress } = verification;
   const onHole = ({ after, found }: { after: Position; found: Position }) => {
     if (!holes.has(after)) findings.add({ kind: 'position_gap', after, found });
     holes.add(after);
   };
   let beganMs = performance.now();
-  for await (const page of readLog({ eventLog, codec, tables, signal, onHole }, { after: passage.position(), upTo })) {
+  for await (const page of readLog(
+    { eventLog, codec, tables, signal, onHole },
+    { after: passage.position(), upTo },
+  )) {
     await passage.take(page, isOfReadModel);
     await pause?.(performance.now() - beganMs);
     beganMs = performance.now();

@@ -20,10 +20,16 @@ afterAll(() => world?.[Symbol.asyncDispose]());
 test('a row is held against its stream without more than a page of it in memory', async () => {
   const { side } = world;
   const stream = `article-${articleId}` as StreamName;
-  const dependencies = { ...side, eventLog: smallPages(side.eventLog, 1), signal: new AbortController().signal };
+  const dependencies = {
+    ...side,
+    eventLog: smallPages(side.eventLog, 1),
+    signal: new AbortController().signal,
+  };
   expect(await checkRow(dependencies, stream)).toEqual([]);
   await side.pool.query(`update read_model.articles set title = 'Other' where id = $1`, [articleId]);
-  expect(await checkRow(dependencies, stream)).toMatchObject([{ kind: 'row_different', stream, fields: ['title'] }]);
+  expect(await checkRow(dependencies, stream)).toMatchObject([
+    { kind: 'row_different', stream, fields: ['title'] },
+  ]);
 });
 
 test('when something was published is held against the event that did it', async () => {
@@ -32,8 +38,11 @@ test('when something was published is held against the event that did it', async
   await untilProjected(side);
   const dependencies = { ...side, signal: new AbortController().signal };
   expect(await checkRow(dependencies, stream)).toEqual([]);
-  await side.pool.query(`update read_model.articles set published_at = published_at - interval '1 day' where id = $1`, [
-    Number(stream.split('-')[1]),
+  await side.pool.query(
+    `update read_model.articles set published_at = published_at - interval '1 day' where id = $1`,
+    [Number(stream.split('-')[1])],
+  );
+  expect(await checkRow(dependencies, stream)).toMatchObject([
+    { kind: 'row_different', stream, fields: ['published_at'] },
   ]);
-  expect(await checkRow(dependencies, stream)).toMatchObject([{ kind: 'row_different', stream, fields: ['published_at'] }]);
 });

@@ -1,4 +1,5 @@
-// Over 200 lines, because it is one comparison: the row of a stream against what the deciders say, with what is left out and why.
+// Over 200 lines, because it is one comparison: the row of a stream against what the deciders say, with what
+// is left out and why.
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Difference } from '#shared/audit/watch.ts';
@@ -10,7 +11,12 @@ import { decodeAround } from '#shared/projection/decode.ts';
 import type { Projection } from '#shared/projection/prepared.ts';
 import type { Table } from '#shared/read-model/change.ts';
 import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
-import { fieldOf, type ProjectedItems, type ProjectedShares, type ProjectedTable } from '#shared/read-model/tables.ts';
+import {
+  fieldOf,
+  type ProjectedItems,
+  type ProjectedShares,
+  type ProjectedTable,
+} from '#shared/read-model/tables.ts';
 import { foldingOf } from '../verify/deciders.ts';
 import { type Expected, expectedItems, expectedRow, expectedShares } from './expected-row.ts';
 
@@ -24,8 +30,13 @@ type RowDependencies = Projection & {
 const ATTEMPTS_MAX = 5;
 const ATTEMPT_PAUSE_MS = 200;
 
-/** Holds the row of a stream against what the deciders say of its events. Answers with the fields that differ. */
-export const checkRow = async (dependencies: RowDependencies, stream: StreamName): Promise<readonly Difference[]> => {
+/**
+ * Holds the row of a stream against what the deciders say of its events. Answers with the fields that differ.
+ */
+export const checkRow = async (
+  dependencies: RowDependencies,
+  stream: StreamName,
+): Promise<readonly Difference[]> => {
   const place = dependencies.tables.rowOf(stream);
   if (!place) return [];
   let found: readonly Difference[] = [];
@@ -53,7 +64,11 @@ type Folded = {
 type Source = { readonly stream: StreamName; readonly leftOut: readonly Version[] };
 
 /** What the deciders make of a stream, page by page, because it may be long. */
-const fold = async ({ eventLog, codec }: RowDependencies, table: ProjectedTable, { stream, leftOut }: Source): Promise<Folded> => {
+const fold = async (
+  { eventLog, codec }: RowDependencies,
+  table: ProjectedTable,
+  { stream, leftOut }: Source,
+): Promise<Folded> => {
   const { initial, evolve } = foldingOf(table);
   const owners = new Set<unknown>();
   let state = initial;
@@ -67,7 +82,12 @@ const fold = async ({ eventLog, codec }: RowDependencies, table: ProjectedTable,
     if (!isDamaged) state = decoded.filter(({ version }) => !leftOut.includes(version)).reduce(evolve, state);
     last = events.at(-1) ?? last;
   }
-  return { state, last, isDamaged, owners: [...owners].filter((owner) => Number.isSafeInteger(owner)) as number[] };
+  return {
+    state,
+    last,
+    isDamaged,
+    owners: [...owners].filter((owner) => Number.isSafeInteger(owner)) as number[],
+  };
 };
 
 const LEFT_OUT = 'array(select version from public.projection_skip where stream = $1 order by version)';
@@ -77,7 +97,10 @@ const IS_PARKED = `exists (select from ${LIVE_SCHEMA}.parked where stream = $1)`
 type Exceptions = Pick<Seen, 'isParked' | 'leftOut'>;
 
 const readExceptions = async (pool: Pool, stream: StreamName): Promise<Exceptions> => {
-  const { rows } = await pool.query<Exceptions>(`select ${IS_PARKED} as "isParked", ${LEFT_OUT} as "leftOut"`, [stream]);
+  const { rows } = await pool.query<Exceptions>(
+    `select ${IS_PARKED} as "isParked", ${LEFT_OUT} as "leftOut"`,
+    [stream],
+  );
   return rows[0] ?? { isParked: false, leftOut: [] };
 };
 
@@ -119,10 +142,17 @@ const shareSql = ({ name }: ProjectedShares): string =>
 
 type Looked = { readonly table: ProjectedTable; readonly leftOut: readonly Version[]; readonly seen: Seen };
 
-/** Nothing, where the row is not to be compared just now, because the read model does not have all events yet or has more. */
-const compare = ({ state, last, isDamaged }: Folded, { table, leftOut, seen }: Looked): readonly Difference[] | undefined => {
+/**
+ * Nothing, where the row is not to be compared just now, because the read model does not have all events yet
+ * or has more.
+ */
+const compare = (
+  { state, last, isDamaged }: Folded,
+  { table, leftOut, seen }: Looked,
+): readonly Difference[] | undefined => {
   if (!last || seen.isParked) return [];
-  if ((seen.position ?? START) < last.position || Number(seen.row?.version ?? 0) > last.version) return undefined;
+  if ((seen.position ?? START) < last.position || Number(seen.row?.version ?? 0) > last.version)
+    return undefined;
   // It was folded without others.
   if (!isDeepStrictEqual(leftOut, seen.leftOut)) return undefined;
   // It is told of where the event itself is met.
@@ -133,16 +163,25 @@ const compare = ({ state, last, isDamaged }: Folded, { table, leftOut, seen }: L
   const shares = expectedShares(table, state);
   const fields = [
     ...differing(expected && { ...expected, version: last.version }, seen.row && told(table, seen.row)),
-    ...table.items.flatMap((each) => differingItems(each, items[each.name] ?? [], seen.items[each.name] ?? [])),
-    ...table.shares.flatMap((each) => differingShare(each, shares[each.name]?.[0], seen.items[each.name]?.[0] ?? null)),
+    ...table.items.flatMap((each) =>
+      differingItems(each, items[each.name] ?? [], seen.items[each.name] ?? []),
+    ),
+    ...table.shares.flatMap((each) =>
+      differingShare(each, shares[each.name]?.[0], seen.items[each.name]?.[0] ?? null),
+    ),
   ];
   const { stream, version, position } = last;
   return fields.length === 0 ? [] : [{ kind: 'row_different', stream, version, position, fields }];
 };
 
 /** In the words of what is expected: moments as events name them. */
-const told = ({ columns }: Table, row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
-  const moments = Object.keys(columns).filter((name) => columns[name] === 'timestamptz' && typeof row[name] === 'string');
+const told = (
+  { columns }: Table,
+  row: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> => {
+  const moments = Object.keys(columns).filter(
+    (name) => columns[name] === 'timestamptz' && typeof row[name] === 'string',
+  );
   const named = Object.fromEntries(moments.map((name) => [name, new Date(String(row[name])).toISOString()]));
   return { ...row, ...named, ...('deleted_at' in row && { is_deleted: row.deleted_at !== null }) };
 };
@@ -155,7 +194,11 @@ const differingItems = (table: ProjectedItems, expected: Rows, found: Rows): rea
   const sorted = expected.toSorted((one, other) => compareIds(one[key[1]], other[key[1]]));
   if (sorted.length !== found.length) return [list.name];
   return [
-    ...new Set(sorted.flatMap((row, index) => differing(row, told(table, found[index] ?? {})).map((field) => `${list.name}.${field}`))),
+    ...new Set(
+      sorted.flatMap((row, index) =>
+        differing(row, told(table, found[index] ?? {})).map((field) => `${list.name}.${field}`),
+      ),
+    ),
   ];
 };
 
@@ -165,7 +208,9 @@ const differingShare = (table: ProjectedShares, expected: Expected, found: Seen[
 
 /** As PostgreSQL sorts numbers, and texts by the collation "C". */
 const compareIds = (one: unknown, other: unknown): number =>
-  typeof one === 'number' && typeof other === 'number' ? one - other : Buffer.compare(Buffer.from(String(one)), Buffer.from(String(other)));
+  typeof one === 'number' && typeof other === 'number'
+    ? one - other
+    : Buffer.compare(Buffer.from(String(one)), Buffer.from(String(other)));
 
 const differing = (
   expected: Readonly<Record<string, unknown>> | undefined,
@@ -176,10 +221,14 @@ const differing = (
 };
 
 /**
- * Holds the row of a stream against its events, but for a person who is being erased: until the projector has come to their deletion,
- * what is personal may be there or be gone, in the row as well as in what is read of the events, and nobody can tell which is right.
+ * Holds the row of a stream against its events, but for a person who is being erased: until the projector has
+ * come to their deletion, what is personal may be there or be gone, in the row as well as in what is read of
+ * the events, and nobody can tell which is right.
  */
-export const checkRowUnlessLeaving = async (dependencies: RowDependencies, stream: StreamName): Promise<readonly Difference[]> => {
+export const checkRowUnlessLeaving = async (
+  dependencies: RowDependencies,
+  stream: StreamName,
+): Promise<readonly Difference[]> => {
   const found = await checkRow(dependencies, stream);
   if (found.length === 0) return found;
   const person = await personOf(dependencies, stream);
@@ -189,17 +238,25 @@ export const checkRowUnlessLeaving = async (dependencies: RowDependencies, strea
   return erased.isDeparted ? checkRow(dependencies, stream) : [];
 };
 
-const personOf = async ({ eventLog, tables }: RowDependencies, stream: StreamName): Promise<UserId | undefined> => {
+const personOf = async (
+  { eventLog, tables }: RowDependencies,
+  stream: StreamName,
+): Promise<UserId | undefined> => {
   const row = tables.rowOf(stream);
-  const { person } = row === undefined ? {} : ([row.table, ...row.table.items].find((each) => each.person !== null) ?? {});
+  const { person } =
+    row === undefined ? {} : ([row.table, ...row.table.items].find((each) => each.person !== null) ?? {});
   if (row === undefined || !person) return undefined;
   if (person === 'id') return row.id as UserId;
-  for await (const [first] of eventLog.read(stream)) return first?.data[fieldOf(person)] as UserId | undefined;
+  for await (const [first] of eventLog.read(stream))
+    return first?.data[fieldOf(person)] as UserId | undefined;
   return undefined;
 };
 
 /** Nothing where their key is there, or was destroyed without their deletion being recorded. */
-const readErased = async ({ pool, eventLog }: RowDependencies, person: UserId): Promise<{ readonly isDeparted: boolean } | undefined> => {
+const readErased = async (
+  { pool, eventLog }: RowDependencies,
+  person: UserId,
+): Promise<{ readonly isDeparted: boolean } | undefined> => {
   const { rows } = await pool.query<{ isDeparted: boolean }>(
     `select exists (select from ${LIVE_SCHEMA}.departed where user_id = $1) as "isDeparted"
      from public.person_key where subject = $1 and destroyed_at is not null`,

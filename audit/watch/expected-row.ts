@@ -18,7 +18,9 @@ export const expectedItems = (
   state: unknown,
   isDeparted: IsDeparted,
 ): Readonly<Record<string, readonly NonNullable<Expected>[]>> =>
-  Object.fromEntries(items.map((table) => [table.name, itemRows(table, (state as KindState).folded, isDeparted)]));
+  Object.fromEntries(
+    items.map((table) => [table.name, itemRows(table, (state as KindState).folded, isDeparted)]),
+  );
 
 /** What an aggregate must have of views, by the names of the tables: one row, or none. */
 export const expectedShares = (
@@ -32,7 +34,11 @@ export const expectedShares = (
     }),
   );
 
-const itemRows = (table: ProjectedItems, folded: AggregateState, isDeparted: IsDeparted): readonly NonNullable<Expected>[] => {
+const itemRows = (
+  table: ProjectedItems,
+  folded: AggregateState,
+  isDeparted: IsDeparted,
+): readonly NonNullable<Expected>[] => {
   if (folded.status !== 'present') return [];
   const { fields } = folded;
   const {
@@ -46,7 +52,12 @@ const itemRows = (table: ProjectedItems, folded: AggregateState, isDeparted: IsD
     [id]: item.id,
     ...(list.isOrdered && { rank: item.rank }),
     ...(table.person !== null && { [table.person]: person }),
-    ...Object.fromEntries(columns.map(([name, to, { personal }]) => [to, personal && isDeparted(Number(person)) ? null : item[name]])),
+    ...Object.fromEntries(
+      columns.map(([name, to, { personal }]) => [
+        to,
+        personal && isDeparted(Number(person)) ? null : item[name],
+      ]),
+    ),
   }));
 };
 
@@ -63,9 +74,13 @@ export const expectedRow = (
     case 'present': {
       const { fields } = folded;
       if (afterDeparture === 'removed' && isDeparted(Number(fields[kind.owner ?? 'id']))) return undefined;
-      const isErased = ({ personal }: FieldDef) => personal !== undefined && isDeparted(Number(fields[personal.of ?? kind.owner ?? 'id']));
+      const isErased = ({ personal }: FieldDef) =>
+        personal !== undefined && isDeparted(Number(fields[personal.of ?? kind.owner ?? 'id']));
       const columns = columnsOf(kind).flatMap(([name, def]) =>
-        partsOf(name, def).map((part) => [part.column, isErased(def) ? null : part.of(shownOf(def, fields[name]))]),
+        partsOf(name, def).map((part) => [
+          part.column,
+          isErased(def) ? null : part.of(shownOf(def, fields[name])),
+        ]),
       );
       return { ...Object.fromEntries(columns), ...(staysWhenEnded(kind) && { is_deleted: false }) };
     }
@@ -73,7 +88,10 @@ export const expectedRow = (
     case 'ended': {
       if (!staysWhenEnded(kind)) return undefined;
       const personal = columnsOf(kind).filter(([, def]) => def.personal);
-      return { ...Object.fromEntries(personal.map(([name, def]) => [column(name, def), null])), is_deleted: true };
+      return {
+        ...Object.fromEntries(personal.map(([name, def]) => [column(name, def), null])),
+        is_deleted: true,
+      };
     }
   }
 };

@@ -25,7 +25,11 @@ const next = () => step({ ...world.side, signal: new AbortController().signal })
 
 const chainUp = async () => {
   const { side } = world;
-  await using _chain = await startChain({ ...side, log: pino({ level: 'silent' }), metrics: createMetrics() });
+  await using _chain = await startChain({
+    ...side,
+    log: pino({ level: 'silent' }),
+    metrics: createMetrics(),
+  });
   const head = await side.eventLog.head();
   await until(
     () => readChainEnd(side.pool),
@@ -38,7 +42,8 @@ const untilEnd = async () => {
   const differences = [];
   for (;;) {
     differences.push(...(await next()).differences);
-    if ((await readWatched(world.side.pool))?.count === (await readChainEnd(world.side.pool)).count) return differences;
+    if ((await readWatched(world.side.pool))?.count === (await readChainEnd(world.side.pool)).count)
+      return differences;
   }
 };
 
@@ -54,7 +59,12 @@ test('a swap while the digest is computed makes no difference', async () => {
     await swapping.query('begin; lock table read_model.users in access exclusive mode');
     const ending = next();
     await until(
-      async () => (await side.pool.query(`select from pg_locks where not granted and relation = 'read_model.users'::regclass`)).rowCount,
+      async () =>
+        (
+          await side.pool.query(
+            `select from pg_locks where not granted and relation = 'read_model.users'::regclass`,
+          )
+        ).rowCount,
       (count) => count === 1,
     );
     await swapping.query(
@@ -70,7 +80,9 @@ test('tables of another release are not held against what this one makes of the 
   const { pool } = world.side;
   await untilProjected(world.side);
   await chainUp();
-  await pool.query(`comment on schema read_model is 'another'; update read_model.articles set title = 'As the other has it'`);
+  await pool.query(
+    `comment on schema read_model is 'another'; update read_model.articles set title = 'As the other has it'`,
+  );
   expect([...(await untilEnd()), ...(await next()).differences]).toEqual([]);
 });
 
@@ -85,7 +97,9 @@ test('whose key is gone while the projector has not come to their deletion is ta
   const projector = await side.pool.connect();
   try {
     // It stands before the deletion, with rows in its hands, which whoever erases leaves to it.
-    await projector.query(`begin; select from public.follower_checkpoint where follower = 'projector' for update`);
+    await projector.query(
+      `begin; select from public.follower_checkpoint where follower = 'projector' for update`,
+    );
     await projector.query('select from read_model.comments where author_id = $1 for update', [leaving]);
     await appendRaw(side, `user-${leaving}`, { type: 'user.deleted', data: { userId: leaving } }, length);
     const found = await untilEnd();

@@ -32,7 +32,12 @@ export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable
   observeWatch(options);
   await using opening = new AsyncDisposableStack();
   const own = opening.use(
-    openPool({ url: options.databaseUrl, applicationName: 'annals-watch', connectionsMax: 2, statementTimeoutMs: STATEMENT_MAX_MS }),
+    openPool({
+      url: options.databaseUrl,
+      applicationName: 'annals-watch',
+      connectionsMax: 2,
+      statementTimeoutMs: STATEMENT_MAX_MS,
+    }),
   );
   const stopping = new AbortController();
   const onFailure = (err: unknown) => log.error({ err }, 'The verification of the log failed and goes on.');
@@ -62,7 +67,10 @@ export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable
 
 /** Whoever verifies, every process tells of it. */
 const observeWatch = ({ pool, metrics }: Pick<WatchOptions, 'pool' | 'metrics'>): void => {
-  const verified = { name: 'annals_audit_verified_events', help: 'Events that were verified in the present round.' };
+  const verified = {
+    name: 'annals_audit_verified_events',
+    help: 'Events that were verified in the present round.',
+  };
   gauge(metrics, verified, async () => (await readWatched(pool))?.count ?? 0);
   const found = {
     name: 'annals_audit_differences',
@@ -72,6 +80,9 @@ const observeWatch = ({ pool, metrics }: Pick<WatchOptions, 'pool' | 'metrics'>)
     const watched = await readWatched(pool);
     return Math.max(watched?.differences ?? 0, watched?.finishedDifferences ?? 0);
   });
-  const finished = { name: 'annals_audit_round_finished_timestamp_seconds', help: 'When everything had been verified for the last time.' };
+  const finished = {
+    name: 'annals_audit_round_finished_timestamp_seconds',
+    help: 'When everything had been verified for the last time.',
+  };
   gauge(metrics, finished, async () => ((await readWatched(pool))?.finishedAt?.getTime() ?? 0) / 1_000);
 };

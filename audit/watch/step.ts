@@ -3,7 +3,14 @@ import { extendByAll, HASH_BYTES } from '#shared/audit/chain.ts';
 import { timeOf } from '#shared/audit/position-at.ts';
 import { readHeadsAfter, readStatement, type StoredHead } from '#shared/audit/signed-head.ts';
 import { type AuditKey, isSignedBy, readAuditKeys } from '#shared/audit/signing-keys.ts';
-import { beginRound, type Difference, endRound, moveOn, readWatched, type Watched } from '#shared/audit/watch.ts';
+import {
+  beginRound,
+  type Difference,
+  endRound,
+  moveOn,
+  readWatched,
+  type Watched,
+} from '#shared/audit/watch.ts';
 import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -25,7 +32,11 @@ export type WatchDependencies = Projection & {
 };
 
 /** How much was done, and what was found. */
-export type Step = { readonly events: number; readonly differences: readonly Difference[]; readonly isEnd: boolean };
+export type Step = {
+  readonly events: number;
+  readonly differences: readonly Difference[];
+  readonly isEnd: boolean;
+};
 
 /** So many events are taken at once, so that few statements verify many; a block may have more. */
 const STRETCH_EVENTS = 100;
@@ -45,25 +56,42 @@ export const step = async (dependencies: WatchDependencies): Promise<Step> => {
   if (!last) return finish(dependencies, watched);
   const pages = await readBetween(dependencies, watched.position, last.lastPosition);
   const events = pages.flatMap((page) => page.events);
-  const heads = (await readHeadsAfter(pool, watched.count, last.count - watched.count)).filter(({ count }) => count <= last.count);
+  const heads = (await readHeadsAfter(pool, watched.count, last.count - watched.count)).filter(
+    ({ count }) => count <= last.count,
+  );
   const differences = [
-    ...checkStretch({ count: watched.count, head, blocks, events, heads, keys: heads.length > 0 ? await readAuditKeys(pool) : [] }),
+    ...checkStretch({
+      count: watched.count,
+      head,
+      blocks,
+      events,
+      heads,
+      keys: heads.length > 0 ? await readAuditKeys(pool) : [],
+    }),
     ...(await checkDamage(pool, pages)),
   ];
   // Tables of another release say what that one makes of the events.
   const begun = !(await isOfThisRelease(pool, dependencies.tables, LIVE_SCHEMA))
     ? []
     : events.filter(({ version }) => version === FIRST).map(({ stream }) => stream);
-  for (const stream of begun) if (!dependencies.signal.aborted) differences.push(...(await checkRowUnlessLeaving(dependencies, stream)));
+  for (const stream of begun)
+    if (!dependencies.signal.aborted)
+      differences.push(...(await checkRowUnlessLeaving(dependencies, stream)));
   if (dependencies.signal.aborted) return { events: 0, differences: [], isEnd: false };
-  const isOurs = await moveOn(pool, watched, { to: { count: last.count, position: last.lastPosition }, differences });
+  const isOurs = await moveOn(pool, watched, {
+    to: { count: last.count, position: last.lastPosition },
+    differences,
+  });
   return { events: events.length, differences: isOurs ? differences : [], isEnd: false };
 };
 
 /** Where the present round is; a log that is another is begun with. */
 const goOn = async (pool: Pool, { identity }: Pick<EventLog, 'identity'>): Promise<Watched> => {
   const watched = await readWatched(pool);
-  const isUnderWay = watched && watched.log === identity && (watched.finishedAt === null || watched.finishedAt < watched.beganAt);
+  const isUnderWay =
+    watched &&
+    watched.log === identity &&
+    (watched.finishedAt === null || watched.finishedAt < watched.beganAt);
   return isUnderWay ? watched : beginRound(pool, identity);
 };
 
@@ -76,12 +104,19 @@ const nextBlocks = async (pool: Pool, after: number) => {
 };
 
 /** Where something is missing between, the hashes of the block say so. */
-const readBetween = ({ eventLog, codec, tables, signal }: WatchDependencies, after: Position, upTo: Position): Promise<readonly Page[]> =>
+const readBetween = (
+  { eventLog, codec, tables, signal }: WatchDependencies,
+  after: Position,
+  upTo: Position,
+): Promise<readonly Page[]> =>
   Array.fromAsync(readLog({ eventLog, codec, tables, signal, onHole() {} }, { after, upTo }));
 
 /** What cannot be read is parked, or was left out by an operator, or nobody knows of it. */
 const checkDamage = async (pool: Pool, pages: readonly Page[]): Promise<readonly Difference[]> => {
-  const damaged = pages.flatMap(({ prepared, damagedElsewhere }) => [...prepared.damaged, ...damagedElsewhere]);
+  const damaged = pages.flatMap(({ prepared, damagedElsewhere }) => [
+    ...prepared.damaged,
+    ...damagedElsewhere,
+  ]);
   if (damaged.length === 0) return [];
   const { rows } = await pool.query<{ stream: StreamName; version: Version; isParked: boolean }>(
     `select stream, version, true as "isParked" from ${LIVE_SCHEMA}.parked where stream = any($1)
@@ -89,18 +124,35 @@ const checkDamage = async (pool: Pool, pages: readonly Page[]): Promise<readonly
      select stream, version, false from public.projection_skip where stream = any($1)`,
     [damaged.map(({ stream }) => stream)],
   );
-  const isKnown = ({ stream, version }: { readonly stream: StreamName; readonly version: Version }): boolean =>
-    rows.some((row) => row.stream === stream && (row.isParked ? row.version <= version : row.version === version));
+  const isKnown = ({
+    stream,
+    version,
+  }: {
+    readonly stream: StreamName;
+    readonly version: Version;
+  }): boolean =>
+    rows.some(
+      (row) => row.stream === stream && (row.isParked ? row.version <= version : row.version === version),
+    );
   return damaged
     .filter((event) => !isKnown(event))
-    .map(({ stream, version, position }) => ({ kind: 'event_unreadable', stream, version, position, fields: [] }));
+    .map(({ stream, version, position }) => ({
+      kind: 'event_unreadable',
+      stream,
+      version,
+      position,
+      fields: [],
+    }));
 };
 
 /** The tables come to what the projector has kept of them. */
 const finish = async (dependencies: WatchDependencies, watched: Watched): Promise<Step> => {
   const { pool } = dependencies;
   const fields = await otherThanKept(dependencies);
-  const differences = fields.length === 0 ? [] : [{ kind: 'digest_different', stream: null, version: null, position: null, fields }];
+  const differences =
+    fields.length === 0
+      ? []
+      : [{ kind: 'digest_different', stream: null, version: null, position: null, fields }];
   const isOurs = await moveOn(pool, watched, { to: watched, differences });
   if (isOurs) await endRound(pool, watched);
   return { events: 0, differences: isOurs ? differences : [], isEnd: true };
@@ -113,16 +165,26 @@ const otherThanKept = async ({ pool, tables, signal }: WatchDependencies): Promi
     await connection.query('set transaction isolation level repeatable read, read only');
     const kept = await readKeptDigest(connection);
     if (!kept) return [];
-    const computed = await untilAborted({ pool, signal }, connection, () => computeDigestOn(connection, tables, LIVE_SCHEMA));
-    return Object.entries(computed).flatMap(([table, digest]) => (kept.digests[table as keyof typeof computed] === digest ? [] : [table]));
+    const computed = await untilAborted({ pool, signal }, connection, () =>
+      computeDigestOn(connection, tables, LIVE_SCHEMA),
+    );
+    return Object.entries(computed).flatMap(([table, digest]) =>
+      kept.digests[table as keyof typeof computed] === digest ? [] : [table],
+    );
   });
-  // After a swap the name stands for other tables, of which a snapshot from before it sees only a part: the next round looks at them.
+  // After a swap the name stands for other tables, of which a snapshot from before it sees only a part: the
+  // next round looks at them.
   return fields.length > 0 && (await readLive(pool)) === before ? fields : [];
 };
 
-/** Which schema has the name of the live read model just now: names are looked up as they are, whatever a snapshot sees. */
+/**
+ * Which schema has the name of the live read model just now: names are looked up as they are, whatever a
+ * snapshot sees.
+ */
 const readLive = async (pool: Pool): Promise<number | null> => {
-  const { rows } = await pool.query<{ schema: number | null }>('select to_regnamespace($1)::oid as schema', [LIVE_SCHEMA]);
+  const { rows } = await pool.query<{ schema: number | null }>('select to_regnamespace($1)::oid as schema', [
+    LIVE_SCHEMA,
+  ]);
   return rows[0]?.schema ?? null;
 };
 
@@ -144,13 +206,19 @@ const checkStretch = ({ count, head, blocks, events, heads, keys }: Stretch): re
   for (const block of blocks) {
     const from = next;
     while (next < events.length && (events[next]?.position ?? 0) <= block.lastPosition) next += 1;
-    const seen = events.slice(from, next).map((event) => ({ ...event, hash: hashOf(event), at: timeOf(event) }));
+    const seen = events
+      .slice(from, next)
+      .map((event) => ({ ...event, hash: hashOf(event), at: timeOf(event) }));
     differences.push(...compareBlock(block, seen).map(({ finding }) => differenceOf(finding)));
     const isNext = block.count - block.events === at;
-    if (!isNext || !extendByAll(before, block.hashes).equals(block.head)) differences.push(placed('block_changed', block.lastPosition));
-    const covered = heads.filter((each) => each.count > block.count - block.events && each.count <= block.count);
+    if (!isNext || !extendByAll(before, block.hashes).equals(block.head))
+      differences.push(placed('block_changed', block.lastPosition));
+    const covered = heads.filter(
+      (each) => each.count > block.count - block.events && each.count <= block.count,
+    );
     for (const signed of covered)
-      if (!isRight(signed, { block, before, keys })) differences.push(placed('head_changed', block.lastPosition));
+      if (!isRight(signed, { block, before, keys }))
+        differences.push(placed('head_changed', block.lastPosition));
     [before, at] = [block.head, block.count];
   }
   return differences;
@@ -166,7 +234,13 @@ const differenceOf = (finding: Found): Difference => ({
   fields: [],
 });
 
-const placed = (kind: string, position: Position): Difference => ({ kind, position, stream: null, version: null, fields: [] });
+const placed = (kind: string, position: Position): Difference => ({
+  kind,
+  position,
+  stream: null,
+  version: null,
+  fields: [],
+});
 
 type Place = { readonly block: Block; readonly before: Buffer; readonly keys: readonly AuditKey[] };
 

@@ -45,7 +45,14 @@ const open = async (startLog: (typeof LOG_ENGINES)[number][1]) => {
 };
 
 const webhook = {
-  ...{ url: 'https://shop.example/hook', description: 'The shop', eventTypes: ['article.*'], filter: {}, payload: 'thin', ordered: false },
+  ...{
+    url: 'https://shop.example/hook',
+    description: 'The shop',
+    eventTypes: ['article.*'],
+    filter: {},
+    payload: 'thin',
+    ordered: false,
+  },
   ...{ headers: { 'X-Team': 'one' }, limits: { ratePerSecond: 5, concurrency: 1 }, enabled: true },
 } as const;
 
@@ -57,9 +64,15 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     const { side } = world;
     const userId = await registerUser(side, { name: 'Gone', email: 'gone@example.com' });
     const articleId = await world.writeSome(userId);
-    await side.send({ type: 'RegisterWebhook', ...webhook, eventTypes: ['article.*'] } as never, by(as(userId)));
+    await side.send(
+      { type: 'RegisterWebhook', ...webhook, eventTypes: ['article.*'] } as never,
+      by(as(userId)),
+    );
     const owner = world.authors[0] as UserId;
-    await side.send({ type: 'RegisterWebhook', ...webhook, eventTypes: ['article.*'] } as never, by(as(owner)));
+    await side.send(
+      { type: 'RegisterWebhook', ...webhook, eventTypes: ['article.*'] } as never,
+      by(as(owner)),
+    );
     await side.send({ type: 'DeleteUser', userId }, by(as(userId)));
     const { length } = (await Array.fromAsync(side.eventLog.read(`article-${articleId}` as never))).flat();
     await appendRaw(side, `article-${articleId}`, { type: 'article.eaten', data: {} }, length);
@@ -83,7 +96,11 @@ describe('on PostgreSQL', () => {
 
   test.each([
     [`update read_model.users set name = 'Eve' where id = $1`, 'users', ['name']],
-    [`update read_model.articles set title = 'Other', body = 'Other' where author_id = $1`, 'articles', ['title', 'body']],
+    [
+      `update read_model.articles set title = 'Other', body = 'Other' where author_id = $1`,
+      'articles',
+      ['title', 'body'],
+    ],
     ['delete from read_model.comments where author_id = $1', 'comments', ['id']],
     ['update read_model.comments set author_id = 1 where author_id = $1', 'comments', ['author_id']],
   ])('%s is found, by its row and by its field', async (statement, table, fields) => {
@@ -91,9 +108,12 @@ describe('on PostgreSQL', () => {
     await world.side.pool.query(statement, [world.authors[0]]);
     const found = await round();
     const rows = found.filter(({ kind }) => kind === 'row_different');
-    expect(rows).toEqual([expect.objectContaining({ stream: expect.stringContaining(`${table.slice(0, -1)}-`), fields })]);
+    expect(rows).toEqual([
+      expect.objectContaining({ stream: expect.stringContaining(`${table.slice(0, -1)}-`), fields }),
+    ]);
     // Personal fields stand in no digest: they are found by their row alone.
-    if (table !== 'users') expect(found).toContainEqual(expect.objectContaining({ kind: 'digest_different', fields: [table] }));
+    if (table !== 'users')
+      expect(found).toContainEqual(expect.objectContaining({ kind: 'digest_different', fields: [table] }));
     expect(await listDifferences(world.side.pool)).toHaveLength(found.length);
     expect(await readWatched(world.side.pool)).toMatchObject({ finishedDifferences: found.length });
   });
@@ -109,13 +129,21 @@ describe('on PostgreSQL', () => {
     const found = await round();
     expect(found).toHaveLength(2);
     expect(found).toContainEqual(expect.objectContaining({ kind: 'row_different', fields: ['title'] }));
-    expect(found).toContainEqual(expect.objectContaining({ kind: 'event_changed', stream: expect.stringMatching(/^article-/) }));
+    expect(found).toContainEqual(
+      expect.objectContaining({ kind: 'event_changed', stream: expect.stringMatching(/^article-/) }),
+    );
   });
 
   test('it goes on where it was, and again from the beginning after the end, at its rate', async () => {
     await chainUp();
     const { pool } = world.side;
-    const options = { ...world.side, log: silent, metrics: createMetrics(), eventsPerSecond: 1_000_000, pauseMs: 10 };
+    const options = {
+      ...world.side,
+      log: silent,
+      metrics: createMetrics(),
+      eventsPerSecond: 1_000_000,
+      pauseMs: 10,
+    };
     {
       await using _watch = await startWatch(options);
       await until(

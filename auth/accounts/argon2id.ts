@@ -22,7 +22,14 @@ const ofNode: Derive = (given) => promisify(crypto.argon2)('argon2id', given);
 export const ofPackage = async (): Promise<Derive> => {
   const { hashRaw } = await loadEngine('Node 22', () => import('@node-rs/argon2'));
   return ({ message, nonce, parallelism, memory, passes, tagLength }) =>
-    hashRaw(message, { algorithm: ARGON2ID, salt: nonce, parallelism, memoryCost: memory, timeCost: passes, outputLen: tagLength });
+    hashRaw(message, {
+      algorithm: ARGON2ID,
+      salt: nonce,
+      parallelism,
+      memoryCost: memory,
+      timeCost: passes,
+      outputLen: tagLength,
+    });
 };
 
 /** Its types have it as an enumeration that is no value. */

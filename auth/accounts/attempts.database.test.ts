@@ -27,7 +27,8 @@ afterAll(async () => {
   await database?.[Symbol.asyncDispose]();
 });
 
-const takeMany = (times: number, subject: string) => Promise.all(Array.from({ length: times }, () => attempts.take(slow, subject)));
+const takeMany = (times: number, subject: string) =>
+  Promise.all(Array.from({ length: times }, () => attempts.take(slow, subject)));
 
 test('of many at once exactly as many as there are get one, and one of them is told to be the last', async () => {
   const taken = await takeMany(20, 'at-once');
@@ -68,13 +69,16 @@ test('subjects and allowances do not concern each other, and nobody can be read 
 });
 
 test('what is over is cleared away', async () => {
-  await pool.query(`insert into auth.attempt (key, tat) select 'old-' || n, now() - interval '1 day' from generate_series(1, 120) n`);
+  await pool.query(
+    `insert into auth.attempt (key, tat) select 'old-' || n, now() - interval '1 day' from generate_series(1, 120) n`,
+  );
   for (let times = 0; times < 3; times += 1) await attempts.take(slow, 'clears');
   expect((await pool.query(`select from auth.attempt where key like 'old-%'`)).rowCount).toBe(0);
 });
 
 describe('guesses at an account', () => {
-  const guess = (account: string, address: string, device?: string) => limits.admit({ account, address, device });
+  const guess = (account: string, address: string, device?: string) =>
+    limits.admit({ account, address, device });
 
   test('are ten from one address, and the eleventh waits; others have their own, and a success clears that of its address', async () => {
     const guesses = [];
@@ -105,7 +109,9 @@ test('fifty guesses from one address, whoever is guessed at', async () => {
   for (let each = 0; each < 51; each += 1)
     guesses.push(await limits.admit({ account: `user-${each}`, address: '203.0.113.1', device: undefined }));
   expect(guesses.filter(({ granted }) => granted)).toHaveLength(50);
-  expect(await limits.admit({ account: 'user-1', address: '203.0.113.2', device: undefined })).toMatchObject({ granted: true });
+  expect(await limits.admit({ account: 'user-1', address: '203.0.113.2', device: undefined })).toMatchObject({
+    granted: true,
+  });
 });
 
 test('a clock that was set back makes nobody wait longer than all attempts together take', async () => {

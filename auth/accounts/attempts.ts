@@ -3,8 +3,8 @@ import type { Pool } from '#shared/database/pool.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 
 /**
- * So many at once, and then one per interval (GCRA), counted in PostgreSQL for all processes together. The rate limits of
- * requests are something else: they go on where their engine is down, and take back nothing.
+ * So many at once, and then one per interval (GCRA), counted in PostgreSQL for all processes together. The
+ * rate limits of requests are something else: they go on where their engine is down, and take back nothing.
  */
 export type Allowance = { readonly name: string; readonly burst: number; readonly intervalMs: number };
 
@@ -16,7 +16,9 @@ export type Attempts = {
   forget(allowance: Allowance, subject: string): Promise<void>;
 };
 
-type Taken = { readonly granted: true; readonly isLast: boolean } | { readonly granted: false; readonly waitMs: number };
+type Taken =
+  | { readonly granted: true; readonly isLast: boolean }
+  | { readonly granted: false; readonly waitMs: number };
 
 const OVER_AT_ONCE = 50;
 
@@ -57,7 +59,11 @@ const take = async (pool: Pool, key: string, { burst, intervalMs }: Allowance): 
     : { granted: true, isLast: taken.leftMs < intervalMs };
 };
 
-const waitOf = async (pool: Pool, key: string, { burst, intervalMs }: Omit<Allowance, 'name'>): Promise<number> => {
+const waitOf = async (
+  pool: Pool,
+  key: string,
+  { burst, intervalMs }: Omit<Allowance, 'name'>,
+): Promise<number> => {
   // One that is further away than all attempts together was written before the database's clock was set back.
   await pool.query(
     `update auth.attempt set tat = clock_timestamp() + $2 * interval '1 millisecond'

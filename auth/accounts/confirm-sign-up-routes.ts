@@ -50,8 +50,8 @@ export type ConfirmationDependencies = {
 const PER_ADDRESS: Allowance = { name: 'sign-up-confirm-address', burst: 30, intervalMs: 30_000 };
 
 /**
- * Sends a link to the address that somebody typed, or word to the owner of the account that has it already. All of it happens
- * after the answer but the hash, so that neither the page nor its time tells which.
+ * Sends a link to the address that somebody typed, or word to the owner of the account that has it already.
+ * All of it happens after the answer but the hash, so that neither the page nor its time tells which.
  */
 export const askForConfirmation = async (
   dependencies: Pick<SignUpRouteDependencies, 'credentials' | 'persons'> & ConfirmationDependencies,
@@ -67,16 +67,25 @@ export const askForConfirmation = async (
     }
     const { name: whom, email: to } = await readProfile(owner.userId);
     if (to === undefined) return undefined;
-    return hasAccountMessage({ to, name: whom, accountUrl: `${issuerUrl}${PATHS.home}`, resetUrl: `${issuerUrl}${RESET_PATH}` });
+    return hasAccountMessage({
+      to,
+      name: whom,
+      accountUrl: `${issuerUrl}${PATHS.home}`,
+      resetUrl: `${issuerUrl}${RESET_PATH}`,
+    });
   });
 };
 
 const LINK_MAX = 100;
-const Confirm = z.object({ token: formToken, link: z.string().max(LINK_MAX), password: z.string().max(PASSWORD_MAX) });
+const Confirm = z.object({
+  token: formToken,
+  link: z.string().max(LINK_MAX),
+  password: z.string().max(PASSWORD_MAX),
+});
 
 /**
- * Where the link leads. The account is made once the password is typed again: whoever got the mail and did not sign up does not
- * confirm a stranger's password by one click.
+ * Where the link leads. The account is made once the password is typed again: whoever got the mail and did
+ * not sign up does not confirm a stranger's password by one click.
  */
 export const confirmSignUpRoutes = (dependencies: SignUpRouteDependencies): Router =>
   Router()
@@ -91,38 +100,63 @@ export const confirmSignUpRoutes = (dependencies: SignUpRouteDependencies): Rout
 type Exchange = { readonly request: Request; readonly response: Response };
 type Filled = { readonly link: string; readonly problems: Problems<'password'>; readonly status?: number };
 
-const show = async ({ tokens, cookie, pending }: SignUpRouteDependencies, { request, response }: Exchange, filled: Filled) => {
+const show = async (
+  { tokens, cookie, pending }: SignUpRouteDependencies,
+  { request, response }: Exchange,
+  filled: Filled,
+) => {
   const wanted = await pending.find(filled.link);
   if (wanted === undefined) throw new PageRefusal(signUpOverPage);
   const token = tokens.issue('confirm-sign-up', [cookie.settle(request, response)]);
   answerPage(response, confirmSignUpPage({ ...filled, token, email: wanted.email }));
 };
 
-const submit = async (dependencies: SignUpRouteDependencies, request: Request, response: Response): Promise<void> => {
+const submit = async (
+  dependencies: SignUpRouteDependencies,
+  request: Request,
+  response: Response,
+): Promise<void> => {
   const { tokens, cookie, attempts, pending, credentials, pool, signUp: role, emailHash } = dependencies;
   const { token, link, password } = fieldsOf(Confirm, request);
   const known = cookie.read(request);
   if (known === undefined || !tokens.verify(token, 'confirm-sign-up', [known])) throw new PageRefusal(FORGED);
   const wanted = await pending.find(link);
   if (wanted === undefined || role === 'off') throw new PageRefusal(signUpOverPage);
-  const again = (problems: Filled['problems'], status: number) => show(dependencies, { request, response }, { link, problems, status });
+  const again = (problems: Filled['problems'], status: number) =>
+    show(dependencies, { request, response }, { link, problems, status });
   const taken = await attempts.take(PER_ADDRESS, clientAddress(request));
   if (!taken.granted) {
     response.set('Retry-After', String(waitSeconds(taken.waitMs)));
     return again({ form: `Too many attempts. Try again in ${waitText(taken.waitMs)}.` }, 429);
   }
-  if (!(await credentials.matches(password, wanted.phc))) return again({ password: 'This is not the password that was chosen.' }, 422);
+  if (!(await credentials.matches(password, wanted.phc)))
+    return again({ password: 'This is not the password that was chosen.' }, 422);
   const { id: formId, name, email } = wanted;
-  const applicant = { formId, name, email, password, role, requestId: requestIdOf(request), trace: traceparentOf(request) };
+  const applicant = {
+    formId,
+    name,
+    email,
+    password,
+    role,
+    requestId: requestIdOf(request),
+    trace: traceparentOf(request),
+  };
   const result = await signUp(dependencies, applicant);
-  if (result.outcome !== 'done') return again({ form: ANSWERS[result.outcome].text }, ANSWERS[result.outcome].status);
+  if (result.outcome !== 'done')
+    return again({ form: ANSWERS[result.outcome].text }, ANSWERS[result.outcome].status);
   await confirm(pool, { userId: result.person.userId, emailHash: emailHash(email) });
   await pending.end(link);
   response.redirect(303, '/sign-up/done');
 };
 
 const ANSWERS = {
-  taken: { text: 'This address has an account already. Sign in with it, or choose a new password.', status: 409 },
+  taken: {
+    text: 'This address has an account already. Sign in with it, or choose a new password.',
+    status: 409,
+  },
   repeated: { text: 'This link has been used before. Sign in.', status: 409 },
-  busy: { text: 'It is not certain yet that this worked. Send it once more: you will not get two accounts.', status: 503 },
+  busy: {
+    text: 'It is not certain yet that this worked. Send it once more: you will not get two accounts.',
+    status: 503,
+  },
 } as const satisfies Record<Exclude<SignedUp['outcome'], 'done'>, { text: string; status: number }>;

@@ -47,15 +47,20 @@ export const consentRoutes = (dependencies: ConsentDependencies): Router =>
       // Our own applications do not ask for what is theirs anyway.
       if (asked.client?.firstParty) return allow(dependencies, asked, { request, response, byUser: false });
       const isUnconfirmed = await mustConfirm(dependencies, Number(userIdOf(asked)) as UserId);
-      answerPage(response, isUnconfirmed ? refusalOf(dependencies, asked) : await pageOf(dependencies, asked));
+      answerPage(
+        response,
+        isUnconfirmed ? refusalOf(dependencies, asked) : await pageOf(dependencies, asked),
+      );
     })
     .post('/consent/:uid', ...readForm, async (request, response) => {
       const form = fieldsOf(Consent, request);
       const asked = await askedOf(dependencies, 'consent', request, response);
       const { uid } = asked.interaction;
-      if (!dependencies.tokens.verify(form.token, 'consent', [uid, userIdOf(asked)])) throw new PageRefusal(FORGED);
+      if (!dependencies.tokens.verify(form.token, 'consent', [uid, userIdOf(asked)]))
+        throw new PageRefusal(FORGED);
       if (form.decision === 'deny') return finish(dependencies, { request, response, result: CANCELLED });
-      if (await mustConfirm(dependencies, Number(userIdOf(asked)) as UserId)) throw new PageRefusal(refusalOf(dependencies, asked));
+      if (await mustConfirm(dependencies, Number(userIdOf(asked)) as UserId))
+        throw new PageRefusal(refusalOf(dependencies, asked));
       return allow(dependencies, asked, { request, response, byUser: true });
     })
     .all('/consent/:uid', refuseOtherMethods('GET', 'HEAD', 'POST'));
@@ -142,7 +147,10 @@ const askedScopes = async (provider: Provider, interaction: Interaction): Promis
 const scopesOf = (grant: Grant | undefined): readonly string[] => {
   if (grant === undefined) return [];
   const resources = Object.keys(grant.resources ?? {});
-  return [grant.getOIDCScope(), ...resources.map((resource) => grant.getResourceScope(resource))].join(' ').split(' ').filter(Boolean);
+  return [grant.getOIDCScope(), ...resources.map((resource) => grant.getResourceScope(resource))]
+    .join(' ')
+    .split(' ')
+    .filter(Boolean);
 };
 
 /** Writes down what was allowed, beside what was allowed before. */
@@ -159,6 +167,7 @@ const consent = async (
   const { missingOIDCScope, missingOIDCClaims, missingResourceScopes } = missingOf(interaction);
   if (missingOIDCScope.length > 0) grant.addOIDCScope(missingOIDCScope.join(' '));
   if (missingOIDCClaims.length > 0) grant.addOIDCClaims(missingOIDCClaims);
-  for (const [resource, scopes] of Object.entries(missingResourceScopes)) grant.addResourceScope(resource, scopes.join(' '));
+  for (const [resource, scopes] of Object.entries(missingResourceScopes))
+    grant.addResourceScope(resource, scopes.join(' '));
   return { grantId: await grant.save(), clientId, scopes: scopesOf(grant) };
 };

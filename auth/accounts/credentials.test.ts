@@ -10,7 +10,8 @@ describe('a password', () => {
     expect(isOutdated(phc)).toBe(false);
   });
 
-  test('has another hash each time', async () => expect(await hashPassword('x')).not.toBe(await hashPassword('x')));
+  test('has another hash each time', async () =>
+    expect(await hashPassword('x')).not.toBe(await hashPassword('x')));
 
   test('is the same composed and decomposed', async () => {
     expect(await verifyPassword('cafe\u0301', await hashPassword('caf\u00e9'))).toBe(true);
@@ -31,7 +32,10 @@ test.each([
   ['empty', ''],
   ['of another algorithm', '$2b$12$abcdefghijklmnopqrstuv'],
   ['with a name only', '$argon2id$'],
-  ['that would take all memory', '$argon2id$v=19$m=99999999,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'],
+  [
+    'that would take all memory',
+    '$argon2id$v=19$m=99999999,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc',
+  ],
 ])('a stored hash that is %s is told, not taken for a wrong password', async (_what, phc) => {
   await expect(verifyPassword('x', phc)).rejects.toThrow('not an argon2id PHC string');
 });

@@ -6,7 +6,10 @@ import { createTurns, TooBusy } from './turns.ts';
 
 /** Passwords, as argon2id PHC strings; they are no events, because they must not outlive their change. */
 export type Credentials = {
-  /** Whether it is this person's password. Nobody, or somebody without one, takes as long as somebody with one. */
+  /**
+   * Whether it is this person's password. Nobody, or somebody without one, takes as long as somebody with
+   * one.
+   */
   verify(userId: UserId | undefined, password: string): Promise<boolean>;
   set(userId: UserId, password: string): Promise<void>;
   /** When it was set; undefined for who has none. */
@@ -48,12 +51,21 @@ const unlessBusy = (error: unknown): void => {
 };
 
 const selectPhc = async (pool: Pool, userId: UserId): Promise<string | undefined> => {
-  const { rows } = await pool.query<{ phc: string }>('select phc from auth.credential where user_id = $1', [userId]);
+  const { rows } = await pool.query<{ phc: string }>('select phc from auth.credential where user_id = $1', [
+    userId,
+  ]);
   return rows[0]?.phc;
 };
 
-/** Answers false where the person was deleted. Nobody comes to have a password between that and the end of this. */
-export const setPhc = async (database: Pick<Pool, 'query'>, userId: UserId, phc: string): Promise<boolean> => {
+/**
+ * Answers false where the person was deleted. Nobody comes to have a password between that and the end of
+ * this.
+ */
+export const setPhc = async (
+  database: Pick<Pool, 'query'>,
+  userId: UserId,
+  phc: string,
+): Promise<boolean> => {
   const { rowCount } = await database.query(
     `insert into auth.credential (user_id, phc)
      select user_id, $2 from auth.person where user_id = $1 and status = 'active' for share
@@ -72,14 +84,25 @@ const upsertPhc = async (pool: Pool, userId: UserId, phc: string): Promise<void>
 };
 
 const selectChangedAt = async (pool: Pool, userId: UserId): Promise<Date | undefined> => {
-  const { rows } = await pool.query<{ changed_at: Date }>('select changed_at from auth.credential where user_id = $1', [userId]);
+  const { rows } = await pool.query<{ changed_at: Date }>(
+    'select changed_at from auth.credential where user_id = $1',
+    [userId],
+  );
   return rows[0]?.changed_at;
 };
 
 /** A password that was changed meanwhile stays changed. */
-const renew = async (pool: Pool, userId: UserId, { password, phc }: { password: string; phc: string }): Promise<void> => {
+const renew = async (
+  pool: Pool,
+  userId: UserId,
+  { password, phc }: { password: string; phc: string },
+): Promise<void> => {
   const renewed = await hashPassword(password);
-  await pool.query('update auth.credential set phc = $3 where user_id = $1 and phc = $2', [userId, phc, renewed]);
+  await pool.query('update auth.credential set phc = $3 where user_id = $1 and phc = $2', [
+    userId,
+    phc,
+    renewed,
+  ]);
 };
 
 /** Argon2id at what OWASP recommends at the least: 19 MiB, two passes, one lane. About 45 ms of one core. */
@@ -97,7 +120,11 @@ type Parsed = { readonly parameters: Parameters; readonly salt: Buffer; readonly
 /** A new hash as a PHC string, which says how it was made. */
 export const hashPassword = async (password: string): Promise<string> => {
   const salt = randomBytes(SALT_BYTES);
-  return format({ parameters: CURRENT, salt, hash: await hashWith(password, { parameters: CURRENT, salt, hashBytes: HASH_BYTES }) });
+  return format({
+    parameters: CURRENT,
+    salt,
+    hash: await hashWith(password, { parameters: CURRENT, salt, hashBytes: HASH_BYTES }),
+  });
 };
 
 /** Throws where the string is not one of ours: that is no wrong password, but a broken row. */
@@ -135,12 +162,19 @@ const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+
 const format = ({ parameters: { memoryKiB, passes, lanes }, salt, hash }: Parsed): string =>
   `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${lanes}$${unpadded(salt)}$${unpadded(hash)}`;
 
-const PHC = /^\$argon2id\$v=19\$m=(\d{1,8}),t=(\d{1,3}),p=(\d{1,3})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
+const PHC =
+  /^\$argon2id\$v=19\$m=(\d{1,8}),t=(\d{1,3}),p=(\d{1,3})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
 const parse = (phc: string): Parsed => {
   const [, memory, passes, lanes, salt = '', hash = ''] = PHC.exec(phc) ?? [];
   const parameters = { memoryKiB: Number(memory), passes: Number(passes), lanes: Number(lanes) };
-  if (!(parameters.memoryKiB <= MEMORY_KIB_MAX && parameters.passes <= PASSES_MAX && parameters.lanes <= LANES_MAX)) {
+  if (
+    !(
+      parameters.memoryKiB <= MEMORY_KIB_MAX &&
+      parameters.passes <= PASSES_MAX &&
+      parameters.lanes <= LANES_MAX
+    )
+  ) {
     throw new Error('a stored password hash is not an argon2id PHC string within bounds');
   }
   return { parameters, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };

@@ -7,7 +7,10 @@ import { messagePage } from '../pages/message-page.ts';
 import type { Allowance, Attempts } from './attempts.ts';
 import { waitSeconds, waitText } from './sign-in-limits.ts';
 
-/** A code lives for ten minutes and is one of 20^8: who tries 30 of them at once and two a minute finds none (RFC 8628, 5.1). */
+/**
+ * A code lives for ten minutes and is one of 20^8: who tries 30 of them at once and two a minute finds none
+ * (RFC 8628, 5.1).
+ */
 const PER_ADDRESS: Allowance = { name: 'device-code', burst: 30, intervalMs: 30_000 };
 
 const missed = new WeakSet<IncomingMessage>();
@@ -20,7 +23,8 @@ export const markMissed = (request: IncomingMessage): void => void missed.add(re
 export const givenCode = (request: IncomingMessage): string => given.get(request) ?? '';
 
 /** Stands before oidc-provider's own page for codes. */
-export const deviceGuesses = (attempts: Attempts): Router => Router().get('/device', showGivenCode).post('/device', countGuesses(attempts));
+export const deviceGuesses = (attempts: Attempts): Router =>
+  Router().get('/device', showGivenCode).post('/device', countGuesses(attempts));
 
 /** oidc-provider would send a code in the address on by a script; our page shows it in the field instead. */
 const showGivenCode: RequestHandler = (request, _response, next) => {
@@ -30,7 +34,10 @@ const showGivenCode: RequestHandler = (request, _response, next) => {
   next();
 };
 
-/** One is taken before the code is looked up, so that many at once are no way around, and given back where it was no miss. */
+/**
+ * One is taken before the code is looked up, so that many at once are no way around, and given back where it
+ * was no miss.
+ */
 const countGuesses =
   (attempts: Attempts): RequestHandler =>
   async (request, response, next) => {

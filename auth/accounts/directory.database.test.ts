@@ -88,7 +88,11 @@ test('a change of address and role is followed, and the old address finds nobody
   const [email, next] = [anAddress(), anAddress()];
   const userId = await registerUser(side, { email, role: 'reader' });
   await side.send({ type: 'UpdateUser', userId, email: next, role: 'admin' }, by(system));
-  expect(await until(() => persons.byEmail(next), Boolean)).toMatchObject({ userId, role: 'admin', version: 2 });
+  expect(await until(() => persons.byEmail(next), Boolean)).toMatchObject({
+    userId,
+    role: 'admin',
+    version: 2,
+  });
   expect(await persons.byEmail(email)).toBeUndefined();
   await side.send({ type: 'UpdateUser', userId, email: null }, by(system));
   await until(
@@ -227,7 +231,12 @@ test('an older event heard late does not undo what was written at once', async (
 
 test('a damaged event holds up nobody else', async () => {
   await using persons = await open();
-  const damaged = { id: randomUUID() as EventId, type: 'user.registered', data: { userId: 'x' }, metadata: {} };
+  const damaged = {
+    id: randomUUID() as EventId,
+    type: 'user.registered',
+    data: { userId: 'x' },
+    metadata: {},
+  };
   await eventLog.append(`user-${randomInt(1_000_000)}` as StreamName, NO_STREAM, [damaged]);
   const email = anAddress();
   await registerUser(side, { email });
@@ -235,9 +244,13 @@ test('a damaged event holds up nobody else', async () => {
 });
 
 test('a checkpoint beyond the end of the log refuses to start', async () => {
-  await pool.query(`update public.follower_checkpoint set position = position + 1000000 where follower = 'auth-directory'`);
+  await pool.query(
+    `update public.follower_checkpoint set position = position + 1000000 where follower = 'auth-directory'`,
+  );
   await expect(open()).rejects.toThrow('beyond the end of the event log');
-  await pool.query(`update public.follower_checkpoint set position = position - 1000000 where follower = 'auth-directory'`);
+  await pool.query(
+    `update public.follower_checkpoint set position = position - 1000000 where follower = 'auth-directory'`,
+  );
 });
 
 test('a password hashed with other parameters is hashed anew at the next sign-in', async () => {
@@ -245,7 +258,9 @@ test('a password hashed with other parameters is hashed anew at the next sign-in
   const outdated = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
   await pool.query('insert into auth.credential (user_id, phc) values ($1, $2)', [userId, outdated]);
   expect(await credentials.verify(userId, 'password')).toBe(true);
-  const { rows } = await pool.query<{ phc: string }>('select phc from auth.credential where user_id = $1', [userId]);
+  const { rows } = await pool.query<{ phc: string }>('select phc from auth.credential where user_id = $1', [
+    userId,
+  ]);
   expect(rows[0]?.phc).toMatch(/^\$argon2id\$v=19\$m=19456,/);
   expect(await credentials.verify(userId, 'password')).toBe(true);
 });
@@ -258,7 +273,8 @@ test('a changed role ends the tokens that name the earlier one, any other change
     (person) => person?.role === 'admin',
   );
   const endedTokens = async () =>
-    (await pool.query(`select from auth.revoked where kind = 'user' and value = $1`, [String(userId)])).rowCount;
+    (await pool.query(`select from auth.revoked where kind = 'user' and value = $1`, [String(userId)]))
+      .rowCount;
   const email = anAddress();
   await side.send({ type: 'UpdateUser', userId, name: 'Another', email }, by(system));
   await until(

@@ -39,7 +39,12 @@ export type Persons = {
   register(registered: Registered): Promise<void>;
 };
 
-type Registered = { readonly userId: UserId; readonly version: Version; readonly email: string | null; readonly role: Role };
+type Registered = {
+  readonly userId: UserId;
+  readonly version: Version;
+  readonly email: string | null;
+  readonly role: Role;
+};
 
 export type DirectoryDependencies = {
   readonly domain: Domain;
@@ -58,7 +63,9 @@ const REST_MS = 20;
 export const DIRECTORY = 'auth-directory';
 
 /** Opens the directory and keeps it up with the log, in one process at a time. */
-export const openDirectory = async (dependencies: DirectoryDependencies): Promise<Persons & AsyncDisposable> => {
+export const openDirectory = async (
+  dependencies: DirectoryDependencies,
+): Promise<Persons & AsyncDisposable> => {
   const { domain, pool, eventLog, masterKey, log, metrics } = dependencies;
   await migrateRevocations(pool);
   await migrateAccounts(pool);
@@ -83,7 +90,8 @@ export const openDirectory = async (dependencies: DirectoryDependencies): Promis
     concerns: (events) => events.some((event) => isFollowed(event) || event.type === 'user.deleted'),
     act: (events, signal) => endDeleted(dependencies, events, signal),
     async write(events, connection) {
-      for (const event of await readable(reading, events)) await hear(connection, event, { emailHash, leastRole, told });
+      for (const event of await readable(reading, events))
+        await hear(connection, event, { emailHash, leastRole, told });
     },
   });
   return {
@@ -91,7 +99,11 @@ export const openDirectory = async (dependencies: DirectoryDependencies): Promis
     byId: coalesce((userIds: readonly UserId[]) => selectPersonsById(pool, userIds)),
     register: ({ email, ...person }) =>
       inTransaction(pool, (connection) =>
-        writePerson(connection, { ...person, leastRole, emailHash: email === null ? null : emailHash(email) }),
+        writePerson(connection, {
+          ...person,
+          leastRole,
+          emailHash: email === null ? null : emailHash(email),
+        }),
       ),
     async [Symbol.asyncDispose]() {
       await follower[Symbol.asyncDispose]();
@@ -101,8 +113,8 @@ export const openDirectory = async (dependencies: DirectoryDependencies): Promis
 };
 
 /**
- * First nobody can sign in as a deleted person any more, and then all that was signed in ends. Both may be done again. The
- * stream alone says who it is, so that a damaged event lets nobody stay.
+ * First nobody can sign in as a deleted person any more, and then all that was signed in ends. Both may be
+ * done again. The stream alone says who it is, so that a damaged event lets nobody stay.
  */
 const endDeleted = async (
   { pool, revokeUser }: DirectoryDependencies,
@@ -119,7 +131,8 @@ const endDeleted = async (
 };
 
 type Followed = 'user.registered' | 'user.updated';
-const isFollowed = ({ type }: RecordedEvent): boolean => type === 'user.registered' || type === 'user.updated';
+const isFollowed = ({ type }: RecordedEvent): boolean =>
+  type === 'user.registered' || type === 'user.updated';
 
 type Reading = { readonly codec: Codec; readonly log: Log; readonly lostKeys: LostKeys };
 
@@ -129,7 +142,8 @@ const readable = async (
   events: readonly RecordedEvent[],
 ): Promise<readonly DecodedEvent<Followed>[]> => {
   const followed = events.filter(isFollowed);
-  const decode = async (some: readonly RecordedEvent[]) => (await codec.decodeAll(some)) as readonly DecodedEvent<Followed>[];
+  const decode = async (some: readonly RecordedEvent[]) =>
+    (await codec.decodeAll(some)) as readonly DecodedEvent<Followed>[];
   return decode(followed).catch(async (cause: unknown) => {
     if (!(cause instanceof MalformedEvent)) throw cause;
     const decoded: DecodedEvent<Followed>[] = [];
@@ -142,23 +156,39 @@ const passOver =
   ({ log, lostKeys }: Omit<Reading, 'codec'>) =>
   (err: unknown): readonly never[] => {
     if (!(err instanceof MalformedEvent)) throw err;
-    if (!lostKeys.count(err.message)) log.error({ err }, 'The directory of persons cannot read an event and passes it over.');
+    if (!lostKeys.count(err.message))
+      log.error({ err }, 'The directory of persons cannot read an event and passes it over.');
     return [];
   };
 
-type Hearing = { readonly emailHash: (email: string) => string; readonly leastRole: Role; readonly told: readonly string[] };
+type Hearing = {
+  readonly emailHash: (email: string) => string;
+  readonly leastRole: Role;
+  readonly told: readonly string[];
+};
 
-const hear = async (connection: Connection, event: DecodedEvent<Followed>, { emailHash, leastRole, told }: Hearing): Promise<void> => {
+const hear = async (
+  connection: Connection,
+  event: DecodedEvent<Followed>,
+  { emailHash, leastRole, told }: Hearing,
+): Promise<void> => {
   const { version } = event;
   const { userId, email, role } = event.data;
-  await writePerson(connection, { userId, version, emailHash: email ? emailHash(email) : email, role, leastRole });
+  await writePerson(connection, {
+    userId,
+    version,
+    emailHash: email ? emailHash(email) : email,
+    role,
+    leastRole,
+  });
   // What was sent to the address of before is in other hands, perhaps.
   if (email !== undefined && event.type === 'user.updated') await deleteResetsOf(connection, userId);
   // Who has an account needs no invitation, whichever way they came by it.
   if (email) await closeInvitationTo(connection, emailHash(email), 'accepted');
   // Where the process that had begun the sign-up is gone, the person still gets the password.
   if (event.type === 'user.registered') return settleSignUp(connection, event.metadata.correlation, userId);
-  // A token says what role its user had, and what rights compare of them. Those of before end, and the next refresh says what is so now.
+  // A token says what role its user had, and what rights compare of them. Those of before end, and the next
+  // refresh says what is so now.
   const data: Readonly<Record<string, unknown>> = event.data;
   if (told.some((name) => data[name] !== undefined)) await revoke(connection, 'user', String(userId));
 };

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { Request, Response } from 'express';
 
 /**
- * Tells one browser from another where there is no interaction to bind a form to. Over https it has the prefix that lets no
- * other host and no plain connection set it; over http, on one's own machine, browsers would refuse that prefix.
+ * Tells one browser from another where there is no interaction to bind a form to. Over https it has the
+ * prefix that lets no other host and no plain connection set it; over http, on one's own machine, browsers
+ * would refuse that prefix.
  */
 export type FormCookie = {
   /** The browser's value, given to it now where it has none. */

@@ -12,8 +12,8 @@ const TOKEN_MAX = 100;
 export const formToken = z.string().max(TOKEN_MAX);
 
 /**
- * Before the fields of a form are looked at: it must come from a page of our own origin, where the browser says so.
- * The token decides; this keeps out what has stolen one.
+ * Before the fields of a form are looked at: it must come from a page of our own origin, where the browser
+ * says so. The token decides; this keeps out what has stolen one.
  */
 export const readForm: readonly RequestHandler[] = [
   (request, _response, next) => {
@@ -24,7 +24,10 @@ export const readForm: readonly RequestHandler[] = [
   express.urlencoded({ extended: false, limit: FORM_BYTES_MAX, parameterLimit: FORM_FIELDS_MAX }),
 ];
 
-/** The fields as the schema has them. A field that is missing, repeated, or longer than its page allows is nobody's typing. */
+/**
+ * The fields as the schema has them. A field that is missing, repeated, or longer than its page allows is
+ * nobody's typing.
+ */
 export const fieldsOf = <Fields>(schema: z.ZodType<Fields>, request: Request): Fields => {
   const fields = schema.safeParse(request.body);
   if (!fields.success) throw new PageRefusal(MALFORMED);

@@ -10,7 +10,11 @@ import { PageRefusal } from './page-refusal.ts';
 export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 export type Asked = { readonly interaction: Interaction; readonly client: StoredClient | undefined };
 
-export type InteractionDependencies = { readonly provider: Provider; readonly clients: Pick<Clients, 'find'>; readonly issuerUrl: string };
+export type InteractionDependencies = {
+  readonly provider: Provider;
+  readonly clients: Pick<Clients, 'find'>;
+  readonly issuerUrl: string;
+};
 
 /** The question that this page is for, or the page that says that it is over. */
 export const askedOf = async (
@@ -23,7 +27,8 @@ export const askedOf = async (
     if (cause instanceof errors.SessionNotFound) throw new PageRefusal(EXPIRED, { cause });
     throw cause;
   });
-  if (interaction.uid !== request.params.uid || interaction.prompt.name !== prompt) throw new PageRefusal(EXPIRED);
+  if (interaction.uid !== request.params.uid || interaction.prompt.name !== prompt)
+    throw new PageRefusal(EXPIRED);
   return { interaction, client: await clients.find(textOf(interaction.params.client_id) ?? '') };
 };
 
@@ -33,23 +38,38 @@ export const finish = async (
   { request, response, result }: { request: Request; response: Response; result: InteractionResults },
 ): Promise<void> => {
   response.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'same-origin' });
-  await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: result.consent !== undefined });
+  await provider.interactionFinished(request, response, result, {
+    mergeWithLastSubmission: result.consent !== undefined,
+  });
 };
 
-export const CANCELLED: InteractionResults = { error: 'access_denied', error_description: 'The user did not allow it.' };
+export const CANCELLED: InteractionResults = {
+  error: 'access_denied',
+  error_description: 'The user did not allow it.',
+};
 
 export const clientNameOf = ({ client, interaction }: Asked): string =>
   client?.name ?? textOf(interaction.params.client_id) ?? 'the application';
 
 /** Where a form that answers the question may end: at the issuer's own address, then at the client's. */
-export const formTargetsFor = ({ issuerUrl }: InteractionDependencies, { interaction, client }: Asked): readonly string[] => {
+export const formTargetsFor = (
+  { issuerUrl }: InteractionDependencies,
+  { interaction, client }: Asked,
+): readonly string[] => {
   const uri = redirectUriOf(interaction, client);
-  const uris = interaction.deviceCode === undefined ? [...(uri === undefined ? [] : [uri]), ...(client?.redirectUris ?? [])] : [];
+  const uris =
+    interaction.deviceCode === undefined
+      ? [...(uri === undefined ? [] : [uri]), ...(client?.redirectUris ?? [])]
+      : [];
   return formTargetsOf([issuerUrl, ...uris]);
 };
 
 /** Undefined for a device, which is not sent anywhere. */
-export const redirectUriOf = ({ params, deviceCode }: Interaction, client: StoredClient | undefined): string | undefined =>
+export const redirectUriOf = (
+  { params, deviceCode }: Interaction,
+  client: StoredClient | undefined,
+): string | undefined =>
   deviceCode === undefined ? (textOf(params.redirect_uri) ?? client?.redirectUris[0]) : undefined;
 
-export const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;

@@ -4,8 +4,9 @@ import type { UserId } from '#shared/brands.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 
 /**
- * The browsers in which somebody has signed in before (OWASP, “Device cookies”). Their tries are counted apart, so that nobody who
- * guesses elsewhere keeps the owner of an account out of it. The cookie signs nobody in.
+ * The browsers in which somebody has signed in before (OWASP, “Device cookies”). Their tries are counted
+ * apart, so that nobody who guesses elsewhere keeps the owner of an account out of it. The cookie signs
+ * nobody in.
  */
 export type KnownDevices = {
   /** The name of the browser, where this person has signed in with it. */
@@ -18,13 +19,23 @@ const PERSONS_MAX = 5;
 const KEPT_MS = 400 * 86_400_000;
 const VALUE = /^[\w-]{22}(?:\.[\w-]{22}){1,5}$/;
 
-export const createKnownDevices = ({ masterKey, issuerUrl }: { masterKey: MasterKey; issuerUrl: string }): KnownDevices => {
+export const createKnownDevices = ({
+  masterKey,
+  issuerUrl,
+}: {
+  masterKey: MasterKey;
+  issuerUrl: string;
+}): KnownDevices => {
   const key = deriveKey(masterKey, 'known-device');
   const isSecure = new URL(issuerUrl).protocol === 'https:';
   // Over http, on one's own machine, browsers would refuse the prefix.
   const cookieName = isSecure ? '__Host-annals_device' : 'annals_device';
   const markOf = (device: string, userId: number): string =>
-    createHmac('sha256', key).update(`${device} ${userId}`).digest().subarray(0, NAME_BYTES).toString('base64url');
+    createHmac('sha256', key)
+      .update(`${device} ${userId}`)
+      .digest()
+      .subarray(0, NAME_BYTES)
+      .toString('base64url');
   const read = (request: Request): readonly string[] => {
     const pairs = (request.get('Cookie') ?? '').split(';').map((pair) => pair.trim());
     const value = pairs.find((pair) => pair.startsWith(`${cookieName}=`))?.slice(cookieName.length + 1) ?? '';
@@ -41,7 +52,13 @@ export const createKnownDevices = ({ masterKey, issuerUrl }: { masterKey: Master
       const [device = randomBytes(NAME_BYTES).toString('base64url'), ...marks] = read(request);
       const mark = markOf(device, userId);
       const kept = [mark, ...marks.filter((other) => other !== mark)].slice(0, PERSONS_MAX);
-      const options = { httpOnly: true, sameSite: 'lax', secure: isSecure, path: '/', maxAge: KEPT_MS } as const;
+      const options = {
+        httpOnly: true,
+        sameSite: 'lax',
+        secure: isSecure,
+        path: '/',
+        maxAge: KEPT_MS,
+      } as const;
       response.cookie(cookieName, [device, ...kept].join('.'), options);
     },
   };

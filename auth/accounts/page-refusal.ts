@@ -20,7 +20,11 @@ export class PageRefusal extends Error {
   }
 }
 
-const BUSY = messagePage({ status: 503, title: 'Too much at once', text: 'Many people are signing in just now. Try again in a moment.' });
+const BUSY = messagePage({
+  status: 503,
+  title: 'Too much at once',
+  text: 'Many people are signing in just now. Try again in a moment.',
+});
 const RETRY_AFTER_SECONDS = '2';
 
 /** Errors on the way of a page become pages, where elsewhere they become problem documents. */
@@ -30,11 +34,17 @@ export const answerPageErrors =
     if (response.headersSent || isForPrograms(request)) return next(error);
     if (error instanceof PageRefusal) return answerPage(response, error.page);
     const { status, headers } =
-      error instanceof TooBusy ? { status: 503, headers: { 'Retry-After': RETRY_AFTER_SECONDS } } : problemOf(error);
+      error instanceof TooBusy
+        ? { status: 503, headers: { 'Retry-After': RETRY_AFTER_SECONDS } }
+        : problemOf(error);
     response.set(headers);
     if (error instanceof TooBusy) return answerPage(response, BUSY);
     const requestId = requestIdOf(request);
-    if (status >= 500) log.error({ err: error, ...namesOf(request), method: request.method, path: request.route?.path }, 'A page failed.');
+    if (status >= 500)
+      log.error(
+        { err: error, ...namesOf(request), method: request.method, path: request.route?.path },
+        'A page failed.',
+      );
     answerPage(response, failurePage(status, requestId));
   };
 
@@ -45,4 +55,8 @@ const failurePage = (status: number, requestId: string): Page =>
         title: 'Something went wrong on our side',
         text: `Try again in a moment. If it goes on, tell whoever runs this about ${requestId}.`,
       })
-    : messagePage({ status, title: 'This request cannot be accepted', text: 'Go back to the application and start again.' });
+    : messagePage({
+        status,
+        title: 'This request cannot be accepted',
+        text: 'Go back to the application and start again.',
+      });

@@ -31,7 +31,10 @@ type ShowAgain = (
 const Signed = z.object({ ticket: z.string().max(TICKET_MAX), credential: z.string().max(CREDENTIAL_MAX) });
 
 /** The form of the page for the sign-in: it is the same whoever comes. Undefined where passkeys cannot be. */
-export const passkeyFormFor = ({ tickets, issuerUrl }: PasskeyDependencies, { interaction }: Asked): PasskeyForm | undefined => {
+export const passkeyFormFor = (
+  { tickets, issuerUrl }: PasskeyDependencies,
+  { interaction }: Asked,
+): PasskeyForm | undefined => {
   if (!isOffered(issuerUrl)) return undefined;
   const { uid } = interaction;
   const challenge = newChallenge();
@@ -45,8 +48,12 @@ export const passkeyFormFor = ({ tickets, issuerUrl }: PasskeyDependencies, { in
 
 export const passkeySignInRoutes = (dependencies: PasskeyDependencies, showAgain: ShowAgain): Router =>
   Router()
-    .get('/sign-in/:uid/passkey', ({ params: { uid } }, response) => response.redirect(303, `/sign-in/${uid}`))
-    .post('/sign-in/:uid/passkey', ...readForm, (request, response) => submit(dependencies, { request, response }, showAgain))
+    .get('/sign-in/:uid/passkey', ({ params: { uid } }, response) =>
+      response.redirect(303, `/sign-in/${uid}`),
+    )
+    .post('/sign-in/:uid/passkey', ...readForm, (request, response) =>
+      submit(dependencies, { request, response }, showAgain),
+    )
     .all('/sign-in/:uid/passkey', refuseOtherMethods('GET', 'HEAD', 'POST'));
 
 /** Whoever can use a passkey has shown a device and themselves to it, so nothing else is asked. */
@@ -62,16 +69,24 @@ const submit = async (
   const admitted = await limits.admitAddress(address);
   if (!admitted.granted) {
     response.set('Retry-After', String(waitSeconds(admitted.waitMs)));
-    return showAgain({ response, asked }, `Too many attempts. Try again in ${waitText(admitted.waitMs)}.`, { status: 429 });
+    return showAgain({ response, asked }, `Too many attempts. Try again in ${waitText(admitted.waitMs)}.`, {
+      status: 429,
+    });
   }
   const content = await tickets.use('passkey', [asked.interaction.uid], ticket);
-  if (content?.challenge === undefined) return showAgain({ response, asked }, TOO_LATE, { status: 422, isPasskeyOffered: true });
+  if (content?.challenge === undefined)
+    return showAgain({ response, asked }, TOO_LATE, { status: 422, isPasskeyOffered: true });
   const by = { client: asked.client?.clientId ?? null, requestId: requestIdOf(request) };
   const holder = await passkeys.holderOf({ credential, challenge: content.challenge }, by);
   const person = holder && (await persons.byId(holder.userId));
-  if (holder === undefined || person?.status !== 'active') return showAgain({ response, asked }, UNKNOWN, { status: 422 });
+  if (holder === undefined || person?.status !== 'active')
+    return showAgain({ response, asked }, UNKNOWN, { status: 422 });
   await limits.succeededAt(address);
-  return finishSignIn(dependencies, { request, response }, { person, amr: [holder.isSynced ? 'swk' : 'hwk', 'user', 'mfa'] });
+  return finishSignIn(
+    dependencies,
+    { request, response },
+    { person, amr: [holder.isSynced ? 'swk' : 'hwk', 'user', 'mfa'] },
+  );
 };
 
 const TOO_LATE = 'This took too long. Try again.';

@@ -2,8 +2,15 @@ import { randomBytes } from 'node:crypto';
 import type { Pool } from '#shared/database/pool.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
 
-/** What somebody typed who has not shown yet that the address is theirs. There is no account before they do. */
-type PendingSignUp = { readonly id: string; readonly name: string; readonly email: string; readonly phc: string };
+/**
+ * What somebody typed who has not shown yet that the address is theirs. There is no account before they do.
+ */
+type PendingSignUp = {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly phc: string;
+};
 
 export type PendingSignUps = {
   /** What stands in the link, which is kept nowhere. */
@@ -17,7 +24,13 @@ const ID_BYTES = 16;
 const LINK_BYTES = 32;
 const KIND = 'sign-up';
 
-export const createPendingSignUps = ({ pool, seal }: { readonly pool: Pool; readonly seal: RecordSeal }): PendingSignUps => ({
+export const createPendingSignUps = ({
+  pool,
+  seal,
+}: {
+  readonly pool: Pool;
+  readonly seal: RecordSeal;
+}): PendingSignUps => ({
   async make(wanted) {
     const link = randomBytes(LINK_BYTES).toString('base64url');
     const digest = seal.hash(KIND, link);
@@ -36,11 +49,10 @@ export const createPendingSignUps = ({ pool, seal }: { readonly pool: Pool; read
 });
 
 const insert = async (pool: Pool, digest: Buffer, sealed: Buffer): Promise<void> => {
-  await pool.query(`insert into auth.pending_sign_up (digest, sealed, expires_at) values ($1, $2, now() + $3 * interval '1 second')`, [
-    digest,
-    sealed,
-    LIFETIME_S,
-  ]);
+  await pool.query(
+    `insert into auth.pending_sign_up (digest, sealed, expires_at) values ($1, $2, now() + $3 * interval '1 second')`,
+    [digest, sealed, LIFETIME_S],
+  );
 };
 
 const select = async (pool: Pool, digest: Buffer): Promise<Buffer | undefined> => {

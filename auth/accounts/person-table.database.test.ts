@@ -13,10 +13,19 @@ test('a new person whom several write at once is there once, and nobody is refus
   await migrate(pool, 'auth-accounts', new URL('./migrations/', import.meta.url));
   const count = 500;
   for (let userId = 1; userId <= count; userId += 1) {
-    const person = { userId: userId as UserId, version: 1 as Version, emailHash: `hash ${userId}`, leastRole: 'reader' } as const;
-    await Promise.all(Array.from({ length: 4 }, () => inTransaction(pool, (connection) => writePerson(connection, person))));
+    const person = {
+      userId: userId as UserId,
+      version: 1 as Version,
+      emailHash: `hash ${userId}`,
+      leastRole: 'reader',
+    } as const;
+    await Promise.all(
+      Array.from({ length: 4 }, () => inTransaction(pool, (connection) => writePerson(connection, person))),
+    );
   }
-  const { rows } = await pool.query('select count(distinct email_hash)::int as hashes, count(*)::int as persons from auth.person');
+  const { rows } = await pool.query(
+    'select count(distinct email_hash)::int as hashes, count(*)::int as persons from auth.person',
+  );
   expect(rows).toEqual([{ hashes: count, persons: count }]);
 });
 
@@ -26,7 +35,9 @@ test('a link that went to one address confirms no other one that the account has
   await migrate(pool, 'auth-accounts', new URL('./migrations/', import.meta.url));
   const userId = 1 as UserId;
   const write = (version: number, emailHash: string) =>
-    inTransaction(pool, (connection) => writePerson(connection, { userId, version: version as Version, emailHash, leastRole: 'reader' }));
+    inTransaction(pool, (connection) =>
+      writePerson(connection, { userId, version: version as Version, emailHash, leastRole: 'reader' }),
+    );
   await write(1, 'first');
   await write(2, 'second');
   await confirm(pool, { userId, emailHash: 'first' });

@@ -12,7 +12,8 @@ export type Person = {
   readonly version: Version;
 };
 
-export const migrateAccounts = (pool: Pool): Promise<void> => migrate(pool, 'auth-accounts', new URL('./migrations/', import.meta.url));
+export const migrateAccounts = (pool: Pool): Promise<void> =>
+  migrate(pool, 'auth-accounts', new URL('./migrations/', import.meta.url));
 
 type Queryable = Pick<Connection, 'query'>;
 
@@ -29,7 +30,10 @@ export type PersonChange = {
 /** What a row says, as `Person` has it. */
 export const PERSON_STATUS = `case when status = 'active' and deactivated_at is not null then 'deactivated' else status end as status`;
 
-export const selectPersonByEmail = async (database: Queryable, emailHash: string): Promise<Person | undefined> => {
+export const selectPersonByEmail = async (
+  database: Queryable,
+  emailHash: string,
+): Promise<Person | undefined> => {
   const { rows } = await database.query<Person>(
     `select user_id as "userId", role, ${PERSON_STATUS}, version from auth.person where email_hash = $1 and status = 'active'`,
     [emailHash],
@@ -43,7 +47,10 @@ const BY_ID = {
   text: `select user_id as "userId", role, ${PERSON_STATUS}, version from auth.person where user_id = any($1::bigint[])`,
 };
 
-export const selectPersonsById = async (database: Queryable, userIds: readonly UserId[]): Promise<ReadonlyMap<UserId, Person>> => {
+export const selectPersonsById = async (
+  database: Queryable,
+  userIds: readonly UserId[],
+): Promise<ReadonlyMap<UserId, Person>> => {
   const { rows } = await database.query<Person>({ ...BY_ID, values: [userIds] });
   return new Map(rows.map((person) => [person.userId, person]));
 };
@@ -57,12 +64,17 @@ export const selectEmailHash = async (database: Queryable, userId: UserId): Prom
 };
 
 /**
- * Writes what an event said, in a transaction, unless a later one was heard already; the same one may be heard again.
- * The log lets nobody take an address that somebody has, so an earlier holder has it no more, even where that is not known here yet.
- * Who showed that they read mail to one address has not shown it for another.
+ * Writes what an event said, in a transaction, unless a later one was heard already; the same one may be
+ * heard again. The log lets nobody take an address that somebody has, so an earlier holder has it no more,
+ * even where that is not known here yet. Who showed that they read mail to one address has not shown it for
+ * another.
  */
-export const writePerson = async (connection: Connection, { userId, version, emailHash, role, leastRole }: PersonChange): Promise<void> => {
-  // A sign-up and the directory write the same new person at once, and `on conflict` looks at one index: the other would refuse.
+export const writePerson = async (
+  connection: Connection,
+  { userId, version, emailHash, role, leastRole }: PersonChange,
+): Promise<void> => {
+  // A sign-up and the directory write the same new person at once, and `on conflict` looks at one index: the
+  // other would refuse.
   await connection.query(`select pg_advisory_xact_lock(hashtextextended('auth.person', $1))`, [userId]);
   if (typeof emailHash === 'string') {
     await connection.query(
@@ -106,21 +118,34 @@ export const lockPerson = async (connection: Queryable, userId: UserId): Promise
   await connection.query('select from auth.person where user_id = $1 for update', [userId]);
 };
 
-/** A deleted person has no address, no role and nothing to sign in with; the row stays, because tokens may still name it. */
+/**
+ * A deleted person has no address, no role and nothing to sign in with; the row stays, because tokens may
+ * still name it.
+ */
 export const deletePerson = async (database: Queryable, userId: UserId, version: Version): Promise<void> => {
   await database.query(
     `insert into auth.person (user_id, email_hash, role, status, version) values ($1, null, '', 'deleted', $2)
      on conflict (user_id) do update set email_hash = null, role = '', status = 'deleted', version = $2`,
     [userId, version],
   );
-  for (const table of SIGN_IN_TABLES) await database.query(`delete from ${table} where user_id = $1`, [userId]);
+  for (const table of SIGN_IN_TABLES)
+    await database.query(`delete from ${table} where user_id = $1`, [userId]);
 };
 
-/** What a process of a release before some of these tables has left there, because it did not know of them. */
+/**
+ * What a process of a release before some of these tables has left there, because it did not know of them.
+ */
 export const deleteLeftOfDeleted = async (database: Queryable): Promise<void> => {
   for (const table of YOUNGER_TABLES)
-    await database.query(`delete from ${table} using auth.person where person.user_id = ${table}.user_id and person.status = 'deleted'`);
+    await database.query(
+      `delete from ${table} using auth.person where person.user_id = ${table}.user_id and person.status = 'deleted'`,
+    );
 };
 
-const YOUNGER_TABLES = ['auth.second_factor', 'auth.recovery_code', 'auth.passkey', 'auth.personal_token'] as const;
+const YOUNGER_TABLES = [
+  'auth.second_factor',
+  'auth.recovery_code',
+  'auth.passkey',
+  'auth.personal_token',
+] as const;
 const SIGN_IN_TABLES = ['auth.credential', ...YOUNGER_TABLES] as const;

@@ -16,21 +16,36 @@ import type { ProviderPages } from '../provider/pages.ts';
 import { givenCode, markMissed } from './device-guesses.ts';
 
 /**
- * The pages that oidc-provider asks for: they go into its configuration. It brings its own forms, of which we need only
- * the token and the address.
+ * The pages that oidc-provider asks for: they go into its configuration. It brings its own forms, of which we
+ * need only the token and the address.
  */
 export const providerPages: ProviderPages = {
   async userCodeInputSource(ctx, _form, out, error) {
     if (error !== undefined && isUnsaved(ctx)) return renderInto(ctx, EXPIRED_DEVICE);
     if (error?.name === 'AbortedError') return renderInto(ctx, deviceAbortedPage);
     if (error?.name === 'NotFoundError') markMissed(ctx.req);
-    const problem = out === undefined && error === undefined ? undefined : (PROBLEMS[error?.name ?? ''] ?? NO_MORE);
-    const page = deviceCodePage({ action: actionOf(ctx, 'code_verification'), token: tokenOf(ctx), userCode: codeIn(ctx, error), problem });
+    const problem =
+      out === undefined && error === undefined ? undefined : (PROBLEMS[error?.name ?? ''] ?? NO_MORE);
+    const page = deviceCodePage({
+      action: actionOf(ctx, 'code_verification'),
+      token: tokenOf(ctx),
+      userCode: codeIn(ctx, error),
+      problem,
+    });
     renderInto(ctx, problem === undefined ? page : { ...page, status: 422 });
   },
   async userCodeConfirmSource(ctx, _form, client, ...[, shownCode]) {
     const action = actionOf(ctx, 'code_verification');
-    renderInto(ctx, deviceConfirmPage({ action, token: tokenOf(ctx), userCode: shownCode, shownCode, clientName: nameOf(client) }));
+    renderInto(
+      ctx,
+      deviceConfirmPage({
+        action,
+        token: tokenOf(ctx),
+        userCode: shownCode,
+        shownCode,
+        clientName: nameOf(client),
+      }),
+    );
   },
   async successSource(ctx) {
     renderInto(ctx, deviceDonePage(nameOf(ctx.oidc.client)));
@@ -40,7 +55,15 @@ export const providerPages: ProviderPages = {
     const { client } = ctx.oidc;
     const formTargets = formTargetsOf(client?.postLogoutRedirectUris ?? []);
     const clientName = client && nameOf(client);
-    renderInto(ctx, signOutPage({ action: actionOf(ctx, 'end_session_confirm'), token: tokenOf(ctx), clientName, formTargets }));
+    renderInto(
+      ctx,
+      signOutPage({
+        action: actionOf(ctx, 'end_session_confirm'),
+        token: tokenOf(ctx),
+        clientName,
+        formTargets,
+      }),
+    );
   },
 
   async postLogoutSuccessSource(ctx) {
@@ -64,8 +87,9 @@ const NO_MORE = 'This did not work. Enter the code once more.';
 const EXPIRED_DEVICE: Page = { ...deviceCodeAgainPage, status: 400 };
 
 /**
- * A form came from a browser without a session. oidc-provider has just put a new token into the new session, and would fail
- * over keeping a session that was never saved; a form with that token could not be accepted anyway.
+ * A form came from a browser without a session. oidc-provider has just put a new token into the new session,
+ * and would fail over keeping a session that was never saved; a form with that token could not be accepted
+ * anyway.
  */
 const isUnsaved = ({ oidc: { session } }: KoaContextWithOIDC): boolean => {
   if (session === undefined || session.exp !== undefined) return false;
@@ -77,14 +101,24 @@ const codeIn = (ctx: KoaContextWithOIDC, error: (Error & { userCode?: unknown })
   typeof error?.userCode === 'string' ? error.userCode.slice(0, USER_CODE_MAX) : givenCode(ctx.req);
 
 /**
- * Where oidc-provider would answer with a form that a script sends, there is a page with a button: scripts do not run here.
- * It does so to sign out who is not signed in, and to end the session of one user where another has just signed in.
+ * Where oidc-provider would answer with a form that a script sends, there is a page with a button: scripts do
+ * not run here. It does so to sign out who is not signed in, and to end the session of one user where another
+ * has just signed in.
  */
-export const replaceScriptedForms = async (ctx: KoaContextWithOIDC, next: () => Promise<unknown>): Promise<void> => {
+export const replaceScriptedForms = async (
+  ctx: KoaContextWithOIDC,
+  next: () => Promise<unknown>,
+): Promise<void> => {
   await next();
   const { oidc } = ctx;
   const target = oidc?.session?.state?.secret ? oidc.urlFor('end_session_confirm') : undefined;
-  if (target === undefined || typeof ctx.body !== 'string' || !ctx.body.includes('<script>') || !ctx.body.includes(target)) return;
+  if (
+    target === undefined ||
+    typeof ctx.body !== 'string' ||
+    !ctx.body.includes('<script>') ||
+    !ctx.body.includes(target)
+  )
+    return;
   const form = { action: new URL(target).pathname, token: tokenOf(ctx) };
   if (oidc.route === 'end_session') {
     const formTargets = formTargetsOf(oidc.client?.postLogoutRedirectUris ?? []);
@@ -92,7 +126,8 @@ export const replaceScriptedForms = async (ctx: KoaContextWithOIDC, next: () => 
   }
   const clientId = oidc.entities.Interaction?.params.client_id;
   const client = typeof clientId === 'string' ? await oidc.provider.Client.find(clientId) : undefined;
-  const text = 'Somebody else was signed in with this browser. They are signed out now, and you are signed in.';
+  const text =
+    'Somebody else was signed in with this browser. They are signed out now, and you are signed in.';
   renderInto(ctx, goOnPage({ ...form, formTargets: formTargetsOf(client?.redirectUris ?? []), text }));
 };
 
@@ -100,11 +135,21 @@ const actionOf = (ctx: KoaContextWithOIDC, route: string): string => new URL(ctx
 
 const tokenOf = (ctx: KoaContextWithOIDC): string => String(ctx.oidc.session?.state?.secret ?? '');
 
-const nameOf = (client: Client | undefined): string => client?.clientName ?? client?.clientId ?? 'The application';
+const nameOf = (client: Client | undefined): string =>
+  client?.clientName ?? client?.clientId ?? 'The application';
 
-type SignOutForm = { readonly action: string; readonly token: string; readonly formTargets: readonly string[] };
+type SignOutForm = {
+  readonly action: string;
+  readonly token: string;
+  readonly formTargets: readonly string[];
+};
 
-const signOutPage = ({ action, token, clientName, formTargets }: SignOutForm & { readonly clientName: string | undefined }): Page => ({
+const signOutPage = ({
+  action,
+  token,
+  clientName,
+  formTargets,
+}: SignOutForm & { readonly clientName: string | undefined }): Page => ({
   formTargets,
   title: 'Sign out?',
   main: html`<h1>Sign out?</h1>
@@ -137,8 +182,16 @@ const signedOutPage = (isSignedOut: boolean): Page => {
   return { title, main: html`<h1>${title}</h1><p>You can close this page.</p>` };
 };
 
-/** What went wrong with a request of an application: for its developer, and for whoever was sent here by it. */
-const providerErrorPage = ({ code, description }: { readonly code: string; readonly description: string | undefined }): Page => ({
+/**
+ * What went wrong with a request of an application: for its developer, and for whoever was sent here by it.
+ */
+const providerErrorPage = ({
+  code,
+  description,
+}: {
+  readonly code: string;
+  readonly description: string | undefined;
+}): Page => ({
   title: 'This request cannot be carried out',
   main: html`<h1>This request cannot be carried out</h1>
 <p>${

@@ -64,8 +64,14 @@ export type AccountDependencies = InteractionDependencies & {
   endGrantsOfUser(userId: number): Promise<void>;
 };
 
-/** What the pages need of each provider that is made, before its `callback()`, after which what is added is ignored. */
-export const equipProvider = (provider: Provider, facts: Pick<AccountDependencies, 'record' | 'log'>): void => {
+/**
+ * What the pages need of each provider that is made, before its `callback()`, after which what is added is
+ * ignored.
+ */
+export const equipProvider = (
+  provider: Provider,
+  facts: Pick<AccountDependencies, 'record' | 'log'>,
+): void => {
   provider.use(replaceScriptedForms);
   recordSessions(provider, facts);
 };
@@ -75,7 +81,12 @@ export const accountRoutes = (dependencies: AccountDependencies): Router => {
   const { pool, masterKey, issuerUrl, log } = dependencies;
   const attempts = createAttempts({ pool, masterKey });
   const seal = createRecordSeal(masterKey);
-  const told = { ...dependencies, record: recordAfterwards(dependencies), recordOrFail: dependencies.record, seal };
+  const told = {
+    ...dependencies,
+    record: recordAfterwards(dependencies),
+    recordOrFail: dependencies.record,
+    seal,
+  };
   const shared = {
     ...dependencies,
     attempts,
@@ -114,8 +125,14 @@ const COPIED =
   'somebody tried to sign in with a copy of one of your passkeys, and was refused. Look at which one you have not used yourself, and remove it.';
 
 /** Sign-in and sign-out as oidc-provider has carried them out, which knows the session's lasting id. */
-const recordSessions = (provider: Provider, { record, log }: { record: RecordSecurityEvent; log: Log }): void => {
-  const note = (ctx: KoaContextWithOIDC, make: (session: { sessionId: string; userId: UserId }) => SecurityEvent): void => {
+const recordSessions = (
+  provider: Provider,
+  { record, log }: { record: RecordSecurityEvent; log: Log },
+): void => {
+  const note = (
+    ctx: KoaContextWithOIDC,
+    make: (session: { sessionId: string; userId: UserId }) => SecurityEvent,
+  ): void => {
     const { session, client } = ctx.oidc;
     if (session?.accountId === undefined) return;
     const userId = Number(session.accountId) as UserId;
@@ -123,14 +140,19 @@ const recordSessions = (provider: Provider, { record, log }: { record: RecordSec
       actor: `user:${userId}`,
       client: client?.clientId ?? null,
       requestId: requestIdOf(ctx.req),
-    }).catch((error: unknown) => log.error({ err: error, ...namesOf(ctx.req) }, 'A security event could not be recorded.'));
+    }).catch((error: unknown) =>
+      log.error({ err: error, ...namesOf(ctx.req) }, 'A security event could not be recorded.'),
+    );
   };
   provider.on('interaction.ended', (ctx) => {
     const { Interaction } = ctx.oidc.entities;
     // The answer to a later question carries the sign-in along.
     const login = Interaction?.result?.login;
     if (Interaction?.prompt.name !== 'login' || login === undefined) return;
-    note(ctx, (session) => ({ type: 'session.signed_in', data: { ...session, method: methodOf(login.amr) } }));
+    note(ctx, (session) => ({
+      type: 'session.signed_in',
+      data: { ...session, method: methodOf(login.amr) },
+    }));
   });
   provider.on('end_session.success', (ctx) => {
     if (ctx.oidc.params?.logout) note(ctx, (session) => ({ type: 'session.signed_out', data: session }));

@@ -36,12 +36,20 @@ export type SecondStepDependencies = SignInFinish &
 type Exchange = { readonly request: Request; readonly response: Response; readonly asked: Asked };
 
 /** Goes on with somebody whose password was right: to the end, or to the question for a code. */
-export const afterPassword = async (dependencies: SecondStepDependencies, exchange: Exchange, person: Person): Promise<void> => {
+export const afterPassword = async (
+  dependencies: SecondStepDependencies,
+  exchange: Exchange,
+  person: Person,
+): Promise<void> => {
   const { secondFactors, credentials, tickets } = dependencies;
   const { userId } = person;
-  if ((await secondFactors.of(userId)) === undefined) return finishSignIn(dependencies, exchange, { person, amr: ['pwd'] });
+  if ((await secondFactors.of(userId)) === undefined)
+    return finishSignIn(dependencies, exchange, { person, amr: ['pwd'] });
   const passwordOf = versionOf(await credentials.changedAt(userId));
-  const ticket = tickets.issue('second step', [exchange.asked.interaction.uid], { userId: String(userId), passwordOf });
+  const ticket = tickets.issue('second step', [exchange.asked.interaction.uid], {
+    userId: String(userId),
+    passwordOf,
+  });
   show(dependencies, exchange, { ticket, problems: {} });
 };
 
@@ -55,11 +63,19 @@ const Code = z.object({
 /** The second step: only who has a ticket is here, and only the first one gives it. */
 export const secondStepRoutes = (dependencies: SecondStepDependencies): Router =>
   Router()
-    .get('/sign-in/:uid/second-factor', ({ params: { uid } }, response) => response.redirect(303, `/sign-in/${uid}`))
-    .post('/sign-in/:uid/second-factor', ...readForm, (request, response) => submit(dependencies, request, response))
+    .get('/sign-in/:uid/second-factor', ({ params: { uid } }, response) =>
+      response.redirect(303, `/sign-in/${uid}`),
+    )
+    .post('/sign-in/:uid/second-factor', ...readForm, (request, response) =>
+      submit(dependencies, request, response),
+    )
     .all('/sign-in/:uid/second-factor', refuseOtherMethods('GET', 'HEAD', 'POST'));
 
-const submit = async (dependencies: SecondStepDependencies, request: Request, response: Response): Promise<void> => {
+const submit = async (
+  dependencies: SecondStepDependencies,
+  request: Request,
+  response: Response,
+): Promise<void> => {
   const { secondFactors, codeLimits, recoveryLimits, record } = dependencies;
   const form = fieldsOf(Code, request);
   const asked = await askedOf(dependencies, 'login', request, response);
@@ -80,7 +96,13 @@ const submit = async (dependencies: SecondStepDependencies, request: Request, re
     return again({ form: `Too many attempts. Try again in ${waitText(admitted.waitMs)}.` }, 429);
   }
   const client = asked.client?.clientId ?? null;
-  if (await secondFactors.use(person.userId, typed, { actor: `user:${person.userId}`, client, requestId: requestIdOf(request) })) {
+  if (
+    await secondFactors.use(person.userId, typed, {
+      actor: `user:${person.userId}`,
+      client,
+      requestId: requestIdOf(request),
+    })
+  ) {
     await limits.succeeded(tried);
     if (typed.kind === 'recovery') await tellOfRecovery(dependencies, person);
     return finishSignIn(dependencies, { request, response }, { person, amr: ['pwd', 'otp', 'mfa'] });
@@ -108,7 +130,11 @@ const tellOfRecovery = async (dependencies: SecondStepDependencies, person: Pers
 };
 
 /** The password was right, and all that is between the account and who types it are the codes. */
-const tellOfTries = async (dependencies: SecondStepDependencies, person: Person, account: string): Promise<void> => {
+const tellOfTries = async (
+  dependencies: SecondStepDependencies,
+  person: Person,
+  account: string,
+): Promise<void> => {
   if (!(await mayTell(dependencies.attempts, account))) return;
   const what =
     'somebody signed in with your password and not with a code: they tried until no more tries were left. So your password is known.';
@@ -125,8 +151,10 @@ const holderOf = async (
   const content = tickets.open('second step', [uid], ticket);
   const userId = Number(content?.userId ?? 0) as UserId;
   const person = await persons.byId(userId);
-  const isSame = person?.status === 'active' && versionOf(await credentials.changedAt(userId)) === content?.passwordOf;
-  if (person === undefined || !isSame || (await secondFactors.of(userId)) === undefined) throw new PageRefusal(overPage(uid));
+  const isSame =
+    person?.status === 'active' && versionOf(await credentials.changedAt(userId)) === content?.passwordOf;
+  if (person === undefined || !isSame || (await secondFactors.of(userId)) === undefined)
+    throw new PageRefusal(overPage(uid));
   return person;
 };
 

@@ -1,30 +1,44 @@
 import type { Allowance, Attempts } from './attempts.ts';
 
-/** Ten guesses of one account's password from one address, then one a minute. Other addresses have their own. */
+/**
+ * Ten guesses of one account's password from one address, then one a minute. Other addresses have their own.
+ */
 const PER_PLACE: Allowance = { name: 'sign-in-place', burst: 10, intervalMs: 60_000 };
-/** All addresses together, so that many of them are no way around. Browsers in which the owner has signed in before are not counted. */
+/**
+ * All addresses together, so that many of them are no way around. Browsers in which the owner has signed in
+ * before are not counted.
+ */
 const PER_ACCOUNT: Allowance = { name: 'sign-in-account', burst: 100, intervalMs: 60_000 };
 /** Of one account in a browser in which its owner has signed in before. */
 const PER_DEVICE: Allowance = { name: 'sign-in-device', burst: 10, intervalMs: 60_000 };
 /** A household or an office behind one address mistypes more often. */
 const PER_ADDRESS: Allowance = { name: 'sign-in-address', burst: 50, intervalMs: 10_000 };
 
-/** Whose password was right has an app that shows another code each half minute: three of a million are good at any time. */
+/**
+ * Whose password was right has an app that shows another code each half minute: three of a million are good
+ * at any time.
+ */
 const CODES_PER_ACCOUNT: Allowance = { name: 'second-factor-account', burst: 10, intervalMs: 300_000 };
 const CODES_PER_DEVICE: Allowance = { name: 'second-factor-device', burst: 10, intervalMs: 300_000 };
 
-/** Of 80 bits nobody guesses one, so they are counted only to be told of: nobody who knows a password keeps its owner out. */
+/**
+ * Of 80 bits nobody guesses one, so they are counted only to be told of: nobody who knows a password keeps
+ * its owner out.
+ */
 const RECOVERY_PER_ACCOUNT: Allowance = { name: 'recovery-code-account', burst: 10, intervalMs: 300_000 };
 /** As long as it takes until as many codes as were guessed can be guessed again. */
 const TOLD_PER_ACCOUNT: Allowance = { name: 'second-step-told', burst: 1, intervalMs: 10 * 300_000 };
 
-/** The account by what nobody can read it from, or by number; the browser where its owner is known to have signed in with it. */
+/**
+ * The account by what nobody can read it from, or by number; the browser where its owner is known to have
+ * signed in with it.
+ */
 type Tried = { readonly account: string; readonly address: string; readonly device: string | undefined };
 
 export type SignInLimits = {
   /**
-   * To be asked before a password or a code is looked at. It counts what was typed, whether or not there is such an account,
-   * so that the answer does not tell.
+   * To be asked before a password or a code is looked at. It counts what was typed, whether or not there is
+   * such an account, so that the answer does not tell.
    */
   admit(tried: Tried): Promise<Admitted>;
   succeeded(tried: Tried): Promise<void>;
@@ -42,7 +56,10 @@ type AddressAdmitted = { readonly granted: true } | { readonly granted: false; r
 export const createSignInLimits = (attempts: Attempts): SignInLimits =>
   limitsOf(attempts, { perDevice: PER_DEVICE, perPlace: PER_PLACE, perAccount: PER_ACCOUNT });
 
-/** Counted apart from passwords: who knows the password could clear those. Codes are so few that no address has tries of its own. */
+/**
+ * Counted apart from passwords: who knows the password could clear those. Codes are so few that no address
+ * has tries of its own.
+ */
 export const createCodeLimits = (attempts: Attempts): SignInLimits =>
   limitsOf(attempts, { perDevice: CODES_PER_DEVICE, perAccount: CODES_PER_ACCOUNT });
 
@@ -52,7 +69,11 @@ export const createRecoveryLimits = (attempts: Attempts): SignInLimits => ({
     const byAddress = await attempts.take(PER_ADDRESS, address);
     if (!byAddress.granted) return byAddress;
     const byAccount = await attempts.take(RECOVERY_PER_ACCOUNT, account);
-    return { granted: true, locksIfWrong: byAccount.granted && byAccount.isLast, attempts: RECOVERY_PER_ACCOUNT.burst };
+    return {
+      granted: true,
+      locksIfWrong: byAccount.granted && byAccount.isLast,
+      attempts: RECOVERY_PER_ACCOUNT.burst,
+    };
   },
   async succeeded({ account, address }) {
     await attempts.giveBack(PER_ADDRESS, address);
@@ -64,11 +85,21 @@ export const createRecoveryLimits = (attempts: Attempts): SignInLimits => ({
 export const mayTell = async (attempts: Attempts, account: string): Promise<boolean> =>
   (await attempts.take(TOLD_PER_ACCOUNT, account)).granted;
 
-type Allowances = { readonly perDevice: Allowance; readonly perPlace?: Allowance; readonly perAccount: Allowance };
+type Allowances = {
+  readonly perDevice: Allowance;
+  readonly perPlace?: Allowance;
+  readonly perAccount: Allowance;
+};
 type Counted = { readonly allowance: Allowance; readonly subject: string };
 
-/** What a try is counted under, the narrowest first. A known browser has tries of its own, whatever others do to the account. */
-const countedOf = ({ perDevice, perPlace, perAccount }: Allowances, { account, address, device }: Tried): readonly Counted[] => {
+/**
+ * What a try is counted under, the narrowest first. A known browser has tries of its own, whatever others do
+ * to the account.
+ */
+const countedOf = (
+  { perDevice, perPlace, perAccount }: Allowances,
+  { account, address, device }: Tried,
+): readonly Counted[] => {
   if (device !== undefined) return [{ allowance: perDevice, subject: `${account} ${device}` }];
   const place = perPlace && { allowance: perPlace, subject: `${account} ${address}` };
   return [...(place === undefined ? [] : [place]), { allowance: perAccount, subject: account }];

@@ -10,7 +10,10 @@ type Methods = readonly ('pwd' | 'otp' | 'hwk' | 'swk' | 'user' | 'mfa')[];
 
 export type SignInFinish = InteractionDependencies & { readonly devices: KnownDevices };
 
-/** Somebody has shown all that was asked for. From now on their tries in this browser are counted apart from those of others. */
+/**
+ * Somebody has shown all that was asked for. From now on their tries in this browser are counted apart from
+ * those of others.
+ */
 export const finishSignIn = async (
   dependencies: SignInFinish,
   exchange: { readonly request: Request; readonly response: Response },
@@ -18,7 +21,10 @@ export const finishSignIn = async (
 ): Promise<void> => {
   dependencies.devices.remember(exchange, userId);
   // `remember` keeps the session when the browser is closed.
-  await finish(dependencies, { ...exchange, result: { login: { accountId: String(userId), amr: [...amr], remember: true } } });
+  await finish(dependencies, {
+    ...exchange,
+    result: { login: { accountId: String(userId), amr: [...amr], remember: true } },
+  });
 };
 
 /** As the log tells it. */
@@ -27,13 +33,24 @@ export const methodOf = (amr: readonly string[] = []): string => {
   return amr.includes('hwk') || amr.includes('swk') ? 'passkey' : 'password';
 };
 
-type Failure = { readonly request: Request; readonly asked: Asked; readonly person: Person | undefined; readonly attempts: number };
+type Failure = {
+  readonly request: Request;
+  readonly asked: Asked;
+  readonly person: Person | undefined;
+  readonly attempts: number;
+};
 
 /** That somebody has failed so often that they must wait. */
-export const recordLock = async (record: RecordSecurityEvent, { request, asked, person, attempts }: Failure): Promise<void> => {
+export const recordLock = async (
+  record: RecordSecurityEvent,
+  { request, asked, person, attempts }: Failure,
+): Promise<void> => {
   const { interaction, client } = asked;
   await record(
-    { type: 'session.sign_in_failed', data: { sessionId: interaction.cid, userId: person?.userId ?? null, attempts } },
+    {
+      type: 'session.sign_in_failed',
+      data: { sessionId: interaction.cid, userId: person?.userId ?? null, attempts },
+    },
     { actor: 'anonymous', client: client?.clientId ?? null, requestId: requestIdOf(request) },
   );
 };

@@ -15,7 +15,15 @@ import type { ReadProfile } from '../provider/profile.ts';
 import type { Credentials } from './credentials.ts';
 import type { Persons } from './directory.ts';
 import { fieldsOf, formToken, readForm } from './form.ts';
-import { type Asked, askedOf, CANCELLED, clientNameOf, finish, formTargetsFor, textOf } from './interaction.ts';
+import {
+  type Asked,
+  askedOf,
+  CANCELLED,
+  clientNameOf,
+  finish,
+  formTargetsFor,
+  textOf,
+} from './interaction.ts';
 import { PageRefusal } from './page-refusal.ts';
 import { type PasskeyDependencies, passkeyFormFor, passkeySignInRoutes } from './passkey-sign-in.ts';
 import { afterPassword, type SecondStepDependencies, secondStepRoutes } from './second-step.ts';
@@ -47,23 +55,39 @@ export const signInRoutes = (dependencies: SignInDependencies): Router =>
   Router()
     .get('/sign-in/:uid', async (request, response) => {
       const asked = await askedOf(dependencies, 'login', request, response);
-      const email = (textOf(asked.interaction.params.login_hint) ?? (await knownEmail(dependencies, asked)) ?? '').slice(0, EMAIL_MAX);
+      const email = (
+        textOf(asked.interaction.params.login_hint) ??
+        (await knownEmail(dependencies, asked)) ??
+        ''
+      ).slice(0, EMAIL_MAX);
       answerPage(response, signInPage(viewOf(dependencies, asked, { email, problems: {} })));
     })
     .post('/sign-in/:uid', ...readForm, (request, response) => signIn(dependencies, request, response))
     .use(
       secondStepRoutes(dependencies),
       passkeySignInRoutes(dependencies, ({ response, asked }, problem, wrong) =>
-        answerPage(response, signInPage(viewOf(dependencies, asked, { email: '', problems: { form: problem }, ...wrong }))),
+        answerPage(
+          response,
+          signInPage(viewOf(dependencies, asked, { email: '', problems: { form: problem }, ...wrong })),
+        ),
       ),
     )
     .all('/sign-in/:uid', refuseOtherMethods('GET', 'HEAD', 'POST'));
 
 /** Of who is signed in and is asked for the password again. */
-const knownEmail = async ({ readProfile }: SignInDependencies, { interaction }: Asked): Promise<string | undefined> =>
-  interaction.session === undefined ? undefined : (await readProfile(Number(interaction.session.accountId) as UserId)).email;
+const knownEmail = async (
+  { readProfile }: SignInDependencies,
+  { interaction }: Asked,
+): Promise<string | undefined> =>
+  interaction.session === undefined
+    ? undefined
+    : (await readProfile(Number(interaction.session.accountId) as UserId)).email;
 
-const signIn = async (dependencies: SignInDependencies, request: Request, response: Response): Promise<void> => {
+const signIn = async (
+  dependencies: SignInDependencies,
+  request: Request,
+  response: Response,
+): Promise<void> => {
   const { tokens, limits, emailHash } = dependencies;
   const form = fieldsOf(SignIn, request);
   const asked = await askedOf(dependencies, 'login', request, response);
@@ -90,11 +114,18 @@ const signIn = async (dependencies: SignInDependencies, request: Request, respon
     await limits.succeeded(tried);
     return afterPassword(dependencies, { request, response, asked }, person);
   }
-  if (admitted.locksIfWrong) await recordLock(dependencies.record, { request, asked, person, attempts: admitted.attempts });
+  if (admitted.locksIfWrong)
+    await recordLock(dependencies.record, { request, asked, person, attempts: admitted.attempts });
   again({ form: WRONG }, 422);
 };
 
-const missingIn = ({ email, password }: { email: string; password: string }): SignInView['problems'] | undefined =>
+const missingIn = ({
+  email,
+  password,
+}: {
+  email: string;
+  password: string;
+}): SignInView['problems'] | undefined =>
   email !== '' && password !== ''
     ? undefined
     : {
@@ -133,7 +164,17 @@ type SignInView = {
   readonly status?: number;
 };
 
-const signInPage = ({ action, token, clientName, email, problems, signUpUrl, passkey, isPasskeyOffered, ...page }: SignInView): Page => ({
+const signInPage = ({
+  action,
+  token,
+  clientName,
+  email,
+  problems,
+  signUpUrl,
+  passkey,
+  isPasskeyOffered,
+  ...page
+}: SignInView): Page => ({
   ...page,
   ...(passkey !== undefined && { scriptUrl: passkey.scriptUrl }),
   note: PASSWORD_NOTE,

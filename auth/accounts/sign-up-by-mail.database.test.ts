@@ -41,8 +41,16 @@ describe('a sign-up where mail is sent', () => {
 
   test('answers alike for an address that has an account, and tells its owner by mail', async () => {
     const [owner, nobody] = [await somebodyAt(site), anAddress()];
-    const [known, unknown] = [await ask(owner.email.toUpperCase(), 'another password altogether'), await ask(nobody)];
-    const seen = ({ answered, page }: typeof known) => [answered.status, answered.location, page.status, page.body];
+    const [known, unknown] = [
+      await ask(owner.email.toUpperCase(), 'another password altogether'),
+      await ask(nobody),
+    ];
+    const seen = ({ answered, page }: typeof known) => [
+      answered.status,
+      answered.location,
+      page.status,
+      page.body,
+    ];
     expect(seen(known)).toEqual(seen(unknown));
     const told = await smtp.mailTo(owner.email);
     expect(told.subject).toBe('You have an account already');
@@ -66,7 +74,8 @@ describe('a sign-up where mail is sent', () => {
   test('is asked for five times by one address, whether or not it has an account, and then no more for a while', async () => {
     for (const email of [(await somebodyAt(site)).email, anAddress()]) {
       const statuses: number[] = [];
-      for (let times = 1; times <= 6; times += 1) statuses.push((await ask(email, password, `192.0.2.${times}`)).page.status);
+      for (let times = 1; times <= 6; times += 1)
+        statuses.push((await ask(email, password, `192.0.2.${times}`)).page.status);
       expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
     }
   });
@@ -76,7 +85,9 @@ describe('a sign-up where mail is sent', () => {
     const page = await visitor.get('/sign-up');
     const statuses: number[] = [];
     while (statuses.at(-1) !== 429 && statuses.length < 40)
-      statuses.push((await visitor.send(page, { name: 'Ada', email, password: 'short' }, from(place))).status);
+      statuses.push(
+        (await visitor.send(page, { name: 'Ada', email, password: 'short' }, from(place))).status,
+      );
     expect([statuses.at(0), statuses.at(-1)]).toEqual([422, 429]);
     expect((await ask(email, password, '192.0.2.78')).page.status).toBe(200);
   });
@@ -85,8 +96,11 @@ describe('a sign-up where mail is sent', () => {
     const email = anAddress();
     await ask(email);
     const link = new URL(linkIn(await smtp.mailTo(email))).searchParams.get('link') ?? 'none';
-    const { rows } = await site.pool.query<{ row: string }>('select t::text as row from auth.pending_sign_up t');
+    const { rows } = await site.pool.query<{ row: string }>(
+      'select t::text as row from auth.pending_sign_up t',
+    );
     expect(rows.length).toBeGreaterThan(0);
-    for (const { row } of rows) for (const secret of [link, email, password]) expect(row).not.toContain(secret);
+    for (const { row } of rows)
+      for (const secret of [link, email, password]) expect(row).not.toContain(secret);
   });
 });

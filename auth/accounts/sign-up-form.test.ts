@@ -50,7 +50,12 @@ test.each([
   expect((await problemsIn({ ...lovelace, password })).password).toMatch(/easy to guess.*longer/);
 });
 
-test.each(['correct horse battery staple', 'three blue teapots sing', 'w7#kQp2!xz', 'пять зелёных слонов', '长城上的月光很亮很亮'])(
-  '"%s" is good: there is no rule about what it is made of',
-  async (password) => expect(await problemsIn({ ...lovelace, password })).toEqual({}),
+test.each([
+  'correct horse battery staple',
+  'three blue teapots sing',
+  'w7#kQp2!xz',
+  'пять зелёных слонов',
+  '长城上的月光很亮很亮',
+])('"%s" is good: there is no rule about what it is made of', async (password) =>
+  expect(await problemsIn({ ...lovelace, password })).toEqual({}),
 );

@@ -18,11 +18,17 @@ export const SignUp = z.object({
 export type SignUp = z.infer<typeof SignUp>;
 
 /** What somebody must change, in words; nothing where all is well. */
-export const problemsIn = async (form: Pick<SignUp, 'name' | 'email' | 'password'>): Promise<SignUpView['problems']> => {
+export const problemsIn = async (
+  form: Pick<SignUp, 'name' | 'email' | 'password'>,
+): Promise<SignUpView['problems']> => {
   const password = await passwordProblem(form);
   return {
-    ...(!name.safeParse(form.name).success && { name: 'Enter a name of at most 100 characters, in one line.' }),
-    ...(!email.safeParse(form.email).success && { email: 'Enter an e-mail address, such as name@example.com.' }),
+    ...(!name.safeParse(form.name).success && {
+      name: 'Enter a name of at most 100 characters, in one line.',
+    }),
+    ...(!email.safeParse(form.email).success && {
+      email: 'Enter an e-mail address, such as name@example.com.',
+    }),
     ...(password !== undefined && { password }),
   };
 };
@@ -42,7 +48,9 @@ const GUESSABLE =
 /** What the person is called: the first that is tried of anybody. */
 type Owner = { readonly name: string; readonly email: string };
 
-/** Guesses, as a power of ten: what a hundred million of them find is too weak where the hashes are stolen. */
+/**
+ * Guesses, as a power of ten: what a hundred million of them find is too weak where the hashes are stolen.
+ */
 const GUESSES_LOG10_MIN = 8;
 /** What the estimate looks at: it takes longer than linear time, and what is strong so far is strong. */
 const LENGTH_MAX = 24;
@@ -50,7 +58,10 @@ const PART_CHARACTERS_MIN = 3;
 /** Of the name, and as many of the address: each takes time in each guess. */
 const PARTS_MAX = 5;
 
-/** Whether a password would be found soon by whoever tries known passwords, words, patterns, and what the person is called. */
+/**
+ * Whether a password would be found soon by whoever tries known passwords, words, patterns, and what the
+ * person is called.
+ */
 const isEasyToGuess = async (password: string, owner: Owner): Promise<boolean> => {
   estimator ??= load();
   const { guessesLog10 } = (await estimator).check(password.normalize('NFC'), partsOf(owner));
@@ -73,5 +84,6 @@ const partsOf = ({ name, email }: Owner): string[] => {
   return [...together, ...partsAt(/\s+/, name), ...partsAt(/[@.+_-]/, email)].filter(isLongEnough);
 };
 
-const partsAt = (separator: RegExp, text: string): string[] => text.split(separator).filter(isLongEnough).slice(0, PARTS_MAX);
+const partsAt = (separator: RegExp, text: string): string[] =>
+  text.split(separator).filter(isLongEnough).slice(0, PARTS_MAX);
 const isLongEnough = (part: string): boolean => part.length >= PART_CHARACTERS_MIN;

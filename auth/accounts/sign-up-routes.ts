@@ -10,7 +10,11 @@ import { hasProblems } from '../pages/field.ts';
 import { FORGED, messagePage } from '../pages/message-page.ts';
 import { type SignUpView, signedUpPage, signUpPage } from '../pages/sign-up-page.ts';
 import type { Allowance } from './attempts.ts';
-import { askForConfirmation, confirmSignUpRoutes, type SignUpRouteDependencies } from './confirm-sign-up-routes.ts';
+import {
+  askForConfirmation,
+  confirmSignUpRoutes,
+  type SignUpRouteDependencies,
+} from './confirm-sign-up-routes.ts';
 import { fieldsOf, readForm } from './form.ts';
 import { askedOf, formTargetsFor } from './interaction.ts';
 import { PageRefusal } from './page-refusal.ts';
@@ -20,7 +24,10 @@ import { waitSeconds, waitText } from './sign-in-limits.ts';
 import { type SignedUp, signUp } from './sign-up.ts';
 import { problemsIn, SignUp } from './sign-up-form.ts';
 
-/** A sign-up tells whether an address has an account where no mail reaches anybody, and costs an estimate and a hash or a message. */
+/**
+ * A sign-up tells whether an address has an account where no mail reaches anybody, and costs an estimate and
+ * a hash or a message.
+ */
 const PER_ADDRESS: Allowance = { name: 'sign-up-address', burst: 30, intervalMs: 30_000 };
 /** Mail that the owner of the address gets, whether or not they have an account. */
 const PER_EMAIL: Allowance = { name: 'sign-up-email', burst: 5, intervalMs: 600_000 };
@@ -47,22 +54,35 @@ export const signUpRoutes = (dependencies: SignUpRouteDependencies): Router => {
     })
     .use(confirmSignUpRoutes(dependencies))
     .get('/sign-up/asked', (_request, response) => answerPage(response, signUpAskedPage(undefined)))
-    .get('/sign-in/:uid/sign-up/asked', ({ params: { uid } }, response) => answerPage(response, signUpAskedPage(`/sign-in/${uid}`)))
+    .get('/sign-in/:uid/sign-up/asked', ({ params: { uid } }, response) =>
+      answerPage(response, signUpAskedPage(`/sign-in/${uid}`)),
+    )
     .get('/sign-up/done', (_request, response) => answerPage(response, signedUpPage))
-    .get('/sign-up', async (request, response) => show(dependencies, response, await alone({ request, response })))
+    .get('/sign-up', async (request, response) =>
+      show(dependencies, response, await alone({ request, response })),
+    )
     .post('/sign-up', ...readForm, async (request, response) =>
       submit(dependencies, { request, response }, await alone({ request, response })),
     )
-    .get('/sign-in/:uid/sign-up', async (request, response) => show(dependencies, response, await during({ request, response })))
+    .get('/sign-in/:uid/sign-up', async (request, response) =>
+      show(dependencies, response, await during({ request, response })),
+    )
     .post('/sign-in/:uid/sign-up', ...readForm, async (request, response) =>
       submit(dependencies, { request, response }, await during({ request, response })),
     )
     .all(['/sign-up', '/sign-in/:uid/sign-up'], refuseOtherMethods('GET', 'HEAD', 'POST'));
 };
 
-const CLOSED = messagePage({ status: 404, title: 'Nobody can sign up here', text: 'Ask whoever runs this for an account.' });
+const CLOSED = messagePage({
+  status: 404,
+  title: 'Nobody can sign up here',
+  text: 'Ask whoever runs this for an account.',
+});
 
-const placeInInteraction = async (dependencies: SignUpRouteDependencies, { request, response }: Exchange): Promise<Place> => {
+const placeInInteraction = async (
+  dependencies: SignUpRouteDependencies,
+  { request, response }: Exchange,
+): Promise<Place> => {
   const asked = await askedOf(dependencies, 'login', request, response);
   const { uid } = asked.interaction;
   return {
@@ -75,7 +95,10 @@ const placeInInteraction = async (dependencies: SignUpRouteDependencies, { reque
   };
 };
 
-const placeAlone = async ({ cookie }: SignUpRouteDependencies, { request, response }: Exchange): Promise<Place> => {
+const placeAlone = async (
+  { cookie }: SignUpRouteDependencies,
+  { request, response }: Exchange,
+): Promise<Place> => {
   const known = cookie.read(request);
   if (known === undefined && request.method === 'POST') throw new PageRefusal(FORGED);
   return {
@@ -91,24 +114,51 @@ const FORM_ID_BYTES = 16;
 type Filled = Partial<Pick<SignUpView, 'name' | 'email' | 'problems' | 'status' | 'formId'>>;
 
 /** A form is good for one sign-up: each page has a new one, unless the same is to be sent again. */
-const show = ({ tokens }: SignUpRouteDependencies, response: Response, place: Place, filled: Filled = {}): void => {
+const show = (
+  { tokens }: SignUpRouteDependencies,
+  response: Response,
+  place: Place,
+  filled: Filled = {},
+): void => {
   const formId = filled.formId ?? randomBytes(FORM_ID_BYTES).toString('base64url');
   const { action, signInUrl, formTargets } = place;
   const token = tokens.issue('sign-up', [place.boundTo, formId]);
-  answerPage(response, signUpPage({ name: '', email: '', problems: {}, ...filled, formId, token, action, signInUrl, formTargets }));
+  answerPage(
+    response,
+    signUpPage({
+      name: '',
+      email: '',
+      problems: {},
+      ...filled,
+      formId,
+      token,
+      action,
+      signInUrl,
+      formTargets,
+    }),
+  );
 };
 
-const submit = async (dependencies: SignUpRouteDependencies, { request, response }: Exchange, place: Place): Promise<void> => {
+const submit = async (
+  dependencies: SignUpRouteDependencies,
+  { request, response }: Exchange,
+  place: Place,
+): Promise<void> => {
   const { tokens, attempts, emailHash, post, signUp: role } = dependencies;
   const { token, form: formId, ...typed } = fieldsOf(SignUp, request);
   if (!tokens.verify(token, 'sign-up', [place.boundTo, formId])) throw new PageRefusal(FORGED);
   const fields = { ...typed, name: typed.name.trim(), email: typed.email.trim() };
-  const again = (filled: Filled) => show(dependencies, response, place, { name: fields.name, email: fields.email, ...filled });
+  const again = (filled: Filled) =>
+    show(dependencies, response, place, { name: fields.name, email: fields.email, ...filled });
   const isTooMuch = async (allowance: Allowance, subject: string): Promise<boolean> => {
     const taken = await attempts.take(allowance, subject);
     if (taken.granted) return false;
     response.set('Retry-After', String(waitSeconds(taken.waitMs)));
-    again({ formId, problems: { form: `Too many accounts were asked for. Try again in ${waitText(taken.waitMs)}.` }, status: 429 });
+    again({
+      formId,
+      problems: { form: `Too many accounts were asked for. Try again in ${waitText(taken.waitMs)}.` },
+      status: 429,
+    });
     return true;
   };
   // Before the password is estimated, because that takes long.
@@ -121,17 +171,33 @@ const submit = async (dependencies: SignUpRouteDependencies, { request, response
     await askForConfirmation(dependencies, fields);
     return response.redirect(303, `${place.action}/asked`);
   }
-  const result = await signUp(dependencies, { ...fields, formId, role, requestId: requestIdOf(request), trace: traceparentOf(request) });
+  const result = await signUp(dependencies, {
+    ...fields,
+    formId,
+    role,
+    requestId: requestIdOf(request),
+    trace: traceparentOf(request),
+  });
   if (result.outcome === 'done') return place.done(result.person);
   again(answers(formId)[result.outcome]);
 };
 
 const answers = (formId: string) =>
   ({
-    taken: { problems: { email: 'This address has an account already. Sign in with it, or use another one.' }, status: 409 },
-    repeated: { problems: { form: 'This form has been sent before. Sign in, or send it once more for another account.' }, status: 409 },
+    taken: {
+      problems: { email: 'This address has an account already. Sign in with it, or use another one.' },
+      status: 409,
+    },
+    repeated: {
+      problems: {
+        form: 'This form has been sent before. Sign in, or send it once more for another account.',
+      },
+      status: 409,
+    },
     busy: {
-      problems: { form: 'It is not certain yet that this worked. Send it once more: you will not get two accounts.' },
+      problems: {
+        form: 'It is not certain yet that this worked. Send it once more: you will not get two accounts.',
+      },
       status: 503,
       formId,
     },

@@ -5,7 +5,10 @@ type Queryable = Pick<Connection, 'query'>;
 
 /** Keeps the password of a sign-up that begins; a repetition finds the first one's. */
 export const beginSignUp = async (database: Queryable, id: string, phc: string): Promise<string> => {
-  await database.query('insert into auth.sign_up (id, phc) values ($1, $2) on conflict do nothing', [id, phc]);
+  await database.query('insert into auth.sign_up (id, phc) values ($1, $2) on conflict do nothing', [
+    id,
+    phc,
+  ]);
   const { rows } = await database.query<{ phc: string }>('select phc from auth.sign_up where id = $1', [id]);
   return rows[0]?.phc ?? phc;
 };

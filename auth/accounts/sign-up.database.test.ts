@@ -56,7 +56,16 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 const open = () =>
-  openDirectory({ domain: publishing, pool, eventLog, keys, masterKey, log, metrics: createMetrics(), revokeUser: async () => {} });
+  openDirectory({
+    domain: publishing,
+    pool,
+    eventLog,
+    keys,
+    masterKey,
+    log,
+    metrics: createMetrics(),
+    revokeUser: async () => {},
+  });
 
 const anAddress = () => `${randomUUID()}@example.com`;
 
@@ -76,7 +85,12 @@ test('who signs up can sign in at once, also while nobody follows the log', asyn
   const wanted = applicant();
   const signedUp = await signUp({ pool, gateway: side, persons, credentials }, wanted);
   if (signedUp.outcome !== 'done') throw new Error(signedUp.outcome);
-  expect(await persons.byEmail(wanted.email)).toEqual({ userId: signedUp.person.userId, role: 'author', status: 'active', version: 1 });
+  expect(await persons.byEmail(wanted.email)).toEqual({
+    userId: signedUp.person.userId,
+    role: 'author',
+    status: 'active',
+    version: 1,
+  });
   expect(await credentials.verify(signedUp.person.userId, wanted.password)).toBe(true);
 });
 
@@ -86,14 +100,18 @@ test('the same form again is the same person; with another password it is refuse
   const wanted = applicant();
   const first = await signUp(dependencies, wanted);
   expect(await signUp(dependencies, wanted)).toEqual(first);
-  expect(await signUp(dependencies, { ...wanted, password: 'another password' })).toEqual({ outcome: 'repeated' });
+  expect(await signUp(dependencies, { ...wanted, password: 'another password' })).toEqual({
+    outcome: 'repeated',
+  });
   expect(await signUp(dependencies, { ...wanted, name: 'Ben' })).toEqual({ outcome: 'repeated' });
 });
 
 test('two clicks at once make one person', async () => {
   await using persons = await open();
   const wanted = applicant();
-  const [one, two] = await Promise.all([1, 2].map(() => signUp({ pool, gateway: side, persons, credentials }, wanted)));
+  const [one, two] = await Promise.all(
+    [1, 2].map(() => signUp({ pool, gateway: side, persons, credentials }, wanted)),
+  );
   expect(one).toEqual(two);
   expect(one?.outcome).toBe('done');
 });
@@ -102,7 +120,9 @@ test('an address that is taken stays with its owner, with or without a password'
   await using persons = await open();
   const email = anAddress();
   const owner = await registerUser(side, { email, role: 'admin' });
-  expect(await signUp({ pool, gateway: side, persons, credentials }, applicant({ email }))).toEqual({ outcome: 'taken' });
+  expect(await signUp({ pool, gateway: side, persons, credentials }, applicant({ email }))).toEqual({
+    outcome: 'taken',
+  });
   expect(await credentials.verify(owner, 'correct horse battery')).toBe(false);
 });
 
@@ -117,7 +137,9 @@ test('a form sent again after the password has changed does not open the account
 });
 
 test('a process that ends between the registration and the password leaves a person with a password', async () => {
-  await using dying = await openCommands(mortal((stream) => (stream.startsWith('user-') ? 'after' : undefined))(eventLog));
+  await using dying = await openCommands(
+    mortal((stream) => (stream.startsWith('user-') ? 'after' : undefined))(eventLog),
+  );
   await using persons = await open();
   const wanted = applicant();
   await expect(signUp({ pool, gateway: dying, persons, credentials }, wanted)).rejects.toThrow();
@@ -126,16 +148,24 @@ test('a process that ends between the registration and the password leaves a per
 });
 
 test('a process that ends before the registration leaves nothing, and the same form finishes', async () => {
-  await using dying = await openCommands(mortal((stream) => (stream.startsWith('user-') ? 'before' : undefined))(eventLog));
+  await using dying = await openCommands(
+    mortal((stream) => (stream.startsWith('user-') ? 'before' : undefined))(eventLog),
+  );
   await using persons = await open();
   const wanted = applicant();
   await expect(signUp({ pool, gateway: dying, persons, credentials }, wanted)).rejects.toThrow();
   expect(await persons.byEmail(wanted.email)).toBeUndefined();
-  expect(await signUp({ pool, gateway: dying, persons, credentials }, { ...wanted, formId: applicant().formId }).catch(() => 'died')).toBe(
-    'died',
-  );
+  expect(
+    await signUp(
+      { pool, gateway: dying, persons, credentials },
+      { ...wanted, formId: applicant().formId },
+    ).catch(() => 'died'),
+  ).toBe('died');
   // The claim of the process that has ended is given up after two seconds.
-  const again = await signUp({ pool, gateway: side, persons, credentials }, { ...wanted, formId: applicant().formId });
+  const again = await signUp(
+    { pool, gateway: side, persons, credentials },
+    { ...wanted, formId: applicant().formId },
+  );
   expect(again.outcome).toBe('done');
 });
 

@@ -1,6 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { UserId } from '#shared/brands.ts';
-import { type CommandGateway, type CommandResult, CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
+import {
+  type CommandGateway,
+  type CommandResult,
+  CommandUnavailable,
+} from '#shared/command-gateway/command-gateway.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { Role } from '#shared/events/fields.ts';
 import { Rejection } from '#shared/rejection.ts';
@@ -27,8 +31,13 @@ export type Applicant = {
   readonly role: Role;
 };
 
-/** `repeated`: this form has already been used, with other fields. `busy`: it is unknown or undecided; the same form may be sent again. */
-export type SignedUp = { readonly outcome: 'done'; readonly person: Person } | { readonly outcome: 'taken' | 'repeated' | 'busy' };
+/**
+ * `repeated`: this form has already been used, with other fields. `busy`: it is unknown or undecided; the
+ * same form may be sent again.
+ */
+export type SignedUp =
+  | { readonly outcome: 'done'; readonly person: Person }
+  | { readonly outcome: 'taken' | 'repeated' | 'busy' };
 
 const ATTEMPTS_MAX = 20;
 const LOOK_AGAIN_MS = 150;
@@ -40,8 +49,8 @@ const LOOK_AGAIN_MS = 150;
  * 2. `RegisterUser` is sent with that id as idempotency key and correlation, so that a repetition finds the same user.
  * 3. The hash is given to the user, by this process or by the directory when it sees the registration with that correlation.
  *
- * So nobody ever has an address without having its password, and no address without a password is ever given to whoever asks:
- * somebody whom an administrator has registered cannot be signed up over.
+ * So nobody ever has an address without having its password, and no address without a password is ever given
+ * to whoever asks: somebody whom an administrator has registered cannot be signed up over.
  */
 export const signUp = async (dependencies: SignUpDependencies, applicant: Applicant): Promise<SignedUp> => {
   const { pool, persons, credentials } = dependencies;
@@ -56,7 +65,8 @@ export const signUp = async (dependencies: SignUpDependencies, applicant: Applic
   const userId = registered.id as UserId;
   await persons.register({ userId, version: registered.version, email, role });
   await settleSignUp(pool, id, userId);
-  // The form may have been sent before, and the password changed since: only the one that counts now opens the account.
+  // The form may have been sent before, and the password changed since: only the one that counts now opens
+  // the account.
   if (!(await credentials.verify(userId, password))) return { outcome: 'repeated' };
   const person = await persons.byId(userId);
   return person?.status === 'active' ? { outcome: 'done', person } : { outcome: 'repeated' };
@@ -67,7 +77,13 @@ const register = async (
   { name, email, role, requestId, trace }: Applicant,
   id: string,
 ): Promise<CommandResult | 'taken' | 'repeated' | 'busy'> => {
-  const context = { caller: { kind: 'system', name: 'sign-up' }, requestId, trace, correlationId: id, idempotencyKey: id } as const;
+  const context = {
+    caller: { kind: 'system', name: 'sign-up' },
+    requestId,
+    trace,
+    correlationId: id,
+    idempotencyKey: id,
+  } as const;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const answer = await gateway.send({ type: 'RegisterUser', name, email, role }, context).catch(refusalOf);
     if (answer !== 'running') return answer;

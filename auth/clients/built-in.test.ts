@@ -35,7 +35,8 @@ test.each([
 
 test('it stands among the others, in the order of their ids', async () => {
   const all = withConsole(clients, publishing, 'https://annals.example');
-  const idsOf = async (after: string, limit: number) => (await all.list(after, limit)).map(({ clientId }) => clientId);
+  const idsOf = async (after: string, limit: number) =>
+    (await all.list(after, limit)).map(({ clientId }) => clientId);
   expect(await idsOf('', 10)).toEqual(['a-robot', 'console', 'zebra']);
   expect(await idsOf('', 2)).toEqual(['a-robot', 'console']);
   expect(await idsOf('console', 10)).toEqual(['zebra']);
@@ -44,8 +45,12 @@ test('it stands among the others, in the order of their ids', async () => {
 test('nobody takes its id, changes it, or takes it away', async () => {
   const all = withConsole(clients, publishing, 'https://annals.example');
   const settings = (await all.find('console')) as never;
-  await expect(all.register({ clientId: 'console', settings }, by)).rejects.toMatchObject({ code: 'client_id_taken' });
-  await expect(all.change('console', { apply: (same) => same }, by)).rejects.toMatchObject({ code: 'client_built_in' });
+  await expect(all.register({ clientId: 'console', settings }, by)).rejects.toMatchObject({
+    code: 'client_id_taken',
+  });
+  await expect(all.change('console', { apply: (same) => same }, by)).rejects.toMatchObject({
+    code: 'client_built_in',
+  });
   await expect(all.rotateSecret('console', by)).rejects.toMatchObject({ code: 'client_built_in' });
   await expect(all.remove('console', undefined, by)).rejects.toMatchObject({ code: 'client_built_in' });
 });

@@ -12,8 +12,9 @@ export const CONSOLE = 'console';
 export const DEVELOPMENT_ADMIN = 'development-admin';
 
 /**
- * The clients that were registered, and the console. It is in no table, so that nobody can change or remove it, and so that it
- * goes along when the installation gets another address. It can ask for everything: the role of its user limits what comes of it.
+ * The clients that were registered, and the console. It is in no table, so that nobody can change or remove
+ * it, and so that it goes along when the installation gets another address. It can ask for everything: the
+ * role of its user limits what comes of it.
  */
 export const withConsole = (clients: Clients, domain: Domain, publicUrl: string): Clients => {
   const client = consoleOf(publicUrl, policyOf(domain).scopes);

@@ -25,7 +25,8 @@ afterAll(async () => {
 });
 
 const by = { caller: system, requestId: 'test' };
-const recordInLog: RecordSecurityEvent = (event, circumstances) => createSecurityLog(world.side)(event, circumstances);
+const recordInLog: RecordSecurityEvent = (event, circumstances) =>
+  createSecurityLog(world.side)(event, circumstances);
 
 type Differences = { readonly record?: RecordSecurityEvent; readonly gateway?: CommandGateway };
 
@@ -47,10 +48,15 @@ const SERVICE = ClientSettings.parse({
   tokenEndpointAuthMethod: 'client_secret_basic',
   scopes: ['read:articles', 'write:articles'],
 });
-const APP = ClientSettings.parse({ ...WEB, firstParty: true, scopes: ['openid', 'email', 'read:articles', 'write:articles'] });
+const APP = ClientSettings.parse({
+  ...WEB,
+  firstParty: true,
+  scopes: ['openid', 'email', 'read:articles', 'write:articles'],
+});
 
 const newId = () => `ends-${randomUUID().slice(0, 8)}`;
-const register = async (settings: Settings) => (await clients.register({ clientId: newId(), settings }, by)).client.clientId;
+const register = async (settings: Settings) =>
+  (await clients.register({ clientId: newId(), settings }, by)).client.clientId;
 
 const isGood = async (token: string) =>
   (await fetch(`${world.server.url}/me`, { headers: { Authorization: `Bearer ${token}` } })).status === 200;
@@ -62,15 +68,25 @@ const keep = async (clientId: string, kind: string) => {
   );
 };
 const keptKinds = async (clientId: string) => {
-  const { rows } = await world.side.pool.query('select kind from auth.record where client_id = $1 order by kind', [clientId]);
+  const { rows } = await world.side.pool.query(
+    'select kind from auth.record where client_id = $1 order by kind',
+    [clientId],
+  );
   return rows.map(({ kind }) => kind);
 };
 
 describe.concurrent('a token that is issued while a change waits for the log', () => {
   test.each<[string, (slow: Clients, clientId: string) => Promise<unknown>]>([
     ['the rotation of the secret', (slow, clientId) => slow.rotateSecret(clientId, by)],
-    ['the loss of a scope', (slow, clientId) => slow.change(clientId, { apply: (old) => ({ ...old, scopes: ['read:articles'] }) }, by)],
-    ['the disabling', (slow, clientId) => slow.change(clientId, { apply: (old) => ({ ...old, disabled: true }) }, by)],
+    [
+      'the loss of a scope',
+      (slow, clientId) =>
+        slow.change(clientId, { apply: (old) => ({ ...old, scopes: ['read:articles'] }) }, by),
+    ],
+    [
+      'the disabling',
+      (slow, clientId) => slow.change(clientId, { apply: (old) => ({ ...old, disabled: true }) }, by),
+    ],
     ['the deletion', (slow, clientId) => slow.remove(clientId, undefined, by)],
   ])('ends with %s', async (_, change) => {
     const clientId = await register(SERVICE);
@@ -86,7 +102,10 @@ describe.concurrent('a token that is issued while a change waits for the log', (
     await reached.promise;
     const revokedAtS = nowS();
     // A whole second beyond what the first revocation reaches.
-    const token = await world.mint.token({ client_id: clientId, iat: await until(nowS, (now) => now > revokedAtS + 2) });
+    const token = await world.mint.token({
+      client_id: clientId,
+      iat: await until(nowS, (now) => now > revokedAtS + 2),
+    });
     released.resolve();
     await changing;
     await until(
@@ -108,20 +127,29 @@ describe.concurrent('what users granted a client', () => {
   test.each<[string, (old: Settings) => Settings]>([
     ['when it is disabled', (old) => ({ ...old, disabled: true })],
     ['when it is not ours any more', (old) => ({ ...old, firstParty: false })],
-    ['with a scope about the user', (old) => ({ ...old, scopes: ['openid', 'read:articles', 'write:articles'] })],
+    [
+      'with a scope about the user',
+      (old) => ({ ...old, scopes: ['openid', 'read:articles', 'write:articles'] }),
+    ],
   ])('ends %s', async (_, apply) => {
     const clientId = await register(APP);
     await keep(clientId, 'Grant');
     await keep(clientId, 'RefreshToken');
     await clients.change(clientId, { apply }, by);
     expect(await keptKinds(clientId)).toEqual([]);
-    expect(ended.filter((grant) => grant.clientId === clientId)).toEqual([{ grantId: `grant-${clientId}`, accountId: '7001', clientId }]);
+    expect(ended.filter((grant) => grant.clientId === clientId)).toEqual([
+      { grantId: `grant-${clientId}`, accountId: '7001', clientId },
+    ]);
   });
 
   test('outlasts the loss of a scope of the API, and the tokens that are looked up do not', async () => {
     const clientId = await register(APP);
     for (const kind of ['AccessToken', 'Grant', 'RefreshToken']) await keep(clientId, kind);
-    await clients.change(clientId, { apply: (old) => ({ ...old, scopes: ['openid', 'email', 'read:articles'] }) }, by);
+    await clients.change(
+      clientId,
+      { apply: (old) => ({ ...old, scopes: ['openid', 'email', 'read:articles'] }) },
+      by,
+    );
     expect(await keptKinds(clientId)).toEqual(['Grant', 'RefreshToken']);
   });
 

@@ -8,7 +8,8 @@ import type { StoredClient } from './client.ts';
 
 export type Queryable = Pick<Pool, 'query'>;
 
-export const migrateClients = (pool: Pool): Promise<void> => migrate(pool, 'auth-clients', new URL('./migrations/', import.meta.url));
+export const migrateClients = (pool: Pool): Promise<void> =>
+  migrate(pool, 'auth-clients', new URL('./migrations/', import.meta.url));
 
 type Row = { readonly [Field in keyof StoredClient]: NonNullable<StoredClient[Field]> | null };
 
@@ -23,23 +24,41 @@ const COLUMNS = `
 const clientOf = (row: Row | undefined): StoredClient | undefined =>
   row && (Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as StoredClient);
 
-/** Anybody may ask for anything; PostgreSQL refuses some of it, such as a NUL, and no client has an id of that kind. */
+/**
+ * Anybody may ask for anything; PostgreSQL refuses some of it, such as a NUL, and no client has an id of that
+ * kind.
+ */
 const canBeId = (text: string): boolean => token.safeParse(text).success;
 
-export const selectClient = async (database: Queryable, clientId: string): Promise<StoredClient | undefined> => {
+export const selectClient = async (
+  database: Queryable,
+  clientId: string,
+): Promise<StoredClient | undefined> => {
   if (!canBeId(clientId)) return undefined;
-  const { rows } = await database.query<Row>(`select ${COLUMNS} from auth.client where client_id = $1`, [clientId]);
+  const { rows } = await database.query<Row>(`select ${COLUMNS} from auth.client where client_id = $1`, [
+    clientId,
+  ]);
   return clientOf(rows[0]);
 };
 
 /** Locks the row until the transaction ends. */
-export const selectClientForUpdate = async (database: Queryable, clientId: string): Promise<StoredClient | undefined> => {
+export const selectClientForUpdate = async (
+  database: Queryable,
+  clientId: string,
+): Promise<StoredClient | undefined> => {
   if (!canBeId(clientId)) return undefined;
-  const { rows } = await database.query<Row>(`select ${COLUMNS} from auth.client where client_id = $1 for update`, [clientId]);
+  const { rows } = await database.query<Row>(
+    `select ${COLUMNS} from auth.client where client_id = $1 for update`,
+    [clientId],
+  );
   return clientOf(rows[0]);
 };
 
-export const selectClients = async (database: Queryable, after: string, limit: number): Promise<readonly StoredClient[]> => {
+export const selectClients = async (
+  database: Queryable,
+  after: string,
+  limit: number,
+): Promise<readonly StoredClient[]> => {
   const { rows } = await database.query<Row>(
     `select ${COLUMNS} from auth.client where client_id collate "C" > $1 order by client_id collate "C" limit $2`,
     [after, limit],
@@ -47,7 +66,8 @@ export const selectClients = async (database: Queryable, after: string, limit: n
   return rows.flatMap((row) => clientOf(row) ?? []);
 };
 
-type NewRow = ClientSettings & Pick<StoredClient, 'clientId' | 'secretHash' | 'serviceAccount' | 'selfRegistered'>;
+type NewRow = ClientSettings &
+  Pick<StoredClient, 'clientId' | 'secretHash' | 'serviceAccount' | 'selfRegistered'>;
 
 export const insertClient = async (database: Queryable, client: NewRow): Promise<StoredClient> => {
   const inserted = await database
@@ -56,7 +76,13 @@ export const insertClient = async (database: Queryable, client: NewRow): Promise
          grant_types, redirect_uris, post_logout_redirect_uris, scopes, default_scopes, first_party, require_dpop, require_par,
          tls_client_auth_subject, jwks, disabled)
        values ($1, $2, 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) returning ${COLUMNS}`,
-      [client.clientId, client.selfRegistered, client.secretHash ?? null, client.serviceAccount ?? null, ...settingsValues(client)],
+      [
+        client.clientId,
+        client.selfRegistered,
+        client.secretHash ?? null,
+        client.serviceAccount ?? null,
+        ...settingsValues(client),
+      ],
     )
     .catch(refuseTaken);
   return theOne(clientOf(inserted.rows[0]));

@@ -5,7 +5,9 @@ import type { AuthMethod, ClientSettings } from '#shared/clients/settings.ts';
 export type ClientAndSecret = { readonly client: StoredClient; readonly secret: string | undefined };
 
 /** An application that may ask for tokens. */
-export type StoredClient = Readonly<Omit<ClientSettings, 'tlsClientAuthSubject' | 'jwks' | 'serviceAccountRole'>> & {
+export type StoredClient = Readonly<
+  Omit<ClientSettings, 'tlsClientAuthSubject' | 'jwks' | 'serviceAccountRole'>
+> & {
   readonly clientId: string;
   readonly secretHash?: Buffer | undefined;
   /** The user that the client is when it acts for itself. */
@@ -19,7 +21,8 @@ export type StoredClient = Readonly<Omit<ClientSettings, 'tlsClientAuthSubject' 
   readonly updatedAt: Date;
 };
 
-export const hasSecret = (method: AuthMethod): boolean => method === 'client_secret_basic' || method === 'client_secret_post';
+export const hasSecret = (method: AuthMethod): boolean =>
+  method === 'client_secret_basic' || method === 'client_secret_post';
 
 export const settingsOf = (client: StoredClient): ClientSettings => ({
   name: client.name,

@@ -32,9 +32,17 @@ describe('a change', () => {
   test('by PATCH touches what is named, by PUT everything', async () => {
     const { clientId } = await create({ ...WEB, firstParty: true, scopes: ['read:articles'] });
     const patched = await send('PATCH', `/clients/${clientId}`, { body: { name: 'Web 2' } });
-    expect(patched).toMatchObject({ status: 200, body: { name: 'Web 2', firstParty: true, scopes: ['read:articles'] } });
-    const put = await send('PUT', `/clients/${clientId}`, { body: { ...patched.body, firstParty: undefined } });
-    expect(put).toMatchObject({ status: 200, body: { name: 'Web 2', firstParty: false, scopes: ['read:articles'] } });
+    expect(patched).toMatchObject({
+      status: 200,
+      body: { name: 'Web 2', firstParty: true, scopes: ['read:articles'] },
+    });
+    const put = await send('PUT', `/clients/${clientId}`, {
+      body: { ...patched.body, firstParty: undefined },
+    });
+    expect(put).toMatchObject({
+      status: 200,
+      body: { name: 'Web 2', firstParty: false, scopes: ['read:articles'] },
+    });
     expect(await eventsOf(clientId)).toMatchObject([
       { type: 'client.registered' },
       { type: 'client.changed', data: { changed: ['name'] } },
@@ -60,8 +68,12 @@ describe('a change', () => {
       status: 412,
       body: { code: 'version_mismatch' },
     });
-    expect(await send(method, `/clients/${clientId}`, { body, headers: { 'If-Match': '"someone-elses"' } })).toMatchObject({ status: 412 });
-    expect(await send(method, `/clients/${clientId}`, { body, headers: { 'If-Match': 'x' } })).toMatchObject({ status: 400 });
+    expect(
+      await send(method, `/clients/${clientId}`, { body, headers: { 'If-Match': '"someone-elses"' } }),
+    ).toMatchObject({ status: 412 });
+    expect(await send(method, `/clients/${clientId}`, { body, headers: { 'If-Match': 'x' } })).toMatchObject({
+      status: 400,
+    });
   });
 
   test('of the version that was seen is made, also where a proxy has weakened the tag', async () => {
@@ -88,7 +100,10 @@ describe('a change', () => {
     const { clientId } = await create({ ...WEB, scopes });
     const patch = async (body: object) => (await send('PATCH', `/clients/${clientId}`, { body })).body;
     expect(await patch({ name: 'Other' })).toMatchObject({ scopes, defaultScopes: scopes });
-    expect(await patch({ scopes: ['read:articles'] })).toMatchObject({ scopes: ['read:articles'], defaultScopes: ['read:articles'] });
+    expect(await patch({ scopes: ['read:articles'] })).toMatchObject({
+      scopes: ['read:articles'],
+      defaultScopes: ['read:articles'],
+    });
     expect(await patch({ scopes })).toMatchObject({ scopes, defaultScopes: ['read:articles'] });
     expect(await patch({ defaultScopes: [] })).toMatchObject({ scopes, defaultScopes: [] });
     expect(await patch({ scopes: ['read:articles'], defaultScopes: scopes })).toMatchObject({ status: 422 });
@@ -96,12 +111,16 @@ describe('a change', () => {
 
   test('the role of a service account is changed as a user’s, not here', async () => {
     const { clientId } = await create(SERVICE);
-    expect(await send('PATCH', `/clients/${clientId}`, { body: { serviceAccountRole: 'admin' } })).toMatchObject({ status: 422 });
+    expect(
+      await send('PATCH', `/clients/${clientId}`, { body: { serviceAccountRole: 'admin' } }),
+    ).toMatchObject({ status: 422 });
   });
 
   test('of an unknown client is 404', async () => {
     for (const method of ['PUT', 'PATCH', 'DELETE']) {
-      expect(await send(method, '/clients/nobody', { body: method === 'DELETE' ? undefined : WEB })).toMatchObject({ status: 404 });
+      expect(
+        await send(method, '/clients/nobody', { body: method === 'DELETE' ? undefined : WEB }),
+      ).toMatchObject({ status: 404 });
     }
     expect(await send('POST', '/clients/nobody/secret')).toMatchObject({ status: 404 });
   });
@@ -113,15 +132,34 @@ describe('tokens of a client', () => {
 
   test.each<[string, boolean, (clientId: string) => Promise<unknown>]>([
     ['end with the client', true, (clientId) => send('DELETE', `/clients/${clientId}`)],
-    ['end when it is disabled', true, (clientId) => send('PATCH', `/clients/${clientId}`, { body: { disabled: true } })],
-    ['end with a scope of it', true, (clientId) => send('PATCH', `/clients/${clientId}`, { body: { scopes: ['read:articles'] } })],
+    [
+      'end when it is disabled',
+      true,
+      (clientId) => send('PATCH', `/clients/${clientId}`, { body: { disabled: true } }),
+    ],
+    [
+      'end with a scope of it',
+      true,
+      (clientId) => send('PATCH', `/clients/${clientId}`, { body: { scopes: ['read:articles'] } }),
+    ],
     ['end with its secret', true, (clientId) => send('POST', `/clients/${clientId}/secret`)],
-    ['end when it must prove its possession', true, (clientId) => send('PATCH', `/clients/${clientId}`, { body: { requireDpop: true } })],
-    ['outlast another name', false, (clientId) => send('PATCH', `/clients/${clientId}`, { body: { name: 'Other' } })],
+    [
+      'end when it must prove its possession',
+      true,
+      (clientId) => send('PATCH', `/clients/${clientId}`, { body: { requireDpop: true } }),
+    ],
+    [
+      'outlast another name',
+      false,
+      (clientId) => send('PATCH', `/clients/${clientId}`, { body: { name: 'Other' } }),
+    ],
     [
       'outlast another scope',
       false,
-      (clientId) => send('PATCH', `/clients/${clientId}`, { body: { scopes: ['read:articles', 'write:articles', 'read:users'] } }),
+      (clientId) =>
+        send('PATCH', `/clients/${clientId}`, {
+          body: { scopes: ['read:articles', 'write:articles', 'read:users'] },
+        }),
     ],
   ])('%s', async (_, ends, change) => {
     const { clientId } = await create({ ...SERVICE, scopes: ['read:articles', 'write:articles'] });
@@ -134,7 +172,10 @@ describe('tokens of a client', () => {
         (good) => !good,
         3_000,
       );
-    else expect(await world.side.pool.query('select from auth.revoked where value = $1', [clientId])).toMatchObject({ rowCount: 0 });
+    else
+      expect(
+        await world.side.pool.query('select from auth.revoked where value = $1', [clientId]),
+      ).toMatchObject({ rowCount: 0 });
   });
 
   test('are good again once the new secret is known', async () => {
@@ -149,7 +190,10 @@ describe('tokens of a client', () => {
       ({ rowCount }) => rowCount === 1,
     );
     expect(await isGood(token)).toBe(true);
-    expect(await eventsOf(clientId)).toMatchObject([{ type: 'client.registered' }, { type: 'client.secret_rotated' }]);
+    expect(await eventsOf(clientId)).toMatchObject([
+      { type: 'client.registered' },
+      { type: 'client.secret_rotated' },
+    ]);
   });
 });
 
@@ -161,12 +205,17 @@ test('a client that is disabled cannot use its secret', async () => {
 
 test('a client without a secret cannot get another one', async () => {
   const { clientId } = await create(WEB);
-  expect(await send('POST', `/clients/${clientId}/secret`)).toMatchObject({ status: 409, body: { code: 'client_without_secret' } });
+  expect(await send('POST', `/clients/${clientId}/secret`)).toMatchObject({
+    status: 409,
+    body: { code: 'client_without_secret' },
+  });
 });
 
 test('a client that begins to use a secret gets one, and one that stops loses it', async () => {
   const { clientId } = await create(WEB);
-  const { body } = await send('PATCH', `/clients/${clientId}`, { body: { tokenEndpointAuthMethod: 'client_secret_post' } });
+  const { body } = await send('PATCH', `/clients/${clientId}`, {
+    body: { tokenEndpointAuthMethod: 'client_secret_post' },
+  });
   expect(await world.clients.verifySecret(clientId, String(body.secret))).toBe(true);
   await send('PATCH', `/clients/${clientId}`, { body: { tokenEndpointAuthMethod: 'none' } });
   expect(await world.clients.verifySecret(clientId, String(body.secret))).toBe(false);
@@ -178,7 +227,8 @@ test('a deleted client is gone, and its service account stays', async () => {
   expect(await send('GET', `/clients/${clientId}`)).toMatchObject({ status: 404 });
   expect(await eventsOf(clientId)).toMatchObject([{ type: 'client.registered' }, { type: 'client.deleted' }]);
   const events = [];
-  for await (const page of world.side.eventLog.read(`user-${serviceAccount}` as StreamName)) events.push(...page);
+  for await (const page of world.side.eventLog.read(`user-${serviceAccount}` as StreamName))
+    events.push(...page);
   expect(events).toHaveLength(1);
 });
 
@@ -189,7 +239,10 @@ test('the id of a client whose service account was erased is not taken again', a
   const refused = await send('POST', '/clients', { body: { ...SERVICE, clientId } });
   expect(refused).toMatchObject({
     status: 409,
-    body: { code: 'client_id_taken', title: 'The service account of this client was deleted: choose another id.' },
+    body: {
+      code: 'client_id_taken',
+      title: 'The service account of this client was deleted: choose another id.',
+    },
   });
   // Without an account of its own, nothing of that is left to it.
   expect(await send('POST', '/clients', { body: { ...WEB, clientId } })).toMatchObject({ status: 201 });
@@ -197,6 +250,8 @@ test('the id of a client whose service account was erased is not taken again', a
 
 test('of two who register one id at once, one does', async () => {
   const clientId = `race-${randomUUID().slice(0, 8)}`;
-  const answers = await Promise.all([1, 2, 3, 4].map(() => send('POST', '/clients', { body: { ...WEB, clientId } })));
+  const answers = await Promise.all(
+    [1, 2, 3, 4].map(() => send('POST', '/clients', { body: { ...WEB, clientId } })),
+  );
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409]);
 });

@@ -8,7 +8,13 @@ import type { EndedGrant } from '../storage/end-records.ts';
 import { type By, circumstancesOf } from './by.ts';
 import { changedFields, type Ending, endingOf } from './changes.ts';
 import { type ClientAndSecret, hasSecret, type StoredClient, settingsOf } from './client.ts';
-import { deleteClient, selectClient, selectClientForUpdate, selectClients, updateClient } from './client-table.ts';
+import {
+  deleteClient,
+  selectClient,
+  selectClientForUpdate,
+  selectClients,
+  updateClient,
+} from './client-table.ts';
 import { demandScopes } from './demand-rights.ts';
 import { CACHE_MS, endAgain, endFor } from './end.ts';
 import { type ClientDependencies, type NewClient, registerClient } from './register-client.ts';
@@ -59,48 +65,71 @@ export const createClients = (dependencies: ClientDependencies): Clients => {
     },
     list: (after, limit) => selectClients(pool, after, limit),
     register: (wanted, by) => registerClient(dependencies, wanted, by),
-    change: (clientId, edit, by) => forgetting(clientId, changeClient(dependencies, { clientId, ...edit }, by)),
+    change: (clientId, edit, by) =>
+      forgetting(clientId, changeClient(dependencies, { clientId, ...edit }, by)),
     rotateSecret: (clientId, by) => forgetting(clientId, rotateSecret(dependencies, clientId, by)),
-    remove: (clientId, ifVersions, by) => forgetting(clientId, removeClient(dependencies, { clientId, ifVersions }, by)),
+    remove: (clientId, ifVersions, by) =>
+      forgetting(clientId, removeClient(dependencies, { clientId, ifVersions }, by)),
   };
 };
 
-type Edit = { readonly ifVersions?: readonly number[] | undefined; apply(settings: ClientSettings): ClientSettings };
+type Edit = {
+  readonly ifVersions?: readonly number[] | undefined;
+  apply(settings: ClientSettings): ClientSettings;
+};
 type EditOfOne = Edit & { readonly clientId: string };
 
 type Changed = ClientAndSecret & { readonly ending: Ending; readonly ended: readonly EndedGrant[] };
 
-/** The event is recorded before the change is committed: of the two it is the one that must not be missing. */
-const changeClient = async (dependencies: ClientDependencies, edit: EditOfOne, by: By): Promise<ClientAndSecret> => {
+/**
+ * The event is recorded before the change is committed: of the two it is the one that must not be missing.
+ */
+const changeClient = async (
+  dependencies: ClientDependencies,
+  edit: EditOfOne,
+  by: By,
+): Promise<ClientAndSecret> => {
   const { clientId } = edit;
   const account = await accountFor(dependencies, edit, by);
-  const { client, secret, ending, ended } = await inTransaction(dependencies.pool, async (connection): Promise<Changed> => {
-    const before = await lock(connection, clientId, edit.ifVersions);
-    const settings = editedBy(edit, before, by);
-    const changed = changedFields(settingsOf(before), settings);
-    if (changed.length === 0) return { client: before, secret: undefined, ending: 'nothing', ended: [] };
-    const serviceAccount = before.serviceAccount ?? account;
-    // Somebody else has changed it since the account was found to be needless.
-    if (serviceAccount === undefined && actsForItself(settings)) throw new Rejection('conflict');
-    const wantsSecret = hasSecret(settings.tokenEndpointAuthMethod);
-    const secret = wantsSecret && before.secretHash === undefined ? newSecret() : undefined;
-    const kept = secret === undefined ? before.secretHash : hashSecret(secret);
-    const secretHash = wantsSecret ? kept : undefined;
-    const after = await updateClient(connection, { ...settings, clientId, secretHash, serviceAccount });
-    const ending = endingOf(before, after);
-    const ended = await endFor(connection, clientId, ending);
-    await dependencies.record({ type: 'client.changed', data: { clientId, changed } }, circumstancesOf(by));
-    return { client: after, secret, ending, ended };
-  });
+  const { client, secret, ending, ended } = await inTransaction(
+    dependencies.pool,
+    async (connection): Promise<Changed> => {
+      const before = await lock(connection, clientId, edit.ifVersions);
+      const settings = editedBy(edit, before, by);
+      const changed = changedFields(settingsOf(before), settings);
+      if (changed.length === 0) return { client: before, secret: undefined, ending: 'nothing', ended: [] };
+      const serviceAccount = before.serviceAccount ?? account;
+      // Somebody else has changed it since the account was found to be needless.
+      if (serviceAccount === undefined && actsForItself(settings)) throw new Rejection('conflict');
+      const wantsSecret = hasSecret(settings.tokenEndpointAuthMethod);
+      const secret = wantsSecret && before.secretHash === undefined ? newSecret() : undefined;
+      const kept = secret === undefined ? before.secretHash : hashSecret(secret);
+      const secretHash = wantsSecret ? kept : undefined;
+      const after = await updateClient(connection, { ...settings, clientId, secretHash, serviceAccount });
+      const ending = endingOf(before, after);
+      const ended = await endFor(connection, clientId, ending);
+      await dependencies.record({ type: 'client.changed', data: { clientId, changed } }, circumstancesOf(by));
+      return { client: after, secret, ending, ended };
+    },
+  );
   await endAgain(dependencies, { clientId, ending, ended });
   return { client, secret };
 };
 
 /** The service account that an edit will need, as far as can be seen before the client is locked. */
-const accountFor = async (dependencies: ClientDependencies, edit: EditOfOne, by: By): Promise<UserId | undefined> => {
+const accountFor = async (
+  dependencies: ClientDependencies,
+  edit: EditOfOne,
+  by: By,
+): Promise<UserId | undefined> => {
   const known = await selectClient(dependencies.pool, edit.clientId);
-  if (known === undefined || known.serviceAccount !== undefined || isOther(known, edit.ifVersions)) return undefined;
-  return makeServiceAccount(dependencies, { clientId: edit.clientId, settings: editedBy(edit, known, by) }, by);
+  if (known === undefined || known.serviceAccount !== undefined || isOther(known, edit.ifVersions))
+    return undefined;
+  return makeServiceAccount(
+    dependencies,
+    { clientId: edit.clientId, settings: editedBy(edit, known, by) },
+    by,
+  );
 };
 
 const editedBy = ({ apply }: Edit, before: StoredClient, { caller }: By): ClientSettings => {
@@ -109,19 +138,29 @@ const editedBy = ({ apply }: Edit, before: StoredClient, { caller }: By): Client
     throw new Rejection('invalid_command', { pointer: '/serviceAccountRole', user: before.serviceAccount });
   }
   // Anybody who looks after clients may stop one, whatever it can do.
-  if (changedFields(settingsOf(before), settings).some((field) => field !== 'disabled')) demandScopes(caller, settings.scopes);
+  if (changedFields(settingsOf(before), settings).some((field) => field !== 'disabled'))
+    demandScopes(caller, settings.scopes);
   return settings;
 };
 
 /** Who gets the secret of a client can do what it can. */
-const rotateSecret = async (dependencies: ClientDependencies, clientId: string, by: By): Promise<ClientAndSecret> => {
+const rotateSecret = async (
+  dependencies: ClientDependencies,
+  clientId: string,
+  by: By,
+): Promise<ClientAndSecret> => {
   const secret = newSecret();
   const client = await inTransaction(dependencies.pool, async (connection) => {
     const before = await lock(connection, clientId, undefined);
     if (!hasSecret(before.tokenEndpointAuthMethod)) throw new Rejection('client_without_secret');
     demandScopes(by.caller, before.scopes);
     const { serviceAccount } = before;
-    const rotated = await updateClient(connection, { ...settingsOf(before), clientId, serviceAccount, secretHash: hashSecret(secret) });
+    const rotated = await updateClient(connection, {
+      ...settingsOf(before),
+      clientId,
+      serviceAccount,
+      secretHash: hashSecret(secret),
+    });
     await endFor(connection, clientId, 'tokens');
     await dependencies.record({ type: 'client.secret_rotated', data: { clientId } }, circumstancesOf(by));
     return rotated;
@@ -146,7 +185,11 @@ const removeClient = async (
   await endAgain(dependencies, { clientId, ending: 'grants', ended });
 };
 
-const lock = async (connection: Connection, clientId: string, ifVersions: readonly number[] | undefined): Promise<StoredClient> => {
+const lock = async (
+  connection: Connection,
+  clientId: string,
+  ifVersions: readonly number[] | undefined,
+): Promise<StoredClient> => {
   const client = await selectClientForUpdate(connection, clientId);
   if (client === undefined) throw new Rejection('client_not_found');
   if (isOther(client, ifVersions)) throw new Rejection('version_mismatch');

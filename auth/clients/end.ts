@@ -18,7 +18,11 @@ export const CACHE_MS = 250;
 const REQUEST_MS = 250;
 
 /** Ends it in the caller's transaction, so that no crash lets it outlive the change. */
-export const endFor = async (connection: Connection, clientId: string, ending: Ending): Promise<readonly EndedGrant[]> => {
+export const endFor = async (
+  connection: Connection,
+  clientId: string,
+  ending: Ending,
+): Promise<readonly EndedGrant[]> => {
   switch (ending) {
     case 'nothing':
       return [];
@@ -32,15 +36,20 @@ export const endFor = async (connection: Connection, clientId: string, ending: E
 };
 
 /**
- * Once more after the commit. For a moment longer every process goes on by what the client was before: what it issues in between
- * is newer than the revocation, and would survive it.
+ * Once more after the commit. For a moment longer every process goes on by what the client was before: what
+ * it issues in between is newer than the revocation, and would survive it.
  */
 export const endAgain = async (
   { pool, onEnded }: EndDependencies,
-  { clientId, ending, ended }: { readonly clientId: string; readonly ending: Ending; readonly ended: readonly EndedGrant[] },
+  {
+    clientId,
+    ending,
+    ended,
+  }: { readonly clientId: string; readonly ending: Ending; readonly ended: readonly EndedGrant[] },
 ): Promise<void> => {
   if (ending === 'nothing') return;
   for (const grant of ended) await onEnded(grant);
   await delay(CACHE_MS + REQUEST_MS);
-  for (const grant of await inTransaction(pool, (connection) => endFor(connection, clientId, ending))) await onEnded(grant);
+  for (const grant of await inTransaction(pool, (connection) => endFor(connection, clientId, ending)))
+    await onEnded(grant);
 };

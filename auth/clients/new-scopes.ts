@@ -9,8 +9,8 @@ import type { Clients } from './clients.ts';
 export type Lacking = { readonly clientId: string; readonly scopes: readonly string[] };
 
 /**
- * Notes the scopes of the domain, and answers which clients lack those that have come since they were changed last. Those that registered
- * themselves, and those that have none of our scopes, are not meant.
+ * Notes the scopes of the domain, and answers which clients lack those that have come since they were changed
+ * last. Those that registered themselves, and those that have none of our scopes, are not meant.
  */
 export const findNewScopes = async (pool: Pool, scopes: readonly string[]): Promise<readonly Lacking[]> => {
   await pool.query(NOTE, [scopes]);
@@ -43,7 +43,11 @@ const NEW_SCOPES =
   'Clients cannot ask for scopes that the domain has got since they were changed last: `npm run annals -- client grant-scopes` gives them, or any other change of a client leaves it as it is.';
 
 /** One that asks for all it may when it names nothing goes on doing so. */
-export const grantScopes = async (clients: Pick<Clients, 'change'>, { clientId, scopes }: Lacking, by: By): Promise<StoredClient> => {
+export const grantScopes = async (
+  clients: Pick<Clients, 'change'>,
+  { clientId, scopes }: Lacking,
+  by: By,
+): Promise<StoredClient> => {
   const withThem = (held: readonly string[]) => [...new Set([...held, ...scopes])];
   const { client } = await clients.change(
     clientId,
@@ -51,7 +55,10 @@ export const grantScopes = async (clients: Pick<Clients, 'change'>, { clientId, 
       apply: (settings) => ({
         ...settings,
         scopes: withThem(settings.scopes),
-        defaultScopes: settings.defaultScopes.length === settings.scopes.length ? withThem(settings.defaultScopes) : settings.defaultScopes,
+        defaultScopes:
+          settings.defaultScopes.length === settings.scopes.length
+            ? withThem(settings.defaultScopes)
+            : settings.defaultScopes,
       }),
     },
     by,

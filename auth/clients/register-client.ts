@@ -12,14 +12,25 @@ import type { EndDependencies } from './end.ts';
 import { hashSecret, newSecret } from './secret.ts';
 import { makeServiceAccount, type ServiceAccountDependencies } from './service-account.ts';
 
-export type ClientDependencies = ServiceAccountDependencies & EndDependencies & { readonly record: RecordSecurityEvent };
+export type ClientDependencies = ServiceAccountDependencies &
+  EndDependencies & { readonly record: RecordSecurityEvent };
 
-export type NewClient = { readonly clientId?: string | undefined; readonly settings: ClientSettings; readonly selfRegistered?: boolean };
+export type NewClient = {
+  readonly clientId?: string | undefined;
+  readonly settings: ClientSettings;
+  readonly selfRegistered?: boolean;
+};
 
 const ID_BYTES = 16;
 
-/** The event is recorded before the change is committed: of the two it is the one that must not be missing. */
-export const registerClient = async (dependencies: ClientDependencies, wanted: NewClient, by: By): Promise<ClientAndSecret> => {
+/**
+ * The event is recorded before the change is committed: of the two it is the one that must not be missing.
+ */
+export const registerClient = async (
+  dependencies: ClientDependencies,
+  wanted: NewClient,
+  by: By,
+): Promise<ClientAndSecret> => {
   const { settings, selfRegistered = false, clientId = randomBytes(ID_BYTES).toString('hex') } = wanted;
   // What registers itself gets what users may give, whoever sends the request; and it never acts for itself.
   if (!selfRegistered) demandScopes(by.caller, settings.scopes);
@@ -29,8 +40,17 @@ export const registerClient = async (dependencies: ClientDependencies, wanted: N
   const serviceAccount = await makeServiceAccount(dependencies, { clientId, settings }, by);
   const client = await inTransaction(dependencies.pool, async (connection) => {
     const secretHash = secret === undefined ? undefined : hashSecret(secret);
-    const inserted = await insertClient(connection, { ...settings, clientId, secretHash, serviceAccount, selfRegistered });
-    await dependencies.record({ type: 'client.registered', data: { clientId, selfRegistered } }, circumstancesOf(by));
+    const inserted = await insertClient(connection, {
+      ...settings,
+      clientId,
+      secretHash,
+      serviceAccount,
+      selfRegistered,
+    });
+    await dependencies.record(
+      { type: 'client.registered', data: { clientId, selfRegistered } },
+      circumstancesOf(by),
+    );
     return inserted;
   });
   return { client, secret };
@@ -44,20 +64,24 @@ const REMOVED_MAX = 100;
 type Dependencies = { readonly pool: Pool; readonly record: RecordSecurityEvent };
 
 /**
- * Where there are too many, the oldest that nobody has allowed anything make room, however young: else who fills the table keeps
- * everybody out for as long as they must be kept. Where there are none of those, it is refused.
+ * Where there are too many, the oldest that nobody has allowed anything make room, however young: else who
+ * fills the table keeps everybody out for as long as they must be kept. Where there are none of those, it is
+ * refused.
  */
 const makeRoom = async ({ pool, record }: Dependencies, by: By): Promise<void> => {
   if ((await countSelfRegistered(pool)) < SELF_REGISTERED_MAX) return;
   await inTransaction(pool, async (connection) => {
     const removed = await deleteUnused(connection);
     if (removed.length === 0) throw new Rejection('conflict');
-    for (const clientId of removed) await record({ type: 'client.deleted', data: { clientId } }, circumstancesOf(by));
+    for (const clientId of removed)
+      await record({ type: 'client.deleted', data: { clientId } }, circumstancesOf(by));
   });
 };
 
 const countSelfRegistered = async (database: Queryable): Promise<number> => {
-  const { rows } = await database.query<{ count: number }>('select count(*) from auth.client where self_registered');
+  const { rows } = await database.query<{ count: number }>(
+    'select count(*) from auth.client where self_registered',
+  );
   return rows[0]?.count ?? 0;
 };
 

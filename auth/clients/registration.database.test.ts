@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ClientWorld, clientEventsOf, createClientWorld, type Sent, sendTo } from '../../test/engines/client-world.ts';
+import {
+  type ClientWorld,
+  clientEventsOf,
+  createClientWorld,
+  type Sent,
+  sendTo,
+} from '../../test/engines/client-world.ts';
 
 let world: ClientWorld;
 beforeAll(async () => {
@@ -39,7 +45,9 @@ describe('POST /register', () => {
     expect(body).not.toHaveProperty('client_secret');
     const client = await world.clients.find(String(body.client_id));
     expect(client).toMatchObject({ selfRegistered: true, firstParty: false });
-    expect(await eventsOf(String(body.client_id))).toMatchObject([{ data: { selfRegistered: true }, actor: 'anonymous' }]);
+    expect(await eventsOf(String(body.client_id))).toMatchObject([
+      { data: { selfRegistered: true }, actor: 'anonymous' },
+    ]);
   });
 
   test('nobody gets more than users may give', async () => {
@@ -54,14 +62,22 @@ describe('POST /register', () => {
       client_id: 'admin',
     };
     const { body } = await register(wanted);
-    expect(body).toMatchObject({ scope: 'read:articles', grant_types: ['authorization_code'], token_endpoint_auth_method: 'none' });
+    expect(body).toMatchObject({
+      scope: 'read:articles',
+      grant_types: ['authorization_code'],
+      token_endpoint_auth_method: 'none',
+    });
     expect(body.client_id).not.toBe('admin');
     expect(await world.clients.find(String(body.client_id))).toMatchObject({ firstParty: false });
   });
 
   test.each<[string, unknown, string]>([
     ['without anywhere to go', { ...metadata, redirect_uris: [] }, 'invalid_redirect_uri'],
-    ['with an unsafe redirect', { ...metadata, redirect_uris: ['http://app.example/'] }, 'invalid_redirect_uri'],
+    [
+      'with an unsafe redirect',
+      { ...metadata, redirect_uris: ['http://app.example/'] },
+      'invalid_redirect_uri',
+    ],
     ['with a wildcard', { ...metadata, redirect_uris: ['https://app.example/*'] }, 'invalid_redirect_uri'],
     ['with a script', { ...metadata, redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
     ['of a service', { ...metadata, grant_types: ['client_credentials'] }, 'invalid_client_metadata'],
@@ -81,7 +97,8 @@ describe('POST /register', () => {
   });
 });
 
-const registerOne = () => send('POST', '/register', { body: { redirect_uris: ['https://many.example/'] }, claims: null });
+const registerOne = () =>
+  send('POST', '/register', { body: { redirect_uris: ['https://many.example/'] }, claims: null });
 
 test('where there are too many, the oldest that nobody uses make room however young they are, and else there is none', async () => {
   const { pool } = world.side;
@@ -96,9 +113,10 @@ test('where there are too many, the oldest that nobody uses make room however yo
   );
   expect(await registerOne()).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } });
   await pool.query(`delete from auth.record where client_id like 'filler-%' and client_id <> 'filler-7'`);
-  await pool.query(`update auth.client set created_at = now() - interval '1 minute' where client_id = any ($1)`, [
-    ['filler-7', 'filler-8'],
-  ]);
+  await pool.query(
+    `update auth.client set created_at = now() - interval '1 minute' where client_id = any ($1)`,
+    [['filler-7', 'filler-8']],
+  );
   expect(await registerOne()).toMatchObject({ status: 201 });
   // Somebody has allowed these something.
   expect(await world.clients.find(String(first.body.client_id))).toBeDefined();

@@ -15,8 +15,9 @@ import { waitSeconds, waitText } from '../accounts/sign-in-limits.ts';
 import type { Clients } from './clients.ts';
 
 /**
- * What an application that nobody here knows may at most ask a user for: what users do with their own things. Changing profiles, managing
- * webhooks and clients, and the schema are for those whom an administrator has registered.
+ * What an application that nobody here knows may at most ask a user for: what users do with their own things.
+ * Changing profiles, managing webhooks and clients, and the schema are for those whom an administrator has
+ * registered.
  */
 const openScopes = (domain: Domain): readonly string[] => [
   ...OIDC_SCOPES,
@@ -29,7 +30,11 @@ const BODY_BYTES_MAX = 16_384;
 /** Each registration leaves a row and an event, and takes the place of another where there are too many. */
 const PER_ADDRESS: Allowance = { name: 'register-address', burst: 10, intervalMs: 60_000 };
 
-type Dependencies = { readonly domain: Domain; readonly clients: Clients; readonly attempts: Pick<Attempts, 'take'> };
+type Dependencies = {
+  readonly domain: Domain;
+  readonly clients: Clients;
+  readonly attempts: Pick<Attempts, 'take'>;
+};
 
 /** Client metadata (RFC 7591, section 2); what we do not know is ignored, as the section says. */
 const Metadata = z.object({
@@ -37,7 +42,9 @@ const Metadata = z.object({
   redirect_uris: z.array(z.string()).min(1),
   grant_types: z
     .array(z.string())
-    .refine((grants) => grants.includes('authorization_code'), { error: 'Must have authorization_code, and may have refresh_token.' })
+    .refine((grants) => grants.includes('authorization_code'), {
+      error: 'Must have authorization_code, and may have refresh_token.',
+    })
     .default(['authorization_code']),
   response_types: z.array(z.literal('code')).default(['code']),
   scope: z.string().max(1_000).optional(),
@@ -46,8 +53,9 @@ const Metadata = z.object({
 });
 
 /**
- * Dynamic registration (RFC 7591): anybody may register an application that proves nothing but its redirect URIs. It has no
- * secret, whichever way of authentication it asks for, is never first-party, and its users are always asked.
+ * Dynamic registration (RFC 7591): anybody may register an application that proves nothing but its redirect
+ * URIs. It has no secret, whichever way of authentication it asks for, is never first-party, and its users
+ * are always asked.
  */
 export const registrationRoutes = (dependencies: Dependencies): Router =>
   Router()
@@ -87,14 +95,19 @@ const refuseHaste = (response: Response, waitMs: number): void => {
   response
     .status(429)
     .set({ 'Cache-Control': 'no-store', 'Retry-After': String(waitSeconds(waitMs)) })
-    .json({ error: 'temporarily_unavailable', error_description: `Too many clients were registered. Try again in ${waitText(waitMs)}.` });
+    .json({
+      error: 'temporarily_unavailable',
+      error_description: `Too many clients were registered. Try again in ${waitText(waitMs)}.`,
+    });
 };
 
 /** The server may give less than was asked for (section 3.2.1), and says in its answer what it gave. */
 const settingsOf = (open: readonly string[], metadata: z.infer<typeof Metadata>) => {
   const grantTypes = OPEN_GRANTS.filter((grant) => metadata.grant_types.includes(grant));
   const asked = metadata.scope?.split(' ').filter(Boolean) ?? open;
-  const scopes = open.filter((scope) => asked.includes(scope) && (scope !== 'offline_access' || grantTypes.includes('refresh_token')));
+  const scopes = open.filter(
+    (scope) => asked.includes(scope) && (scope !== 'offline_access' || grantTypes.includes('refresh_token')),
+  );
   return {
     name: metadata.client_name,
     tokenEndpointAuthMethod: 'none',
@@ -115,10 +128,15 @@ const answerInItsWords: ErrorRequestHandler = (error: unknown, _request, respons
       .json({ error: 'temporarily_unavailable', error_description: 'There are too many clients.' });
   }
   if (!(error instanceof z.ZodError)) return next(error);
-  const isAboutRedirects = error.issues.some(({ path }) => path[0] === 'redirect_uris' || path[0] === 'redirectUris');
+  const isAboutRedirects = error.issues.some(
+    ({ path }) => path[0] === 'redirect_uris' || path[0] === 'redirectUris',
+  );
   const description = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join(' ');
   response
     .status(400)
     .set('Cache-Control', 'no-store')
-    .json({ error: isAboutRedirects ? 'invalid_redirect_uri' : 'invalid_client_metadata', error_description: description.slice(0, 500) });
+    .json({
+      error: isAboutRedirects ? 'invalid_redirect_uri' : 'invalid_client_metadata',
+      error_description: description.slice(0, 500),
+    });
 };

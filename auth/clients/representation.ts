@@ -1,8 +1,21 @@
 import { type ClientAndSecret, hasSecret, type StoredClient, settingsOf } from './client.ts';
 
 /** A client as administrators see it. Its secret is there only in the answer that makes it. */
-export const representationOf = ({ client, secret }: { client: StoredClient; secret?: ClientAndSecret['secret'] }) => {
-  const { clientId, serviceAccount = null, selfRegistered, createdAt, updatedAt, tokenEndpointAuthMethod } = client;
+export const representationOf = ({
+  client,
+  secret,
+}: {
+  client: StoredClient;
+  secret?: ClientAndSecret['secret'];
+}) => {
+  const {
+    clientId,
+    serviceAccount = null,
+    selfRegistered,
+    createdAt,
+    updatedAt,
+    tokenEndpointAuthMethod,
+  } = client;
   const self = `/clients/${clientId}`;
   return {
     clientId,
@@ -12,6 +25,9 @@ export const representationOf = ({ client, secret }: { client: StoredClient; sec
     selfRegistered,
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
-    _links: { self: { href: self }, ...(hasSecret(tokenEndpointAuthMethod) && { secret: { href: `${self}/secret`, method: 'POST' } }) },
+    _links: {
+      self: { href: self },
+      ...(hasSecret(tokenEndpointAuthMethod) && { secret: { href: `${self}/secret`, method: 'POST' } }),
+    },
   };
 };

@@ -36,26 +36,36 @@ test.each<[string, object, string]>([
 test.each(['PUT', 'PATCH'])('nobody gives a client by %s a scope that they lack', async (method) => {
   const { clientId } = await create(WEB);
   const body = { ...WEB, scopes: ['manage:webhooks'] };
-  expect(await send(method, `/clients/${clientId}`, { body, claims: NARROW })).toMatchObject(lacks('manage:webhooks'));
+  expect(await send(method, `/clients/${clientId}`, { body, claims: NARROW })).toMatchObject(
+    lacks('manage:webhooks'),
+  );
 });
 
 test('nobody makes a client act for itself without being allowed to register users', async () => {
   const { clientId } = await create(WEB);
   const body = { ...SERVICE, redirectUris: [] };
-  expect(await send('PATCH', `/clients/${clientId}`, { body, claims: NARROW })).toMatchObject(lacks('write:users'));
+  expect(await send('PATCH', `/clients/${clientId}`, { body, claims: NARROW })).toMatchObject(
+    lacks('write:users'),
+  );
 });
 
 test('nobody gets hold of a client that can do more than they can', async () => {
   const { clientId, secret } = await create({ ...SERVICE, scopes: ['write:articles'] });
-  expect(await send('POST', `/clients/${clientId}/secret`, { claims: NARROW })).toMatchObject(lacks('write:articles'));
+  expect(await send('POST', `/clients/${clientId}/secret`, { claims: NARROW })).toMatchObject(
+    lacks('write:articles'),
+  );
   const body = { tokenEndpointAuthMethod: 'client_secret_post' };
-  expect(await send('PATCH', `/clients/${clientId}`, { body, claims: NARROW })).toMatchObject(lacks('write:articles'));
+  expect(await send('PATCH', `/clients/${clientId}`, { body, claims: NARROW })).toMatchObject(
+    lacks('write:articles'),
+  );
   expect(await world.clients.verifySecret(clientId, secret)).toBe(true);
 });
 
 test('anybody who looks after clients may stop one, whatever it can do', async () => {
   const { clientId } = await create({ ...WEB, scopes: ['write:articles'] });
-  expect(await send('PATCH', `/clients/${clientId}`, { body: { disabled: true }, claims: NARROW })).toMatchObject({ status: 200 });
+  expect(
+    await send('PATCH', `/clients/${clientId}`, { body: { disabled: true }, claims: NARROW }),
+  ).toMatchObject({ status: 200 });
   expect(await send('DELETE', `/clients/${clientId}`, { claims: NARROW })).toMatchObject({ status: 204 });
 });
 

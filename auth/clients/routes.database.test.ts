@@ -29,13 +29,17 @@ const create = (settings?: object) => createAt(world, settings);
 const eventsOf = (clientId: string) => clientEventsOf(world, clientId);
 
 const CLIENT_OPERATIONS = clientOperations(publishing);
-const OPERATIONS = Object.values(CLIENT_OPERATIONS).map(({ method, path }) => [method, path.replace('{clientId}', 'any')] as const);
+const OPERATIONS = Object.values(CLIENT_OPERATIONS).map(
+  ({ method, path }) => [method, path.replace('{clientId}', 'any')] as const,
+);
 
 test('every route is described, and nothing else', () => {
   const { stack } = clientRoutes({ domain: publishing, clients: world.clients, bodyBytesMax: 1 });
   const served = stack.flatMap(({ route }) => {
     const methods = (route as { methods?: Readonly<Record<string, boolean>> } | undefined)?.methods ?? {};
-    return Object.keys(methods).flatMap((method) => (method === '_all' ? [] : [`${method.toUpperCase()} ${route?.path}`]));
+    return Object.keys(methods).flatMap((method) =>
+      method === '_all' ? [] : [`${method.toUpperCase()} ${route?.path}`],
+    );
   });
   expect(served.toSorted()).toEqual(
     Object.values(CLIENT_OPERATIONS)
@@ -49,18 +53,26 @@ describe.each(OPERATIONS)('%s %s', (method, path) => {
     ['anonymous', null, 401, 'unauthenticated'],
     ['a reader', { ...MANAGER, role: 'reader' }, 403, 'forbidden'],
     ['an author', { ...MANAGER, role: 'author' }, 403, 'forbidden'],
-    ['an administrator without the scope', { ...MANAGER, scope: 'read:users write:users manage:webhooks' }, 403, 'insufficient_scope'],
+    [
+      'an administrator without the scope',
+      { ...MANAGER, scope: 'read:users write:users manage:webhooks' },
+      403,
+      'insufficient_scope',
+    ],
   ])('is not for %s', async (_, claims, status, code) => {
     const answer = await send(method, path, { claims });
     expect(answer).toMatchObject({ status, body: { code } });
     expect(answer.headers.get('content-type')).toContain('application/problem+json');
-    if (status === 401 || code === 'insufficient_scope') expect(answer.headers.get('www-authenticate')).toContain('resource_metadata="');
+    if (status === 401 || code === 'insufficient_scope')
+      expect(answer.headers.get('www-authenticate')).toContain('resource_metadata="');
   });
 });
 
 describe('POST /clients', () => {
   test('registers a client and shows its secret this once', async () => {
-    const { status, headers, body } = await send('POST', '/clients', { body: { ...SERVICE, clientId: 'importer' } });
+    const { status, headers, body } = await send('POST', '/clients', {
+      body: { ...SERVICE, clientId: 'importer' },
+    });
     expect(status).toBe(201);
     expect(headers.get('location')).toBe('/clients/importer');
     expect(headers.get('cache-control')).toBe('no-store');
@@ -79,7 +91,11 @@ describe('POST /clients', () => {
     expect(await world.clients.verifySecret('importer', `${body.secret}x`)).toBe(false);
     expect(await world.clients.verifySecret('nobody', String(body.secret))).toBe(false);
     expect(await eventsOf('importer')).toEqual([
-      { type: 'client.registered', data: { clientId: 'importer', selfRegistered: false }, actor: 'user:7001' },
+      {
+        type: 'client.registered',
+        data: { clientId: 'importer', selfRegistered: false },
+        actor: 'user:7001',
+      },
     ]);
   });
 
@@ -89,7 +105,11 @@ describe('POST /clients', () => {
     for await (const page of world.side.eventLog.read(`user-${serviceAccount}` as StreamName))
       events.push(...(await world.side.codec.decodeAll(page)));
     expect(events).toMatchObject([
-      { type: 'user.registered', data: { name: 'Importer', role: 'author', email: null }, metadata: { actor: 'system:clients' } },
+      {
+        type: 'user.registered',
+        data: { name: 'Importer', role: 'author', email: null },
+        metadata: { actor: 'system:clients' },
+      },
     ]);
   });
 
@@ -119,12 +139,18 @@ describe('POST /clients', () => {
   });
 
   test('a form is refused', async () => {
-    const answer = await send('POST', '/clients', { body: WEB, headers: { 'Content-Type': 'application/x-www-form-urlencoded' } });
+    const answer = await send('POST', '/clients', {
+      body: WEB,
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    });
     expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
   });
 
   test('what cannot be answered is not done', async () => {
-    const answer = await send('POST', '/clients', { body: { ...WEB, clientId: 'unanswerable' }, headers: { Accept: 'text/html' } });
+    const answer = await send('POST', '/clients', {
+      body: { ...WEB, clientId: 'unanswerable' },
+      headers: { Accept: 'text/html' },
+    });
     expect(answer.status).toBe(406);
     expect(await world.clients.find('unanswerable')).toBeUndefined();
   });
@@ -132,13 +158,18 @@ describe('POST /clients', () => {
 
 describe('GET', () => {
   test('of an unknown client is 404', async () => {
-    expect(await send('GET', '/clients/nobody')).toMatchObject({ status: 404, body: { code: 'client_not_found' } });
+    expect(await send('GET', '/clients/nobody')).toMatchObject({
+      status: 404,
+      body: { code: 'client_not_found' },
+    });
   });
 
   test('of a known one answers 304 to who has it', async () => {
     const { clientId } = await create(WEB);
     const { headers } = await send('GET', `/clients/${clientId}`);
-    const again = await send('GET', `/clients/${clientId}`, { headers: { 'If-None-Match': `W/${headers.get('etag')}` } });
+    const again = await send('GET', `/clients/${clientId}`, {
+      headers: { 'If-None-Match': `W/${headers.get('etag')}` },
+    });
     expect(again).toMatchObject({ status: 304, body: null });
     expect(headers.get('cache-control')).toBe('private, no-cache');
   });
@@ -157,12 +188,18 @@ describe('GET', () => {
     expect(seen).toEqual([...new Set(seen)].toSorted());
   });
 
-  test.each(['limit=0', 'limit=101', 'limit=x', 'after=!'])('of the list with %s is refused', async (query) => {
-    expect(await send('GET', `/clients?${query}`)).toMatchObject({ status: 422 });
-  });
+  test.each(['limit=0', 'limit=101', 'limit=x', 'after=!'])(
+    'of the list with %s is refused',
+    async (query) => {
+      expect(await send('GET', `/clients?${query}`)).toMatchObject({ status: 422 });
+    },
+  );
 
   test.each(['PUT', 'DELETE'])('%s of the list is 405', async (method) => {
     const { status, headers } = await send(method, '/clients');
-    expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD, POST, OPTIONS' });
+    expect({ status, allow: headers.get('allow') }).toEqual({
+      status: 405,
+      allow: 'GET, HEAD, POST, OPTIONS',
+    });
   });
 });

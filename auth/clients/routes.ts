@@ -23,8 +23,17 @@ import { representationOf } from './representation.ts';
 type Dependencies = { readonly domain: Domain; readonly clients: Clients; readonly bodyBytesMax: number };
 
 export const clientRoutes = ({ domain, clients, bodyBytesMax }: Dependencies): Router => {
-  const { listClients, createClient, getClient, replaceClient, editClient, deleteClient, rotateClientSecret } = clientOperations(domain);
-  const body = (operation: { readonly body: object }) => readJsonBody(bodyBytesMax, Object.keys(operation.body));
+  const {
+    listClients,
+    createClient,
+    getClient,
+    replaceClient,
+    editClient,
+    deleteClient,
+    rotateClientSecret,
+  } = clientOperations(domain);
+  const body = (operation: { readonly body: object }) =>
+    readJsonBody(bodyBytesMax, Object.keys(operation.body));
   const { list, create, show, put, patch, remove, rotate } = handlersOf(domain, clients);
   return Router()
     .use('/clients', demandManager)
@@ -51,20 +60,30 @@ const demandManager: RequestHandler = (request, _response, next) => {
 
 type Handler = (request: Request<{ clientId: string }>, response: Response) => Promise<void>;
 
-const handlersOf = (domain: Domain, clients: Clients) => handlersFor({ ...clientForms(domain), ...clientSettingsOf(domain) }, clients);
+const handlersOf = (domain: Domain, clients: Clients) =>
+  handlersFor({ ...clientForms(domain), ...clientSettingsOf(domain) }, clients);
 
 type Forms = ReturnType<typeof clientForms> & Pick<ReturnType<typeof clientSettingsOf>, 'ClientSettings'>;
 
-const handlersFor = ({ NewClient, ClientReplacement, ClientPatch, ClientSettings }: Forms, clients: Clients) => ({
+const handlersFor = (
+  { NewClient, ClientReplacement, ClientPatch, ClientSettings }: Forms,
+  clients: Clients,
+) => ({
   list: (async (request, response) => {
     const { limit, after } = parseInput(ClientPage, request.query);
     const found = await clients.list(after, limit + 1);
     const items = found.slice(0, limit);
     const last = items.at(-1);
     if (found.length > limit && last !== undefined) {
-      response.set('Link', `</clients?limit=${limit}&after=${Buffer.from(last.clientId).toString('base64url')}>; rel="next"`);
+      response.set(
+        'Link',
+        `</clients?limit=${limit}&after=${Buffer.from(last.clientId).toString('base64url')}>; rel="next"`,
+      );
     }
-    answerJson(request, response, { text: JSON.stringify(items.map((client) => representationOf({ client }))), version: 0 });
+    answerJson(request, response, {
+      text: JSON.stringify(items.map((client) => representationOf({ client }))),
+      version: 0,
+    });
   }) satisfies Handler,
 
   create: (async (request, response) => {
@@ -106,13 +125,22 @@ const handlersFor = ({ NewClient, ClientReplacement, ClientPatch, ClientSettings
 /** Whoever takes scopes away and says nothing of those by default takes them away there too. */
 const patched = (settings: ClientSettings, patch: z.output<Forms['ClientPatch']>): unknown => {
   const { scopes } = patch;
-  const defaultScopes = settings.defaultScopes.filter((scope) => scopes === undefined || scopes?.includes(scope));
+  const defaultScopes = settings.defaultScopes.filter(
+    (scope) => scopes === undefined || scopes?.includes(scope),
+  );
   return mergePatch({ ...settings, defaultScopes }, patch);
 };
 
-const byOf = (request: Request<{ clientId: string }>): By => ({ caller: callerOf(request), requestId: requestIdOf(request) });
+const byOf = (request: Request<{ clientId: string }>): By => ({
+  caller: callerOf(request),
+  requestId: requestIdOf(request),
+});
 
-const answerClient = (request: Request<{ clientId: string }>, response: Response, made: ClientAndSecret): void => {
+const answerClient = (
+  request: Request<{ clientId: string }>,
+  response: Response,
+  made: ClientAndSecret,
+): void => {
   // The tag is that of the item as a later GET shows it.
   const shown = JSON.stringify(representationOf({ client: made.client }));
   const text = made.secret === undefined ? shown : JSON.stringify(representationOf(made));
@@ -120,7 +148,10 @@ const answerClient = (request: Request<{ clientId: string }>, response: Response
   answerJson(request, response, { text, version: made.client.version });
 };
 
-/** Applies a JSON merge patch (RFC 7396): what is null goes, what is an object is merged, all else is put in place. */
+/**
+ * Applies a JSON merge patch (RFC 7396): what is null goes, what is an object is merged, all else is put in
+ * place.
+ */
 const mergePatch = (target: unknown, patch: unknown): unknown => {
   if (!isObject(patch)) return patch;
   const merged = new Map(Object.entries(isObject(target) ? target : {}));

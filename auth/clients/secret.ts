@@ -8,4 +8,5 @@ export const newSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toStri
 
 export const hashSecret = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
-export const isSecret = (secret: string, digest: Buffer): boolean => timingSafeEqual(hashSecret(secret), digest);
+export const isSecret = (secret: string, digest: Buffer): boolean =>
+  timingSafeEqual(hashSecret(secret), digest);

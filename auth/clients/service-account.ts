@@ -20,12 +20,13 @@ export type ServiceAccountDependencies = {
   readonly persons: Pick<Persons, 'register'>;
 };
 
-export const actsForItself = ({ grantTypes }: Pick<ClientSettings, 'grantTypes'>): boolean => grantTypes.includes('client_credentials');
+export const actsForItself = ({ grantTypes }: Pick<ClientSettings, 'grantTypes'>): boolean =>
+  grantTypes.includes('client_credentials');
 
 /**
- * A client that acts for itself is a user of its own, registered as every other user is. Never inside a transaction: it needs
- * connections of the same pool, and many who each hold one would wait for each other. Where the client is then not made after
- * all, who tries again with the same settings finds the same user.
+ * A client that acts for itself is a user of its own, registered as every other user is. Never inside a
+ * transaction: it needs connections of the same pool, and many who each hold one would wait for each other.
+ * Where the client is then not made after all, who tries again with the same settings finds the same user.
  */
 export const makeServiceAccount = async (
   { domain, gateway, eventLog, persons }: ServiceAccountDependencies,
@@ -37,11 +38,18 @@ export const makeServiceAccount = async (
   const { name, serviceAccountRole: role = least } = settings;
   demandAccountMaker(by.caller, role !== least);
   const idempotencyKey = `service-account-${clientId}-${digestOf(name, role)}`;
-  const context = { caller: { kind: 'system', name: 'clients' }, requestId: by.requestId, idempotencyKey } as const;
-  const { id, version } = await gateway.send({ type: 'RegisterUser', name, email: null, role }, context).catch(refuseHaste);
+  const context = {
+    caller: { kind: 'system', name: 'clients' },
+    requestId: by.requestId,
+    idempotencyKey,
+  } as const;
+  const { id, version } = await gateway
+    .send({ type: 'RegisterUser', name, email: null, role }, context)
+    .catch(refuseHaste);
   const userId = id as UserId;
   // The one that a client of this id had before is found again, and nobody acts as somebody deleted.
-  if (await isDeletionRecorded(eventLog, userId)) throw new Rejection('client_id_taken', {}, { says: DELETED });
+  if (await isDeletionRecorded(eventLog, userId))
+    throw new Rejection('client_id_taken', {}, { says: DELETED });
   await persons.register({ userId, version, email: null, role });
   return userId;
 };
@@ -54,8 +62,12 @@ const digestOf = (name: string, role: Role): string =>
     .update(JSON.stringify([name, role]))
     .digest('base64url');
 
-/** The key is ours, so the caller would not know what is meant: somebody else is making the same account just now. */
+/**
+ * The key is ours, so the caller would not know what is meant: somebody else is making the same account just
+ * now.
+ */
 const refuseHaste = (error: unknown): never => {
-  if (error instanceof Rejection && error.code === 'idempotency_key_in_use') throw new Rejection('conflict', {}, { cause: error });
+  if (error instanceof Rejection && error.code === 'idempotency_key_in_use')
+    throw new Rejection('conflict', {}, { cause: error });
   throw error;
 };

@@ -11,7 +11,10 @@ export type InvitationRow = {
   readonly expiresAt: Date;
 };
 
-export type NewInvitation = Omit<InvitationRow, 'expiresAt'> & { readonly emailHash: string; readonly lifetimeS: number };
+export type NewInvitation = Omit<InvitationRow, 'expiresAt'> & {
+  readonly emailHash: string;
+  readonly lifetimeS: number;
+};
 
 const COLUMNS = 'id, digest, sealed, role, expires_at as "expiresAt"';
 /** After it has expired, somebody may still want to see whom to invite again. */
@@ -27,7 +30,10 @@ export const insertInvitation = async (database: Queryable, invitation: NewInvit
   );
 };
 
-export const selectInvitation = async (database: Queryable, digest: Buffer): Promise<InvitationRow | undefined> => {
+export const selectInvitation = async (
+  database: Queryable,
+  digest: Buffer,
+): Promise<InvitationRow | undefined> => {
   const { rows } = await database.query<InvitationRow>(
     `select ${COLUMNS} from auth.invitation where digest = $1 and state = 'open' and expires_at > now()`,
     [digest],
@@ -43,7 +49,11 @@ export const selectOpenInvitations = async (database: Queryable): Promise<readon
 };
 
 /** Ends one that is open; answers whether it was. */
-export const closeInvitation = async (database: Queryable, id: string, state: 'accepted' | 'revoked'): Promise<boolean> => {
+export const closeInvitation = async (
+  database: Queryable,
+  id: string,
+  state: 'accepted' | 'revoked',
+): Promise<boolean> => {
   const { rowCount } = await database.query(
     `update auth.invitation set state = $2, digest = null, email_hash = null, sealed = null where id = $1 and state = 'open'`,
     [id, state],
@@ -66,5 +76,7 @@ export const closeInvitationTo = async (
 };
 
 export const deleteExpiredInvitations = async (database: Queryable): Promise<void> => {
-  await database.query(`delete from auth.invitation where expires_at < now() - ${EXPIRED_KEPT_S} * interval '1 second'`);
+  await database.query(
+    `delete from auth.invitation where expires_at < now() - ${EXPIRED_KEPT_S} * interval '1 second'`,
+  );
 };

@@ -27,7 +27,9 @@ describe('an invitation', () => {
   const accept = async (link: string, fields: Record<string, string> = {}) => {
     const account = openOwnAccount(site);
     const page = await account.browser.get(link);
-    return page.status === 200 ? account.browser.follow(await account.send(page, { name: 'Grace Hopper', password, ...fields })) : page;
+    return page.status === 200
+      ? account.browser.follow(await account.send(page, { name: 'Grace Hopper', password, ...fields }))
+      : page;
   };
 
   test('leads to an account with its role, also where nobody can sign up, and once', async () => {
@@ -35,13 +37,17 @@ describe('an invitation', () => {
     const { admin, page } = await invite(email, 'admin');
     expect(page.body).toContain(`${email} is invited. The link is on its way by mail.`);
     const link = linkIn(await smtp.mailTo(email));
-    expect((await openHandBrowser().get(link)).body).toContain(`You were invited as <strong>${email}</strong>`);
+    expect((await openHandBrowser().get(link)).body).toContain(
+      `You were invited as <strong>${email}</strong>`,
+    );
     expect(titleOf(await accept(link))).toBe('Your account is ready');
     expect(await site.auth.persons.byEmail(email)).toMatchObject({ role: 'admin', status: 'active' });
     await signInToAccount(site, { email, password });
     expect((await accept(link)).status).toBe(410);
     expect((await admin.get('/account/invitations')).body).toContain('There are none.');
-    const { rows } = await site.pool.query(`select email_hash, digest, sealed from auth.invitation where state = 'accepted'`);
+    const { rows } = await site.pool.query(
+      `select email_hash, digest, sealed from auth.invitation where state = 'accepted'`,
+    );
     expect(rows).toContainEqual({ email_hash: null, digest: null, sealed: null });
   });
 
@@ -56,7 +62,9 @@ describe('an invitation', () => {
     const email = anAddress();
     await invite(email);
     const link = linkIn(await smtp.mailTo(email));
-    const pages = await Promise.all(['one', 'two', 'three'].map((word) => accept(link, { name: word, password: `${password} ${word}` })));
+    const pages = await Promise.all(
+      ['one', 'two', 'three'].map((word) => accept(link, { name: word, password: `${password} ${word}` })),
+    );
     expect(pages.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
@@ -69,7 +77,9 @@ describe('an invitation', () => {
     const second = linkIn(await smtp.mailTo(email, 1));
     const page = await admin.get('/account/invitations');
     const id = new RegExp(`name="id" value="([^"]+)">\\s*<button[^>]*${email}`).exec(page.body)?.[1] ?? '';
-    expect((await admin.browser.follow(await admin.send(page, { do: 'revoke', id }))).body).toContain('The invitation is taken back.');
+    expect((await admin.browser.follow(await admin.send(page, { do: 'revoke', id }))).body).toContain(
+      'The invitation is taken back.',
+    );
     expect((await accept(second)).status).toBe(410);
     expect(await site.auth.persons.byEmail(email)).toBeUndefined();
   });
@@ -77,7 +87,9 @@ describe('an invitation', () => {
   test('ends after a week', async () => {
     const email = anAddress();
     const { admin } = await invite(email);
-    await site.pool.query(`update auth.invitation set expires_at = expires_at - interval '7 days' where state = 'open'`);
+    await site.pool.query(
+      `update auth.invitation set expires_at = expires_at - interval '7 days' where state = 'open'`,
+    );
     expect((await accept(linkIn(await smtp.mailTo(email)))).status).toBe(410);
     expect((await admin.get('/account/invitations')).body).toContain('Expired on');
   });
@@ -95,7 +107,9 @@ describe('an invitation', () => {
     const admin = await signInToAccount(without, { email, password });
     const guest = anAddress();
     const page = await admin.fill('/account/invitations', { do: 'invite', email: guest, role: 'author' });
-    expect((await openHandBrowser().get(linkIn({ text: page.body.replaceAll('<', ' ') }))).body).toContain(guest);
+    expect((await openHandBrowser().get(linkIn({ text: page.body.replaceAll('<', ' ') }))).body).toContain(
+      guest,
+    );
     const { rows } = await without.pool.query<{ row: string }>(
       `select invitation::text || encode(sealed, 'escape') as row from auth.invitation`,
     );

@@ -17,12 +17,20 @@ import {
   selectOpenInvitations,
 } from './invitation-table.ts';
 
-type Invitation = { readonly id: string; readonly email: string; readonly role: Role; readonly expiresAt: Date };
+type Invitation = {
+  readonly id: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly expiresAt: Date;
+};
 type Wanted = Pick<Invitation, 'email' | 'role'>;
 
 /** Who may create an account with a role, by a link that is good once. */
 export type Invitations = {
-  /** What stands in the link, which is kept nowhere; undefined where the address has an account. Another one to this address ends. */
+  /**
+   * What stands in the link, which is kept nowhere; undefined where the address has an account. Another one
+   * to this address ends.
+   */
   make(wanted: Wanted, by: SecurityCircumstances): Promise<string | undefined>;
   find(link: string): Promise<Invitation | undefined>;
   /** Those that were neither accepted nor revoked, the newest first. */
@@ -32,7 +40,12 @@ export type Invitations = {
   accept(invitation: Invitation, guest: Guest): Promise<SignedUp>;
 };
 
-type Guest = { readonly name: string; readonly password: string; readonly requestId: string; readonly trace?: string | undefined };
+type Guest = {
+  readonly name: string;
+  readonly password: string;
+  readonly requestId: string;
+  readonly trace?: string | undefined;
+};
 
 export type InvitationDependencies = {
   readonly pool: Pool;
@@ -69,7 +82,13 @@ export const createInvitations = (
     },
     async accept({ id, email, role }, { requestId, ...guest }) {
       // The invitation is the form: whoever sends it again, or at once, comes to the same account or to none.
-      const signedUp = await signUp(dependencies, { ...guest, requestId, email, role, formId: `${KIND}-${id}` });
+      const signedUp = await signUp(dependencies, {
+        ...guest,
+        requestId,
+        email,
+        role,
+        formId: `${KIND}-${id}`,
+      });
       if (signedUp.outcome !== 'done') return signedUp;
       const { userId } = signedUp.person;
       // The directory may have done this already, because there is an account with the address now.
@@ -95,12 +114,15 @@ export const makeInvitation = async (
   const sealed = seal.seal(KIND, digest, { email });
   const hash = emailHash(email);
   const replaced = await inTransaction(pool, async (connection) => {
-    await connection.query(`select pg_advisory_xact_lock(hashtextextended('auth.invitation ' || $1, 0))`, [hash]);
+    await connection.query(`select pg_advisory_xact_lock(hashtextextended('auth.invitation ' || $1, 0))`, [
+      hash,
+    ]);
     const earlier = await closeInvitationTo(connection, hash, 'revoked');
     await insertInvitation(connection, { id, digest, sealed, role, emailHash: hash, lifetimeS: LIFETIME_S });
     return earlier;
   });
-  if (replaced !== undefined) await record({ type: 'invitation.revoked', data: { invitationId: replaced } }, by);
+  if (replaced !== undefined)
+    await record({ type: 'invitation.revoked', data: { invitationId: replaced } }, by);
   await record({ type: 'invitation.made', data: { invitationId: id, role } }, by);
   return link;
 };

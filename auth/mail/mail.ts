@@ -2,8 +2,8 @@
 export type Message = { readonly to: string; readonly subject: string; readonly text: string };
 
 /**
- * Sends messages to people. `send` returns once somebody has taken the message over, and throws `MailNotSent` where nobody did.
- * Nothing in a message can become a header or another recipient.
+ * Sends messages to people. `send` returns once somebody has taken the message over, and throws `MailNotSent`
+ * where nobody did. Nothing in a message can become a header or another recipient.
  */
 export type Mail = AsyncDisposable & {
   send(message: Message): Promise<void>;

@@ -4,7 +4,8 @@ type Addressed = { readonly to: string; readonly name: string | undefined };
 
 const greeting = (name: string | undefined): string => (name === undefined ? 'Hello,' : `Hello ${name},`);
 
-const IGNORE = 'If it was not you who asked for it, you need not do anything: without this link nothing changes.';
+const IGNORE =
+  'If it was not you who asked for it, you need not do anything: without this link nothing changes.';
 
 export const resetMessage = ({ to, name, link }: Addressed & { readonly link: string }): Message => ({
   to,
@@ -32,7 +33,11 @@ If it was not you who asked for it, you need not do anything: without this link 
 `,
 });
 
-export const confirmAddressMessage = ({ to, name, link }: Addressed & { readonly link: string }): Message => ({
+export const confirmAddressMessage = ({
+  to,
+  name,
+  link,
+}: Addressed & { readonly link: string }): Message => ({
   to,
   subject: 'Confirm your e-mail address',
   text: `${greeting(name)}
@@ -61,7 +66,11 @@ If it was not you, you need not do anything: nothing was changed.
 `,
 });
 
-export const passwordChangedMessage = ({ to, name, accountUrl }: Addressed & { readonly accountUrl: string }): Message => ({
+export const passwordChangedMessage = ({
+  to,
+  name,
+  accountUrl,
+}: Addressed & { readonly accountUrl: string }): Message => ({
   to,
   subject: 'Your password was changed',
   text: `${greeting(name)}
@@ -77,7 +86,13 @@ If it was not you, choose a new one at once: ${accountUrl}/reset
 type Noticed = Addressed & { readonly subject?: string; readonly what: string; readonly accountUrl: string };
 
 /** What protects the account is another one than before, or somebody tries to get around it. */
-export const signInMessage = ({ to, name, subject = 'How you sign in was changed', what, accountUrl }: Noticed): Message => ({
+export const signInMessage = ({
+  to,
+  name,
+  subject = 'How you sign in was changed',
+  what,
+  accountUrl,
+}: Noticed): Message => ({
   to,
   subject,
   text: `${greeting(name)}
@@ -112,7 +127,10 @@ If you do not know what this is about, tell whoever runs this.
 `,
 });
 
-export const invitationMessage = ({ to, link }: Pick<Addressed, 'to'> & { readonly link: string }): Message => ({
+export const invitationMessage = ({
+  to,
+  link,
+}: Pick<Addressed, 'to'> & { readonly link: string }): Message => ({
   to,
   subject: 'You are invited',
   text: `Hello,

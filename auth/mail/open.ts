@@ -3,7 +3,10 @@ import type { Log } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { demandPlain, type Mail } from './mail.ts';
 
-/** The mail that the settings name; without them it is printed in development, and there is none elsewhere: then nobody can sign up. */
+/**
+ * The mail that the settings name; without them it is printed in development, and there is none elsewhere:
+ * then nobody can sign up.
+ */
 export const openMail = async ({
   config,
   log,
@@ -24,7 +27,10 @@ const NO_MAIL =
   'SIGNUP lets people create accounts, and there is no MAIL_URL to confirm their addresses by: set MAIL_URL and MAIL_FROM, or SIGNUP=off and ' +
   'invite people with `npm run annals -- invite`.';
 
-/** Prints messages where a developer sees them. They hold links that open accounts, so this is for development alone. */
+/**
+ * Prints messages where a developer sees them. They hold links that open accounts, so this is for development
+ * alone.
+ */
 export const openLogMail = (log: Log): Mail => ({
   reachesPeople: false,
   async send(message) {

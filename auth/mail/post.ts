@@ -2,7 +2,10 @@ import type { Log } from '#shared/process/log.ts';
 import { createTurns, TooBusy } from '../accounts/turns.ts';
 import type { Mail, Message } from './mail.ts';
 
-/** Sends without anybody waiting: how long it takes, and whether it works, tells nobody whether there is such an account. */
+/**
+ * Sends without anybody waiting: how long it takes, and whether it works, tells nobody whether there is such
+ * an account.
+ */
 export type Post = AsyncDisposable & {
   /** False where there is no mail at all. */
   readonly isThere: boolean;
@@ -28,7 +31,12 @@ export const createPost = ({ mail, log }: { mail: Mail | undefined; log: Log }):
     reachesPeople: mail?.reachesPeople === true,
     send(make) {
       const sending = inTurn(() => deliver(make)).catch((err: unknown) =>
-        log.warn({ err }, err instanceof TooBusy ? 'Too much mail waits, and one message was not sent.' : 'Mail could not be sent.'),
+        log.warn(
+          { err },
+          err instanceof TooBusy
+            ? 'Too much mail waits, and one message was not sent.'
+            : 'Mail could not be sent.',
+        ),
       );
       underway.add(sending);
       void sending.then(() => underway.delete(sending));

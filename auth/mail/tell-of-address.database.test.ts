@@ -49,7 +49,8 @@ test('another way to write it is told to nobody', async () => {
   await changeBy(root.userId, person.userId, person.email.toUpperCase());
   await changeBy(root.userId, person.userId, email);
   await smtp.mailTo(email);
-  const former = () => smtp.messages.filter(({ to }) => to.some((address) => address.toLowerCase() === person.email));
+  const former = () =>
+    smtp.messages.filter(({ to }) => to.some((address) => address.toLowerCase() === person.email));
   await until(
     async () => former(),
     ({ length }) => length > 0,

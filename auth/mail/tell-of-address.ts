@@ -27,9 +27,10 @@ const LOOK_AGAIN_MS = 2_000;
 const REST_MS = 1_000;
 
 /**
- * Tells of another e-mail address, at least once, whoever changed it and by whichever interface: at the address of before, and at the
- * new one unless the owner gave it. It goes by the log, because the command role sends no mail; under a lease of its own, because
- * an earlier release may hold that of the directory; and by a table, so that a mail server that does not answer holds up nothing else.
+ * Tells of another e-mail address, at least once, whoever changed it and by whichever interface: at the
+ * address of before, and at the new one unless the owner gave it. It goes by the log, because the command
+ * role sends no mail; under a lease of its own, because an earlier release may hold that of the directory;
+ * and by a table, so that a mail server that does not answer holds up nothing else.
  */
 export const startTellingOfAddress = async (dependencies: Dependencies): Promise<AsyncDisposable> => {
   const { pool, log } = dependencies;
@@ -48,7 +49,9 @@ export const startTellingOfAddress = async (dependencies: Dependencies): Promise
   const send = async (): Promise<void> => {
     while (!signal.aborted) {
       wake = Promise.withResolvers();
-      await sendDue(dependencies, signal).catch((err: unknown) => log.warn({ err }, 'Mail about changed addresses could not be sent.'));
+      await sendDue(dependencies, signal).catch((err: unknown) =>
+        log.warn({ err }, 'Mail about changed addresses could not be sent.'),
+      );
       await Promise.race([wake.promise, delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {})]);
     }
   };
@@ -65,14 +68,23 @@ export const startTellingOfAddress = async (dependencies: Dependencies): Promise
 const FOLLOWER = 'auth-mail';
 
 /** Of any change, because what it changes is sealed: whoever sends it looks whether it was the address. */
-const mailAbout = ({ type, stream, version, recordedAt, metadata }: RecordedEvent): readonly AddressMail[] => {
+const mailAbout = ({
+  type,
+  stream,
+  version,
+  recordedAt,
+  metadata,
+}: RecordedEvent): readonly AddressMail[] => {
   if (type !== 'user.updated' || Date.now() - recordedAt.getTime() > ADDRESS_MAIL_KEPT_S * 1_000) return [];
   const userId = Number(stream.slice(stream.indexOf('-') + 1)) as UserId;
   const former: AddressMail = { userId, version, toldAt: 'former' };
   return metadata.actor === `user:${userId}` ? [former] : [former, { ...former, toldAt: 'new' }];
 };
 
-const sendDue = async ({ pool, log, mail, readProfile }: Dependencies, signal: AbortSignal): Promise<void> => {
+const sendDue = async (
+  { pool, log, mail, readProfile }: Dependencies,
+  signal: AbortSignal,
+): Promise<void> => {
   for (let due = await takeAddressMail(pool); due !== undefined; due = await takeAddressMail(pool)) {
     const { userId, version, toldAt } = due;
     try {
@@ -80,14 +92,23 @@ const sendDue = async ({ pool, log, mail, readProfile }: Dependencies, signal: A
       if (message !== undefined) await mail.send(message);
       await deleteAddressMail(pool, due);
     } catch (err) {
-      log.warn({ err, userId, version, toldAt }, 'A change of an address could not be told by mail; it is tried again.');
+      log.warn(
+        { err, userId, version, toldAt },
+        'A change of an address could not be told by mail; it is tried again.',
+      );
     }
     if (signal.aborted) return;
   }
 };
 
-const messageOf = async (readProfile: ReadProfile, { userId, version, toldAt }: AddressMail): Promise<Message | undefined> => {
-  const [before, after] = [await readProfile(userId, (version - 1) as Version), await readProfile(userId, version)];
+const messageOf = async (
+  readProfile: ReadProfile,
+  { userId, version, toldAt }: AddressMail,
+): Promise<Message | undefined> => {
+  const [before, after] = [
+    await readProfile(userId, (version - 1) as Version),
+    await readProfile(userId, version),
+  ];
   const to = toldAt === 'former' ? before.email : after.email;
   if (to === undefined || isSame(before.email, after.email)) return undefined;
   return (toldAt === 'former' ? addressChangedMessage : addressGivenMessage)({ to, name: before.name });
@@ -99,7 +120,10 @@ const isSame = (before: string | undefined, after: string | undefined): boolean 
 /** One message about a change of a user, to the address of before or to the one of after. */
 type AddressMail = { readonly userId: UserId; readonly version: Version; readonly toldAt: 'former' | 'new' };
 
-/** Longer than sending takes, and doubled by each attempt: whoever died while it sent is followed by another after it. */
+/**
+ * Longer than sending takes, and doubled by each attempt: whoever died while it sent is followed by another
+ * after it.
+ */
 const RETRY_S = 60;
 const RETRY_MAX_S = 3_600;
 /** How long it is tried; whether a change before that is worth a mail nobody knows. */
@@ -112,7 +136,12 @@ const insertAddressMail = async (connection: Connection, mail: readonly AddressM
     `insert into auth.address_mail (user_id, version, told_at, expires_at)
      select *, clock_timestamp() + $4 * interval '1 second' from unnest($1::bigint[], $2::integer[], $3::text[])
      on conflict do nothing`,
-    [mail.map(({ userId }) => userId), mail.map(({ version }) => version), mail.map(({ toldAt }) => toldAt), ADDRESS_MAIL_KEPT_S],
+    [
+      mail.map(({ userId }) => userId),
+      mail.map(({ version }) => version),
+      mail.map(({ toldAt }) => toldAt),
+      ADDRESS_MAIL_KEPT_S,
+    ],
   );
 };
 
@@ -135,5 +164,9 @@ const takeAddressMail = async (pool: Pool): Promise<AddressMail | undefined> => 
 };
 
 const deleteAddressMail = async (pool: Pool, { userId, version, toldAt }: AddressMail): Promise<void> => {
-  await pool.query(`delete from auth.address_mail where user_id = $1 and version = $2 and told_at = $3`, [userId, version, toldAt]);
+  await pool.query(`delete from auth.address_mail where user_id = $1 and version = $2 and told_at = $3`, [
+    userId,
+    version,
+    toldAt,
+  ]);
 };

@@ -4,7 +4,11 @@ import type { ReadProfile } from '../provider/profile.ts';
 import { signInMessage } from './messages.ts';
 import type { Post } from './post.ts';
 
-export type TellDependencies = { readonly post: Post; readonly readProfile: ReadProfile; readonly issuerUrl: string };
+export type TellDependencies = {
+  readonly post: Post;
+  readonly readProfile: ReadProfile;
+  readonly issuerUrl: string;
+};
 
 /** Tells somebody that how they sign in was changed, so that they learn of it where it was not them. */
 export const tellOfChange = (
@@ -15,6 +19,11 @@ export const tellOfChange = (
 ): void =>
   post.send(async () => {
     const { name, email } = await readProfile(userId);
-    const told = { name, what, accountUrl: `${issuerUrl}${PATHS.home}`, ...(subject !== undefined && { subject }) };
+    const told = {
+      name,
+      what,
+      accountUrl: `${issuerUrl}${PATHS.home}`,
+      ...(subject !== undefined && { subject }),
+    };
     return email === undefined ? undefined : signInMessage({ to: email, ...told });
   });

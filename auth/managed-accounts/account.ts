@@ -5,12 +5,25 @@ import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
 
 export type AccountDependencies = Pick<
   OwnAccountDependencies,
-  'domain' | 'pool' | 'persons' | 'clients' | 'credentials' | 'secondFactors' | 'passkeys' | 'sessions' | 'readAllowedClients' | 'ownTokens'
+  | 'domain'
+  | 'pool'
+  | 'persons'
+  | 'clients'
+  | 'credentials'
+  | 'secondFactors'
+  | 'passkeys'
+  | 'sessions'
+  | 'readAllowedClients'
+  | 'ownTokens'
 >;
 
 /** Of somebody who is there. */
-export const readAccount = async (dependencies: AccountDependencies, { userId, status }: Person): Promise<ManagedAccount> => {
-  const { pool, credentials, secondFactors, passkeys, sessions, readAllowedClients, ownTokens } = dependencies;
+export const readAccount = async (
+  dependencies: AccountDependencies,
+  { userId, status }: Person,
+): Promise<ManagedAccount> => {
+  const { pool, credentials, secondFactors, passkeys, sessions, readAllowedClients, ownTokens } =
+    dependencies;
   const [confirmed, passwordSince, secondFactor, keys, open, allowed, tokens] = await Promise.all([
     isConfirmed(pool, userId),
     credentials.changedAt(userId),
@@ -48,7 +61,12 @@ type Allowed = Awaited<ReturnType<AccountDependencies['readAllowedClients']>>[nu
 
 const applicationIn =
   ({ clients }: AccountDependencies) =>
-  async ({ clientId, scopes, sinceS, usedAtS }: Allowed): Promise<ManagedAccount['applications'][number]> => ({
+  async ({
+    clientId,
+    scopes,
+    sinceS,
+    usedAtS,
+  }: Allowed): Promise<ManagedAccount['applications'][number]> => ({
     clientId,
     name: (await clients.find(clientId))?.name ?? clientId,
     scopes: [...scopes],

@@ -23,7 +23,11 @@ let admin: string;
 beforeAll(async () => {
   world = await createAuthWorld();
   site = await openAuthProcess(world);
-  ({ clientId } = await registerClient(site.auth, { ...webClient, scopes: ['openid', 'write:users', ...SCOPES], firstParty: true }));
+  ({ clientId } = await registerClient(site.auth, {
+    ...webClient,
+    scopes: ['openid', 'write:users', ...SCOPES],
+    firstParty: true,
+  }));
   admin = await tokenOf(await registerPerson(site.auth, 'admin'));
 });
 afterAll(async () => {
@@ -32,7 +36,10 @@ afterAll(async () => {
 });
 
 const tokenOf = async (person: TestPerson, scopes: readonly string[] = SCOPES): Promise<string> => {
-  const { code, verifier } = await obtainCode(site.auth, person, { client_id: clientId, scope: scopes.join(' ') });
+  const { code, verifier } = await obtainCode(site.auth, person, {
+    client_id: clientId,
+    scope: scopes.join(' '),
+  });
   const form = {
     grant_type: 'authorization_code',
     code,
@@ -44,8 +51,15 @@ const tokenOf = async (person: TestPerson, scopes: readonly string[] = SCOPES): 
 };
 
 const ask = async (token: string, method: string, path: string, body?: object) => {
-  const headers = { Authorization: `Bearer ${token}`, ...(body !== undefined && { 'Content-Type': 'application/json' }) };
-  const response = await fetch(`${site.url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const headers = {
+    Authorization: `Bearer ${token}`,
+    ...(body !== undefined && { 'Content-Type': 'application/json' }),
+  };
+  const response = await fetch(`${site.url}${path}`, {
+    method,
+    headers,
+    ...(body && { body: JSON.stringify(body) }),
+  });
   const text = await response.text();
   return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
 };
@@ -55,7 +69,11 @@ const accountOf = async ({ userId }: TestPerson) =>
 const somebody = async () => {
   const person = await registerPerson(site.auth);
   const session = await tokenOf(person);
-  const wanted = { name: 'Import', scopes: ['read:articles'], expiresAt: new Date(Date.now() + 86_400_000).toISOString() };
+  const wanted = {
+    name: 'Import',
+    scopes: ['read:articles'],
+    expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+  };
   const made = (await ask(session, 'POST', '/account/tokens', wanted)).body;
   return { person, session, token: String(made.token), path: `/account/people/${person.userId}` };
 };
@@ -80,7 +98,10 @@ test('an administrator sees how somebody signs in and what acts for them, and no
   });
   expect(await ask(session, 'GET', path)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
   expect(await ask(session, 'POST', `${path}/deactivate`)).toMatchObject({ status: 403 });
-  expect(await ask(admin, 'GET', '/account/people/999999999')).toMatchObject({ status: 404, body: { code: 'user_not_found' } });
+  expect(await ask(admin, 'GET', '/account/people/999999999')).toMatchObject({
+    status: 404,
+    body: { code: 'user_not_found' },
+  });
   expect(await ask(admin, 'PUT', path)).toMatchObject({ status: 405 });
 });
 
@@ -88,7 +109,11 @@ test('an administrator ends a session, an application and a token of somebody, e
   const { person, session, token, path } = await somebody();
   const { sessions, tokens } = await accountOf(person);
   expect((await ask(admin, 'DELETE', `${path}/sessions/${sessions[0]?.id}`)).status).toBe(204);
-  expect(await accountOf(person)).toMatchObject({ sessions: [], applications: [{ clientId }], tokens: [{ name: 'Import' }] });
+  expect(await accountOf(person)).toMatchObject({
+    sessions: [],
+    applications: [{ clientId }],
+    tokens: [{ name: 'Import' }],
+  });
   expect((await ask(admin, 'DELETE', `${path}/tokens/${tokens[0]?.id}`)).status).toBe(204);
   await refusedSoon(token);
   expect((await ask(session, 'GET', '/account/tokens')).status).toBe(200);
@@ -106,7 +131,11 @@ describe('a deactivated account', () => {
     expect((await ask(admin, 'POST', `${path}/deactivate`)).status).toBe(204);
     for (const each of [session, token]) await refusedSoon(each);
     await expect(tokenOf(person)).rejects.toThrow();
-    expect(await accountOf(person)).toMatchObject({ status: 'deactivated', sessions: [], tokens: [{ name: 'Import' }] });
+    expect(await accountOf(person)).toMatchObject({
+      status: 'deactivated',
+      sessions: [],
+      tokens: [{ name: 'Import' }],
+    });
     expect((await ask(admin, 'POST', `${path}/reactivate`)).status).toBe(204);
     expect((await accountOf(person)).status).toBe('active');
     expect((await ask(token, 'GET', '/account/tokens')).status).toBe(403);
@@ -127,7 +156,11 @@ describe('a deactivated account', () => {
     const told: (readonly [string, unknown])[] = [];
     for await (const page of site.auth.eventLog.read(`account-${person.userId}` as never))
       told.push(...page.map(({ type, metadata }) => [type, metadata.actor] as const));
-    expect(told.map(([type]) => type)).toEqual(['account.token_created', 'account.deactivated', 'account.reactivated']);
+    expect(told.map(([type]) => type)).toEqual([
+      'account.token_created',
+      'account.deactivated',
+      'account.reactivated',
+    ]);
     expect(told[1]?.[1]).toMatch(/^user:\d+$/);
     expect(told[1]?.[1]).not.toBe(`user:${person.userId}`);
   });
@@ -136,14 +169,26 @@ describe('a deactivated account', () => {
 test('an administrator invites somebody, and takes it back', async () => {
   const email = `${randomUUID()}@example.com`;
   const made = await ask(admin, 'POST', '/account/invitations', { email, role: 'author' });
-  expect(made).toMatchObject({ status: 201, body: { email, role: 'author', link: expect.stringContaining('/account/invited?link=') } });
-  const open = (await ask(admin, 'GET', '/account/invitations')).body as unknown as readonly { id: string; email: string }[];
+  expect(made).toMatchObject({
+    status: 201,
+    body: { email, role: 'author', link: expect.stringContaining('/account/invited?link=') },
+  });
+  const open = (await ask(admin, 'GET', '/account/invitations')).body as unknown as readonly {
+    id: string;
+    email: string;
+  }[];
   const { id } = open.find((each) => each.email === email) ?? { id: '' };
   expect((await ask(admin, 'DELETE', `/account/invitations/${id}`)).status).toBe(204);
-  expect((await ask(admin, 'GET', '/account/invitations')).body).not.toContainEqual(expect.objectContaining({ email }));
+  expect((await ask(admin, 'GET', '/account/invitations')).body).not.toContainEqual(
+    expect.objectContaining({ email }),
+  );
   const { person } = await somebody();
-  expect(await ask(admin, 'POST', '/account/invitations', { email: person.email, role: 'author' })).toMatchObject({ status: 409 });
-  expect(await ask(admin, 'POST', '/account/invitations', { email, role: 'king' })).toMatchObject({ status: 422 });
+  expect(
+    await ask(admin, 'POST', '/account/invitations', { email: person.email, role: 'author' }),
+  ).toMatchObject({ status: 409 });
+  expect(await ask(admin, 'POST', '/account/invitations', { email, role: 'king' })).toMatchObject({
+    status: 422,
+  });
 });
 
 test('an invitation to a higher role needs the scope by which roles are given', async () => {

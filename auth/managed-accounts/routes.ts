@@ -25,7 +25,8 @@ import { endApplications } from '../own-account/end-access.ts';
 import { invitationLink, PER_INVITER } from '../own-account/invitations.ts';
 import { type AccountDependencies, readAccount } from './account.ts';
 
-type Dependencies = AccountDependencies & Pick<OwnAccountDependencies, 'record' | 'invitations' | 'attempts' | 'post' | 'issuerUrl'>;
+type Dependencies = AccountDependencies &
+  Pick<OwnAccountDependencies, 'record' | 'invitations' | 'attempts' | 'post' | 'issuerUrl'>;
 type Handler = (request: Request<Readonly<Record<string, string>>>, response: Response) => Promise<void>;
 
 const BODY_BYTES_MAX = 4_096;
@@ -92,16 +93,25 @@ const handlersOf = (dependencies: Dependencies) => ({
 const peopleHandlers = (dependencies: Dependencies) => {
   const { pool, persons, sessions, ownTokens, record } = dependencies;
   /** Somebody who is there. */
-  const personIn = async ({ params: { userId = '' } }: { readonly params: Readonly<Record<string, string>> }): Promise<Person> => {
+  const personIn = async ({
+    params: { userId = '' },
+  }: {
+    readonly params: Readonly<Record<string, string>>;
+  }): Promise<Person> => {
     const id = pathId(userId);
     const person = id === undefined ? undefined : await persons.byId(id as UserId);
     if (person === undefined) throw new Rejection('user_not_found');
     if (person.status === 'deleted') throw new Rejection('user_deleted');
     return person;
   };
-  const endSessions = async (request: Parameters<Handler>[0], userId: UserId, uid?: string): Promise<void> => {
+  const endSessions = async (
+    request: Parameters<Handler>[0],
+    userId: UserId,
+    uid?: string,
+  ): Promise<void> => {
     const ended = await sessions.end(userId, (session) => uid === undefined || session.uid === uid);
-    for (const session of ended) await record({ type: 'session.signed_out', data: { sessionId: session.uid, userId } }, byIn(request));
+    for (const session of ended)
+      await record({ type: 'session.signed_out', data: { sessionId: session.uid, userId } }, byIn(request));
   };
   return {
     show: (async (request, response) => {
@@ -123,7 +133,8 @@ const peopleHandlers = (dependencies: Dependencies) => {
     }) satisfies Handler,
     reactivate: (async (request) => {
       const { userId } = await personIn(request);
-      if (await reactivatePerson(pool, userId)) await record({ type: 'account.reactivated', data: { userId } }, byIn(request));
+      if (await reactivatePerson(pool, userId))
+        await record({ type: 'account.reactivated', data: { userId } }, byIn(request));
     }) satisfies Handler,
     endSession: (async (request) => {
       const { userId } = await personIn(request);
@@ -131,7 +142,11 @@ const peopleHandlers = (dependencies: Dependencies) => {
     }) satisfies Handler,
     endApplication: (async (request) => {
       const { userId } = await personIn(request);
-      await endApplications(dependencies, { userId, by: byIn(request) }, ({ clientId }) => clientId === request.params.clientId);
+      await endApplications(
+        dependencies,
+        { userId, by: byIn(request) },
+        ({ clientId }) => clientId === request.params.clientId,
+      );
     }) satisfies Handler,
     endToken: (async (request) => {
       const { userId } = await personIn(request);
@@ -154,16 +169,23 @@ const invitationHandlers = ({ domain, invitations, attempts, post, issuerUrl }: 
     }) satisfies Handler,
     make: (async (request, response) => {
       const wanted = parseInput(NewInvitation, request.body);
-      if (wanted.role !== domain.signUp && wanted.role !== leastRoleOf(domain)) demandRoleGiver(callerOf(request));
+      if (wanted.role !== domain.signUp && wanted.role !== leastRoleOf(domain))
+        demandRoleGiver(callerOf(request));
       const by = byIn(request);
       const taken = await attempts.take(PER_INVITER, by.actor);
-      if (!taken.granted) throw new HttpProblem('rate_limited', { headers: { 'Retry-After': String(waitSeconds(taken.waitMs)) } });
+      if (!taken.granted)
+        throw new HttpProblem('rate_limited', {
+          headers: { 'Retry-After': String(waitSeconds(taken.waitMs)) },
+        });
       const made = await invitations.make(wanted, by);
       if (made === undefined) throw new Rejection('email_taken');
       const link = invitationLink(issuerUrl, made);
       post.send(async () => invitationMessage({ to: wanted.email, link }));
       response.status(201);
-      answerJson(request, response, { text: JSON.stringify({ ...wanted, link: post.isThere ? null : link }), version: 0 });
+      answerJson(request, response, {
+        text: JSON.stringify({ ...wanted, link: post.isThere ? null : link }),
+        version: 0,
+      });
     }) satisfies Handler,
     revoke: (async (request) => {
       await invitations.revoke(request.params.invitationId ?? '', byIn(request));

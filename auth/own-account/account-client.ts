@@ -6,15 +6,17 @@ import type { Clients } from '../clients/clients.ts';
 export const SIGNED_IN_PATH = '/account/signed-in';
 
 /**
- * The pages of one's own account, as a client like any other to the sign-in: it is in no table and in no list. The code that it
- * gets is of no use to anybody, because nobody has the verifier: what counts is the session that the sign-in has opened.
+ * The pages of one's own account, as a client like any other to the sign-in: it is in no table and in no
+ * list. The code that it gets is of no use to anybody, because nobody has the verifier: what counts is the
+ * session that the sign-in has opened.
  */
 export const withAccountClient = (clients: Clients, issuerUrl: string): Clients => {
   const client = accountClient(issuerUrl);
   return {
     ...clients,
     find: async (clientId) => (clientId === ACCOUNT_CLIENT_ID ? client : clients.find(clientId)),
-    verifySecret: async (clientId, secret) => clientId !== ACCOUNT_CLIENT_ID && clients.verifySecret(clientId, secret),
+    verifySecret: async (clientId, secret) =>
+      clientId !== ACCOUNT_CLIENT_ID && clients.verifySecret(clientId, secret),
     async register(wanted, by) {
       if (wanted.clientId === ACCOUNT_CLIENT_ID) throw new Rejection('client_id_taken');
       return clients.register(wanted, by);

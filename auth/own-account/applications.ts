@@ -14,7 +14,10 @@ import { endApplications } from './end-access.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
 import { circumstancesOf } from './visitor.ts';
 
-type Dependencies = Pick<OwnAccountDependencies, 'domain' | 'pool' | 'tokens' | 'clients' | 'sessions' | 'record' | 'readAllowedClients'>;
+type Dependencies = Pick<
+  OwnAccountDependencies,
+  'domain' | 'pool' | 'tokens' | 'clients' | 'sessions' | 'record' | 'readAllowedClients'
+>;
 
 const CLIENT_ID_MAX = 200;
 const End = z.object({ client: z.string().max(CLIENT_ID_MAX) });
@@ -22,13 +25,22 @@ const End = z.object({ client: z.string().max(CLIENT_ID_MAX) });
 export const applications = (dependencies: Dependencies): AccountPage => ({
   path: PATHS.applications,
   async show(visitor) {
-    const allowed = (await dependencies.readAllowedClients(visitor.userId)).filter(({ clientId }) => clientId !== ACCOUNT_CLIENT_ID);
+    const allowed = (await dependencies.readAllowedClients(visitor.userId)).filter(
+      ({ clientId }) => clientId !== ACCOUNT_CLIENT_ID,
+    );
     const shown = await Promise.all(allowed.map((each) => shownAs(dependencies, each)));
-    answerPage(visitor.response, applicationsPage({ ...viewOf(dependencies, visitor, DONE), applications: shown }));
+    answerPage(
+      visitor.response,
+      applicationsPage({ ...viewOf(dependencies, visitor, DONE), applications: shown }),
+    );
   },
   async submit(visitor) {
     const { client } = fieldsOf(End, visitor.request);
-    await endApplications(dependencies, { userId: visitor.userId, by: circumstancesOf(visitor) }, ({ clientId }) => clientId === client);
+    await endApplications(
+      dependencies,
+      { userId: visitor.userId, by: circumstancesOf(visitor) },
+      ({ clientId }) => clientId === client,
+    );
     goTo(visitor, PATHS.applications, 'ended');
   },
 });
@@ -74,7 +86,10 @@ const applicationsPage = ({ applications, ...view }: ApplicationsView): Page =>
 ${applications.length > 0 && html`<ul class="items">${applications.map((application) => itemOf(application, view.token))}</ul>`}`,
   });
 
-const itemOf = ({ clientId, name, isOurs, scopes, sinceS, usedAtS }: ShownApplication, token: string): Html => html`<li><div>
+const itemOf = (
+  { clientId, name, isOurs, scopes, sinceS, usedAtS }: ShownApplication,
+  token: string,
+): Html => html`<li><div>
 <h2>${name}</h2>
 <p class="small">${isOurs && 'Our own. '}Since ${momentOfSeconds(sinceS)}${usedAtS !== undefined && html`, last used ${momentOfSeconds(usedAtS)}`}</p>
 <ul class="scopes">${scopes.map(({ scope, words }) => html`<li>${words ?? scope}</li>`)}</ul></div>

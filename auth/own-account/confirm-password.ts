@@ -19,7 +19,11 @@ export type ConfirmDependencies = {
 export type Unconfirmed = { readonly text: string; readonly status: number } | undefined;
 
 /** Counted together with the attempts to sign in, so that an open browser is no way around their limits. */
-export const confirmPassword = async (dependencies: ConfirmDependencies, visitor: Visitor, password: string): Promise<Unconfirmed> => {
+export const confirmPassword = async (
+  dependencies: ConfirmDependencies,
+  visitor: Visitor,
+  password: string,
+): Promise<Unconfirmed> => {
   const { credentials, limits, devices, emailHash, readProfile, record } = dependencies;
   const { userId, request, response } = visitor;
   if (password === '') return { text: 'Enter your password.', status: 422 };

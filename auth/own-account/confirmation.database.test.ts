@@ -2,7 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anAddress, challenge, from, password, titleOf } from '../../test/engines/account-visit.ts';
 import { type AccountsSite, openAccountsSite } from '../../test/engines/accounts-site.ts';
 import { openAuthenticator, passkeyFormIn } from '../../test/engines/authenticator.ts';
-import { type OwnAccount, openOwnAccount, signInToAccount, somebodyAt } from '../../test/engines/own-account.ts';
+import {
+  type OwnAccount,
+  openOwnAccount,
+  signInToAccount,
+  somebodyAt,
+} from '../../test/engines/own-account.ts';
 import { passkeyVisits } from '../../test/engines/passkey-visits.ts';
 import { openCodeApp, setUpCodes } from '../../test/engines/second-factor.ts';
 import { linkIn, type SmtpReceiver, startSmtpReceiver } from '../../test/engines/smtp-receiver.ts';
@@ -29,10 +34,14 @@ const unconfirmed = async () => {
   const userId = await site.addPerson({ ...person, isConfirmed: false });
   return { person, userId, account: await signInToAccount(site, person) };
 };
-const makeUnconfirmed = (userId: number) => site.pool.query('update auth.person set confirmed_at = null where user_id = $1', [userId]);
+const makeUnconfirmed = (userId: number) =>
+  site.pool.query('update auth.person set confirmed_at = null where user_id = $1', [userId]);
 const rowsOf = async (table: string, userId: number) =>
   (await site.pool.query(`select from auth.${table} where user_id = $1`, [userId])).rowCount;
-const linkFor = async ({ person, account }: { person: { email: string }; account: OwnAccount }, after?: number) => {
+const linkFor = async (
+  { person, account }: { person: { email: string }; account: OwnAccount },
+  after?: number,
+) => {
   expect((await account.fill('/account/confirm', { do: 'send' })).body).toContain('A message is on its way.');
   return linkIn(await smtp.mailTo(person.email, after));
 };
@@ -53,16 +62,23 @@ describe('an account whose address nobody has confirmed', () => {
     await makeUnconfirmed(userId);
     const { options, fields } = passkeyFormIn(passkeys.body);
     const credential = openAuthenticator(site.url).create(options);
-    await account.browser.post(`${site.url}/account/passkeys`, { ...fields, credential, name: 'Mine' }, from());
+    await account.browser.post(
+      `${site.url}/account/passkeys`,
+      { ...fields, credential, name: 'Mine' },
+      from(),
+    );
     await account.send(codes, { do: 'turn-on', code: openCodeApp(codes.body).next() });
     const refused = await account.send(consent, { decision: 'allow' });
     expect([refused.status, titleOf(refused)]).toEqual([403, FIRST]);
     expect([await rowsOf('passkey', userId), await rowsOf('second_factor', userId)]).toEqual([0, 0]);
-    for (const page of ['/account/passkeys', '/account/security']) expect((await account.get(page)).body, page).toContain(FIRST);
+    for (const page of ['/account/passkeys', '/account/security'])
+      expect((await account.get(page)).body, page).toContain(FIRST);
     expect(titleOf(await account.get('/account/second-factor'))).toBe('Confirm your address');
     const again = await authorize(account, 'reading-list');
     expect([again.status, titleOf(again)]).toEqual([403, FIRST]);
-    expect((await account.browser.follow(await account.send(again, { decision: 'deny' }))).location).toContain('error=access_denied');
+    expect(
+      (await account.browser.follow(await account.send(again, { decision: 'deny' }))).location,
+    ).toContain('error=access_denied');
     expect((await authorize(account, 'annals-app')).location).toContain('code=');
     await signInToAccount(site, person);
   });
@@ -99,13 +115,17 @@ describe('an account whose address nobody has confirmed', () => {
   test('gets five messages, and then no more for a while', async () => {
     const { account } = await unconfirmed();
     const statuses: number[] = [];
-    for (let times = 1; times <= 6; times += 1) statuses.push((await account.fill('/account/confirm', { do: 'send' })).status);
+    for (let times = 1; times <= 6; times += 1)
+      statuses.push((await account.fill('/account/confirm', { do: 'send' })).status);
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
   });
 });
 
 test('who confirmed one address has not confirmed the next: the first link for a password that goes there removes their passkey', async () => {
-  const { register, signInBy } = passkeyVisits({ site, signedIn: () => Promise.reject(new Error('is not asked')) });
+  const { register, signInBy } = passkeyVisits({
+    site,
+    signedIn: () => Promise.reject(new Error('is not asked')),
+  });
   const somebody = await somebodyAt(site);
   const thief = await signInToAccount(site, somebody);
   const [theirs, mine] = [openAuthenticator(site.url), openAuthenticator(site.url)];

@@ -25,8 +25,8 @@ const Form = z.discriminatedUnion('do', [
 const PER_ACCOUNT: Allowance = { name: 'confirm-account', burst: 5, intervalMs: 600_000 };
 
 /**
- * Somebody shows that they read mail to the address of their account. The link works for whoever is signed in to the account, so the
- * owner of an address does not confirm a stranger's account by a click.
+ * Somebody shows that they read mail to the address of their account. The link works for whoever is signed in
+ * to the account, so the owner of an address does not confirm a stranger's account by a click.
  */
 export const confirmation = (dependencies: Dependencies): AccountPage => ({
   path: PATHS.confirmation,
@@ -40,37 +40,55 @@ export const confirmation = (dependencies: Dependencies): AccountPage => ({
   async submit(visitor) {
     const form = fieldsOf(Form, visitor.request);
     await ifOpen(dependencies, visitor, (email) =>
-      form.do === 'send' ? send(dependencies, visitor, email) : take(dependencies, visitor, { email, link: form.link }),
+      form.do === 'send'
+        ? send(dependencies, visitor, email)
+        : take(dependencies, visitor, { email, link: form.link }),
     );
   },
 });
 
 /** Only with an address that nobody has confirmed. */
-const ifOpen = async (dependencies: Dependencies, visitor: Visitor, answer: (email: string) => Promise<void> | void): Promise<void> => {
+const ifOpen = async (
+  dependencies: Dependencies,
+  visitor: Visitor,
+  answer: (email: string) => Promise<void> | void,
+): Promise<void> => {
   if (!(await mustConfirm(dependencies, visitor.userId))) return goTo(visitor, PATHS.security);
   const { email } = await dependencies.readProfile(visitor.userId);
   return email === undefined ? goTo(visitor, PATHS.profile) : answer(email);
 };
 
 /** Ends with another address. */
-const boundTo = ({ emailHash }: Dependencies, { userId }: Visitor, email: string): readonly string[] => [String(userId), emailHash(email)];
+const boundTo = ({ emailHash }: Dependencies, { userId }: Visitor, email: string): readonly string[] => [
+  String(userId),
+  emailHash(email),
+];
 
 type Linked = { readonly email: string; readonly link: string | undefined };
 
 const show = (dependencies: Dependencies, visitor: Visitor, { email, link }: Linked): void => {
   const isOver =
-    link !== undefined && dependencies.tickets.open('confirm address', boundTo(dependencies, visitor, email), link) === undefined;
-  answer(dependencies, visitor, isOver ? { email, link: undefined, problem: OVER, status: 410 } : { email, link });
+    link !== undefined &&
+    dependencies.tickets.open('confirm address', boundTo(dependencies, visitor, email), link) === undefined;
+  answer(
+    dependencies,
+    visitor,
+    isOver ? { email, link: undefined, problem: OVER, status: 410 } : { email, link },
+  );
 };
 
 const answer = (
   dependencies: Dependencies,
   visitor: Visitor,
   filled: Pick<ConfirmationView, 'email' | 'link' | 'problem' | 'status'>,
-): void => answerPage(visitor.response, confirmationPage({ ...viewOf(dependencies, visitor, DONE), ...filled }));
+): void =>
+  answerPage(visitor.response, confirmationPage({ ...viewOf(dependencies, visitor, DONE), ...filled }));
 
-const DONE = { sent: 'A message is on its way. Nothing has come after some minutes? Look where unwanted mail goes, or send another one.' };
-const OVER = 'This link is not good any more: it has been used, is older than a day, or is for another account. Send another one.';
+const DONE = {
+  sent: 'A message is on its way. Nothing has come after some minutes? Look where unwanted mail goes, or send another one.',
+};
+const OVER =
+  'This link is not good any more: it has been used, is older than a day, or is for another account. Send another one.';
 
 const send = async (dependencies: Dependencies, visitor: Visitor, email: string): Promise<void> => {
   const { attempts, tickets, post, readProfile, issuerUrl } = dependencies;
@@ -88,9 +106,18 @@ const send = async (dependencies: Dependencies, visitor: Visitor, email: string)
   goTo(visitor, PATHS.confirmation, 'sent');
 };
 
-const take = async (dependencies: Dependencies, visitor: Visitor, { email, link }: Linked & { readonly link: string }): Promise<void> => {
-  const content = await dependencies.tickets.use('confirm address', boundTo(dependencies, visitor, email), link);
-  if (content === undefined) return answer(dependencies, visitor, { email, link: undefined, problem: OVER, status: 410 });
+const take = async (
+  dependencies: Dependencies,
+  visitor: Visitor,
+  { email, link }: Linked & { readonly link: string },
+): Promise<void> => {
+  const content = await dependencies.tickets.use(
+    'confirm address',
+    boundTo(dependencies, visitor, email),
+    link,
+  );
+  if (content === undefined)
+    return answer(dependencies, visitor, { email, link: undefined, problem: OVER, status: 410 });
   await confirm(dependencies.pool, { userId: visitor.userId, emailHash: dependencies.emailHash(email) });
   goTo(visitor, PATHS.security, 'confirmed');
 };

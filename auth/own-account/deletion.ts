@@ -12,7 +12,13 @@ import { fieldsOf } from '../accounts/form.ts';
 import { PageRefusal } from '../accounts/page-refusal.ts';
 import { deletePerson } from '../accounts/person-table.ts';
 import { PATHS } from '../pages/account/account-page.ts';
-import { CONFIRMATION, type DeletionView, deletionPage, erasedPage, lastAdministratorPage } from '../pages/account/deletion-page.ts';
+import {
+  CONFIRMATION,
+  type DeletionView,
+  deletionPage,
+  erasedPage,
+  lastAdministratorPage,
+} from '../pages/account/deletion-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { messagePage } from '../pages/message-page.ts';
 import { PASSWORD_MAX } from '../pages/person-fields.ts';
@@ -42,7 +48,10 @@ type Dependencies = Pick<
 >;
 
 const TYPED_MAX = 50;
-const Deletion = z.object({ confirmation: z.string().max(TYPED_MAX), password: z.string().max(PASSWORD_MAX) });
+const Deletion = z.object({
+  confirmation: z.string().max(TYPED_MAX),
+  password: z.string().max(PASSWORD_MAX),
+});
 
 const ERASED_PATH = '/account/erased';
 
@@ -56,13 +65,24 @@ export const deletion = (dependencies: Dependencies): AccountPage => ({
   async submit(visitor) {
     const { confirmation, password } = fieldsOf(Deletion, visitor.request);
     if (confirmation.trim().toLowerCase() !== CONFIRMATION)
-      return answer(dependencies, visitor, { problems: { confirmation: `Type “${CONFIRMATION}”.` }, confirmation, status: 422 });
+      return answer(dependencies, visitor, {
+        problems: { confirmation: `Type “${CONFIRMATION}”.` },
+        confirmation,
+        status: 422,
+      });
     const unconfirmed = await confirmPassword(dependencies, visitor, password);
     if (unconfirmed !== undefined)
-      return answer(dependencies, visitor, { problems: { password: unconfirmed.text }, confirmation, status: unconfirmed.status });
-    const deleted = await dependencies.gateway.send({ type: 'DeleteUser', userId: visitor.userId }, contextOf(visitor)).catch(refusalOf);
+      return answer(dependencies, visitor, {
+        problems: { password: unconfirmed.text },
+        confirmation,
+        status: unconfirmed.status,
+      });
+    const deleted = await dependencies.gateway
+      .send({ type: 'DeleteUser', userId: visitor.userId }, contextOf(visitor))
+      .catch(refusalOf);
     if (deleted === 'last') return refuse(dependencies, visitor);
-    if (deleted === 'busy') return answer(dependencies, visitor, { problems: { form: UNCERTAIN }, confirmation, status: 503 });
+    if (deleted === 'busy')
+      return answer(dependencies, visitor, { problems: { form: UNCERTAIN }, confirmation, status: 503 });
     // The directory does both when it comes to it, which may take a moment.
     await deletePerson(dependencies.pool, visitor.userId, deleted.version as Version);
     await dependencies.endGrantsOfUser(visitor.userId);
@@ -83,10 +103,20 @@ const refusalOf = (error: unknown): 'last' | 'busy' => {
 const refuse = (dependencies: Dependencies, visitor: Visitor): void =>
   answerPage(visitor.response, lastAdministratorPage({ ...viewOf(dependencies, visitor), status: 409 }));
 
-const answer = (dependencies: Dependencies, visitor: Visitor, filled: Pick<DeletionView, 'problems' | 'confirmation' | 'status'>): void =>
-  answerPage(visitor.response, deletionPage({ ...viewOf(dependencies, visitor), domain: dependencies.domain, ...filled }));
+const answer = (
+  dependencies: Dependencies,
+  visitor: Visitor,
+  filled: Pick<DeletionView, 'problems' | 'confirmation' | 'status'>,
+): void =>
+  answerPage(
+    visitor.response,
+    deletionPage({ ...viewOf(dependencies, visitor), domain: dependencies.domain, ...filled }),
+  );
 
-/** Shows that somebody may see what was erased of whom; it is good for ever, and nothing has to be kept for it. */
+/**
+ * Shows that somebody may see what was erased of whom; it is good for ever, and nothing has to be kept for
+ * it.
+ */
 const receiptOf = (seal: RecordSeal, userId: UserId): URLSearchParams =>
   new URLSearchParams({ user: String(userId), receipt: macOf(seal, userId).toString('base64url') });
 
@@ -96,7 +126,10 @@ const macOf = (seal: RecordSeal, userId: UserId): Buffer => seal.hash('erasure r
 const REPORT_MAX_MS = 30_000;
 const RETRY_AFTER_S = 5;
 
-type ReportDependencies = Pick<OwnAccountDependencies, 'seal' | 'domain' | 'pool' | 'eventLog' | 'erasures' | 'issuerUrl'>;
+type ReportDependencies = Pick<
+  OwnAccountDependencies,
+  'seal' | 'domain' | 'pool' | 'eventLog' | 'erasures' | 'issuerUrl'
+>;
 
 /** The report of an erasure, for who has its receipt: whom it is about cannot sign in any more. */
 export const erasedRoutes = (dependencies: ReportDependencies): Router => {
@@ -110,9 +143,11 @@ export const erasedRoutes = (dependencies: ReportDependencies): Router => {
       throw new PageRefusal(BUSY);
     }
     isReporting = true;
-    const report = await reportErasure(dependencies, userId, AbortSignal.timeout(REPORT_MAX_MS)).finally(() => {
-      isReporting = false;
-    });
+    const report = await reportErasure(dependencies, userId, AbortSignal.timeout(REPORT_MAX_MS)).finally(
+      () => {
+        isReporting = false;
+      },
+    );
     if (report === undefined) throw new PageRefusal(NO_RECEIPT);
     const receiptUrl = `${dependencies.issuerUrl}${ERASED_PATH}?${receiptOf(dependencies.seal, userId)}`;
     answerPage(response, erasedPage({ domain: dependencies.domain, report, receiptUrl }));
@@ -129,14 +164,28 @@ const holderOf = (seal: RecordSeal, { query: { user, receipt } }: Request): User
   return given.length === expected.length && timingSafeEqual(given, expected) ? userId : undefined;
 };
 
-const NO_RECEIPT = messagePage({ status: 404, title: 'There is no such receipt', text: 'Its address must be whole, as it was shown.' });
-const BUSY = messagePage({ status: 503, title: 'Too much at once', text: 'Another report is being made. Try again in a moment.' });
+const NO_RECEIPT = messagePage({
+  status: 404,
+  title: 'There is no such receipt',
+  text: 'Its address must be whole, as it was shown.',
+});
+const BUSY = messagePage({
+  status: 503,
+  title: 'Too much at once',
+  text: 'Another report is being made. Try again in a moment.',
+});
 
 type Administrator = Pick<Visitor, 'userId' | 'role'>;
 type Queryable = Pick<Pool, 'query'>;
 
-/** Whether the command role will refuse to delete somebody, as far as it is known here. Service accounts have no address, and cannot sign in. */
-const isLastAdministrator = async (database: Queryable, { userId, role }: Administrator): Promise<boolean> => {
+/**
+ * Whether the command role will refuse to delete somebody, as far as it is known here. Service accounts have
+ * no address, and cannot sign in.
+ */
+const isLastAdministrator = async (
+  database: Queryable,
+  { userId, role }: Administrator,
+): Promise<boolean> => {
   if (role !== 'admin') return false;
   const { rowCount } = await database.query(
     `select from auth.person where role = 'admin' and status = 'active' and email_hash is not null and user_id <> $1 limit 1`,

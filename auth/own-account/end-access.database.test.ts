@@ -1,10 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { password, titleOf } from '../../test/engines/account-visit.ts';
-import { credentialsOf, openAccountWorld, openOwnAccount, signInToAccount } from '../../test/engines/own-account.ts';
+import {
+  credentialsOf,
+  openAccountWorld,
+  openOwnAccount,
+  signInToAccount,
+} from '../../test/engines/own-account.ts';
 import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
 import { until } from '../../testing/until.ts';
 
-/** How somebody ends what can be done in their name: by another password, application by application, browser by browser. */
+/**
+ * How somebody ends what can be done in their name: by another password, application by application, browser
+ * by browser.
+ */
 const world = openAccountWorld();
 
 describe('the password', () => {
@@ -22,12 +30,17 @@ describe('the password', () => {
     expect(titleOf(await openOwnAccount(world.site, stolen).get('/account'))).toBe('Sign in');
     await signInToAccount(world.site, { email: person.email, password: next });
     await expect(signInToAccount(world.site, person)).rejects.toThrow('nobody is signed in');
-    expect(await world.visit.eventOf('account.password_changed', person.userId)).toMatchObject({ data: { by: 'password' } });
+    expect(await world.visit.eventOf('account.password_changed', person.userId)).toMatchObject({
+      data: { by: 'password' },
+    });
   });
 
   test('can end all that was signed in elsewhere, and what applications may do, or leave it', async () => {
     const person = await world.aPerson();
-    const [here, there] = [await signInToAccount(world.site, person), await signInToAccount(world.site, person)];
+    const [here, there] = [
+      await signInToAccount(world.site, person),
+      await signInToAccount(world.site, person),
+    ];
     const consent = await here.browser.follow(await here.browser.get(world.visit.authorizeUrl()));
     await here.browser.post(consent.action, { ...consent.hidden, decision: 'allow' });
     await here.fill('/account/password', { current: password, password: next });
@@ -59,7 +72,9 @@ describe('the password', () => {
     const guess = () => account.send(page, { current: 'a wrong password', password: next });
     for (let times = 1; times <= 10; times += 1) expect((await guess()).status).toBe(422);
     expect((await guess()).status).toBe(429);
-    expect(await world.visit.eventOf('session.sign_in_failed', person.userId)).toMatchObject({ data: { attempts: 10 } });
+    expect(await world.visit.eventOf('session.sign_in_failed', person.userId)).toMatchObject({
+      data: { attempts: 10 },
+    });
     expect((await openOwnAccount(world.site).fill('/account', credentialsOf(person))).status).not.toBe(429);
   });
 
@@ -77,7 +92,9 @@ describe('applications', () => {
   test('are listed with what they may do, and end with their tokens', async () => {
     const { person, account } = await world.signedIn();
     const consent = await account.browser.follow(
-      await account.browser.get(world.visit.authorizeUrl({ scope: 'openid offline_access write:comments', prompt: 'consent' })),
+      await account.browser.get(
+        world.visit.authorizeUrl({ scope: 'openid offline_access write:comments', prompt: 'consent' }),
+      ),
     );
     await account.browser.post(consent.action, { ...consent.hidden, decision: 'allow' });
     const page = await account.get('/account/applications');
@@ -121,7 +138,8 @@ describe('sessions', () => {
     expect(page.body).toContain('<h2>Firefox on Linux (this one)</h2>');
     expect(page.body).toContain('<h2>Safari on iPhone</h2>');
     expect(page.body).toMatch(/from (2001:db8:[0-9a-f]+:x|127\.0\.0\.x)/);
-    const uid = /name="session" value="([^"]+)" aria-label="Sign out Safari on iPhone/.exec(page.body)?.[1] ?? '';
+    const uid =
+      /name="session" value="([^"]+)" aria-label="Sign out Safari on iPhone/.exec(page.body)?.[1] ?? '';
     const ended = await here.browser.follow(await here.send(page, { session: uid }));
     expect(ended.body).toContain('The session has ended.');
     expect(titleOf(await phone.get('/account'))).toBe('Sign in');
@@ -129,7 +147,9 @@ describe('sessions', () => {
     await here.fill('/account/sessions', { session: 'others' });
     expect(titleOf(await third.get('/account'))).toBe('Sign in');
     expect(titleOf(await here.get('/account'))).toBe('Your account');
-    expect(await world.visit.eventOf('session.signed_out', person.userId)).toMatchObject({ metadata: { actor: `user:${person.userId}` } });
+    expect(await world.visit.eventOf('session.signed_out', person.userId)).toMatchObject({
+      metadata: { actor: `user:${person.userId}` },
+    });
   });
 
   test('of others are neither shown nor ended', async () => {

@@ -22,13 +22,19 @@ export const endSessions = async (
 ): Promise<number> => {
   const ended = await sessions.end(visitor.userId, isMeant);
   for (const { uid } of ended)
-    await record({ type: 'session.signed_out', data: { sessionId: uid, userId: visitor.userId } }, circumstancesOf(visitor));
+    await record(
+      { type: 'session.signed_out', data: { sessionId: uid, userId: visitor.userId } },
+      circumstancesOf(visitor),
+    );
   return ended.length;
 };
 
 type Ending = { readonly userId: Visitor['userId']; readonly by: SecurityCircumstances };
 
-/** Ends what applications may do for somebody, with the tokens that they have; each grant is told of in the name of who ends it. */
+/**
+ * Ends what applications may do for somebody, with the tokens that they have; each grant is told of in the
+ * name of who ends it.
+ */
 export const endApplications = async (
   { pool, record, readAllowedClients }: Omit<EndDependencies, 'sessions'>,
   { userId, by }: Ending,
@@ -44,8 +50,15 @@ export const endApplications = async (
   for (const grantId of meant.flatMap(({ grantIds }) => grantIds)) await endGrant(grantId);
 };
 
-/** The visitor goes on under a new secret: whoever had the one before it has nothing any more. `shown` is what they have shown here beside it. */
-export const renewSession = async (provider: Provider, { request, response }: Visitor, shown: readonly string[] = []): Promise<void> => {
+/**
+ * The visitor goes on under a new secret: whoever had the one before it has nothing any more. `shown` is what
+ * they have shown here beside it.
+ */
+export const renewSession = async (
+  provider: Provider,
+  { request, response }: Visitor,
+  shown: readonly string[] = [],
+): Promise<void> => {
   const context = provider.createContext(request, response);
   const session = await provider.Session.get(context);
   session.resetIdentifier();
@@ -60,7 +73,11 @@ export const dropSession = (provider: Provider, { request, response }: Visitor):
 
 const MS_PER_SECOND = 1_000;
 
-type Set = { readonly context: ReturnType<Provider['createContext']>; readonly value: string | null; readonly expires?: Date };
+type Set = {
+  readonly context: ReturnType<Provider['createContext']>;
+  readonly value: string | null;
+  readonly expires?: Date;
+};
 
 /** As oidc-provider sets it, by the same name and with the same attributes. */
 const setCookie = (provider: Provider, { context, value, expires }: Set): void => {
@@ -68,5 +85,12 @@ const setCookie = (provider: Provider, { context, value, expires }: Set): void =
   const secure = name.startsWith('__Host-');
   // The cookie jar would refuse it over what it takes for a plain connection, behind a proxy that ends TLS.
   Object.assign(context.cookies, { secure });
-  context.cookies.set(name, value, { httpOnly: true, sameSite: 'lax', signed: true, secure, overwrite: true, ...(expires && { expires }) });
+  context.cookies.set(name, value, {
+    httpOnly: true,
+    sameSite: 'lax',
+    signed: true,
+    secure,
+    overwrite: true,
+    ...(expires && { expires }),
+  });
 };

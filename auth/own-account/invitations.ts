@@ -14,7 +14,10 @@ import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
-type Dependencies = Pick<OwnAccountDependencies, 'domain' | 'tokens' | 'invitations' | 'attempts' | 'post' | 'issuerUrl'>;
+type Dependencies = Pick<
+  OwnAccountDependencies,
+  'domain' | 'tokens' | 'invitations' | 'attempts' | 'post' | 'issuerUrl'
+>;
 
 const ID_MAX = 50;
 const formOf = (domain: Dependencies['domain']) =>
@@ -26,7 +29,8 @@ const formOf = (domain: Dependencies['domain']) =>
 /** Mail that others get. */
 export const PER_INVITER: Allowance = { name: 'invitations', burst: 100, intervalMs: 60_000 };
 
-export const invitationLink = (issuerUrl: string, link: string): string => `${issuerUrl}${INVITED_PATH}?link=${link}`;
+export const invitationLink = (issuerUrl: string, link: string): string =>
+  `${issuerUrl}${INVITED_PATH}?link=${link}`;
 
 export const invitations = (dependencies: Dependencies): AccountPage => ({
   path: PATHS.invitations,
@@ -35,7 +39,8 @@ export const invitations = (dependencies: Dependencies): AccountPage => ({
   show: (visitor) => answer(dependencies, visitor),
   async submit(visitor) {
     const form = fieldsOf(formOf(dependencies.domain), visitor.request);
-    if (form.do === 'invite') return invite(dependencies, visitor, { email: form.email.trim(), role: form.role });
+    if (form.do === 'invite')
+      return invite(dependencies, visitor, { email: form.email.trim(), role: form.role });
     await dependencies.invitations.revoke(form.id, circumstancesOf(visitor));
     goTo(visitor, PATHS.invitations, 'revoked');
   },
@@ -46,10 +51,16 @@ const DONE = { revoked: 'The invitation is taken back.' };
 type Filled = Partial<Pick<InvitationsView, 'email' | 'role' | 'problems' | 'made' | 'status'>>;
 
 const answer = async (dependencies: Dependencies, visitor: Visitor, filled: Filled = {}): Promise<void> => {
-  const shown = (await dependencies.invitations.list()).map((invitation) => ({ ...invitation, isOver: invitation.expiresAt < new Date() }));
+  const shown = (await dependencies.invitations.list()).map((invitation) => ({
+    ...invitation,
+    isOver: invitation.expiresAt < new Date(),
+  }));
   const { domain } = dependencies;
   const view = { domain, email: '', role: domain.signUp, problems: {}, ...filled };
-  answerPage(visitor.response, invitationsPage({ ...viewOf(dependencies, visitor, DONE), ...view, invitations: shown }));
+  answerPage(
+    visitor.response,
+    invitationsPage({ ...viewOf(dependencies, visitor, DONE), ...view, invitations: shown }),
+  );
 };
 
 const invite = async (
@@ -58,8 +69,10 @@ const invite = async (
   wanted: { email: string; role: InvitationsView['role'] },
 ): Promise<void> => {
   const { attempts, post, issuerUrl } = dependencies;
-  const again = (problems: InvitationsView['problems'], status: number) => answer(dependencies, visitor, { ...wanted, problems, status });
-  if (!emailField.safeParse(wanted.email).success) return again({ email: 'Enter an e-mail address, such as name@example.com.' }, 422);
+  const again = (problems: InvitationsView['problems'], status: number) =>
+    answer(dependencies, visitor, { ...wanted, problems, status });
+  if (!emailField.safeParse(wanted.email).success)
+    return again({ email: 'Enter an e-mail address, such as name@example.com.' }, 422);
   const taken = await attempts.take(PER_INVITER, String(visitor.userId));
   if (!taken.granted) {
     visitor.response.set('Retry-After', String(waitSeconds(taken.waitMs)));

@@ -44,9 +44,18 @@ export const invitedRoutes = (dependencies: Dependencies): Router =>
     .all(DONE_PATH, refuseOtherMethods('GET', 'HEAD'));
 
 type Exchange = { readonly request: Request; readonly response: Response };
-type Filled = { readonly link: string; readonly name: string; readonly problems: Problems<'name' | 'password'>; readonly status?: number };
+type Filled = {
+  readonly link: string;
+  readonly name: string;
+  readonly problems: Problems<'name' | 'password'>;
+  readonly status?: number;
+};
 
-const show = async ({ tokens, cookie, invitations }: Dependencies, { request, response }: Exchange, filled: Filled): Promise<void> => {
+const show = async (
+  { tokens, cookie, invitations }: Dependencies,
+  { request, response }: Exchange,
+  filled: Filled,
+): Promise<void> => {
   const invitation = await invitations.find(filled.link);
   if (invitation === undefined) throw new PageRefusal(invitationOverPage);
   const token = tokens.issue('invited', [cookie.settle(request, response)]);
@@ -70,7 +79,11 @@ const accept = async (dependencies: Dependencies, request: Request, response: Re
   }
   const problems = await problemsIn({ ...guest, email: invitation.email });
   if (hasProblems(problems)) return again(problems, 422);
-  const { outcome } = await invitations.accept(invitation, { ...guest, requestId: requestIdOf(request), trace: traceparentOf(request) });
+  const { outcome } = await invitations.accept(invitation, {
+    ...guest,
+    requestId: requestIdOf(request),
+    trace: traceparentOf(request),
+  });
   if (outcome === 'done') return response.redirect(303, DONE_PATH);
   return again({ form: ANSWERS[outcome].text }, ANSWERS[outcome].status);
 };
@@ -78,5 +91,8 @@ const accept = async (dependencies: Dependencies, request: Request, response: Re
 const ANSWERS = {
   taken: { text: 'This address has an account already. Sign in with it.', status: 409 },
   repeated: { text: 'This form has been sent before. Sign in with what you typed then.', status: 409 },
-  busy: { text: 'It is not certain yet that this worked. Send it once more: you will not get two accounts.', status: 503 },
+  busy: {
+    text: 'It is not certain yet that this worked. Send it once more: you will not get two accounts.',
+    status: 503,
+  },
 } as const;

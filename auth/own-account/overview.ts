@@ -10,7 +10,9 @@ import { momentOf } from '../pages/time.ts';
 import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, viewOf } from './pages.ts';
 
-export const home = (dependencies: Pick<OwnAccountDependencies, 'domain' | 'tokens' | 'readProfile'>): AccountPage => ({
+export const home = (
+  dependencies: Pick<OwnAccountDependencies, 'domain' | 'tokens' | 'readProfile'>,
+): AccountPage => ({
   path: PATHS.home,
   async show(visitor) {
     const { name, email } = await dependencies.readProfile(visitor.userId);
@@ -21,7 +23,10 @@ export const home = (dependencies: Pick<OwnAccountDependencies, 'domain' | 'toke
 
 /** The ways to sign in. */
 export const security = (
-  dependencies: Pick<OwnAccountDependencies, 'pool' | 'post' | 'tokens' | 'credentials' | 'passkeys' | 'secondFactors'>,
+  dependencies: Pick<
+    OwnAccountDependencies,
+    'pool' | 'post' | 'tokens' | 'credentials' | 'passkeys' | 'secondFactors'
+  >,
 ): AccountPage => ({
   path: PATHS.security,
   async show(visitor) {
@@ -44,7 +49,11 @@ const DONE = {
   'codes-off': 'Codes are turned off: your password alone signs you in.',
 };
 
-type HomeView = AccountView & { readonly name: string | undefined; readonly email: string | undefined; readonly role: string };
+type HomeView = AccountView & {
+  readonly name: string | undefined;
+  readonly email: string | undefined;
+  readonly role: string;
+};
 
 const homePage = ({ name, email, role, ...view }: HomeView): Page =>
   accountPage(view, {
@@ -77,8 +86,16 @@ type SecurityView = AccountView & {
   readonly secondFactor: { readonly madeAt: Date; readonly codesLeft: number } | undefined;
 };
 
-/** The ways to sign in, one item each: what shows who somebody is, when it was set, and where it is changed. */
-const securityPage = ({ passwordChangedAt, passkeys, secondFactor, isUnconfirmed, ...view }: SecurityView): Page =>
+/**
+ * The ways to sign in, one item each: what shows who somebody is, when it was set, and where it is changed.
+ */
+const securityPage = ({
+  passwordChangedAt,
+  passkeys,
+  secondFactor,
+  isUnconfirmed,
+  ...view
+}: SecurityView): Page =>
   accountPage(view, {
     section: PATHS.security,
     title: 'Signing in',
@@ -93,7 +110,11 @@ ${secondFactor !== undefined && recoveryItem(secondFactor.codesLeft)}
 <p>See also <a href="${PATHS.sessions}">where you are signed in</a>.</p>`,
   });
 
-type Item = { readonly title: string; readonly text: Html | string; readonly link: { readonly url: string; readonly text: string } };
+type Item = {
+  readonly title: string;
+  readonly text: Html | string;
+  readonly link: { readonly url: string; readonly text: string };
+};
 
 const itemOf = ({ title, text, link }: Item): Html => html`<li><div><h2>${title}</h2>
 <p class="small">${text}</p></div>
@@ -101,7 +122,11 @@ const itemOf = ({ title, text, link }: Item): Html => html`<li><div><h2>${title}
 
 const passwordItem = (changedAt: Date | undefined): Html =>
   changedAt === undefined
-    ? itemOf({ title: 'Password', text: 'There is none.', link: { url: '/account/reset', text: 'Choose one by a link' } })
+    ? itemOf({
+        title: 'Password',
+        text: 'There is none.',
+        link: { url: '/account/reset', text: 'Choose one by a link' },
+      })
     : itemOf({
         title: 'Password',
         text: html`Chosen on ${momentOf(changedAt)}`,
@@ -110,8 +135,15 @@ const passwordItem = (changedAt: Date | undefined): Html =>
 
 const passkeysItem = (passkeys: SecurityView['passkeys']): Html => {
   const link = { url: PATHS.passkeys, text: passkeys.length === 0 ? 'Add a passkey' : 'Look after passkeys' };
-  if (passkeys.length === 0) return itemOf({ title: 'Passkeys', text: 'None: your device could sign you in without a password.', link });
-  const used = passkeys.flatMap(({ usedAt }) => usedAt ?? []).toSorted((one, other) => other.getTime() - one.getTime())[0];
+  if (passkeys.length === 0)
+    return itemOf({
+      title: 'Passkeys',
+      text: 'None: your device could sign you in without a password.',
+      link,
+    });
+  const used = passkeys
+    .flatMap(({ usedAt }) => usedAt ?? [])
+    .toSorted((one, other) => other.getTime() - one.getTime())[0];
   const count = passkeys.length === 1 ? 'One' : passkeys.length;
   return itemOf({
     title: 'Passkeys',
@@ -136,6 +168,9 @@ const secondFactorItem = (secondFactor: SecurityView['secondFactor']): Html =>
 const recoveryItem = (left: number): Html =>
   itemOf({
     title: 'Recovery codes',
-    text: left < CODES_FEW ? html`<strong>Only ${left} left:</strong> make new ones before you need them.` : `${left} left`,
+    text:
+      left < CODES_FEW
+        ? html`<strong>Only ${left} left:</strong> make new ones before you need them.`
+        : `${left} left`,
     link: { url: PATHS.recoveryCodes, text: 'Make new codes' },
   });

@@ -33,23 +33,38 @@ describe('coming in', () => {
       expect([status, new URL(location ?? '').searchParams.get('state')]).toEqual([303, path]);
     }
     const signIn = await account.get('/account/profile');
-    const first = await account.browser.follow(await account.send(signIn, credentialsOf(await world.aPerson())));
+    const first = await account.browser.follow(
+      await account.send(signIn, credentialsOf(await world.aPerson())),
+    );
     expect(new URL(first.url).pathname).toBe('/account/profile');
     for (const path of PAGES) {
       const page = await account.get(path);
       expect([page.status, new URL(page.url).pathname]).toEqual([200, path]);
       expect(page.headers.get('cache-control')).toContain('no-store');
-      expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; /);
+      expect(page.headers.get('content-security-policy')).toMatch(
+        /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; /,
+      );
     }
   });
 
   test('leads nowhere else, whatever the address says', async () => {
     const { account } = await world.signedIn();
-    for (const state of ['https://evil.example/', '//evil.example', '/account/../token', '/account//evil.example', '/sign-out', '']) {
-      const { location } = await account.browser.get(`${world.site.url}/account/signed-in?code=x&state=${encodeURIComponent(state)}`);
+    for (const state of [
+      'https://evil.example/',
+      '//evil.example',
+      '/account/../token',
+      '/account//evil.example',
+      '/sign-out',
+      '',
+    ]) {
+      const { location } = await account.browser.get(
+        `${world.site.url}/account/signed-in?code=x&state=${encodeURIComponent(state)}`,
+      );
       expect(location, state).toBe(`${world.site.url}/account`);
     }
-    const twice = await account.browser.get(`${world.site.url}/account/signed-in?state=/account/profile&state=/account`);
+    const twice = await account.browser.get(
+      `${world.site.url}/account/signed-in?state=/account/profile&state=/account`,
+    );
     expect(twice.location).toBe(`${world.site.url}/account`);
   });
 
@@ -62,7 +77,9 @@ describe('coming in', () => {
   test('is not repeated where an application has signed somebody in', async () => {
     const browser = openHandBrowser();
     const person = await world.aPerson();
-    await browser.follow(await world.visit.signInWith(browser, await world.visit.begin(browser), credentialsOf(person)));
+    await browser.follow(
+      await world.visit.signInWith(browser, await world.visit.begin(browser), credentialsOf(person)),
+    );
     expect(titleOf(await openOwnAccount(world.site, browser).get('/account'))).toBe('Your account');
   });
 
@@ -70,7 +87,8 @@ describe('coming in', () => {
     const account = openOwnAccount(world.site);
     const signIn = await account.get('/account');
     let answered = await account.send(signIn, credentialsOf(await world.aPerson()));
-    while (!answered.location?.includes('code=')) answered = await account.browser.get(answered.location ?? '');
+    while (!answered.location?.includes('code='))
+      answered = await account.browser.get(answered.location ?? '');
     const code = new URL(answered.location).searchParams.get('code') ?? '';
     const form = {
       grant_type: 'authorization_code',

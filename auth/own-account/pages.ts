@@ -35,8 +35,14 @@ const MINUTE_S = 60;
 const FRESH_S = { show: 10 * MINUTE_S, submit: 30 * MINUTE_S } as const;
 const MS_PER_SECOND = 1_000;
 
-/** Lets those to a page who are signed in, and takes only forms that were made for them; others sign in and come back. */
-export const routesOf = (dependencies: PageDependencies, { path, show, submit, ...page }: AccountPage): Router => {
+/**
+ * Lets those to a page who are signed in, and takes only forms that were made for them; others sign in and
+ * come back.
+ */
+export const routesOf = (
+  dependencies: PageDependencies,
+  { path, show, submit, ...page }: AccountPage,
+): Router => {
   const admit =
     (step: keyof typeof FRESH_S, handle: AccountPage['show']): RequestHandler =>
     async (request, response) => {
@@ -58,24 +64,42 @@ export const routesOf = (dependencies: PageDependencies, { path, show, submit, .
 const pathWithLink = (path: string, { query: { link } }: Pick<Request, 'query'>): string =>
   typeof link === 'string' ? `${path}?link=${link}` : path;
 
-/** A sign-in by the password alone is worth nothing here where more is asked for, whether it was before that or beside it. */
-const isFresh = async ({ secondFactors }: PageDependencies, visitor: Visitor, step: keyof typeof FRESH_S): Promise<boolean> =>
+/**
+ * A sign-in by the password alone is worth nothing here where more is asked for, whether it was before that
+ * or beside it.
+ */
+const isFresh = async (
+  { secondFactors }: PageDependencies,
+  visitor: Visitor,
+  step: keyof typeof FRESH_S,
+): Promise<boolean> =>
   Date.now() / MS_PER_SECOND - visitor.signedInAtS < FRESH_S[step] &&
   (visitor.isMultiFactor || (await secondFactors.of(visitor.userId)) === undefined);
 
-const NOT_THERE = messagePage({ status: 404, title: 'There is no such page', text: 'Go back to your account.' });
+const NOT_THERE = messagePage({
+  status: 404,
+  title: 'There is no such page',
+  text: 'Go back to your account.',
+});
 
 const Token = z.object({ token: formToken });
 
 /** Of this session, this person and this page. */
-export const boundTo = ({ sessionUid, userId, path }: Visitor): readonly string[] => [sessionUid, String(userId), path];
+export const boundTo = ({ sessionUid, userId, path }: Visitor): readonly string[] => [
+  sessionUid,
+  String(userId),
+  path,
+];
 
 const demandToken = ({ tokens }: PageDependencies, visitor: Visitor): void => {
   const { token } = fieldsOf(Token, visitor.request);
   if (!tokens.verify(token, 'account', boundTo(visitor))) throw new PageRefusal(FORGED);
 };
 
-/** What every page shows. `done` are the words for what was just done, by the name that stands in the address after it. */
+/**
+ * What every page shows. `done` are the words for what was just done, by the name that stands in the address
+ * after it.
+ */
 export const viewOf = (
   { tokens }: Pick<PageDependencies, 'tokens'>,
   visitor: Visitor,
@@ -96,7 +120,11 @@ export const goTo = ({ response }: Pick<Visitor, 'response'>, path: string, done
 const CHALLENGE_BYTES = 32;
 
 /** `again`: with the password, though somebody is signed in. */
-const goToSignIn = ({ issuerUrl }: PageDependencies, response: Response, { path, again }: { path: string; again: boolean }): void => {
+const goToSignIn = (
+  { issuerUrl }: PageDependencies,
+  response: Response,
+  { path, again }: { path: string; again: boolean },
+): void => {
   const query = new URLSearchParams({
     client_id: ACCOUNT_CLIENT_ID,
     redirect_uri: `${issuerUrl}${SIGNED_IN_PATH}`,
@@ -116,12 +144,16 @@ const NOT_SIGNED_IN = messagePage({
   link: { url: '/account', text: 'Sign in' },
 });
 
-/** Where the sign-in leads: on to the page that was asked for, which is one of these whatever the address says. */
+/**
+ * Where the sign-in leads: on to the page that was asked for, which is one of these whatever the address
+ * says.
+ */
 export const signedInRoutes = (): Router =>
   Router()
     .get(SIGNED_IN_PATH, ({ query: { error, state } }, response) => {
       if (error !== undefined) throw new PageRefusal(NOT_SIGNED_IN);
-      const path = typeof state === 'string' && OWN_PATH.test(state) && state !== SIGNED_IN_PATH ? state : '/account';
+      const path =
+        typeof state === 'string' && OWN_PATH.test(state) && state !== SIGNED_IN_PATH ? state : '/account';
       response.set('Cache-Control', 'no-store').redirect(303, path);
     })
     .all(SIGNED_IN_PATH, refuseOtherMethods('GET', 'HEAD'));

@@ -16,14 +16,20 @@ import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, boundTo, goTo, viewOf } from './pages.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
-type Dependencies = TellDependencies & Pick<OwnAccountDependencies, 'pool' | 'tokens' | 'tickets' | 'passkeys'>;
+type Dependencies = TellDependencies &
+  Pick<OwnAccountDependencies, 'pool' | 'tokens' | 'tickets' | 'passkeys'>;
 
 const ID_MAX = 50;
 const NAME_UNITS_MAX = 200;
 const id = z.string().max(ID_MAX);
 const name = z.string().max(NAME_UNITS_MAX);
 const Form = z.discriminatedUnion('do', [
-  z.object({ do: z.literal('add'), ticket: z.string().max(TICKET_MAX), credential: z.string().max(CREDENTIAL_MAX), name }),
+  z.object({
+    do: z.literal('add'),
+    ticket: z.string().max(TICKET_MAX),
+    credential: z.string().max(CREDENTIAL_MAX),
+    name,
+  }),
   z.object({ do: z.literal('rename'), id, name }),
   z.object({ do: z.literal('remove'), id }),
 ]);
@@ -37,9 +43,11 @@ export const passkeys = (dependencies: Dependencies): AccountPage => ({
   show: (visitor) => answer(dependencies, visitor, { problems: {} }),
   async submit(visitor) {
     const form = fieldsOf(Form, visitor.request);
-    if (form.do === 'add' && (await mustConfirm(dependencies, visitor.userId))) return goTo(visitor, PATHS.confirmation);
+    if (form.do === 'add' && (await mustConfirm(dependencies, visitor.userId)))
+      return goTo(visitor, PATHS.confirmation);
     if (form.do === 'remove') return remove(dependencies, visitor, form.id);
-    if (!nameField.safeParse(form.name.trim()).success) return answer(dependencies, visitor, { ...namelessIn(form), status: 422 });
+    if (!nameField.safeParse(form.name.trim()).success)
+      return answer(dependencies, visitor, { ...namelessIn(form), status: 422 });
     if (form.do === 'add') return add(dependencies, visitor, form);
     const isRenamed = await dependencies.passkeys.rename(visitor.userId, form.id, form.name.trim());
     goTo(visitor, PATHS.passkeys, isRenamed ? 'renamed' : undefined);
@@ -49,7 +57,8 @@ export const passkeys = (dependencies: Dependencies): AccountPage => ({
 const DONE = {
   added: 'The passkey is added. You can sign in with it from now on.',
   renamed: 'The name is saved.',
-  removed: 'The passkey is removed: nobody signs in with it any more. Your device may still offer it; remove it there, too.',
+  removed:
+    'The passkey is removed: nobody signs in with it any more. Your device may still offer it; remove it there, too.',
 };
 const NAMELESS = 'Give the passkey a name of at most 100 characters, in one line.';
 
@@ -60,12 +69,22 @@ const namelessIn = (form: Added | Renamed): Filled =>
 
 const NOT_TAKEN = `This passkey could not be added: it took too long, was made for something else, or you have ${PASSKEYS_MAX}. Try again.`;
 
-const add = async (dependencies: Dependencies, visitor: Visitor, { ticket, credential, name }: Added): Promise<void> => {
+const add = async (
+  dependencies: Dependencies,
+  visitor: Visitor,
+  { ticket, credential, name }: Added,
+): Promise<void> => {
   const content = await dependencies.tickets.use('new passkey', boundTo(visitor), ticket);
   const made = { name: name.trim(), credential, challenge: content?.challenge ?? '' };
-  const isAdded = content !== undefined && (await dependencies.passkeys.add(visitor.userId, made, circumstancesOf(visitor)));
+  const isAdded =
+    content !== undefined &&
+    (await dependencies.passkeys.add(visitor.userId, made, circumstancesOf(visitor)));
   if (!isAdded) return answer(dependencies, visitor, { name, problems: { form: NOT_TAKEN }, status: 422 });
-  tellOfChange(dependencies, visitor, 'a passkey was added to your account: one can sign in with it, without your password.');
+  tellOfChange(
+    dependencies,
+    visitor,
+    'a passkey was added to your account: one can sign in with it, without your password.',
+  );
   goTo(visitor, PATHS.passkeys, 'added');
 };
 
@@ -75,16 +94,26 @@ const remove = async (dependencies: Dependencies, visitor: Visitor, id: string):
   goTo(visitor, PATHS.passkeys, isRemoved ? 'removed' : undefined);
 };
 
-const answer = async (dependencies: Dependencies, visitor: Visitor, { name: typed, ...filled }: Filled): Promise<void> => {
+const answer = async (
+  dependencies: Dependencies,
+  visitor: Visitor,
+  { name: typed, ...filled }: Filled,
+): Promise<void> => {
   const view = { ...viewOf(dependencies, visitor, DONE), ...filled };
   const { userId, request } = visitor;
   const name = typed ?? browserOf(request.headers['user-agent'] ?? '');
-  const [isUnconfirmed, present] = await Promise.all([mustConfirm(dependencies, userId), dependencies.passkeys.of(userId)]);
+  const [isUnconfirmed, present] = await Promise.all([
+    mustConfirm(dependencies, userId),
+    dependencies.passkeys.of(userId),
+  ]);
   const form = isUnconfirmed ? undefined : await formFor(dependencies, visitor);
   answerPage(visitor.response, passkeysPage({ ...view, passkeys: present, form, isUnconfirmed, name }));
 };
 
-const formFor = async ({ tickets, passkeys, issuerUrl }: Dependencies, visitor: Visitor): Promise<PasskeysView['form']> => {
+const formFor = async (
+  { tickets, passkeys, issuerUrl }: Dependencies,
+  visitor: Visitor,
+): Promise<PasskeysView['form']> => {
   if (!isOffered(issuerUrl)) return undefined;
   const challenge = newChallenge();
   return {

@@ -51,7 +51,8 @@ export const password = (dependencies: Dependencies): AccountPage => ({
   isSensitive: true,
   async show(visitor) {
     // Who has none gets one by a link, which shows that the address is theirs.
-    if ((await dependencies.credentials.changedAt(visitor.userId)) === undefined) return goTo(visitor, PATHS.security);
+    if ((await dependencies.credentials.changedAt(visitor.userId)) === undefined)
+      return goTo(visitor, PATHS.security);
     answer(dependencies, visitor, { problems: {} });
   },
   async submit(visitor) {
@@ -64,19 +65,31 @@ export const password = (dependencies: Dependencies): AccountPage => ({
     }
     const { name = '', email = '' } = await dependencies.readProfile(visitor.userId);
     const isWeak = await passwordProblem({ name, email, password: form.password });
-    if (isWeak !== undefined) return answer(dependencies, visitor, { problems: { password: isWeak }, status: 422 });
+    if (isWeak !== undefined)
+      return answer(dependencies, visitor, { problems: { password: isWeak }, status: 422 });
     const unconfirmed = await confirmPassword(dependencies, visitor, form.current);
     if (unconfirmed !== undefined)
-      return answer(dependencies, visitor, { problems: { current: unconfirmed.text }, status: unconfirmed.status });
-    await change(dependencies, visitor, { password: form.password, everywhere: form.everywhere !== undefined });
+      return answer(dependencies, visitor, {
+        problems: { current: unconfirmed.text },
+        status: unconfirmed.status,
+      });
+    await change(dependencies, visitor, {
+      password: form.password,
+      everywhere: form.everywhere !== undefined,
+    });
     if (email !== '')
-      dependencies.post.send(async () => passwordChangedMessage({ to: email, name, accountUrl: `${dependencies.issuerUrl}${PATHS.home}` }));
+      dependencies.post.send(async () =>
+        passwordChangedMessage({ to: email, name, accountUrl: `${dependencies.issuerUrl}${PATHS.home}` }),
+      );
     goTo(visitor, PATHS.security, form.everywhere ? 'everywhere' : 'password');
   },
 });
 
-const answer = (dependencies: Dependencies, visitor: Visitor, filled: Pick<PasswordView, 'problems' | 'status'>): void =>
-  answerPage(visitor.response, passwordPage({ ...viewOf(dependencies, visitor), ...filled }));
+const answer = (
+  dependencies: Dependencies,
+  visitor: Visitor,
+  filled: Pick<PasswordView, 'problems' | 'status'>,
+): void => answerPage(visitor.response, passwordPage({ ...viewOf(dependencies, visitor), ...filled }));
 
 const change = async (
   dependencies: Dependencies,
@@ -88,7 +101,10 @@ const change = async (
   // Not where the account was deleted meanwhile: nothing of it is to come back.
   await setPhc(pool, userId, await credentials.hash(password));
   await deleteResetsOf(pool, userId);
-  await record({ type: 'account.password_changed', data: { userId, by: 'password' } }, circumstancesOf(visitor));
+  await record(
+    { type: 'account.password_changed', data: { userId, by: 'password' } },
+    circumstancesOf(visitor),
+  );
   if (everywhere) {
     await endSessions(dependencies, visitor, ({ uid }) => uid !== sessionUid);
     await endApplications(dependencies, { userId, by: circumstancesOf(visitor) }, () => true);

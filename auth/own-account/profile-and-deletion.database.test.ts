@@ -44,7 +44,8 @@ describe('the profile', () => {
     const { email } = await world.aPerson();
     const page = await account.get('/account/profile');
     const statuses: number[] = [];
-    while (statuses.at(-1) !== 429 && statuses.length < 30) statuses.push((await account.send(page, { name: 'Ada', email })).status);
+    while (statuses.at(-1) !== 429 && statuses.length < 30)
+      statuses.push((await account.send(page, { name: 'Ada', email })).status);
     expect(statuses.slice(0, 20)).toEqual(Array(20).fill(409));
     expect(statuses.at(-1)).toBe(429);
   });
@@ -66,7 +67,10 @@ describe('deleting the account', () => {
 
   test('ends the session at once, and shows what was erased to who has the receipt', async () => {
     const { person, account } = await world.signedIn();
-    const answered = await account.send(await account.get('/account/delete'), { confirmation: 'Delete my account', password });
+    const answered = await account.send(await account.get('/account/delete'), {
+      confirmation: 'Delete my account',
+      password,
+    });
     const url = answered.location ?? '';
     expect(answered.status).toBe(303);
     const page = await until(
@@ -77,7 +81,9 @@ describe('deleting the account', () => {
     expect(page.body).not.toContain(person.email);
     expect(account.browser.cookies.has('annals_session')).toBe(false);
     expect(titleOf(await account.get('/account'))).toBe('Sign in');
-    expect(await world.visit.eventOf('user.deleted', person.userId)).toMatchObject({ metadata: { actor: `user:${person.userId}` } });
+    expect(await world.visit.eventOf('user.deleted', person.userId)).toMatchObject({
+      metadata: { actor: `user:${person.userId}` },
+    });
     const other = new URL(url);
     other.searchParams.set('user', String(person.userId - 1));
     expect((await openHandBrowser().get(other.href)).status).toBe(404);
@@ -88,14 +94,21 @@ describe('deleting the account', () => {
     const admins = [await world.signedIn({ role: 'admin' }), await world.signedIn({ role: 'admin' })];
     const pages = await Promise.all(admins.map(({ account }) => account.get('/account/delete')));
     const form = { confirmation: 'delete my account', password };
-    const answers = await Promise.all(admins.map(({ account }, index) => account.send(pages[index] as Seen, form)));
+    const answers = await Promise.all(
+      admins.map(({ account }, index) => account.send(pages[index] as Seen, form)),
+    );
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
     const left = admins.find(({ account }) => account.browser.cookies.has('annals_session'));
     const refused = await left?.account.get('/account/delete');
-    expect([refused?.status, refused?.body.includes('Make somebody else an administrator first')]).toEqual([409, true]);
+    expect([refused?.status, refused?.body.includes('Make somebody else an administrator first')]).toEqual([
+      409,
+      true,
+    ]);
     expect(refused?.body).not.toContain('<form');
     const repeated = await left?.account.send(pages[admins.indexOf(left)] as Seen, form);
     expect(repeated?.status).toBe(409);
-    expect(await world.site.auth.persons.byId(left?.person.userId ?? (0 as never))).toMatchObject({ status: 'active' });
+    expect(await world.site.auth.persons.byId(left?.person.userId ?? (0 as never))).toMatchObject({
+      status: 'active',
+    });
   });
 });

@@ -38,13 +38,17 @@ export const profile = (dependencies: Dependencies): AccountPage => ({
   async submit(visitor) {
     const fields = fieldsOf(Profile, visitor.request);
     const typed = { name: fields.name.trim(), email: fields.email.trim() };
-    const again = (filled: Pick<Filled, 'problems' | 'status'>) => answer(dependencies, visitor, { ...typed, ...filled });
+    const again = (filled: Pick<Filled, 'problems' | 'status'>) =>
+      answer(dependencies, visitor, { ...typed, ...filled });
     const problems = problemsIn(typed);
     if (hasProblems(problems)) return again({ problems, status: 422 });
     const taken = await dependencies.attempts.take(CHANGES, String(visitor.userId));
     if (!taken.granted) {
       visitor.response.set('Retry-After', String(waitSeconds(taken.waitMs)));
-      return again({ problems: { form: `Too many changes. Try again in ${waitText(taken.waitMs)}.` }, status: 429 });
+      return again({
+        problems: { form: `Too many changes. Try again in ${waitText(taken.waitMs)}.` },
+        status: 429,
+      });
     }
     const refusal = await save(dependencies, visitor, typed);
     if (refusal !== undefined) return again(refusal);
@@ -58,8 +62,12 @@ const answer = (dependencies: Dependencies, visitor: Visitor, filled: Filled): v
   answerPage(visitor.response, profilePage({ ...viewOf(dependencies, visitor, DONE), ...filled }));
 
 const problemsIn = (typed: { name: string; email: string }): ProfileView['problems'] => ({
-  ...(!name.safeParse(typed.name).success && { name: 'Enter a name of at most 100 characters, in one line.' }),
-  ...(!email.safeParse(typed.email).success && { email: 'Enter an e-mail address, such as name@example.com.' }),
+  ...(!name.safeParse(typed.name).success && {
+    name: 'Enter a name of at most 100 characters, in one line.',
+  }),
+  ...(!email.safeParse(typed.email).success && {
+    email: 'Enter an e-mail address, such as name@example.com.',
+  }),
 });
 
 const save = async (
@@ -69,7 +77,9 @@ const save = async (
 ): Promise<Pick<Filled, 'problems' | 'status'> | undefined> => {
   const { userId } = visitor;
   const before = await readProfile(userId);
-  const refusal = await gateway.send({ type: 'UpdateUser', userId, ...typed }, contextOf(visitor)).then(() => undefined, refusalOf);
+  const refusal = await gateway
+    .send({ type: 'UpdateUser', userId, ...typed }, contextOf(visitor))
+    .then(() => undefined, refusalOf);
   if (refusal !== undefined) return refusal;
   if (before.email === undefined || sameAddress(before.email) === sameAddress(typed.email)) return undefined;
   // The directory does the same when it comes to it, and tells the address of before.
@@ -79,9 +89,15 @@ const save = async (
 
 const refusalOf = (error: unknown): Pick<Filled, 'problems' | 'status'> => {
   if (error instanceof Rejection && error.code === 'email_taken')
-    return { problems: { email: 'Another account has this address. Use another one, or sign in to that account.' }, status: 409 };
+    return {
+      problems: { email: 'Another account has this address. Use another one, or sign in to that account.' },
+      status: 409,
+    };
   if (error instanceof CommandUnavailable || (error instanceof Rejection && error.code === 'conflict'))
-    return { problems: { form: 'It is not certain that this was saved. Look at it, and send it once more.' }, status: 503 };
+    return {
+      problems: { form: 'It is not certain that this was saved. Look at it, and send it once more.' },
+      status: 503,
+    };
   throw error;
 };
 

@@ -38,12 +38,17 @@ const USES_PER_ADDRESS: Allowance = { name: 'reset-use-address', burst: 30, inte
 
 const LINK_MAX = 100;
 const Ask = z.object({ token: formToken, email: z.string().max(EMAIL_MAX) });
-const Choose = z.object({ token: formToken, link: z.string().max(LINK_MAX), password: z.string().max(PASSWORD_MAX) });
+const Choose = z.object({
+  token: formToken,
+  link: z.string().max(LINK_MAX),
+  password: z.string().max(PASSWORD_MAX),
+});
 
 const DONE_PATH = `${RESET_PATH}/done`;
 const ASKED_PATH = `${RESET_PATH}/asked`;
 
-export const resetLink = (issuerUrl: string, link: string): string => `${issuerUrl}${NEW_PASSWORD_PATH}?link=${link}`;
+export const resetLink = (issuerUrl: string, link: string): string =>
+  `${issuerUrl}${NEW_PASSWORD_PATH}?link=${link}`;
 
 /** How somebody who has forgotten their password, or has none yet, comes to have one. */
 export const resetRoutes = (dependencies: Dependencies): Router =>
@@ -53,7 +58,8 @@ export const resetRoutes = (dependencies: Dependencies): Router =>
     .get(ASKED_PATH, (_request, response) => answerPage(response, resetAskedPage))
     .get(NEW_PASSWORD_PATH, async (request, response) => {
       const { link } = request.query;
-      if (typeof link !== 'string' || (await dependencies.resets.find(link)) === undefined) throw new PageRefusal(resetLinkOverPage);
+      if (typeof link !== 'string' || (await dependencies.resets.find(link)) === undefined)
+        throw new PageRefusal(resetLinkOverPage);
       showChoose(dependencies, { request, response }, { link, problems: {} });
     })
     .post(NEW_PASSWORD_PATH, ...readForm, (request, response) => choose(dependencies, request, response))
@@ -70,7 +76,10 @@ const showAsk = (
   filled: { email?: string; problems?: Problems<'email'>; status?: number } = {},
 ): void => {
   const token = tokens.issue('reset', [cookie.settle(request, response)]);
-  answerPage(response, post.isThere ? askResetPage({ email: '', problems: {}, ...filled, token }) : noMailPage);
+  answerPage(
+    response,
+    post.isThere ? askResetPage({ email: '', problems: {}, ...filled, token }) : noMailPage,
+  );
 };
 
 const demandToken = ({ tokens, cookie }: Dependencies, request: Request, token: string): void => {
@@ -83,7 +92,8 @@ const ask = async (dependencies: Dependencies, request: Request, response: Respo
   demandToken(dependencies, request, form.token);
   const { attempts, emailHash, post } = dependencies;
   const email = form.email.trim();
-  const again = (problems: Problems<'email'>, status: number) => showAsk(dependencies, request, response, { email, problems, status });
+  const again = (problems: Problems<'email'>, status: number) =>
+    showAsk(dependencies, request, response, { email, problems, status });
   if (!post.isThere) return answerPage(response, noMailPage);
   if (email === '') return again({ email: 'Enter your e-mail address.' }, 422);
   const counted = [
@@ -103,7 +113,11 @@ const ask = async (dependencies: Dependencies, request: Request, response: Respo
 };
 
 /** To the address that the account has, whatever was typed: another spelling of it may be somebody else's. */
-const messageFor = async ({ persons, readProfile, resets, issuerUrl }: Dependencies, typed: string, requestId: string) => {
+const messageFor = async (
+  { persons, readProfile, resets, issuerUrl }: Dependencies,
+  typed: string,
+  requestId: string,
+) => {
   const person = await persons.byEmail(typed);
   if (person?.status !== 'active') return undefined;
   const { name, email } = await readProfile(person.userId);
@@ -116,7 +130,11 @@ const showChoose = (
   { tokens, cookie }: Dependencies,
   { request, response }: Exchange,
   filled: { link: string; problems: Problems<'password'>; status?: number },
-): void => answerPage(response, chooseResetPage({ ...filled, token: tokens.issue('reset', [cookie.settle(request, response)]) }));
+): void =>
+  answerPage(
+    response,
+    chooseResetPage({ ...filled, token: tokens.issue('reset', [cookie.settle(request, response)]) }),
+  );
 
 const choose = async (dependencies: Dependencies, request: Request, response: Response): Promise<void> => {
   const { resets, attempts, readProfile, post, issuerUrl } = dependencies;
@@ -135,6 +153,7 @@ const choose = async (dependencies: Dependencies, request: Request, response: Re
   const isWeak = await passwordProblem({ name: name ?? '', email: email ?? '', password });
   if (isWeak !== undefined) return again({ password: isWeak }, 422);
   if (!(await resets.use(link, password, requestIdOf(request)))) throw new PageRefusal(resetLinkOverPage);
-  if (email !== undefined) post.send(async () => passwordChangedMessage({ to: email, name, accountUrl: `${issuerUrl}/account` }));
+  if (email !== undefined)
+    post.send(async () => passwordChangedMessage({ to: email, name, accountUrl: `${issuerUrl}/account` }));
   response.redirect(303, DONE_PATH);
 };

@@ -21,7 +21,10 @@ import { recoveryCodes, secondFactor } from './second-factor.ts';
 import { sessions } from './sessions.ts';
 import { tokens } from './tokens.ts';
 
-/** The pages under `/account`: those of who is signed in, and those by which somebody comes back or comes for the first time. */
+/**
+ * The pages under `/account`: those of who is signed in, and those by which somebody comes back or comes for
+ * the first time.
+ */
 export const ownAccountRoutes = (given: Given): Router => {
   const dependencies: OwnAccountDependencies = {
     ...given,

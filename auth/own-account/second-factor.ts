@@ -23,7 +23,10 @@ import { circumstancesOf, type Visitor } from './visitor.ts';
 
 type Dependencies = TellDependencies &
   EndDependencies &
-  Pick<OwnAccountDependencies, 'provider' | 'tokens' | 'tickets' | 'secondFactors' | 'credentials' | 'limits' | 'devices' | 'emailHash'>;
+  Pick<
+    OwnAccountDependencies,
+    'provider' | 'tokens' | 'tickets' | 'secondFactors' | 'credentials' | 'limits' | 'devices' | 'emailHash'
+  >;
 
 const Form = z.discriminatedUnion('do', [
   z.object({ do: z.literal('turn-on'), ticket: z.string().max(TICKET_MAX), code: z.string().max(CODE_MAX) }),
@@ -36,13 +39,16 @@ export const secondFactor = (dependencies: Dependencies): AccountPage => ({
   isSensitive: true,
   async show(visitor) {
     const present = await dependencies.secondFactors.of(visitor.userId);
-    if (present !== undefined) return showTurnOff(dependencies, visitor, { madeAt: present.madeAt, problems: {} });
+    if (present !== undefined)
+      return showTurnOff(dependencies, visitor, { madeAt: present.madeAt, problems: {} });
     if (await mustConfirm(dependencies, visitor.userId)) return goTo(visitor, PATHS.confirmation);
     await showSetUp(dependencies, visitor, { secret: randomBytes(SECRET_BYTES), problems: {} });
   },
   submit(visitor) {
     const form = fieldsOf(Form, visitor.request);
-    return form.do === 'turn-on' ? turnOn(dependencies, visitor, form) : turnOff(dependencies, visitor, form.password);
+    return form.do === 'turn-on'
+      ? turnOn(dependencies, visitor, form)
+      : turnOff(dependencies, visitor, form.password);
   },
 });
 
@@ -56,19 +62,29 @@ const turnOn = async (
   // Made too long ago: there is a new picture.
   if (content?.secret === undefined) return goTo(visitor, PATHS.secondFactor);
   const secret = Buffer.from(content.secret, 'base64url');
-  const codes = await dependencies.secondFactors.turnOn(visitor.userId, { secret, code }, circumstancesOf(visitor));
+  const codes = await dependencies.secondFactors.turnOn(
+    visitor.userId,
+    { secret, code },
+    circumstancesOf(visitor),
+  );
   if (codes === 'there_already') return goTo(visitor, PATHS.security);
-  if (codes === 'wrong') return showSetUp(dependencies, visitor, { secret, problems: { code: WRONG }, status: 422 });
+  if (codes === 'wrong')
+    return showSetUp(dependencies, visitor, { secret, problems: { code: WRONG }, status: 422 });
   // What was signed in by the password alone is somebody else's, perhaps.
   await endSessions(dependencies, visitor, ({ uid }) => uid !== visitor.sessionUid);
   await renewSession(dependencies.provider, visitor, ['otp', 'mfa']);
-  tellOfChange(dependencies, visitor, 'codes from an app are asked for from now on when you sign in with your password.');
+  tellOfChange(
+    dependencies,
+    visitor,
+    'codes from an app are asked for from now on when you sign in with your password.',
+  );
   // Not by a redirect: the codes are in this answer and nowhere else.
   const done = 'Codes are turned on.';
   answerPage(visitor.response, newRecoveryCodesPage({ ...viewOf(dependencies, visitor), done, codes }));
 };
 
-const WRONG = 'This is not the code that belongs to this secret now. Look at the app again, and at the clock of your phone.';
+const WRONG =
+  'This is not the code that belongs to this secret now. Look at the app again, and at the clock of your phone.';
 
 const turnOff = async (dependencies: Dependencies, visitor: Visitor, password: string): Promise<void> => {
   const present = await dependencies.secondFactors.of(visitor.userId);
@@ -76,10 +92,18 @@ const turnOff = async (dependencies: Dependencies, visitor: Visitor, password: s
   const unconfirmed = await confirmPassword(dependencies, visitor, password);
   if (unconfirmed !== undefined) {
     const { text, status } = unconfirmed;
-    return showTurnOff(dependencies, visitor, { madeAt: present.madeAt, problems: { password: text }, status });
+    return showTurnOff(dependencies, visitor, {
+      madeAt: present.madeAt,
+      problems: { password: text },
+      status,
+    });
   }
   if (await dependencies.secondFactors.turnOff(visitor.userId, circumstancesOf(visitor)))
-    tellOfChange(dependencies, visitor, 'codes from an app were turned off: the password of your account is enough to sign in.');
+    tellOfChange(
+      dependencies,
+      visitor,
+      'codes from an app were turned off: the password of your account is enough to sign in.',
+    );
   goTo(visitor, PATHS.security, 'codes-off');
 };
 
@@ -88,17 +112,36 @@ const issuerNameOf = (issuerUrl: string): string => `Annals (${new URL(issuerUrl
 
 type SetUp = Pick<SetUpView, 'problems' | 'status'> & { readonly secret: Buffer };
 
-const showSetUp = async (dependencies: Dependencies, visitor: Visitor, { secret, ...filled }: SetUp): Promise<void> => {
+const showSetUp = async (
+  dependencies: Dependencies,
+  visitor: Visitor,
+  { secret, ...filled }: SetUp,
+): Promise<void> => {
   const { email } = await dependencies.readProfile(visitor.userId);
-  const ticket = dependencies.tickets.issue('second factor', boundTo(visitor), { secret: secret.toString('base64url') });
-  const uri = keyUri(secret, { issuer: issuerNameOf(dependencies.issuerUrl), account: email ?? `account ${visitor.userId}` });
+  const ticket = dependencies.tickets.issue('second factor', boundTo(visitor), {
+    secret: secret.toString('base64url'),
+  });
+  const uri = keyUri(secret, {
+    issuer: issuerNameOf(dependencies.issuerUrl),
+    account: email ?? `account ${visitor.userId}`,
+  });
   answerPage(
     visitor.response,
-    setUpSecondFactorPage({ ...viewOf(dependencies, visitor), ...filled, ticket, secret: base32(secret), keyUri: uri }),
+    setUpSecondFactorPage({
+      ...viewOf(dependencies, visitor),
+      ...filled,
+      ticket,
+      secret: base32(secret),
+      keyUri: uri,
+    }),
   );
 };
 
-const showTurnOff = (dependencies: Dependencies, visitor: Visitor, filled: Pick<TurnOffView, 'madeAt' | 'problems' | 'status'>): void =>
+const showTurnOff = (
+  dependencies: Dependencies,
+  visitor: Visitor,
+  filled: Pick<TurnOffView, 'madeAt' | 'problems' | 'status'>,
+): void =>
   answerPage(visitor.response, turnOffSecondFactorPage({ ...viewOf(dependencies, visitor), ...filled }));
 
 type SetUpView = AccountView & {
@@ -110,7 +153,10 @@ type SetUpView = AccountView & {
   readonly problems: Problems<'code'>;
 };
 
-/** A code must come back before anything counts: so nobody locks themselves out by a picture that no app has read. */
+/**
+ * A code must come back before anything counts: so nobody locks themselves out by a picture that no app has
+ * read.
+ */
 const setUpSecondFactorPage = ({ ticket, secret, keyUri, problems, ...view }: SetUpView): Page =>
   accountPage(view, {
     section: PATHS.security,
@@ -166,7 +212,9 @@ const BORDER = 4;
 /** A text as a picture, dark on light in both schemes, because many readers know it only so. */
 const qrCode = (text: string, label: string): Html => {
   const { data, size } = encode(text, { ecc: 'M', border: BORDER });
-  const path = data.map((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')).join('')).join('');
+  const path = data
+    .map((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')).join(''))
+    .join('');
   return html`<svg class="qr" role="img" aria-label="${label}" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges">
 <rect width="${size}" height="${size}" fill="#fff"/><path d="${path}" fill="#000"/></svg>`;
 };
@@ -180,12 +228,22 @@ export const recoveryCodes = (dependencies: CodesDependencies): AccountPage => (
   async show(visitor) {
     const present = await dependencies.secondFactors.of(visitor.userId);
     if (present === undefined) return goTo(visitor, PATHS.security);
-    answerPage(visitor.response, renewRecoveryCodesPage({ ...viewOf(dependencies, visitor), codesLeft: present.codesLeft }));
+    answerPage(
+      visitor.response,
+      renewRecoveryCodesPage({ ...viewOf(dependencies, visitor), codesLeft: present.codesLeft }),
+    );
   },
   async submit(visitor) {
-    const codes = await dependencies.secondFactors.renewRecoveryCodes(visitor.userId, circumstancesOf(visitor));
+    const codes = await dependencies.secondFactors.renewRecoveryCodes(
+      visitor.userId,
+      circumstancesOf(visitor),
+    );
     if (codes === undefined) return goTo(visitor, PATHS.security);
-    tellOfChange(dependencies, visitor, 'new recovery codes were made for your account; those of before are good no more.');
+    tellOfChange(
+      dependencies,
+      visitor,
+      'new recovery codes were made for your account; those of before are good no more.',
+    );
     answerPage(visitor.response, newRecoveryCodesPage({ ...viewOf(dependencies, visitor), codes }));
   },
 });

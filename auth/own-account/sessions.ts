@@ -10,7 +10,10 @@ import type { OwnAccountDependencies } from './dependencies.ts';
 import { endSessions } from './end-access.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
 
-type Dependencies = Pick<OwnAccountDependencies, 'pool' | 'tokens' | 'sessions' | 'record' | 'readAllowedClients'>;
+type Dependencies = Pick<
+  OwnAccountDependencies,
+  'pool' | 'tokens' | 'sessions' | 'record' | 'readAllowedClients'
+>;
 
 const UID_MAX = 100;
 const End = z.object({ session: z.string().max(UID_MAX) });
@@ -31,7 +34,8 @@ export const sessions = (dependencies: Dependencies): AccountPage => ({
   },
   async submit(visitor) {
     const { session } = fieldsOf(End, visitor.request);
-    const isMeant = (uid: string) => uid !== visitor.sessionUid && (session === ALL_OTHERS || uid === session);
+    const isMeant = (uid: string) =>
+      uid !== visitor.sessionUid && (session === ALL_OTHERS || uid === session);
     const ended = await endSessions(dependencies, visitor, ({ uid }) => isMeant(uid));
     goTo(visitor, PATHS.sessions, ended === 1 ? 'one' : 'several');
   },
@@ -70,7 +74,10 @@ ${hidden('token', view.token)}
 }`,
   });
 
-const itemOf = ({ uid, isThis, browser, network, signedInAtS, seenAtS }: ShownSession, token: string): Html => html`<li><div>
+const itemOf = (
+  { uid, isThis, browser, network, signedInAtS, seenAtS }: ShownSession,
+  token: string,
+): Html => html`<li><div>
 <h2>${browser}${isThis && ' (this one)'}</h2>
 <p class="small">Signed in on ${momentOfSeconds(signedInAtS)}</p>
 <p class="small">Last seen ${momentOfSeconds(seenAtS)}${network !== undefined && html`, from ${network}`}</p></div>

@@ -15,7 +15,8 @@ import type { OwnAccountDependencies } from './dependencies.ts';
 import { type AccountPage, goTo, viewOf } from './pages.ts';
 import { circumstancesOf, type Visitor } from './visitor.ts';
 
-type Dependencies = TellDependencies & Pick<OwnAccountDependencies, 'domain' | 'pool' | 'tokens' | 'ownTokens'>;
+type Dependencies = TellDependencies &
+  Pick<OwnAccountDependencies, 'domain' | 'pool' | 'tokens' | 'ownTokens'>;
 
 const ID_MAX = 50;
 const SCOPE_MAX = 200;
@@ -49,28 +50,45 @@ export const tokens = (dependencies: Dependencies): AccountPage => ({
 
 const DONE = { revoked: 'The token is revoked: it is refused from now on.' };
 
-const create = async (dependencies: Dependencies, visitor: Visitor, { name: typed, scopes, lifetime }: Created): Promise<void> => {
+const create = async (
+  dependencies: Dependencies,
+  visitor: Visitor,
+  { name: typed, scopes, lifetime }: Created,
+): Promise<void> => {
   if (await mustConfirm(dependencies, visitor.userId)) return goTo(visitor, PATHS.confirmation);
   const name = typed.trim();
   const problems = problemsOf(visitor, name, scopes);
   const filled = { name, chosen: scopes, lifetime };
-  if (Object.values(problems).some(Boolean)) return answer(dependencies, visitor, { ...filled, problems, status: 422 });
+  if (Object.values(problems).some(Boolean))
+    return answer(dependencies, visitor, { ...filled, problems, status: 422 });
   const wanted = { name, scopes: [...new Set(scopes)], expiresAt: daysFromNow(Number(lifetime)) };
   const made = await dependencies.ownTokens.make(visitor.userId, wanted, circumstancesOf(visitor));
-  if (made === undefined) return answer(dependencies, visitor, { ...filled, problems: { form: TOO_MANY }, status: 409 });
+  if (made === undefined)
+    return answer(dependencies, visitor, { ...filled, problems: { form: TOO_MANY }, status: 409 });
   tellOfToken(dependencies, visitor, made.made);
   // Not by a redirect: the token is in this answer and nowhere else.
   const { issuerUrl } = dependencies;
-  return answer(dependencies, visitor, { made: { name, secret: made.secret, scriptUrl: copyScript.url(issuerUrl) } });
+  return answer(dependencies, visitor, {
+    made: { name, secret: made.secret, scriptUrl: copyScript.url(issuerUrl) },
+  });
 };
 
 const TOO_MANY = `You have ${TOKENS_MAX} tokens, which is as many as one may have. Revoke one first.`;
 
-const problemsOf = ({ policy, role }: Visitor, name: string, scopes: readonly string[]): TokensView['problems'] => {
+const problemsOf = (
+  { policy, role }: Visitor,
+  name: string,
+  scopes: readonly string[],
+): TokensView['problems'] => {
   const offered = tokenScopesOf(policy, role);
   return {
-    name: nameField.safeParse(name).success ? undefined : 'Give the token a name of at most 100 characters, in one line.',
-    scopes: scopes.length > 0 && scopes.every((each) => offered.includes(each)) ? undefined : 'Choose what the token allows.',
+    name: nameField.safeParse(name).success
+      ? undefined
+      : 'Give the token a name of at most 100 characters, in one line.',
+    scopes:
+      scopes.length > 0 && scopes.every((each) => offered.includes(each))
+        ? undefined
+        : 'Choose what the token allows.',
   };
 };
 
@@ -78,10 +96,20 @@ type Filled = Partial<Pick<TokensView, 'name' | 'chosen' | 'lifetime' | 'problem
 
 const answer = async (dependencies: Dependencies, visitor: Visitor, filled: Filled = {}): Promise<void> => {
   const { domain, ownTokens } = dependencies;
-  const [present, isUnconfirmed] = await Promise.all([ownTokens.of(visitor.userId), mustConfirm(dependencies, visitor.userId)]);
+  const [present, isUnconfirmed] = await Promise.all([
+    ownTokens.of(visitor.userId),
+    mustConfirm(dependencies, visitor.userId),
+  ]);
   const now = new Date();
-  const shown = present.map((token) => ({ ...token, scopes: inWords(domain, token.scopes), isOver: token.expiresAt <= now }));
+  const shown = present.map((token) => ({
+    ...token,
+    scopes: inWords(domain, token.scopes),
+    isOver: token.expiresAt <= now,
+  }));
   const offered = inWords(domain, tokenScopesOf(visitor.policy, visitor.role));
   const form = { name: '', chosen: [], lifetime: '90' as const, problems: {}, ...filled };
-  answerPage(visitor.response, tokensPage({ ...viewOf(dependencies, visitor, DONE), ...form, tokens: shown, offered, isUnconfirmed }));
+  answerPage(
+    visitor.response,
+    tokensPage({ ...viewOf(dependencies, visitor, DONE), ...form, tokens: shown, offered, isUnconfirmed }),
+  );
 };

@@ -43,7 +43,9 @@ export const visitorOf = async (
   { domain, provider, persons, sessions, readAttributes }: Dependencies,
   { request, response, path }: Pick<Visitor, 'request' | 'response' | 'path'>,
 ): Promise<Visitor | undefined> => {
-  const { accountId, uid, loginTs, amr } = await provider.Session.get(provider.createContext(request, response));
+  const { accountId, uid, loginTs, amr } = await provider.Session.get(
+    provider.createContext(request, response),
+  );
   if (accountId === undefined) return undefined;
   const userId = Number(accountId) as UserId;
   const person = await persons.byId(userId);

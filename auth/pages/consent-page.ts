@@ -20,7 +20,15 @@ export type ConsentView = {
   readonly formTargets: readonly string[];
 };
 
-export const consentPage = ({ clientName, scopes, destination, userName, isAdmin, isSelfRegistered, ...view }: ConsentView): Page => ({
+export const consentPage = ({
+  clientName,
+  scopes,
+  destination,
+  userName,
+  isAdmin,
+  isSelfRegistered,
+  ...view
+}: ConsentView): Page => ({
   formTargets: view.formTargets,
   title: `Allow ${clientName}?`,
   main: html`<h1>Allow ${clientName} to use your account?</h1>

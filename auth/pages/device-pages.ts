@@ -6,8 +6,16 @@ type CodeForm = { readonly action: string; readonly token: string; readonly user
 
 export const USER_CODE_MAX = 40;
 
-/** A code that came with the address is shown and not sent by itself: who confirms it compares it with the device (RFC 8628, 3.3.1). */
-export const deviceCodePage = ({ action, token, userCode, problem }: CodeForm & { readonly problem: string | undefined }): Page => {
+/**
+ * A code that came with the address is shown and not sent by itself: who confirms it compares it with the
+ * device (RFC 8628, 3.3.1).
+ */
+export const deviceCodePage = ({
+  action,
+  token,
+  userCode,
+  problem,
+}: CodeForm & { readonly problem: string | undefined }): Page => {
   const problems: Problems<'user_code'> = { user_code: problem };
   return {
     title: titleOf('Connect a device', problems),

@@ -31,11 +31,31 @@ ${problem && html`<p class="wrong" id="${name}-problem">${problem}</p>`}
 };
 
 const plain = html` autocapitalize="none" autocorrect="off" spellcheck="false"`;
-const KEYBOARD = { text: html``, email: plain, password: plain, digits: html` inputmode="numeric"${plain}`, exact: plain } as const;
-const HTML_TYPES = { text: 'text', email: 'email', password: 'password', digits: 'text', exact: 'text' } as const;
+const KEYBOARD = {
+  text: html``,
+  email: plain,
+  password: plain,
+  digits: html` inputmode="numeric"${plain}`,
+  exact: plain,
+} as const;
+const HTML_TYPES = {
+  text: 'text',
+  email: 'email',
+  password: 'password',
+  digits: 'text',
+  exact: 'text',
+} as const;
 
 /** A box to tick, with its label beside it. */
-export const checkbox = ({ name, label, isTicked = false }: { name: string; label: string; isTicked?: boolean }): Html =>
+export const checkbox = ({
+  name,
+  label,
+  isTicked = false,
+}: {
+  name: string;
+  label: string;
+  isTicked?: boolean;
+}): Html =>
   html`<p class="tick"><input id="${name}" name="${name}" type="checkbox" value="yes"${isTicked && html` checked`}>
 <label for="${name}">${label}</label></p>`;
 
@@ -58,13 +78,23 @@ ${options.map(
 )}</fieldset>`;
 
 type Several = Omit<Choices, 'options' | 'chosen'> & {
-  readonly options: readonly { readonly value: string; readonly label: string; readonly note?: string | undefined }[];
+  readonly options: readonly {
+    readonly value: string;
+    readonly label: string;
+    readonly note?: string | undefined;
+  }[];
   readonly chosen: readonly string[];
   readonly problem?: string | undefined;
 };
 
 /** Any number of them; the first has the id of the field, so that a link to what is wrong leads there. */
-export const severalOf = ({ name, legend, options, chosen, problem }: Several): Html => html`<fieldset class="field${problem && ' bad'}"${
+export const severalOf = ({
+  name,
+  legend,
+  options,
+  chosen,
+  problem,
+}: Several): Html => html`<fieldset class="field${problem && ' bad'}"${
   problem && html` aria-describedby="${name}-problem"`
 }>
 <legend>${legend}</legend>
@@ -85,9 +115,12 @@ export const summaryOf = (problems: Problems<string>): Html => {
 </div>`;
 };
 
-export const hasProblems = (problems: Problems<string>): boolean => Object.values(problems).some((problem) => problem !== undefined);
+export const hasProblems = (problems: Problems<string>): boolean =>
+  Object.values(problems).some((problem) => problem !== undefined);
 
 /** GOV.UK's way: a screen reader says the title first, and so whether the form was accepted. */
-export const titleOf = (title: string, problems: Problems<string>): string => (hasProblems(problems) ? `Not yet: ${title}` : title);
+export const titleOf = (title: string, problems: Problems<string>): string =>
+  hasProblems(problems) ? `Not yet: ${title}` : title;
 
-export const hidden = (name: string, value: string): Html => html`<input type="hidden" name="${name}" value="${value}">`;
+export const hidden = (name: string, value: string): Html =>
+  html`<input type="hidden" name="${name}" value="${value}">`;

@@ -16,7 +16,9 @@ test.each([
 
 test('each is named once, and there is an end', () => {
   expect(formTargetsOf(['https://a.example/1', 'https://a.example/2'])).toEqual(['https://a.example']);
-  expect(formTargetsOf(Array.from({ length: 100 }, (_, index) => `https://a${index}.example/`))).toHaveLength(20);
+  expect(formTargetsOf(Array.from({ length: 100 }, (_, index) => `https://a${index}.example/`))).toHaveLength(
+    20,
+  );
 });
 
 test('nothing that a source gives can end the directive or the header', () => {

@@ -8,9 +8,9 @@ const NEVER = new Set(['javascript:', 'data:', 'blob:', 'filesystem:', 'about:',
 const TARGETS_MAX = 20;
 
 /**
- * The sources of `form-action` for a client's redirect URIs: an origin, or a scheme where there is none, as for native applications.
- * All that are registered are named and not only the one in use, so that a client whose callback redirects on to another
- * origin of its own can have that one let through by registering it.
+ * The sources of `form-action` for a client's redirect URIs: an origin, or a scheme where there is none, as
+ * for native applications. All that are registered are named and not only the one in use, so that a client
+ * whose callback redirects on to another origin of its own can have that one let through by registering it.
  */
 export const formTargetsOf = (redirectUris: readonly string[]): readonly string[] => {
   const targets = new Set<string>();

@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 
 /**
- * The token of a form, bound to what only the browser that asked for the form has: the interaction's or the form's cookie.
- * It is a keyed digest of both, so nothing has to be kept.
+ * The token of a form, bound to what only the browser that asked for the form has: the interaction's or the
+ * form's cookie. It is a keyed digest of both, so nothing has to be kept.
  */
 export type FormTokens = {
   issue(form: FormName, boundTo: readonly string[]): string;

@@ -1,7 +1,12 @@
 import { html } from '#shared/html.ts';
 import type { Page } from './page.ts';
 
-type MessageView = { readonly title: string; readonly text: string; readonly status: number; readonly link?: Link };
+type MessageView = {
+  readonly title: string;
+  readonly text: string;
+  readonly status: number;
+  readonly link?: Link;
+};
 type Link = { readonly url: string; readonly text: string };
 
 /** A page that only says something, and where to go on. */

@@ -1,7 +1,21 @@
-/** The paths below which the pages of the authorization server are: what people see, and what only a browser that they use may visit. */
-export const PAGE_PATHS = ['/authorize', '/sign-in', '/sign-up', '/sign-out', '/consent', '/device', '/account'] as const;
+/**
+ * The paths below which the pages of the authorization server are: what people see, and what only a browser
+ * that they use may visit.
+ */
+export const PAGE_PATHS = [
+  '/authorize',
+  '/sign-in',
+  '/sign-up',
+  '/sign-out',
+  '/consent',
+  '/device',
+  '/account',
+] as const;
 
 const PAGE_PATH = new RegExp(`^(?:${PAGE_PATHS.join('|')})(?:/|$)`, 'i');
 
-/** Pages of other origins may not read these: RFC 9700, section 2.1, forbids it for the authorization endpoint. */
+/**
+ * Pages of other origins may not read these: RFC 9700, section 2.1, forbids it for the authorization
+ * endpoint.
+ */
 export const isPagePath = (path: string): boolean => PAGE_PATH.test(path);

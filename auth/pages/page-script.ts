@@ -8,7 +8,10 @@ type PageScript = { url(issuerUrl: string): string; routes(): Router };
 
 const YEAR_S = 31_536_000;
 
-/** Another script has another address, so a browser may keep each: but not where another release answers, while processes are replaced. */
+/**
+ * Another script has another address, so a browser may keep each: but not where another release answers,
+ * while processes are replaced.
+ */
 const pageScript = (name: string): PageScript => {
   const script = readFileSync(new URL(`./${name}`, import.meta.url));
   const path = `/account/${name}`;

@@ -24,13 +24,23 @@ test('a page has a language, a title, one main landmark, and no script', () => {
 });
 
 test('a page that has a script runs that one alone, by its whole address', () => {
-  const { headers, body } = renderPage({ title: 'x', main: html`<p>x</p>`, scriptUrl: 'https://annals.example/account/passkey.js?v=1' });
-  expect(headers['Content-Security-Policy']).toContain('; script-src https://annals.example/account/passkey.js; ');
+  const { headers, body } = renderPage({
+    title: 'x',
+    main: html`<p>x</p>`,
+    scriptUrl: 'https://annals.example/account/passkey.js?v=1',
+  });
+  expect(headers['Content-Security-Policy']).toContain(
+    '; script-src https://annals.example/account/passkey.js; ',
+  );
   expect(body.match(/<script/g)).toHaveLength(1);
 });
 
 test('a page is kept nowhere and tells no other site its address', () => {
-  expect(page.headers).toMatchObject({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'same-origin', 'X-Frame-Options': 'DENY' });
+  expect(page.headers).toMatchObject({
+    'Cache-Control': 'no-store',
+    'Referrer-Policy': 'same-origin',
+    'X-Frame-Options': 'DENY',
+  });
 });
 
 test('every scope has words, and they come in a fixed order without repetition', () => {

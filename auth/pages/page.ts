@@ -14,11 +14,17 @@ export type Page = {
   readonly scriptUrl?: string | undefined;
   /** Stands at the foot. */
   readonly note?: string;
-  /** Where a form of the page may end up after redirects, beside this server itself: sources of `form-action`. */
+  /**
+   * Where a form of the page may end up after redirects, beside this server itself: sources of `form-action`.
+   */
   readonly formTargets?: readonly string[];
 };
 
-export type RenderedPage = { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string };
+export type RenderedPage = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
 
 export const renderPage = ({ status = 200, formTargets = [], ...shown }: Page): RenderedPage => ({
   status,
@@ -38,9 +44,9 @@ export const renderPage = ({ status = 200, formTargets = [], ...shown }: Page): 
 });
 
 /**
- * Nothing but the one style may load, and nothing may run but the one script of a page that has it.
- * Chromium applies `form-action` to the redirects that follow a form, too: sign-in, consent and sign-out end at the client,
- * so their pages name the client's registered origins. See `form-targets.ts`.
+ * Nothing but the one style may load, and nothing may run but the one script of a page that has it. Chromium
+ * applies `form-action` to the redirects that follow a form, too: sign-in, consent and sign-out end at the
+ * client, so their pages name the client's registered origins. See `form-targets.ts`.
  */
 const contentSecurityPolicy = (formTargets: readonly string[], scriptUrl: string | undefined): string =>
   [
@@ -58,8 +64,18 @@ const sourceOf = (url: string): string => {
   return `${origin}${pathname}`;
 };
 
-/** The style is a constant of ours; a tag's text cannot be escaped, so it stands in the literal by replacement. */
-const documentOf = ({ title, main, isWide, nav, note, scriptUrl }: Omit<Page, 'status' | 'formTargets'>): string =>
+/**
+ * The style is a constant of ours; a tag's text cannot be escaped, so it stands in the literal by
+ * replacement.
+ */
+const documentOf = ({
+  title,
+  main,
+  isWide,
+  nav,
+  note,
+  scriptUrl,
+}: Omit<Page, 'status' | 'formTargets'>): string =>
   html`<!doctype html>
 <html lang="en">
 <head>

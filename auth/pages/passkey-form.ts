@@ -11,10 +11,14 @@ export type PasskeyForm = {
 };
 
 /**
- * Not shown before the script shows it. What is offered may be taken without a click, so a page that says that a passkey was wrong does not
- * offer it again.
+ * Not shown before the script shows it. What is offered may be taken without a click, so a page that says
+ * that a passkey was wrong does not offer it again.
  */
-export const passkeyForm = (kind: 'create' | 'get' | 'offer', { action, ticket, options }: PasskeyForm, content: Html): Html =>
+export const passkeyForm = (
+  kind: 'create' | 'get' | 'offer',
+  { action, ticket, options }: PasskeyForm,
+  content: Html,
+): Html =>
   html`<form method="post" action="${action}" class="passkey" hidden data-passkey="${kind}" data-options="${JSON.stringify(options)}" novalidate>
 ${hidden('ticket', ticket)}
 ${hidden('credential', '')}

@@ -1,8 +1,12 @@
 /**
- * The only script of these pages. A form that has `data-passkey` holds what the authenticator of this device is to be asked; it is shown
- * where there is a way to ask, and sent with the answer. Without it everything works by password.
+ * The only script of these pages. A form that has `data-passkey` holds what the authenticator of this device
+ * is to be asked; it is shown where there is a way to ask, and sent with the answer. Without it everything
+ * works by password.
  */
-const toBytes = (text) => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
+const toBytes = (text) =>
+  Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) =>
+    character.charCodeAt(0),
+  );
 
 const toText = (bytes) =>
   btoa(String.fromCharCode(...new Uint8Array(bytes)))
@@ -14,7 +18,10 @@ const creationOf = (options) => ({
   ...options,
   challenge: toBytes(options.challenge),
   user: { ...options.user, id: toBytes(options.user.id) },
-  excludeCredentials: (options.excludeCredentials ?? []).map((known) => ({ ...known, id: toBytes(known.id) })),
+  excludeCredentials: (options.excludeCredentials ?? []).map((known) => ({
+    ...known,
+    id: toBytes(known.id),
+  })),
 });
 
 const requestOf = (options) => ({ ...options, challenge: toBytes(options.challenge) });
@@ -26,7 +33,10 @@ const answerOf = ({ id, rawId, type, response }) => ({
   response: {
     clientDataJSON: toText(response.clientDataJSON),
     ...(response.attestationObject
-      ? { attestationObject: toText(response.attestationObject), transports: response.getTransports?.() ?? [] }
+      ? {
+          attestationObject: toText(response.attestationObject),
+          transports: response.getTransports?.() ?? [],
+        }
       : {
           authenticatorData: toText(response.authenticatorData),
           signature: toText(response.signature),
@@ -77,4 +87,5 @@ const prepare = (form) => {
   offer().catch(() => {});
 };
 
-if (window.PublicKeyCredential && navigator.credentials) for (const form of document.querySelectorAll('form[data-passkey]')) prepare(form);
+if (window.PublicKeyCredential && navigator.credentials)
+  for (const form of document.querySelectorAll('form[data-passkey]')) prepare(form);

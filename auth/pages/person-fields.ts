@@ -11,7 +11,15 @@ export const PASSWORD_NOTE = 'Check the address bar before you type a password.'
 type Typed = Pick<FieldOptions, 'value' | 'problem'> & { readonly hasFocus?: boolean };
 
 export const nameField = (typed: Typed): Html =>
-  field({ name: 'name', label: 'Name', hint: 'Everybody can see it.', type: 'text', autocomplete: 'name', maxLength: NAME_MAX, ...typed });
+  field({
+    name: 'name',
+    label: 'Name',
+    hint: 'Everybody can see it.',
+    type: 'text',
+    autocomplete: 'name',
+    maxLength: NAME_MAX,
+    ...typed,
+  });
 
 /** `autocomplete` says whose address it is: one’s own, that by which one signs in, or somebody else’s. */
 export const emailField = (typed: Typed & { readonly autocomplete: string; readonly hint?: string }): Html =>
@@ -31,5 +39,16 @@ export const newPasswordField = ({ label = 'New password', ...typed }: Password)
   });
 
 /** The one that there is, to show who it is. */
-export const passwordField = ({ label = 'Password', name = 'password', ...typed }: Password & { readonly name?: string }): Html =>
-  field({ name, label, type: 'password', autocomplete: 'current-password', maxLength: PASSWORD_MAX, ...typed });
+export const passwordField = ({
+  label = 'Password',
+  name = 'password',
+  ...typed
+}: Password & { readonly name?: string }): Html =>
+  field({
+    name,
+    label,
+    type: 'password',
+    autocomplete: 'current-password',
+    maxLength: PASSWORD_MAX,
+    ...typed,
+  });

@@ -7,7 +7,12 @@ import { emailField, newPasswordField, PASSWORD_NOTE } from './person-fields.ts'
 export const RESET_PATH = '/account/reset';
 export const NEW_PASSWORD_PATH = '/account/reset/password';
 
-type AskView = { readonly token: string; readonly email: string; readonly problems: Problems<'email'>; readonly status?: number };
+type AskView = {
+  readonly token: string;
+  readonly email: string;
+  readonly problems: Problems<'email'>;
+  readonly status?: number;
+};
 
 export const askResetPage = ({ token, email, problems, status }: AskView): Page => ({
   ...(status !== undefined && { status }),

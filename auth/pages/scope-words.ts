@@ -10,7 +10,10 @@ const IDENTITY: Readonly<Record<string, string>> = {
   offline_access: 'Stay connected when you are not using it',
 };
 
-/** A scope, and what people are told that it allows, if we know it. The rest is decided by their role and by what is theirs. */
+/**
+ * A scope, and what people are told that it allows, if we know it. The rest is decided by their role and by
+ * what is theirs.
+ */
 export type WordedScope = { readonly scope: string; readonly words: string | undefined };
 
 /** In the order of the policy, whatever the order in which they were asked for. */
@@ -20,5 +23,8 @@ export const inWords = (domain: Domain, scopes: Iterable<string>): readonly Word
   const rank = (scope: string) => (order.includes(scope) ? order.indexOf(scope) : order.length);
   return [...new Set(scopes)]
     .toSorted((one, other) => rank(one) - rank(other))
-    .map((scope) => ({ scope, words: (Object.hasOwn(IDENTITY, scope) ? IDENTITY[scope] : undefined) ?? words.get(scope)?.asked }));
+    .map((scope) => ({
+      scope,
+      words: (Object.hasOwn(IDENTITY, scope) ? IDENTITY[scope] : undefined) ?? words.get(scope)?.asked,
+    }));
 };

@@ -15,7 +15,13 @@ export type SecondFactorView = {
 };
 
 /** The second step of a sign-in, after the password. */
-export const secondFactorPage = ({ action, ticket, clientName, problems, ...page }: SecondFactorView): Page => ({
+export const secondFactorPage = ({
+  action,
+  ticket,
+  clientName,
+  problems,
+  ...page
+}: SecondFactorView): Page => ({
   ...page,
   title: titleOf('Enter a code', problems),
   main: html`${summaryOf(problems)}

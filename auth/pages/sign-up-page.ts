@@ -16,7 +16,16 @@ export type SignUpView = {
   readonly status?: number;
 };
 
-export const signUpPage = ({ action, token, formId, name, email, problems, signInUrl, ...page }: SignUpView): Page => ({
+export const signUpPage = ({
+  action,
+  token,
+  formId,
+  name,
+  email,
+  problems,
+  signInUrl,
+  ...page
+}: SignUpView): Page => ({
   ...page,
   note: PASSWORD_NOTE,
   title: titleOf('Create an account', problems),

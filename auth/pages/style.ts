@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** The only style of every page. Text has a contrast of 4.5 or more in both schemes, the borders of fields 3 or more. */
+/**
+ * The only style of every page. Text has a contrast of 4.5 or more in both schemes, the borders of fields 3
+ * or more.
+ */
 export const STYLE = `
 :root {
   color-scheme: light dark;

@@ -11,7 +11,8 @@ export const relyingPartyOf = (issuerUrl: string): RelyingParty => {
 };
 
 /** A browser makes passkeys for names only, and for no address of numbers. */
-export const isOffered = (issuerUrl: string): boolean => isIP(new URL(issuerUrl).hostname.replaceAll(/[[\]]/g, '')) === 0;
+export const isOffered = (issuerUrl: string): boolean =>
+  isIP(new URL(issuerUrl).hostname.replaceAll(/[[\]]/g, '')) === 0;
 
 const TIMEOUT_MS = 5 * 60_000;
 const ALGORITHMS = { ed25519: -8, es256: -7, rs256: -257 } as const;
@@ -27,11 +28,20 @@ const credential = { id: bytes, rawId: bytes, type: z.literal('public-key') };
 /** What the script of the page sends: JSON in a field of the form. */
 const Registration = z.object({
   ...credential,
-  response: z.object({ clientDataJSON: bytes, attestationObject: bytes, transports: z.array(z.string().max(20)).max(10).default([]) }),
+  response: z.object({
+    clientDataJSON: bytes,
+    attestationObject: bytes,
+    transports: z.array(z.string().max(20)).max(10).default([]),
+  }),
 });
 const Authentication = z.object({
   ...credential,
-  response: z.object({ clientDataJSON: bytes, authenticatorData: bytes, signature: bytes, userHandle: bytes }),
+  response: z.object({
+    clientDataJSON: bytes,
+    authenticatorData: bytes,
+    signature: bytes,
+    userHandle: bytes,
+  }),
 });
 export type Authentication = z.infer<typeof Authentication>;
 
@@ -66,7 +76,11 @@ export const authenticationOptions = (rp: RelyingParty, challenge: string) =>
 export type Registered = { readonly credential: WebAuthnCredential; readonly isSynced: boolean };
 
 /** Undefined for whatever is not a new passkey made for this challenge, here. */
-export const verifyRegistration = async (rp: RelyingParty, text: string, challenge: string): Promise<Registered | undefined> => {
+export const verifyRegistration = async (
+  rp: RelyingParty,
+  text: string,
+  challenge: string,
+): Promise<Registered | undefined> => {
   const parsed = Registration.safeParse(jsonIn(text));
   if (!parsed.success) return undefined;
   const { verifyRegistrationResponse } = await load();
@@ -80,14 +94,21 @@ export const verifyRegistration = async (rp: RelyingParty, text: string, challen
   }).catch(unverified);
   if (!verified || registrationInfo === undefined) return undefined;
   const { transports } = parsed.data.response;
-  return { credential: { ...registrationInfo.credential, transports }, isSynced: registrationInfo.credentialDeviceType === 'multiDevice' };
+  return {
+    credential: { ...registrationInfo.credential, transports },
+    isSynced: registrationInfo.credentialDeviceType === 'multiDevice',
+  };
 };
 
-export const parseAuthentication = (text: string): Authentication | undefined => Authentication.safeParse(jsonIn(text)).data;
+export const parseAuthentication = (text: string): Authentication | undefined =>
+  Authentication.safeParse(jsonIn(text)).data;
 
 type Expected = { readonly challenge: string; readonly credential: Omit<WebAuthnCredential, 'counter'> };
 
-/** Answers the counter; undefined for whatever is not a signature of this passkey over this challenge, here, by its owner. */
+/**
+ * Answers the counter; undefined for whatever is not a signature of this passkey over this challenge, here,
+ * by its owner.
+ */
 export const verifyAuthentication = async (
   rp: RelyingParty,
   response: Authentication,
@@ -107,7 +128,11 @@ export const verifyAuthentication = async (
 };
 
 /** The library throws for all that does not verify, and a browser can send anything. */
-const unverified = (): { readonly verified: false; readonly registrationInfo?: never; readonly authenticationInfo?: never } => ({
+const unverified = (): {
+  readonly verified: false;
+  readonly registrationInfo?: never;
+  readonly authenticationInfo?: never;
+} => ({
   verified: false,
 });
 

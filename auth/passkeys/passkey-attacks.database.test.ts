@@ -37,7 +37,10 @@ describe('what an attacker sends instead of a new passkey', () => {
     // It is somebody's already.
     expect((await register(other, key)).status).toBe(422);
     for (const nothing of ['', '{}', 'null', '{"id":"AA"}', credential.slice(0, 100)])
-      expect((await send(account, await account.get('/account/passkeys'), nothing, { name: 'x' })).status, nothing).toBe(422);
+      expect(
+        (await send(account, await account.get('/account/passkeys'), nothing, { name: 'x' })).status,
+        nothing,
+      ).toBe(422);
     const late = await account.get('/account/passkeys');
     const made = openAuthenticator(world.site.url).create(passkeyFormIn(late.body).options);
     using _ = minutesLater(6);
@@ -69,7 +72,10 @@ describe('what an attacker sends instead of a signature', () => {
   ])('one %s signs nobody in', async (_what, twist) => {
     const { key } = await withPasskey();
     const { account, answer } = await signInBy(key, twist);
-    expect([answer.status, answer.body.includes('This passkey is good for no account here.')]).toEqual([422, true]);
+    expect([answer.status, answer.body.includes('This passkey is good for no account here.')]).toEqual([
+      422,
+      true,
+    ]);
     expect((await account.browser.get(`${world.site.url}/account`)).location).toContain('/authorize?');
   });
 
@@ -83,7 +89,8 @@ describe('what an attacker sends instead of a signature', () => {
     const thief = openOwnAccount(world.site);
     const theirs = await thief.get('/account');
     const { ticket = '' } = passkeyFormIn(page.body).fields;
-    for (const more of [{}, { ticket }]) expect((await send(thief, theirs, credential, more)).status).toBe(422);
+    for (const more of [{}, { ticket }])
+      expect((await send(thief, theirs, credential, more)).status).toBe(422);
   });
 
   test('one is good as long as the page stands open, and a page that comes too late offers passkeys once more', async () => {
@@ -104,7 +111,9 @@ describe('what an attacker sends instead of a signature', () => {
     const { person, key } = await withPasskey();
     expect((await signInBy(key)).answer.status).toBe(303);
     expect((await signInBy(key, { counter: 1 })).answer.status).toBe(422);
-    expect(await world.visit.eventOf('account.passkey_refused', person.userId)).toMatchObject({ metadata: { actor: 'anonymous' } });
+    expect(await world.visit.eventOf('account.passkey_refused', person.userId)).toMatchObject({
+      metadata: { actor: 'anonymous' },
+    });
     expect((await signInBy(key)).answer.status).toBe(303);
   });
 
@@ -117,7 +126,12 @@ describe('what an attacker sends instead of a signature', () => {
     const account = openOwnAccount(world.site);
     const page = await account.get('/account');
     const { action, fields } = passkeyFormIn(page.body);
-    const guess = () => account.browser.post(`${world.site.url}${action}`, { ...fields, credential: '{}' }, from('203.0.113.7'));
+    const guess = () =>
+      account.browser.post(
+        `${world.site.url}${action}`,
+        { ...fields, credential: '{}' },
+        from('203.0.113.7'),
+      );
     for (let times = 1; times <= 50; times += 1) expect((await guess()).status).toBe(422);
     expect((await guess()).status).toBe(429);
   });

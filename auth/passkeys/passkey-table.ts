@@ -11,22 +11,32 @@ export type PasskeyRow = {
   readonly usedAt: Date | null;
 };
 
-type NewPasskey = Pick<PasskeyRow, 'id' | 'userId' | 'sealed'> & { readonly credentialHash: Buffer; readonly counter: number };
+type NewPasskey = Pick<PasskeyRow, 'id' | 'userId' | 'sealed'> & {
+  readonly credentialHash: Buffer;
+  readonly counter: number;
+};
 
 /** Nobody has so many authenticators. */
 export const PASSKEYS_MAX = 20;
 
 const COLUMNS = 'id, user_id as "userId", sealed, made_at as "madeAt", used_at as "usedAt"';
 
-export const selectPasskeysOf = async (database: Queryable, userId: UserId): Promise<readonly PasskeyRow[]> => {
-  const { rows } = await database.query<PasskeyRow>(`select ${COLUMNS} from auth.passkey where user_id = $1 order by made_at, id`, [
-    userId,
-  ]);
+export const selectPasskeysOf = async (
+  database: Queryable,
+  userId: UserId,
+): Promise<readonly PasskeyRow[]> => {
+  const { rows } = await database.query<PasskeyRow>(
+    `select ${COLUMNS} from auth.passkey where user_id = $1 order by made_at, id`,
+    [userId],
+  );
   return rows;
 };
 
 /** Of somebody who is there. */
-export const selectPasskeyByCredential = async (database: Queryable, credentialHash: Buffer): Promise<PasskeyRow | undefined> => {
+export const selectPasskeyByCredential = async (
+  database: Queryable,
+  credentialHash: Buffer,
+): Promise<PasskeyRow | undefined> => {
   const { rows } = await database.query<PasskeyRow>(
     `select ${COLUMNS} from auth.passkey join auth.person using (user_id) where credential_hash = $1 and status = 'active' and deactivated_at is null`,
     [credentialHash],
@@ -34,7 +44,10 @@ export const selectPasskeyByCredential = async (database: Queryable, credentialH
   return rows[0];
 };
 
-/** Answers false where it is somebody's already, they have too many, or the person was deleted; for who has locked them. */
+/**
+ * Answers false where it is somebody's already, they have too many, or the person was deleted; for who has
+ * locked them.
+ */
 export const insertPasskey = async (database: Queryable, passkey: NewPasskey): Promise<boolean> => {
   const { id, userId, credentialHash, sealed, counter } = passkey;
   const { rowCount } = await database.query(
@@ -48,8 +61,8 @@ export const insertPasskey = async (database: Queryable, passkey: NewPasskey): P
 };
 
 /**
- * Notes a use; answers false where the counter has not grown (WebAuthn, 7.2, step 22). Authenticators without one always say zero. Of two uses
- * with one counter, one counts.
+ * Notes a use; answers false where the counter has not grown (WebAuthn, 7.2, step 22). Authenticators without
+ * one always say zero. Of two uses with one counter, one counts.
  */
 export const notePasskeyUse = async (database: Queryable, id: string, counter: number): Promise<boolean> => {
   const { rowCount } = await database.query(
@@ -59,18 +72,27 @@ export const notePasskeyUse = async (database: Queryable, id: string, counter: n
   return rowCount === 1;
 };
 
-export const updatePasskey = async (database: Queryable, { id, sealed }: Pick<PasskeyRow, 'id' | 'sealed'>): Promise<void> => {
+export const updatePasskey = async (
+  database: Queryable,
+  { id, sealed }: Pick<PasskeyRow, 'id' | 'sealed'>,
+): Promise<void> => {
   await database.query('update auth.passkey set sealed = $2 where id = $1', [id, sealed]);
 };
 
 /** Answers which there were. */
 export const deletePasskeysOf = async (database: Queryable, userId: UserId): Promise<readonly string[]> => {
-  const { rows } = await database.query<{ id: string }>('delete from auth.passkey where user_id = $1 returning id', [userId]);
+  const { rows } = await database.query<{ id: string }>(
+    'delete from auth.passkey where user_id = $1 returning id',
+    [userId],
+  );
   return rows.map(({ id }) => id);
 };
 
 /** Answers whether it was theirs. */
 export const deletePasskey = async (database: Queryable, userId: UserId, id: string): Promise<boolean> => {
-  const { rowCount } = await database.query('delete from auth.passkey where user_id = $1 and id = $2', [userId, id]);
+  const { rowCount } = await database.query('delete from auth.passkey where user_id = $1 and id = $2', [
+    userId,
+    id,
+  ]);
   return rowCount === 1;
 };

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { from, password, titleOf, verifier } from '../../test/engines/account-visit.ts';
 import { passkeyFormIn } from '../../test/engines/authenticator.ts';
-import { minutesLater, type OwnAccount, openAccountWorld, openOwnAccount } from '../../test/engines/own-account.ts';
+import {
+  minutesLater,
+  type OwnAccount,
+  openAccountWorld,
+  openOwnAccount,
+} from '../../test/engines/own-account.ts';
 import { passkeyVisits } from '../../test/engines/passkey-visits.ts';
 import { setUpCodes } from '../../test/engines/second-factor.ts';
 import type { Seen } from '../../testing/http/browser-by-hand.ts';
@@ -40,29 +45,40 @@ describe('a passkey', () => {
   test('is renamed and removed, by its owner alone', async () => {
     const { person, account, key } = await withPasskey();
     const { account: other } = await world.signedIn();
-    const { rows } = await world.site.pool.query<{ id: string }>('select id from auth.passkey where user_id = $1', [person.userId]);
+    const { rows } = await world.site.pool.query<{ id: string }>(
+      'select id from auth.passkey where user_id = $1',
+      [person.userId],
+    );
     const id = rows[0]?.id ?? '';
     const theirs = passkeyFormIn((await other.get('/account/passkeys')).body).fields;
     for (const fields of [{ do: 'remove' }, { do: 'rename', name: 'Mine now' }])
-      await other.browser.post(`${world.site.url}/account/passkeys`, { token: theirs.token ?? '', id, ...fields }, from());
+      await other.browser.post(
+        `${world.site.url}/account/passkeys`,
+        { token: theirs.token ?? '', id, ...fields },
+        from(),
+      );
     const page = await account.get('/account/passkeys');
     expect(page.body).toContain('<h2>Key ring</h2>');
     const { token = '' } = passkeyFormIn(page.body).fields;
     const change = async (fields: Record<string, string>) =>
-      account.browser.follow(await account.browser.post(`${world.site.url}/account/passkeys`, { token, id, ...fields }, from()));
+      account.browser.follow(
+        await account.browser.post(`${world.site.url}/account/passkeys`, { token, id, ...fields }, from()),
+      );
     expect((await change({ do: 'rename', name: ' Blue key ' })).body).toContain('<h2>Blue key</h2>');
     const nameless = await change({ do: 'rename', name: ' '.repeat(3) });
     expect([nameless.status, nameless.body.includes('<a href="#rename">')]).toEqual([422, true]);
     expect(nameless.body).toMatch(/value=" {3}" aria-label="New name of Blue key" id="rename"/);
     const long = await change({ do: 'add', ticket: '', credential: '', name: 'x'.repeat(101) });
-    expect([long.status, long.body.includes('<a href="#name">'), long.body.includes(`value="${'x'.repeat(101)}"`)]).toEqual([
-      422,
-      true,
-      true,
-    ]);
+    expect([
+      long.status,
+      long.body.includes('<a href="#name">'),
+      long.body.includes(`value="${'x'.repeat(101)}"`),
+    ]).toEqual([422, true, true]);
     expect((await change({ do: 'remove' })).body).toContain('The passkey is removed');
     expect((await signInBy(key)).answer.status).toBe(422);
-    expect(await world.visit.eventOf('account.passkey_removed', person.userId)).toMatchObject({ data: { passkeyId: id } });
+    expect(await world.visit.eventOf('account.passkey_removed', person.userId)).toMatchObject({
+      data: { passkeyId: id },
+    });
   });
 
   test('is removed by an operator, with all others of the account', async () => {
@@ -72,7 +88,9 @@ describe('a passkey', () => {
     const by = { actor: 'system:command-line', client: null, requestId: 'r-1' } as const;
     expect(await removePasskeysOf({ pool, record: auth.record }, person.userId, by)).toBe(true);
     expect(await removePasskeysOf({ pool, record: auth.record }, person.userId, by)).toBe(false);
-    expect(await world.visit.eventOf('account.passkey_removed', person.userId)).toMatchObject({ metadata: { actor: by.actor } });
+    expect(await world.visit.eventOf('account.passkey_removed', person.userId)).toMatchObject({
+      metadata: { actor: by.actor },
+    });
     expect((await signInBy(key)).answer.status).toBe(422);
     expect((await signInBy(other)).answer.status).toBe(303);
   });
@@ -84,7 +102,8 @@ describe('a passkey', () => {
       [person.userId],
     );
     expect(rows).toHaveLength(1);
-    for (const { row } of rows) for (const secret of ['Key ring', key.credentialId]) expect(row).not.toContain(secret);
+    for (const { row } of rows)
+      for (const secret of ['Key ring', key.credentialId]) expect(row).not.toContain(secret);
   });
 
   test('is erased with the person', async () => {
@@ -110,15 +129,22 @@ describe('the sign-in page', () => {
     const account = openOwnAccount(world.site);
     const asked = [];
     for (const hint of [person.email, 'nobody@example.com']) {
-      const page = await account.browser.follow(await account.browser.get(world.visit.authorizeUrl({ login_hint: hint })));
+      const page = await account.browser.follow(
+        await account.browser.get(world.visit.authorizeUrl({ login_hint: hint })),
+      );
       const { challenge, ...options } = passkeyFormIn(page.body).options;
       asked.push(options);
       expect(challenge).toMatch(/^[\w-]{43}$/);
-      expect(page.headers.get('content-security-policy')).toContain(`script-src ${world.site.url}/account/passkey.js; `);
+      expect(page.headers.get('content-security-policy')).toContain(
+        `script-src ${world.site.url}/account/passkey.js; `,
+      );
       expect(page.body.match(/<script/g)).toHaveLength(1);
       const scriptUrl = /<script src="([^"]+)" type="module"><\/script>/.exec(page.body)?.[1] ?? '';
       const script = await fetch(scriptUrl);
-      expect([script.status, script.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8']);
+      expect([script.status, script.headers.get('content-type')]).toEqual([
+        200,
+        'text/javascript; charset=utf-8',
+      ]);
       expect(script.headers.get('cache-control')).toContain('immutable');
       expect((await fetch(`${scriptUrl}x`)).headers.get('cache-control')).toBe('no-store');
     }
@@ -137,7 +163,9 @@ describe('the sign-in page', () => {
       while (seen.location?.startsWith(world.site.url)) seen = await account.browser.get(seen.location);
       return claimsFor(new URL(seen.location ?? '').searchParams.get('code') ?? '');
     };
-    const byPasskey = await amrOf((account, page) => send(account, page, key.get(passkeyFormIn(page.body).options)));
+    const byPasskey = await amrOf((account, page) =>
+      send(account, page, key.get(passkeyFormIn(page.body).options)),
+    );
     expect(byPasskey).toMatchObject({ amr: ['hwk', 'user', 'mfa'] });
     const person = await world.aPerson();
     const byPassword = await amrOf((account, page) => account.send(page, { email: person.email, password }));
@@ -147,7 +175,12 @@ describe('the sign-in page', () => {
 
 /** What the ID token says that the code is exchanged for. */
 const claimsFor = async (code: string): Promise<unknown> => {
-  const form = { grant_type: 'authorization_code', client_id: 'annals-app', redirect_uri: `${world.site.appUrl}/callback`, code };
+  const form = {
+    grant_type: 'authorization_code',
+    client_id: 'annals-app',
+    redirect_uri: `${world.site.appUrl}/callback`,
+    code,
+  };
   const response = await fetch(`${world.site.url}/token`, {
     method: 'POST',
     body: new URLSearchParams({ ...form, code_verifier: verifier }),

@@ -9,7 +9,13 @@ import { lockPerson } from '../accounts/person-table.ts';
 import type { ReadProfile } from '../provider/profile.ts';
 import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log.ts';
 import type { RecordSeal } from '../storage/seal-record.ts';
-import { parseAuthentication, type RelyingParty, registrationOptions, verifyAuthentication, verifyRegistration } from './ceremony.ts';
+import {
+  parseAuthentication,
+  type RelyingParty,
+  registrationOptions,
+  verifyAuthentication,
+  verifyRegistration,
+} from './ceremony.ts';
 import {
   deletePasskey,
   deletePasskeysOf,
@@ -21,7 +27,12 @@ import {
   updatePasskey,
 } from './passkey-table.ts';
 
-type Passkey = { readonly id: string; readonly name: string; readonly madeAt: Date; readonly usedAt: Date | null };
+type Passkey = {
+  readonly id: string;
+  readonly name: string;
+  readonly madeAt: Date;
+  readonly usedAt: Date | null;
+};
 
 /** Passkeys of people: who has one signs in without a password and without a name. */
 export type Passkeys = {
@@ -33,7 +44,10 @@ export type Passkeys = {
   rename(userId: UserId, id: string, name: string): Promise<boolean>;
   remove(userId: UserId, id: string, by: SecurityCircumstances): Promise<boolean>;
   /** Who it is that has signed this challenge. */
-  holderOf(answer: Answer, by: Pick<SecurityCircumstances, 'client' | 'requestId'>): Promise<Holder | undefined>;
+  holderOf(
+    answer: Answer,
+    by: Pick<SecurityCircumstances, 'client' | 'requestId'>,
+  ): Promise<Holder | undefined>;
 };
 
 /** What came from a browser, as text, and the challenge that it was given. */
@@ -69,17 +83,30 @@ export const createPasskeys = (dependencies: Dependencies): Passkeys => {
   const { pool, seal, keys, record, readProfile, rp } = dependencies;
   const opened = (userId: UserId) => openPasskeys(dependencies, userId);
   return {
-    of: async (userId) => (await opened(userId)).map(({ row: { id, madeAt, usedAt }, kept: { name } }) => ({ id, name, madeAt, usedAt })),
+    of: async (userId) =>
+      (await opened(userId)).map(({ row: { id, madeAt, usedAt }, kept: { name } }) => ({
+        id,
+        name,
+        madeAt,
+        usedAt,
+      })),
     async optionsFor(userId, challenge) {
       const { name = '', email = '' } = await readProfile(userId);
       const known = (await opened(userId)).map(({ kept }) => credentialOf(kept));
-      return registrationOptions(rp, { owner: { handle: handleOf(seal, userId), email, name: name || email }, challenge, known });
+      return registrationOptions(rp, {
+        owner: { handle: handleOf(seal, userId), email, name: name || email },
+        challenge,
+        known,
+      });
     },
     add: (userId, made, by) => add(dependencies, userId, made, by),
     async rename(userId, id, name) {
       const found = (await opened(userId)).find(({ row }) => row.id === id);
       if (found === undefined) return false;
-      await updatePasskey(pool, { id, sealed: await sealed({ keys }, userId, { id, kept: { ...found.kept, name } }) });
+      await updatePasskey(pool, {
+        id,
+        sealed: await sealed({ keys }, userId, { id, kept: { ...found.kept, name } }),
+      });
       return true;
     },
     async remove(userId, id, by) {
@@ -98,7 +125,8 @@ export const removePasskeysOf = async (
   by: SecurityCircumstances,
 ): Promise<boolean> => {
   const removed = await deletePasskeysOf(pool, userId);
-  for (const passkeyId of removed) await record({ type: 'account.passkey_removed', data: { userId, passkeyId } }, by);
+  for (const passkeyId of removed)
+    await record({ type: 'account.passkey_removed', data: { userId, passkeyId } }, by);
   return removed.length > 0;
 };
 
@@ -113,7 +141,13 @@ const add = async (
   const { credential, isSynced } = registered;
   const id = randomBytes(ID_BYTES).toString('base64url');
   const publicKey = Buffer.from(credential.publicKey).toString('base64url');
-  const kept: Kept = { name, credentialId: credential.id, publicKey, transports: credential.transports ?? [], isSynced };
+  const kept: Kept = {
+    name,
+    credentialId: credential.id,
+    publicKey,
+    transports: credential.transports ?? [],
+    isSynced,
+  };
   const row = { id, userId, credentialHash: hashOf(seal, credential.id), counter: credential.counter };
   const passkey = { ...row, sealed: await sealed({ keys }, userId, { id, kept }) };
   const isAdded = await inTransaction(pool, async (connection) => {
@@ -142,7 +176,10 @@ const holderOf = async (
   if (counter === undefined) return undefined;
   if (await notePasskeyUse(pool, id, counter)) return { userId, isSynced: kept.isSynced };
   // Two authenticators have the same key, so one of them is a copy.
-  await record({ type: 'account.passkey_refused', data: { userId, passkeyId: id } }, { ...by, actor: 'anonymous' });
+  await record(
+    { type: 'account.passkey_refused', data: { userId, passkeyId: id } },
+    { ...by, actor: 'anonymous' },
+  );
   onRefused(userId);
   return undefined;
 };
@@ -160,7 +197,8 @@ const sealed = async (
   { keys }: Pick<Dependencies, 'keys'>,
   userId: UserId,
   { id, kept }: { readonly id: string; readonly kept: Kept },
-): Promise<Buffer> => sealBytes(await keys.obtain(userId), Buffer.from(JSON.stringify(kept)), placeOf(userId, id));
+): Promise<Buffer> =>
+  sealBytes(await keys.obtain(userId), Buffer.from(JSON.stringify(kept)), placeOf(userId, id));
 
 /** It was sealed here. */
 const unsealed = (key: Parameters<typeof unseal>[0], { userId, id, sealed }: PasskeyRow): Kept =>
@@ -175,7 +213,10 @@ const credentialOf = ({ credentialId, publicKey, transports }: Kept): WebAuthnCr
   transports: [...transports],
 });
 
-/** What authenticators call somebody by: nobody can tell whose it is, and it is the same for all passkeys of one person. */
+/**
+ * What authenticators call somebody by: nobody can tell whose it is, and it is the same for all passkeys of
+ * one person.
+ */
 const handleOf = (seal: RecordSeal, userId: UserId): Buffer => seal.hash('passkey user', String(userId));
 
 const hashOf = (seal: RecordSeal, credentialId: string): Buffer => seal.hash('passkey', credentialId);

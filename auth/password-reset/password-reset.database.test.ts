@@ -24,7 +24,8 @@ afterAll(async () => {
 
 const next = 'a wholly new password';
 const aPerson = () => somebodyAt(site);
-const typesIn = async (stream: StreamName) => (await Array.fromAsync(site.eventLog.read(stream))).flat().map(({ type }) => type);
+const typesIn = async (stream: StreamName) =>
+  (await Array.fromAsync(site.eventLog.read(stream))).flat().map(({ type }) => type);
 const WEBHOOK = {
   url: 'https://example.com/hook',
   eventTypes: ['article.published'],
@@ -40,7 +41,9 @@ const WEBHOOK = {
 describe('a forgotten password', () => {
   const ask = async (email: string, address?: string) => {
     const account = openOwnAccount(site);
-    return account.browser.follow(await account.send(await account.get('/account/reset'), { email }, from(address)));
+    return account.browser.follow(
+      await account.send(await account.get('/account/reset'), { email }, from(address)),
+    );
   };
   const linkFor = async (email: string, after?: number) => {
     await ask(email);
@@ -49,7 +52,9 @@ describe('a forgotten password', () => {
   const choose = async (link: string, chosen = next) => {
     const account = openOwnAccount(site);
     const page = await account.browser.get(link);
-    return page.status === 200 ? account.browser.follow(await account.send(page, { password: chosen })) : page;
+    return page.status === 200
+      ? account.browser.follow(await account.send(page, { password: chosen }))
+      : page;
   };
 
   test('is replaced by a link, once, which ends everything that was signed in', async () => {
@@ -62,7 +67,9 @@ describe('a forgotten password', () => {
     await signInToAccount(site, { ...person, password: next });
     const told = await smtp.mailTo(person.email, 1);
     expect(told.subject).toBe('Your password was changed');
-    expect(told.text).toContain(`Your passkeys and the codes from your app are as they were. Look at them: ${site.url}/account/security`);
+    expect(told.text).toContain(
+      `Your passkeys and the codes from your app are as they were. Look at them: ${site.url}/account/security`,
+    );
   });
 
   test('is answered alike for an address of nobody, to which nothing is sent', async () => {
@@ -80,9 +87,14 @@ describe('a forgotten password', () => {
     expect((await smtp.mailTo(person.email)).subject).toBe('How you sign in was changed');
     await choose(await linkFor(person.email, 1));
     const account = openOwnAccount(site);
-    const question = await account.send(await account.get('/account'), { email: person.email, password: next });
+    const question = await account.send(await account.get('/account'), {
+      email: person.email,
+      password: next,
+    });
     expect([question.status, titleOf(question)]).toEqual([200, 'Enter a code']);
-    expect(titleOf(await account.browser.follow(await account.send(question, { code: app.next() })))).toBe('Your account');
+    expect(titleOf(await account.browser.follow(await account.send(question, { code: app.next() })))).toBe(
+      'Your account',
+    );
   });
 
   test('removes what somebody else has added to an account that its owner never confirmed', async () => {
@@ -93,15 +105,22 @@ describe('a forgotten password', () => {
     await site.pool.query('update auth.person set confirmed_at = now() where user_id = $1', [userId]);
     await setUpCodes(thief);
     await site.pool.query('update auth.person set confirmed_at = null where user_id = $1', [userId]);
-    const { id: webhookId } = await site.gateway.send({ type: 'RegisterWebhook', ...WEBHOOK }, by(as(userId)));
-    await site.pool.query(`insert into auth.passkey (id, user_id, credential_hash, sealed, counter) values ('theirs', $1, 'x', 'x', 0)`, [
-      userId,
-    ]);
+    const { id: webhookId } = await site.gateway.send(
+      { type: 'RegisterWebhook', ...WEBHOOK },
+      by(as(userId)),
+    );
+    await site.pool.query(
+      `insert into auth.passkey (id, user_id, credential_hash, sealed, counter) values ('theirs', $1, 'x', 'x', 0)`,
+      [userId],
+    );
     await choose(await linkFor(email, 1));
     expect(titleOf(await thief.get('/account'))).toBe('Sign in');
     const owner = await signInToAccount(site, { email, password: next });
     for (const table of ['passkey', 'second_factor', 'recovery_code'])
-      expect((await site.pool.query(`select from auth.${table} where user_id = $1`, [userId])).rowCount, table).toBe(0);
+      expect(
+        (await site.pool.query(`select from auth.${table} where user_id = $1`, [userId])).rowCount,
+        table,
+      ).toBe(0);
     await until(
       () => typesIn(streamName('webhook', webhookId)),
       (types) => types.at(-1) === 'webhook.deleted',
@@ -138,7 +157,10 @@ describe('a forgotten password', () => {
   test.each<[string, (link: string, person: { userId: UserId; email: string }) => Promise<void>]>([
     [
       'half an hour',
-      async () => void (await site.pool.query(`update auth.password_reset set expires_at = expires_at - interval '30 minutes'`)),
+      async () =>
+        void (await site.pool.query(
+          `update auth.password_reset set expires_at = expires_at - interval '30 minutes'`,
+        )),
     ],
     ['another one was used', async (_link, { email }) => void (await choose(await linkFor(email, 1)))],
     [
@@ -151,7 +173,9 @@ describe('a forgotten password', () => {
     [
       'the address was changed',
       async (_link, person) =>
-        void (await (await signInToAccount(site, { ...person, password })).fill('/account/profile', { name: 'Ada', email: anAddress() })),
+        void (await (
+          await signInToAccount(site, { ...person, password })
+        ).fill('/account/profile', { name: 'Ada', email: anAddress() })),
     ],
     [
       'the account was deleted',
@@ -185,7 +209,9 @@ describe('a forgotten password', () => {
   test('stands in the database as a digest alone', async () => {
     const { email } = await aPerson();
     const link = new URL(await linkFor(email)).searchParams.get('link') ?? 'none';
-    const { rows } = await site.pool.query<{ row: string }>('select password_reset::text as row from auth.password_reset');
+    const { rows } = await site.pool.query<{ row: string }>(
+      'select password_reset::text as row from auth.password_reset',
+    );
     expect(rows.length).toBeGreaterThan(0);
     for (const { row } of rows) expect(row).not.toContain(link);
   });
@@ -193,7 +219,8 @@ describe('a forgotten password', () => {
   test('is asked for five times, whether or not there is such an account, and then no more for a while', async () => {
     for (const email of [(await aPerson()).email, anAddress()]) {
       const statuses: number[] = [];
-      for (let times = 1; times <= 6; times += 1) statuses.push((await ask(email, `192.0.2.${times}`)).status);
+      for (let times = 1; times <= 6; times += 1)
+        statuses.push((await ask(email, `192.0.2.${times}`)).status);
       expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
     }
   });

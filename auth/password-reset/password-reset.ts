@@ -18,8 +18,9 @@ export type PasswordResets = {
   /** Whose it is, as long as it is good. */
   find(link: string): Promise<UserId | undefined>;
   /**
-   * Sets the password, and ends everything that was opened with the one before it. The first link that came by mail also removes passkeys,
-   * codes and webhooks: until then nobody has shown that the account is theirs. Returns false for a link that is not good.
+   * Sets the password, and ends everything that was opened with the one before it. The first link that came
+   * by mail also removes passkeys, codes and webhooks: until then nobody has shown that the account is
+   * theirs. Returns false for a link that is not good.
    */
   use(link: string, password: string, requestId: string): Promise<boolean>;
 };
@@ -54,7 +55,9 @@ export const createPasswordResets = (dependencies: Dependencies): PasswordResets
       const isFirst = found.isMailed && !(await isConfirmed(pool, userId));
       if (isFirst) await removeOtherWays(dependencies, userId, by);
       const taken = await inTransaction(pool, async (connection) => {
-        const isTaken = (await takeReset(connection, digestOf(link))) !== undefined && (await setPhc(connection, userId, phc));
+        const isTaken =
+          (await takeReset(connection, digestOf(link))) !== undefined &&
+          (await setPhc(connection, userId, phc));
         // A link ends with its address, so what the account has here is where the link went.
         return isTaken ? { emailHash: await selectEmailHash(connection, userId) } : undefined;
       });
@@ -63,7 +66,8 @@ export const createPasswordResets = (dependencies: Dependencies): PasswordResets
       if (isFirst) {
         // Once more, because what was signed in until now may have added something.
         await removeOtherWays(dependencies, userId, by);
-        // The command role ends webhooks because of it. If the log does not answer, the next link begins again.
+        // The command role ends webhooks because of it. If the log does not answer, the next link begins
+        // again.
         await recordOrFail({ type: 'account.reclaimed', data: { userId } }, by);
         if (taken.emailHash !== null) await confirm(pool, { userId, emailHash: taken.emailHash });
       }
@@ -74,7 +78,11 @@ export const createPasswordResets = (dependencies: Dependencies): PasswordResets
 };
 
 /** All by which somebody signs in beside the password. */
-const removeOtherWays = async (dependencies: Dependencies, userId: UserId, by: SecurityCircumstances): Promise<void> => {
+const removeOtherWays = async (
+  dependencies: Dependencies,
+  userId: UserId,
+  by: SecurityCircumstances,
+): Promise<void> => {
   await removePasskeysOf(dependencies, userId, by);
   await turnOffSecondFactor(dependencies, userId, by);
 };

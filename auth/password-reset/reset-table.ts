@@ -7,9 +7,17 @@ type Queryable = Pick<Pool, 'query'>;
 export const migratePasswordResets = (pool: Pool): Promise<void> =>
   migrate(pool, 'auth-password-reset', new URL('./migrations/', import.meta.url));
 
-type Reset = { readonly digest: Buffer; readonly userId: UserId; readonly lifetimeS: number; readonly isMailed: boolean };
+type Reset = {
+  readonly digest: Buffer;
+  readonly userId: UserId;
+  readonly lifetimeS: number;
+  readonly isMailed: boolean;
+};
 
-export const insertReset = async (database: Queryable, { digest, userId, lifetimeS, isMailed }: Reset): Promise<void> => {
+export const insertReset = async (
+  database: Queryable,
+  { digest, userId, lifetimeS, isMailed }: Reset,
+): Promise<void> => {
   await database.query('delete from auth.password_reset where expires_at < now()');
   await database.query(
     `insert into auth.password_reset (digest, user_id, expires_at, is_mailed) values ($1, $2, now() + $3 * interval '1 second', $4)`,

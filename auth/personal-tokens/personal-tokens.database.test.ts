@@ -49,13 +49,19 @@ afterAll(async () => {
 });
 
 const ask = async (token: string, path: string, init: RequestInit = {}, at = site): Promise<Answer> => {
-  const headers = { Authorization: `Bearer ${token}`, ...(init.body !== undefined && { 'Content-Type': 'application/json' }) };
+  const headers = {
+    Authorization: `Bearer ${token}`,
+    ...(init.body !== undefined && { 'Content-Type': 'application/json' }),
+  };
   const response = await fetch(`${at.url}${path}`, { ...init, headers });
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
 };
 
-const tokensOf = async (person: TestPerson, scope = SCOPES.join(' ')): Promise<Readonly<Record<string, unknown>>> => {
+const tokensOf = async (
+  person: TestPerson,
+  scope = SCOPES.join(' '),
+): Promise<Readonly<Record<string, unknown>>> => {
   const { code, verifier } = await obtainCode(site.auth, person, { client_id: clientId, scope });
   const form = {
     grant_type: 'authorization_code',
@@ -66,10 +72,13 @@ const tokensOf = async (person: TestPerson, scope = SCOPES.join(' ')): Promise<R
   };
   return (await post(site.auth, '/token', form)).body;
 };
-const accessTokenOf = async (person: TestPerson, scope?: string): Promise<string> => String((await tokensOf(person, scope)).access_token);
+const accessTokenOf = async (person: TestPerson, scope?: string): Promise<string> =>
+  String((await tokensOf(person, scope)).access_token);
 
-const create = (token: string, body: object = wanted) => ask(token, '/account/tokens', { method: 'POST', body: JSON.stringify(body) });
-const list = async (token: string) => (await ask(token, '/account/tokens')).body as unknown as readonly Record<string, unknown>[];
+const create = (token: string, body: object = wanted) =>
+  ask(token, '/account/tokens', { method: 'POST', body: JSON.stringify(body) });
+const list = async (token: string) =>
+  (await ask(token, '/account/tokens')).body as unknown as readonly Record<string, unknown>[];
 
 const somebody = async (role: 'author' | 'admin' = 'author') => {
   const person = await registerPerson(site.auth, role);
@@ -88,14 +97,25 @@ describe('creating', () => {
   test('answers the token once; the list has all but that', async () => {
     const { person, token } = await somebody();
     const { status, body, headers } = await create(token);
-    expect([status, headers.get('cache-control'), headers.get('location')]).toEqual([201, 'no-store', `/account/tokens/${body.id}`]);
+    expect([status, headers.get('cache-control'), headers.get('location')]).toEqual([
+      201,
+      'no-store',
+      `/account/tokens/${body.id}`,
+    ]);
     expect(isPersonalToken(String(body.token))).toBe(true);
     const { token: secret, ...shown } = body;
     expect(await list(token)).toEqual([{ ...shown, lastUsedAt: null }]);
-    expect(shown).toMatchObject({ name: 'Nightly import', scopes: wanted.scopes, expiresAt: wanted.expiresAt });
-    const { rows } = await site.auth.pool.query('select * from auth.personal_token where user_id = $1', [person.userId]);
+    expect(shown).toMatchObject({
+      name: 'Nightly import',
+      scopes: wanted.scopes,
+      expiresAt: wanted.expiresAt,
+    });
+    const { rows } = await site.auth.pool.query('select * from auth.personal_token where user_id = $1', [
+      person.userId,
+    ]);
     const kept = JSON.stringify(rows);
-    for (const hidden of [String(secret), String(secret).slice(11, 54), 'Nightly']) expect(kept).not.toContain(hidden);
+    for (const hidden of [String(secret), String(secret).slice(11, 54), 'Nightly'])
+      expect(kept).not.toContain(hidden);
   });
 
   test.each<[string, object]>([
@@ -110,7 +130,10 @@ describe('creating', () => {
     ['a member that there is not', { userId: 1 }],
   ])('is refused with %s', async (_, wrong) => {
     const { token } = await somebody();
-    expect(await create(token, { ...wanted, ...wrong })).toMatchObject({ status: 422, body: { code: 'invalid_request' } });
+    expect(await create(token, { ...wanted, ...wrong })).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_request' },
+    });
   });
 
   test('gives no scope that the caller has not', async () => {
@@ -119,27 +142,42 @@ describe('creating', () => {
       status: 403,
       body: { code: 'insufficient_scope' },
     });
-    expect(await create(await accessTokenOf(await registerPerson(site.auth), 'read:articles'))).toMatchObject({ status: 403 });
+    expect(await create(await accessTokenOf(await registerPerson(site.auth), 'read:articles'))).toMatchObject(
+      { status: 403 },
+    );
   });
 
   test('needs a recent sign-in, which the challenge says', async () => {
     const { refresh_token } = await tokensOf(await registerPerson(site.auth));
     using _ = minutesLater(11);
     const form = { grant_type: 'refresh_token', refresh_token: String(refresh_token), client_id: clientId };
-    const { status, body, headers } = await create(String((await post(site.auth, '/token', form)).body.access_token));
+    const { status, body, headers } = await create(
+      String((await post(site.auth, '/token', form)).body.access_token),
+    );
     expect([status, body.code]).toEqual([401, 'sign_in_too_old']);
-    expect(headers.get('www-authenticate')).toMatch(/^Bearer error="insufficient_user_authentication", .*max_age="600"/);
+    expect(headers.get('www-authenticate')).toMatch(
+      /^Bearer error="insufficient_user_authentication", .*max_age="600"/,
+    );
   });
 
   test('is not for services, which never sign in', async () => {
-    const service = await registerClient(site.auth, { ...serviceClient, scopes: SCOPES, defaultScopes: SCOPES });
+    const service = await registerClient(site.auth, {
+      ...serviceClient,
+      scopes: SCOPES,
+      defaultScopes: SCOPES,
+    });
     const { body } = await post(site.auth, '/token', { grant_type: 'client_credentials' }, basic(service));
-    expect(await create(String(body.access_token))).toMatchObject({ status: 401, body: { code: 'sign_in_too_old' } });
+    expect(await create(String(body.access_token))).toMatchObject({
+      status: 401,
+      body: { code: 'sign_in_too_old' },
+    });
   });
 
   test('ends at as many as one may have, also where many come at once', async () => {
     const { token } = await somebody();
-    const statuses = await Promise.all(Array.from({ length: TOKENS_MAX + 5 }, async () => (await create(token)).status));
+    const statuses = await Promise.all(
+      Array.from({ length: TOKENS_MAX + 5 }, async () => (await create(token)).status),
+    );
     expect(statuses.toSorted()).toEqual([...Array(TOKENS_MAX).fill(201), ...Array(5).fill(409)]);
   });
 });
@@ -149,7 +187,10 @@ describe('a token', () => {
     const { made } = await somebodyWithToken('admin');
     expect(await isAdmin(made.token)).toBe(200);
     expect(await isAdmin(made.token, other)).toBe(200);
-    expect(await ask(made.token, '/account/tokens')).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
+    expect(await ask(made.token, '/account/tokens')).toMatchObject({
+      status: 403,
+      body: { code: 'insufficient_scope' },
+    });
   });
 
   test('gives nobody more than their role allows', async () => {
@@ -190,13 +231,20 @@ describe('a token', () => {
     ['a beginning alone', () => 'annals_pat_'],
   ])('is refused if it is %s', async (_, token) => {
     const { status, body, headers } = await ask(token(), '/account/tokens');
-    expect([status, body.code, headers.get('content-type')]).toEqual([401, 'invalid_token', 'application/problem+json; charset=utf-8']);
+    expect([status, body.code, headers.get('content-type')]).toEqual([
+      401,
+      'invalid_token',
+      'application/problem+json; charset=utf-8',
+    ]);
   });
 
   test('ends at its end', async () => {
     const { made } = await somebodyWithToken('admin');
     expect(await isAdmin(made.token)).toBe(200);
-    await site.auth.pool.query(`update auth.personal_token set expires_at = now() - interval '1 second' where id = $1`, [made.id]);
+    await site.auth.pool.query(
+      `update auth.personal_token set expires_at = now() - interval '1 second' where id = $1`,
+      [made.id],
+    );
     const { body } = await ask(made.token, '/clients', {}, await freshProcess());
     expect(body).toMatchObject({ code: 'invalid_token', detail: 'The token has expired.' });
   });
@@ -204,13 +252,18 @@ describe('a token', () => {
   test('ends with its user', async () => {
     const { person, made } = await somebodyWithToken('admin');
     expect(await isAdmin(made.token, other)).toBe(200);
-    await site.auth.gateway.send({ type: 'DeleteUser', userId: person.userId }, { caller: system, requestId: randomUUID() });
+    await site.auth.gateway.send(
+      { type: 'DeleteUser', userId: person.userId },
+      { caller: system, requestId: randomUUID() },
+    );
     await until(
       () => isAdmin(made.token, other),
       (status) => status === 401,
       WITHIN_MS,
     );
-    const { rows } = await site.auth.pool.query('select from auth.personal_token where user_id = $1', [person.userId]);
+    const { rows } = await site.auth.pool.query('select from auth.personal_token where user_id = $1', [
+      person.userId,
+    ]);
     expect(rows).toEqual([]);
   });
 
@@ -234,7 +287,9 @@ describe('revoking', () => {
     const { made, session } = await somebodyWithToken('admin');
     const kept = (await create(session)).body as Made;
     for (const at of [site, other]) expect(await isAdmin(made.token, at)).toBe(200);
-    expect(await ask(session, `/account/tokens/${made.id}`, { method: 'DELETE' })).toMatchObject({ status: 204 });
+    expect(await ask(session, `/account/tokens/${made.id}`, { method: 'DELETE' })).toMatchObject({
+      status: 204,
+    });
     for (const at of [site, other])
       await until(
         () => isAdmin(made.token, at),
@@ -252,7 +307,9 @@ describe('revoking', () => {
   test('is for the owner alone', async () => {
     const { made, session } = await somebodyWithToken();
     const { token } = await somebody('admin');
-    expect(await ask(token, `/account/tokens/${made.id}`, { method: 'DELETE' })).toMatchObject({ status: 404 });
+    expect(await ask(token, `/account/tokens/${made.id}`, { method: 'DELETE' })).toMatchObject({
+      status: 404,
+    });
     expect(await list(session)).toHaveLength(1);
   });
 

@@ -13,7 +13,9 @@ import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log
 import { deletePersonalTokensOf, insertToken, selectTokensOf, type TokenRow } from './token-table.ts';
 
 /** A personal access token as its owner sees it: without the secret. */
-export type PersonalToken = Pick<TokenRow, 'id' | 'scopes' | 'madeAt' | 'expiresAt' | 'usedAt'> & { readonly name: string };
+export type PersonalToken = Pick<TokenRow, 'id' | 'scopes' | 'madeAt' | 'expiresAt' | 'usedAt'> & {
+  readonly name: string;
+};
 
 type Wanted = Pick<PersonalToken, 'name' | 'scopes' | 'expiresAt'>;
 
@@ -22,9 +24,20 @@ export type OwnTokens = {
   /** Also those that have expired lately; the newest first. */
   of(userId: UserId): Promise<readonly PersonalToken[]>;
   /** The secret is in this answer and nowhere else. Undefined if the person has too many. */
-  make(userId: UserId, wanted: Wanted, by: SecurityCircumstances): Promise<{ made: PersonalToken; secret: string } | undefined>;
-  /** Ends those that are named, or all; every resource server refuses them within seconds. Answers which there were. */
-  revoke(userId: UserId, ids: readonly string[] | 'all', by: SecurityCircumstances): Promise<readonly string[]>;
+  make(
+    userId: UserId,
+    wanted: Wanted,
+    by: SecurityCircumstances,
+  ): Promise<{ made: PersonalToken; secret: string } | undefined>;
+  /**
+   * Ends those that are named, or all; every resource server refuses them within seconds. Answers which there
+   * were.
+   */
+  revoke(
+    userId: UserId,
+    ids: readonly string[] | 'all',
+    by: SecurityCircumstances,
+  ): Promise<readonly string[]>;
 };
 
 type Dependencies = {
@@ -40,9 +53,16 @@ export const LIFETIME_DAYS_MAX = 365;
 /** In so many days from now. */
 export const daysFromNow = (days: number): Date => new Date(Date.now() + days * DAY_MS);
 
-/** What a token of somebody with a role can be good for: it is never of use beyond the role, and manages no tokens itself. */
+/**
+ * What a token of somebody with a role can be good for: it is never of use beyond the role, and manages no
+ * tokens itself.
+ */
 export const tokenScopesOf = (policy: Policy, role: Role): readonly string[] => {
-  const useful = new Set([...policy.rights.values()].flatMap(({ scope, byRole }) => ((byRole.get(role)?.size ?? 0) > 0 ? [scope] : [])));
+  const useful = new Set(
+    [...policy.rights.values()].flatMap(({ scope, byRole }) =>
+      (byRole.get(role)?.size ?? 0) > 0 ? [scope] : [],
+    ),
+  );
   useful.delete(scopeOf(policy, 'token.manage'));
   return policy.scopes.filter((scope) => useful.has(scope));
 };
@@ -73,7 +93,8 @@ export const createOwnTokens = ({ pool, keys, record }: Dependencies): OwnTokens
       for (const id of deleted) await revoke(connection, 'jti', personalTokenClient(id));
       return deleted;
     });
-    for (const tokenId of revoked) await record({ type: 'account.token_revoked', data: { userId, tokenId } }, by);
+    for (const tokenId of revoked)
+      await record({ type: 'account.token_revoked', data: { userId, tokenId } }, by);
     return revoked;
   },
 });

@@ -20,7 +20,8 @@ import { type TellDependencies, tellOfChange } from '../mail/tell-of-change.ts';
 import type { OwnAccountDependencies } from '../own-account/dependencies.ts';
 import { daysFromNow, LIFETIME_DAYS_MAX, type OwnTokens, type PersonalToken } from './personal-tokens.ts';
 
-type Dependencies = TellDependencies & Pick<OwnAccountDependencies, 'pool'> & { readonly domain: Domain; readonly ownTokens: OwnTokens };
+type Dependencies = TellDependencies &
+  Pick<OwnAccountDependencies, 'pool'> & { readonly domain: Domain; readonly ownTokens: OwnTokens };
 
 const BODY_BYTES_MAX = 16_384;
 /** As for the pages of the account. */
@@ -31,7 +32,11 @@ type Own = Extract<Caller, { kind: 'user' }>;
 
 /** One's own personal access tokens for programs, beside the page for browsers at the same path. */
 export const personalTokenRoutes = (dependencies: Dependencies): Router => {
-  const { listPersonalTokens: list, createPersonalToken, revokePersonalToken: one } = personalTokenOperations(dependencies.domain);
+  const {
+    listPersonalTokens: list,
+    createPersonalToken,
+    revokePersonalToken: one,
+  } = personalTokenOperations(dependencies.domain);
   const read = readJsonBody(BODY_BYTES_MAX, Object.keys(createPersonalToken.body));
   const shared = Router()
     .all(routeOf(list), forPrograms)
@@ -58,7 +63,10 @@ const show =
   ({ ownTokens }: Dependencies): RequestHandler =>
   async (request, response) => {
     const { userId } = ownerIn(request);
-    answerJson(request, response, { text: JSON.stringify((await ownTokens.of(userId)).map(representationOf)), version: 0 });
+    answerJson(request, response, {
+      text: JSON.stringify((await ownTokens.of(userId)).map(representationOf)),
+      version: 0,
+    });
   };
 
 const create =
@@ -75,7 +83,10 @@ const create =
     if (created === undefined) throw new Rejection('too_many_tokens');
     tellOfToken(dependencies, caller, created.made);
     response.status(201).location(`/account/tokens/${created.made.id}`);
-    answerJson(request, response, { text: JSON.stringify({ ...representationOf(created.made), token: created.secret }), version: 0 });
+    answerJson(request, response, {
+      text: JSON.stringify({ ...representationOf(created.made), token: created.secret }),
+      version: 0,
+    });
   };
 
 /** No token makes others, and none lives for longer than a year. */
@@ -83,7 +94,11 @@ const formIn = (domain: Domain) =>
   personalTokenForms(domain).NewPersonalToken.transform(({ expiresAt, ...wanted }, context) => {
     const at = new Date(expiresAt);
     if (at > new Date() && at <= daysFromNow(LIFETIME_DAYS_MAX)) return { ...wanted, expiresAt: at };
-    context.addIssue({ code: 'custom', path: ['expiresAt'], message: `Must be within ${LIFETIME_DAYS_MAX} days from now.` });
+    context.addIssue({
+      code: 'custom',
+      path: ['expiresAt'],
+      message: `Must be within ${LIFETIME_DAYS_MAX} days from now.`,
+    });
     return z.NEVER;
   });
 
@@ -92,7 +107,11 @@ const remove =
   async (request, response) => {
     const caller = callerOf(request);
     const { userId } = ownerIn(request);
-    const revoked = await ownTokens.revoke(userId, [request.params.tokenId], circumstancesOf({ caller, requestId: requestIdOf(request) }));
+    const revoked = await ownTokens.revoke(
+      userId,
+      [request.params.tokenId],
+      circumstancesOf({ caller, requestId: requestIdOf(request) }),
+    );
     if (revoked.length === 0) throw new Rejection('token_not_found');
     response.status(204).end();
   };

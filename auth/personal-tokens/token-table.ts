@@ -20,7 +20,8 @@ export const TOKENS_MAX = 20;
 /** An expired token is listed for so long, so that its owner sees why a script fails. */
 const EXPIRED_KEPT = `interval '30 days'`;
 
-const COLUMNS = 'id, user_id as "userId", sealed, scopes, made_at as "madeAt", expires_at as "expiresAt", used_at as "usedAt"';
+const COLUMNS =
+  'id, user_id as "userId", sealed, scopes, made_at as "madeAt", expires_at as "expiresAt", used_at as "usedAt"';
 
 /** The newest first. */
 export const selectTokensOf = async (database: Queryable, userId: UserId): Promise<readonly TokenRow[]> => {
@@ -35,7 +36,10 @@ export const selectTokensOf = async (database: Queryable, userId: UserId): Promi
 /** In a transaction, for who has locked the person. Undefined if the person has too many, or was deleted. */
 export const insertToken = async (database: Queryable, token: NewToken): Promise<TokenRow | undefined> => {
   const { id, userId, digest, sealed, scopes, expiresAt } = token;
-  await database.query(`delete from auth.personal_token where user_id = $1 and expires_at <= now() - ${EXPIRED_KEPT}`, [userId]);
+  await database.query(
+    `delete from auth.personal_token where user_id = $1 and expires_at <= now() - ${EXPIRED_KEPT}`,
+    [userId],
+  );
   const { rows } = await database.query<TokenRow>(
     `insert into auth.personal_token (id, user_id, digest, sealed, scopes, expires_at)
      select $1, user_id, $3, $4, $5, $6 from auth.person
@@ -48,7 +52,11 @@ export const insertToken = async (database: Queryable, token: NewToken): Promise
 };
 
 /** Answers which of those that are named there were; all, if none is named. */
-export const deletePersonalTokensOf = async (database: Queryable, userId: number, ids?: readonly string[]): Promise<readonly string[]> => {
+export const deletePersonalTokensOf = async (
+  database: Queryable,
+  userId: number,
+  ids?: readonly string[],
+): Promise<readonly string[]> => {
   const { rows } = await database.query<{ id: string }>(
     `delete from auth.personal_token where user_id = $1 and ($2::text[] is null or id = any ($2)) returning id`,
     [userId, ids ?? null],

@@ -12,8 +12,11 @@ export const metadataOf = (client: StoredClient): AdapterPayload => ({
   client_id: client.clientId,
   client_name: client.name,
   // It only has to be there: `compareClientSecret` compares digests.
-  ...(hasSecret(client.tokenEndpointAuthMethod) && { client_secret: client.secretHash?.toString('base64url') }),
-  // The console is ours also where we are reached without TLS; a native application would be asked about each time.
+  ...(hasSecret(client.tokenEndpointAuthMethod) && {
+    client_secret: client.secretHash?.toString('base64url'),
+  }),
+  // The console is ours also where we are reached without TLS; a native application would be asked about each
+  // time.
   application_type: client.clientId !== CONSOLE && areNative(client.redirectUris) ? 'native' : 'web',
   redirect_uris: [...client.redirectUris],
   post_logout_redirect_uris: [...client.postLogoutRedirectUris],
@@ -24,8 +27,11 @@ export const metadataOf = (client: StoredClient): AdapterPayload => ({
   dpop_bound_access_tokens: client.requireDpop,
   require_pushed_authorization_requests: client.requirePar,
   ...(client.jwks && { jwks: client.jwks }),
-  ...(client.tokenEndpointAuthMethod === 'tls_client_auth' && { tls_client_auth_subject_dn: client.tlsClientAuthSubject }),
-  // Who proves itself by a certificate gets tokens that are of use with that certificate only (RFC 8705, section 3).
+  ...(client.tokenEndpointAuthMethod === 'tls_client_auth' && {
+    tls_client_auth_subject_dn: client.tlsClientAuthSubject,
+  }),
+  // Who proves itself by a certificate gets tokens that are of use with that certificate only (RFC 8705,
+  // section 3).
   tls_client_certificate_bound_access_tokens: usesMutualTls(client) && !client.requireDpop,
   allowedScopes: [...client.scopes],
   defaultScopes: [...client.defaultScopes],
@@ -36,6 +42,9 @@ const usesMutualTls = ({ tokenEndpointAuthMethod: method }: StoredClient): boole
   method === 'tls_client_auth' || method === 'self_signed_tls_client_auth';
 
 /** These come back as they were given in `metadataOf`. */
-export const allowedScopesOf = (client: Client): readonly string[] => client.allowedScopes as readonly string[];
-export const defaultScopesOf = (client: Client): readonly string[] => client.defaultScopes as readonly string[];
-export const serviceAccountOf = (client: Client): number | undefined => client.serviceAccount as number | undefined;
+export const allowedScopesOf = (client: Client): readonly string[] =>
+  client.allowedScopes as readonly string[];
+export const defaultScopesOf = (client: Client): readonly string[] =>
+  client.defaultScopes as readonly string[];
+export const serviceAccountOf = (client: Client): number | undefined =>
+  client.serviceAccount as number | undefined;

@@ -1,5 +1,11 @@
 import type { X509Certificate } from 'node:crypto';
-import { type Client, type Configuration, errors, type KoaContextWithOIDC, type TLSClientAuthProperty } from 'oidc-provider';
+import {
+  type Client,
+  type Configuration,
+  errors,
+  type KoaContextWithOIDC,
+  type TLSClientAuthProperty,
+} from 'oidc-provider';
 import { OIDC_SCOPES } from '#shared/clients/settings.ts';
 import { clientCertificateOf, isCertificateVerified } from '#shared/http/client-certificate.ts';
 import { type CorsOrigins, isAllowedOrigin } from '#shared/http/cors.ts';
@@ -49,13 +55,19 @@ export const configurationOf = (settings: ProviderSettings, keys: SigningKeys): 
     'self_signed_tls_client_auth',
     'none',
   ],
-  clientDefaults: { grant_types: [], response_types: [], id_token_signed_response_alg: ALGORITHM, token_endpoint_auth_method: 'none' },
+  clientDefaults: {
+    grant_types: [],
+    response_types: [],
+    id_token_signed_response_alg: ALGORITHM,
+    token_endpoint_auth_method: 'none',
+  },
   extraClientMetadata: { properties: [...EXTRA_CLIENT_METADATA] },
   routes: ROUTES,
   ttl: LIFETIMES_S,
   rotateRefreshToken: true,
   issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-  // Refresh tokens live by their own time, not by that of the browser's session; devices have none of their own.
+  // Refresh tokens live by their own time, not by that of the browser's session; devices have none of their
+  // own.
   expiresWithSession: () => false,
   cookies: cookiesOf(settings),
   findAccount: createFindAccount(settings),
@@ -64,7 +76,8 @@ export const configurationOf = (settings: ProviderSettings, keys: SigningKeys): 
     url: (_ctx, { uid, prompt }) => `/${prompt.name === 'consent' ? 'consent' : 'sign-in'}/${uid}`,
   },
   discovery: discoveryOf(settings),
-  clientBasedCORS: (_ctx, origin, client) => allowsOrigin(settings.corsOrigins, origin, client.redirectUris ?? []),
+  clientBasedCORS: (_ctx, origin, client) =>
+    allowsOrigin(settings.corsOrigins, origin, client.redirectUris ?? []),
   renderError: settings.pages.renderError,
   features: featuresOf(settings),
 });
@@ -97,7 +110,11 @@ const featuresOf = (settings: ProviderSettings): NonNullable<Configuration['feat
     },
     introspection: { enabled: true, allowedPolicy: refuseAnonymousIntrospection },
     revocation: { enabled: true, allowedPolicy: ownTokensOnly },
-    dPoP: { enabled: true, nonceSecret: deriveKey(masterKey, 'dpop-nonce'), requireNonce: () => dpopNonce === 'required' },
+    dPoP: {
+      enabled: true,
+      nonceSecret: deriveKey(masterKey, 'dpop-nonce'),
+      requireNonce: () => dpopNonce === 'required',
+    },
     mTLS: mutualTls(ingressSecret),
     pushedAuthorizationRequests: { enabled: true },
     resourceIndicators: resourceIndicators(resource, new Set(apiScopes)),
@@ -112,18 +129,28 @@ const featuresOf = (settings: ProviderSettings): NonNullable<Configuration['feat
 
 /** RFC 7662, section 2.1: a public client has proved nothing, so it is told nothing. */
 const refuseAnonymousIntrospection = (_ctx: KoaContextWithOIDC, client: Client): boolean => {
-  if (client.clientAuthMethod === 'none') throw new errors.InvalidClientAuth('a public client cannot introspect');
+  if (client.clientAuthMethod === 'none')
+    throw new errors.InvalidClientAuth('a public client cannot introspect');
   return true;
 };
 
-/** RFC 7009, section 2.1: the token of another client is not ended, and whoever has proved to be a client is told. */
-const ownTokensOnly = (_ctx: KoaContextWithOIDC, client: Client, token: { clientId?: string | undefined }): boolean => {
+/**
+ * RFC 7009, section 2.1: the token of another client is not ended, and whoever has proved to be a client is
+ * told.
+ */
+const ownTokensOnly = (
+  _ctx: KoaContextWithOIDC,
+  client: Client,
+  token: { clientId?: string | undefined },
+): boolean => {
   if (token.clientId === client.clientId) return true;
   if (client.clientAuthMethod === 'none') return false;
   throw new errors.InvalidRequest('client is not authorized to revoke the presented token');
 };
 
-/** The prefix makes browsers refuse a cookie that another host, or a plain connection, has set; it needs TLS. */
+/**
+ * The prefix makes browsers refuse a cookie that another host, or a plain connection, has set; it needs TLS.
+ */
 const cookiesOf = ({ issuer, masterKey }: ProviderSettings): NonNullable<Configuration['cookies']> => {
   const isSecure = issuer.startsWith('https:');
   const options = { httpOnly: true, sameSite: 'lax', secure: isSecure, signed: true } as const;
@@ -148,7 +175,8 @@ const discoveryOf = ({ registrationUrl, resource }: ProviderSettings) => ({
 
 /** A page may get tokens where its client is at home, or where every page may read us. */
 const allowsOrigin = (allowed: CorsOrigins, origin: string, redirectUris: readonly string[]): boolean =>
-  isAllowedOrigin(allowed, origin) || redirectUris.some((uri) => URL.canParse(uri) && new URL(uri).origin === origin);
+  isAllowedOrigin(allowed, origin) ||
+  redirectUris.some((uri) => URL.canParse(uri) && new URL(uri).origin === origin);
 
 type MutualTls = NonNullable<NonNullable<Configuration['features']>['mTLS']>;
 
@@ -169,11 +197,18 @@ const mutualTls = (ingressSecret: string | undefined): MutualTls => {
   };
 };
 
-const subjectMatches = (certificate: X509Certificate, property: TLSClientAuthProperty, expected: string): boolean =>
+const subjectMatches = (
+  certificate: X509Certificate,
+  property: TLSClientAuthProperty,
+  expected: string,
+): boolean =>
   // Clients here are registered with a distinguished name; the alternative names of RFC 8705 are not offered.
   property === 'tls_client_auth_subject_dn' && distinguishedName(certificate) === normalise(expected);
 
-/** Node gives an attribute a line, the most general one first; RFC 4514 writes them with commas and the other way round. */
+/**
+ * Node gives an attribute a line, the most general one first; RFC 4514 writes them with commas and the other
+ * way round.
+ */
 const distinguishedName = ({ subject }: X509Certificate): string => subject.split('\n').reverse().join(',');
 
 /** Only the space after a comma and the case of attribute names differ between those who write such names. */

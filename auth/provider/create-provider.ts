@@ -1,5 +1,12 @@
 import { calculateJwkThumbprint, decodeProtectedHeader, type JWK } from 'jose';
-import { type Adapter, type AdapterFactory, type Client, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
+import {
+  type Adapter,
+  type AdapterFactory,
+  type Client,
+  errors,
+  type KoaContextWithOIDC,
+  Provider,
+} from 'oidc-provider';
 import { problemOf } from '#shared/http/problem.ts';
 import { namesOf } from '#shared/http/request-span.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -22,7 +29,10 @@ export type ProviderDependencies = {
   useOnce(client: string, jti: string, expiresAtS: number): Promise<boolean>;
 };
 
-/** oidc-provider with everything of ours in it. Its keys are those of its making: with other keys it is made anew. */
+/**
+ * oidc-provider with everything of ours in it. Its keys are those of its making: with other keys it is made
+ * anew.
+ */
 export const createProvider = (dependencies: ProviderDependencies, keys: SigningKeys): Provider => {
   const { settings, adapter, tokens, log, endGrant } = dependencies;
   const provider = new Provider(settings.issuer, { ...configurationOf(settings, keys), adapter });
@@ -47,7 +57,10 @@ export const createProvider = (dependencies: ProviderDependencies, keys: Signing
   return provider;
 };
 
-/** To oidc-provider everything that is not the client's fault is ours; where an engine does not answer just now, coming again helps. */
+/**
+ * To oidc-provider everything that is not the client's fault is ours; where an engine does not answer just
+ * now, coming again helps.
+ */
 const isPutOff = (ctx: KoaContextWithOIDC, error: unknown): boolean => {
   const { status, headers, body } = problemOf(error);
   if (body.code !== 'unavailable') return false;
@@ -58,8 +71,8 @@ const isPutOff = (ctx: KoaContextWithOIDC, error: unknown): boolean => {
 };
 
 /**
- * oidc-provider caches clients by a digest of their metadata, which it computes on every request. Our adapter returns the same object
- * until a client changes, so the object itself is the cache key here.
+ * oidc-provider caches clients by a digest of their metadata, which it computes on every request. Our adapter
+ * returns the same object until a client changes, so the object itself is the cache key here.
  */
 const rememberClients = (provider: Provider, adapter: Pick<Adapter, 'find'>): void => {
   const { Client } = provider;
@@ -91,8 +104,9 @@ type IdToken = { readonly ctx: KoaContextWithOIDC | undefined; set(claim: string
 type Issue = (this: IdToken, options: { readonly use: string }) => Promise<string>;
 
 /**
- * ID tokens say by `at_hash` to which access token they belong (OpenID Connect Core, section 3.1.3.6). It is optional where both come
- * from `/token`, and there are clients that check it wherever they check the access token.
+ * ID tokens say by `at_hash` to which access token they belong (OpenID Connect Core, section 3.1.3.6). It is
+ * optional where both come from `/token`, and there are clients that check it wherever they check the access
+ * token.
  */
 const nameAccessToken = (provider: Provider): void => {
   const values = new WeakMap<object, string>();
@@ -118,8 +132,9 @@ type Code = { readonly dpopJkt?: string | undefined };
 type Consume = (this: Code) => Promise<void>;
 
 /**
- * A code that was bound to a key beforehand (RFC 9449, section 10) is of use with that key only. oidc-provider says so after it has
- * spent the code, so that whoever has a code and not its key could take it from its owner.
+ * A code that was bound to a key beforehand (RFC 9449, section 10) is of use with that key only.
+ * oidc-provider says so after it has spent the code, so that whoever has a code and not its key could take it
+ * from its owner.
  */
 const guardBoundCodes = (provider: Provider): void => {
   const codes = provider.AuthorizationCode.prototype as unknown as { consume: Consume };
@@ -141,8 +156,9 @@ const thumbprintOfProof = async (): Promise<string | undefined> => {
 type Find = (token: string, options?: object) => Promise<unknown>;
 
 /**
- * `/userinfo` also takes the signed tokens of our API, which oidc-provider does not store: they are found by their signature.
- * Scope, key or certificate, client, account, and grant are then checked as for every other token.
+ * `/userinfo` also takes the signed tokens of our API, which oidc-provider does not store: they are found by
+ * their signature. Scope, key or certificate, client, account, and grant are then checked as for every other
+ * token.
  */
 const findSignedTokens = (provider: Provider, tokens: Pick<StructuredTokens, 'find'>): void => {
   const { AccessToken } = provider;

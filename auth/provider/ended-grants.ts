@@ -12,7 +12,8 @@ const REUSABLE: Readonly<Record<string, 'authorization_code' | 'refresh_token' |
 };
 
 /**
- * Records the end of a grant. What has ended has ended, whether the log takes the event now or not; a failure is told loudly.
+ * Records the end of a grant. What has ended has ended, whether the log takes the event now or not; a failure
+ * is told loudly.
  */
 export const recordEndedGrant =
   ({ record, log }: { record: RecordSecurityEvent; log: Log }) =>
@@ -28,10 +29,15 @@ const eventOf = ({ grantId, accountId, clientId }: EndedGrant): SecurityEvent =>
   const data = { grantId, userId: accountId === null ? null : (Number(accountId) as UserId), clientId };
   const { ctx } = Provider;
   const reused = ctx?.oidc.route === 'token' ? REUSABLE[String(ctx.oidc.params?.grant_type)] : undefined;
-  return reused === undefined ? { type: 'grant.revoked', data } : { type: 'grant.reuse_detected', data: { ...data, reused } };
+  return reused === undefined
+    ? { type: 'grant.revoked', data }
+    : { type: 'grant.reuse_detected', data: { ...data, reused } };
 };
 
-/** Outside of a request it is the following of the log that ends grants, because a user was deleted, or the management of clients. */
+/**
+ * Outside of a request it is the following of the log that ends grants, because a user was deleted, or the
+ * management of clients.
+ */
 const circumstances = (): SecurityCircumstances => {
   const { ctx } = Provider;
   if (ctx === undefined) return { actor: 'system:auth', client: null, requestId: 'auth' };

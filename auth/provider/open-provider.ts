@@ -29,7 +29,10 @@ import { createStructuredTokens } from './structured-tokens.ts';
 
 type Dependencies = {
   readonly domain: Domain;
-  readonly config: Pick<Config, 'issuerUrl' | 'publicUrl' | 'ingressSecret' | 'dpopNonce' | 'corsOrigins' | 'registration'>;
+  readonly config: Pick<
+    Config,
+    'issuerUrl' | 'publicUrl' | 'ingressSecret' | 'dpopNonce' | 'corsOrigins' | 'registration'
+  >;
   readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly codec: Codec;
@@ -56,14 +59,21 @@ export const openProvider = async (dependencies: Dependencies): Promise<OpenProv
   const current = createCurrentProvider({
     settings: settingsOf(dependencies),
     adapter: createAdapterFactory({ pool, seal, endGrant, findClient: createFindClient(clients) }),
-    tokensWith: (keys) => createStructuredTokens({ pool, issuer: config.issuerUrl, resource: config.publicUrl, keys }),
+    tokensWith: (keys) =>
+      createStructuredTokens({ pool, issuer: config.issuerUrl, resource: config.publicUrl, keys }),
     verifySecret: clients.verifySecret,
     useOnce: onceIn(pool, seal),
     equip: (provider) => equipProvider(provider, { record, log }),
     endGrant,
     log,
   });
-  const following = await followSigningKeys({ pool, masterKey, log, pollMs: keysPollMs, onKeys: current.use });
+  const following = await followSigningKeys({
+    pool,
+    masterKey,
+    log,
+    pollMs: keysPollMs,
+    onKeys: current.use,
+  });
   const { provider, handle, keys } = current;
   return { provider, handle, keys, [Symbol.asyncDispose]: () => following[Symbol.asyncDispose]() };
 };
@@ -80,7 +90,15 @@ const createFindClient = ({ find }: Pick<Clients, 'find'>) => {
   };
 };
 
-const settingsOf = ({ domain, config, pool, eventLog, codec, masterKey, persons }: Dependencies): ProviderSettings => ({
+const settingsOf = ({
+  domain,
+  config,
+  pool,
+  eventLog,
+  codec,
+  masterKey,
+  persons,
+}: Dependencies): ProviderSettings => ({
   issuer: config.issuerUrl,
   resource: config.publicUrl,
   apiScopes: policyOf(domain).scopes,
@@ -101,7 +119,11 @@ const MS_PER_SECOND = 1_000;
 const onceIn =
   (pool: Pool, seal: RecordSeal) =>
   (client: string, jti: string, expiresAtS: number): Promise<boolean> =>
-    insertUsedOnce(pool, seal.hash('used once', `${client}\0${jti}`), Math.max(expiresAtS - Date.now() / MS_PER_SECOND, 1));
+    insertUsedOnce(
+      pool,
+      seal.hash('used once', `${client}\0${jti}`),
+      Math.max(expiresAtS - Date.now() / MS_PER_SECOND, 1),
+    );
 
 /** The provider with the keys of the moment. */
 type CurrentProvider = {
@@ -112,7 +134,9 @@ type CurrentProvider = {
   use(keys: SigningKeys): void;
 };
 
-type CurrentDependencies = Omit<ProviderDependencies, 'tokens'> & { tokensWith(keys: () => SigningKeys): ProviderDependencies['tokens'] };
+type CurrentDependencies = Omit<ProviderDependencies, 'tokens'> & {
+  tokensWith(keys: () => SigningKeys): ProviderDependencies['tokens'];
+};
 
 /** Requests that are under way finish with the provider that they began with. */
 const createCurrentProvider = ({ tokensWith, ...dependencies }: CurrentDependencies): CurrentProvider => {
@@ -146,7 +170,11 @@ const standIn = (provider: () => Provider): Provider =>
 
 /** Its models are classes, which are had by getters, and stay as they are. */
 const isMethod = (property: string | symbol): boolean => {
-  for (let prototype: object | null = Provider.prototype; prototype !== null; prototype = Object.getPrototypeOf(prototype)) {
+  for (
+    let prototype: object | null = Provider.prototype;
+    prototype !== null;
+    prototype = Object.getPrototypeOf(prototype)
+  ) {
     const descriptor = Object.getOwnPropertyDescriptor(prototype, property);
     if (descriptor !== undefined) return typeof descriptor.value === 'function';
   }

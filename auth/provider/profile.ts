@@ -7,13 +7,18 @@ type Profile = { readonly name?: string; readonly email?: string };
 /** As it is, or as it was at a version of the person's stream. */
 export type ReadProfile = (userId: UserId, at?: Version) => Promise<Profile>;
 
-/** Name and e-mail address are kept nowhere but in the person's own stream, sealed; they are read when somebody asks. */
+/**
+ * Name and e-mail address are kept nowhere but in the person's own stream, sealed; they are read when
+ * somebody asks.
+ */
 export const createReadProfile =
   ({ eventLog, codec }: { eventLog: EventLog; codec: Codec }): ReadProfile =>
   async (userId, at) => {
     let profile: { name?: string | null | undefined; email?: string | null | undefined } = {};
     for await (const page of eventLog.read(streamName('user', userId))) {
-      for (const { type, data } of await codec.decodeAll(page.filter(({ version }) => at === undefined || version <= at))) {
+      for (const { type, data } of await codec.decodeAll(
+        page.filter(({ version }) => at === undefined || version <= at),
+      )) {
         if (type === 'user.registered' || type === 'user.updated') profile = { ...profile, ...data };
         if (type === 'user.deleted') profile = {};
       }

@@ -5,16 +5,25 @@ import { REVOKED_AT, type SeenRevocations } from '#shared/http/authenticate/revo
 import { PERSON_STATUS, type Person } from '../accounts/person-table.ts';
 import { isUserId } from './account.ts';
 
-/** The subject of a token to be issued: the user, if there is one, and the latest revocations of the user and the client. */
+/**
+ * The subject of a token to be issued: the user, if there is one, and the latest revocations of the user and
+ * the client.
+ */
 type TokenSubject = { readonly person: Person | undefined; readonly seen: SeenRevocations };
 
-export type ReadSubject = (of: { readonly userId: number; readonly clientId: string }) => Promise<TokenSubject>;
+export type ReadSubject = (of: {
+  readonly userId: number;
+  readonly clientId: string;
+}) => Promise<TokenSubject>;
 
 /** Tokens that are issued at once share a statement. */
 export const createReadSubject = (pool: Pick<Pool, 'query'>): ReadSubject => {
   const subjectOf = coalesce<string, TokenSubject>((keys) => selectSubjects(pool, keys));
   return async ({ userId, clientId }) =>
-    (isUserId(userId) ? await subjectOf(`${userId} ${clientId}`) : undefined) ?? { person: undefined, seen: { user: 0, client: 0 } };
+    (isUserId(userId) ? await subjectOf(`${userId} ${clientId}`) : undefined) ?? {
+      person: undefined,
+      seen: { user: 0, client: 0 },
+    };
 };
 
 type Row = Pick<Person, 'role' | 'version'> & {
@@ -26,10 +35,14 @@ type Row = Pick<Person, 'role' | 'version'> & {
 };
 
 /**
- * One statement reads user and revocations from one snapshot. A change of the role revokes the user's tokens in the same transaction, so
- * either the token has the new role, or the revocation is newer than those that the token has seen.
+ * One statement reads user and revocations from one snapshot. A change of the role revokes the user's tokens
+ * in the same transaction, so either the token has the new role, or the revocation is newer than those that
+ * the token has seen.
  */
-const selectSubjects = async (pool: Pick<Pool, 'query'>, keys: readonly string[]): Promise<ReadonlyMap<string, TokenSubject>> => {
+const selectSubjects = async (
+  pool: Pick<Pool, 'query'>,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, TokenSubject>> => {
   const { rows } = await pool.query<Row>({
     name: 'auth-token-subjects',
     text: `select key, user_id as "userId", role, ${PERSON_STATUS}, version,

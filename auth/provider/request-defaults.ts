@@ -7,8 +7,8 @@ type Parameters = Record<string, unknown>;
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
- * The shortest requests work: what a request leaves out, and what can only mean one thing here, is filled in as soon as its client
- * is known, which is before oidc-provider looks at it.
+ * The shortest requests work: what a request leaves out, and what can only mean one thing here, is filled in
+ * as soon as its client is known, which is before oidc-provider looks at it.
  */
 export const fillInDefaults = (provider: Provider): void => {
   const { OIDCContext } = provider;
@@ -21,7 +21,11 @@ export const fillInDefaults = (provider: Provider): void => {
   Object.defineProperty(provider, 'OIDCContext', { value: OIDCContextWithDefaults });
 };
 
-type Context = { readonly route: string; readonly params?: Parameters | undefined; readonly body?: Parameters | undefined };
+type Context = {
+  readonly route: string;
+  readonly params?: Parameters | undefined;
+  readonly body?: Parameters | undefined;
+};
 
 const fillIn = ({ route, params, body }: Context, client: Client): void => {
   if (route === 'authorization') fillInAuthorization(params, client);
@@ -33,7 +37,8 @@ const fillIn = ({ route, params, body }: Context, client: Client): void => {
 
 const fillInAuthorization = (parameters: Parameters | undefined, client: Client): void => {
   // What was pushed is complete, and what is signed is not to be changed.
-  if (parameters === undefined || parameters.request_uri !== undefined || parameters.request !== undefined) return;
+  if (parameters === undefined || parameters.request_uri !== undefined || parameters.request !== undefined)
+    return;
   parameters.response_type ??= 'code';
   if (parameters.code_challenge !== undefined) parameters.code_challenge_method ??= 'S256';
   fillInScope(parameters, client);
@@ -50,7 +55,11 @@ const fillInToken = (parameters: Parameters | undefined, client: Client): void =
   if (parameters.grant_type === 'client_credentials') fillInScope(parameters, client);
 };
 
-const grantTypeOf = ({ code, refresh_token: refreshToken, device_code: deviceCode }: Parameters): string | undefined => {
+const grantTypeOf = ({
+  code,
+  refresh_token: refreshToken,
+  device_code: deviceCode,
+}: Parameters): string | undefined => {
   if (code !== undefined) return 'authorization_code';
   if (refreshToken !== undefined) return 'refresh_token';
   return deviceCode === undefined ? undefined : DEVICE_GRANT;

@@ -38,7 +38,10 @@ const PATHS: readonly (readonly [path: string, methods: readonly string[]])[] = 
   [`${ROUTES.end_session}/success`, GET],
 ];
 
-/** The endpoints of the authorization server. They read bodies themselves: mount them where nothing has read one. */
+/**
+ * The endpoints of the authorization server. They read bodies themselves: mount them where nothing has read
+ * one.
+ */
 export const providerRoutes = ({ handle, issuer, resource, scopes }: Dependencies): Router => {
   const router = Router();
   for (const [path, methods] of PATHS) {
@@ -60,7 +63,11 @@ const handOver = ({ handle, issuer }: HandingOver): readonly RequestHandler[] =>
 ];
 
 /** Endpoints that programs call often; no other handler has these paths. */
-const SHORT: ReadonlySet<string | undefined> = new Set([ROUTES.token, ROUTES.introspection, ROUTES.revocation]);
+const SHORT: ReadonlySet<string | undefined> = new Set([
+  ROUTES.token,
+  ROUTES.introspection,
+  ROUTES.revocation,
+]);
 
 export const providerShortWay = (handingOver: HandingOver): ShortWay => ({
   takes: ({ method, url }) => method === 'POST' && SHORT.has(url),
@@ -88,7 +95,9 @@ const protectedResourceRoutes = ({ issuer, resource, scopes }: Omit<Dependencies
   const path = pathname === '/' ? METADATA_PATH : `${METADATA_PATH}${pathname}`;
   return Router()
     .get([METADATA_PATH, path], (_request, response) => {
-      response.set({ 'Access-Control-Allow-Origin': '*', 'Cache-Control': `public, max-age=${HOUR_S}` }).json(metadata);
+      response
+        .set({ 'Access-Control-Allow-Origin': '*', 'Cache-Control': `public, max-age=${HOUR_S}` })
+        .json(metadata);
     })
     .all([METADATA_PATH, path], refuseOtherMethods(...GET));
 };

@@ -12,7 +12,9 @@ type Dependencies = {
   endGrant(grantId: string): Promise<void>;
 };
 
-/** Where oidc-provider deviates from what we promise, its answers are put right here, after it has given them. */
+/**
+ * Where oidc-provider deviates from what we promise, its answers are put right here, after it has given them.
+ */
 export const shapeAnswers = (provider: Provider, dependencies: Dependencies): void => {
   rememberErrors(provider);
   provider.use(async (ctx, next) => {
@@ -22,7 +24,10 @@ export const shapeAnswers = (provider: Provider, dependencies: Dependencies): vo
   });
 };
 
-const shape = async (ctx: KoaContextWithOIDC, { tokens, endGrant, apiScopes }: Dependencies): Promise<void> => {
+const shape = async (
+  ctx: KoaContextWithOIDC,
+  { tokens, endGrant, apiScopes }: Dependencies,
+): Promise<void> => {
   switch (ctx.oidc.route) {
     case 'introspection':
       if (isStructuredTokenRefused(ctx)) return answerIntrospection(ctx, tokens);
@@ -65,7 +70,10 @@ const answerRevocation = async (ctx: KoaContextWithOIDC, tokens: StructuredToken
   const revoked = await tokens.revoke(String(ctx.oidc.params?.token), ctx.oidc.client?.clientId ?? '');
   if (revoked === 'not_yours') {
     ctx.status = 400;
-    ctx.body = { error: 'invalid_request', error_description: 'client is not authorized to revoke the presented token' };
+    ctx.body = {
+      error: 'invalid_request',
+      error_description: 'client is not authorized to revoke the presented token',
+    };
     return;
   }
   ctx.status = 200;
@@ -75,7 +83,10 @@ const answerRevocation = async (ctx: KoaContextWithOIDC, tokens: StructuredToken
 const SEE_OTHER = 303;
 const FOUND = 302;
 
-/** RFC 6749, section 4.1.2, shows it by 302, and there are clients that look for that; the request was a GET, so both mean the same. */
+/**
+ * RFC 6749, section 4.1.2, shows it by 302, and there are clients that look for that; the request was a GET,
+ * so both mean the same.
+ */
 const redirectByFound = (ctx: KoaContextWithOIDC): void => {
   const redirectUri = ctx.oidc.params?.redirect_uri;
   if (ctx.status !== SEE_OTHER || typeof redirectUri !== 'string') return;
@@ -84,7 +95,10 @@ const redirectByFound = (ctx: KoaContextWithOIDC): void => {
 };
 
 /** An application that signs its user out does not go on acting for them. */
-const endGrantOfClient = async (ctx: KoaContextWithOIDC, endGrant: Dependencies['endGrant']): Promise<void> => {
+const endGrantOfClient = async (
+  ctx: KoaContextWithOIDC,
+  endGrant: Dependencies['endGrant'],
+): Promise<void> => {
   const { client, session } = ctx.oidc;
   if (ctx.status !== SEE_OTHER || client === undefined) return;
   const grantId = session?.authorizations?.[client.clientId]?.grantId;
@@ -92,11 +106,13 @@ const endGrantOfClient = async (ctx: KoaContextWithOIDC, endGrant: Dependencies[
 };
 
 /**
- * The one page of oidc-provider's own (`response_mode=form_post`): a form that one script sends to the client. Nothing else may run, load, or
- * keep what is in it, which is a code. The pages of ours bring their policy with them.
+ * The one page of oidc-provider's own (`response_mode=form_post`): a form that one script sends to the
+ * client. Nothing else may run, load, or keep what is in it, which is a code. The pages of ours bring their
+ * policy with them.
  */
 const guardFormPost = (ctx: KoaContextWithOIDC): void => {
-  if (typeof ctx.body !== 'string' || !ctx.response.is('html') || ctx.response.get('Content-Security-Policy')) return;
+  if (typeof ctx.body !== 'string' || !ctx.response.is('html') || ctx.response.get('Content-Security-Policy'))
+    return;
   const { params, client } = ctx.oidc;
   const [, script = ''] = /<script>([^<]*)<\/script>/.exec(ctx.body) ?? [];
   // Chromium applies `form-action` to the redirects that follow, too.
@@ -109,7 +125,8 @@ const guardFormPost = (ctx: KoaContextWithOIDC): void => {
       "base-uri 'none'",
       "frame-ancestors 'none'",
     ].join('; '),
-    // Never the address, which holds what the client asked for; and not `no-referrer`, under which clients get `Origin: null`.
+    // Never the address, which holds what the client asked for; and not `no-referrer`, under which clients
+    // get `Origin: null`.
     'Referrer-Policy': 'strict-origin',
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
@@ -120,23 +137,32 @@ const guardFormPost = (ctx: KoaContextWithOIDC): void => {
 /** What a client is told instead. */
 type Shaped = { readonly status: number; readonly error: string; readonly description: string };
 
-type Rule = { readonly isMeant: (error: errors.OIDCProviderError, route: string) => boolean; readonly answer: Shaped };
+type Rule = {
+  readonly isMeant: (error: errors.OIDCProviderError, route: string) => boolean;
+  readonly answer: Shaped;
+};
 
 /** oidc-provider tells these apart by their texts alone; its version is pinned, and each rule has a test. */
 const RULES: readonly Rule[] = [
   {
     // RFC 6749, section 5.2: who does not authenticate, or by a scheme that is none, is not a client.
     isMeant: ({ error_description: text = '' }) =>
-      text === 'no client authentication mechanism provided' || text.startsWith('invalid authorization header value format'),
+      text === 'no client authentication mechanism provided' ||
+      text.startsWith('invalid authorization header value format'),
     answer: { status: 401, error: 'invalid_client', description: 'client authentication failed' },
   },
   {
     isMeant: ({ error_description: text = '' }) => / is not allowed for this client$/.test(text),
-    answer: { status: 400, error: 'unauthorized_client', description: 'the client is not registered for this grant type' },
+    answer: {
+      status: 400,
+      error: 'unauthorized_client',
+      description: 'the client is not registered for this grant type',
+    },
   },
   {
     // RFC 9449, section 5.
-    isMeant: ({ error_detail: detail }, route) => detail === 'DPoP proof JWT Replay detected' && route !== 'userinfo',
+    isMeant: ({ error_detail: detail }, route) =>
+      detail === 'DPoP proof JWT Replay detected' && route !== 'userinfo',
     answer: { status: 400, error: 'invalid_dpop_proof', description: 'the DPoP proof was used before' },
   },
 ];
@@ -145,7 +171,8 @@ const errorsOf = new WeakMap<object, errors.OIDCProviderError>();
 
 /** Remembers why a request failed, for `shapeError`: the answer alone does not say it. */
 const rememberErrors = (provider: Provider): void => {
-  const remember = (ctx: KoaContextWithOIDC, error: errors.OIDCProviderError) => void errorsOf.set(ctx, error);
+  const remember = (ctx: KoaContextWithOIDC, error: errors.OIDCProviderError) =>
+    void errorsOf.set(ctx, error);
   provider.on('grant.error', remember);
   provider.on('introspection.error', remember);
   provider.on('revocation.error', remember);
@@ -161,7 +188,9 @@ const shapeError = (ctx: KoaContextWithOIDC): void => {
   if (answer === undefined) return;
   ctx.status = answer.status;
   ctx.body = { error: answer.error, error_description: answer.description };
-  if (answer.status === 401) ctx.set('WWW-Authenticate', `Basic realm="${ctx.oidc.issuer}", error="${answer.error}"`);
+  if (answer.status === 401)
+    ctx.set('WWW-Authenticate', `Basic realm="${ctx.oidc.issuer}", error="${answer.error}"`);
 };
 
-const isStructuredTokenRefused = (ctx: KoaContextWithOIDC): boolean => errorsOf.get(ctx) instanceof errors.UnsupportedTokenType;
+const isStructuredTokenRefused = (ctx: KoaContextWithOIDC): boolean =>
+  errorsOf.get(ctx) instanceof errors.UnsupportedTokenType;

@@ -8,16 +8,27 @@ import { publicKeysOf } from './public-keys.ts';
 /** What RFC 7662 answers. */
 type Introspection = { readonly active: boolean; readonly [member: string]: unknown };
 
-/** Signed access tokens, which oidc-provider neither keeps nor knows again: it answers 400 where we introspect and revoke them. */
+/**
+ * Signed access tokens, which oidc-provider neither keeps nor knows again: it answers 400 where we introspect
+ * and revoke them.
+ */
 export type StructuredTokens = {
   /** Its claims, or undefined for a token that is not ours, has expired, or is revoked. */
   find(token: string): Promise<JWTPayload | undefined>;
   introspect(token: string): Promise<Introspection>;
-  /** Answers whose token it is where it is not the client's own; a token that is none, or has expired, is nothing to revoke. */
+  /**
+   * Answers whose token it is where it is not the client's own; a token that is none, or has expired, is
+   * nothing to revoke.
+   */
   revoke(token: string, clientId: string): Promise<'done' | 'not_yours'>;
 };
 
-type Dependencies = { readonly pool: Pool; readonly issuer: string; readonly resource: string; readonly keys: () => SigningKeys };
+type Dependencies = {
+  readonly pool: Pool;
+  readonly issuer: string;
+  readonly resource: string;
+  readonly keys: () => SigningKeys;
+};
 
 const INACTIVE: Introspection = { active: false };
 

@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { titleOf } from '../../test/engines/account-visit.ts';
-import { openAccountWorld, openOwnAccount, type Somebody, signInToAccount } from '../../test/engines/own-account.ts';
-import { givePassword, openCodeApp, recoveryCodesIn, setUpCodes, somebodyWithCodes } from '../../test/engines/second-factor.ts';
+import {
+  openAccountWorld,
+  openOwnAccount,
+  type Somebody,
+  signInToAccount,
+} from '../../test/engines/own-account.ts';
+import {
+  givePassword,
+  openCodeApp,
+  recoveryCodesIn,
+  setUpCodes,
+  somebodyWithCodes,
+} from '../../test/engines/second-factor.ts';
 import { until } from '../../testing/until.ts';
 
 const world = openAccountWorld();
@@ -48,7 +59,12 @@ describe('setting up codes', () => {
     const { account: thief, question: underway } = await passwordGiven(person);
     await setUpCodes(account);
     expect(titleOf(await thief.browser.follow(underway))).toBe('Your account');
-    for (const path of ['/account/passkeys', '/account/second-factor', '/account/recovery-codes', '/account/password'])
+    for (const path of [
+      '/account/passkeys',
+      '/account/second-factor',
+      '/account/recovery-codes',
+      '/account/password',
+    ])
       expect(titleOf(await thief.get(path))).toBe('Sign in');
   });
 
@@ -58,7 +74,11 @@ describe('setting up codes', () => {
     const theirs = await other.get('/account/second-factor');
     const mine = await account.get('/account/second-factor');
     const app = openCodeApp(theirs.body);
-    const sent = await account.send(mine, { do: 'turn-on', ticket: theirs.hidden.ticket ?? '', code: app.next() });
+    const sent = await account.send(mine, {
+      do: 'turn-on',
+      ticket: theirs.hidden.ticket ?? '',
+      code: app.next(),
+    });
     expect(sent.location).toMatch(/\/account\/second-factor$/);
     expect((await account.get('/account/security')).body).toContain('Set up codes');
   });
@@ -71,7 +91,8 @@ describe('setting up codes', () => {
       [person.userId],
     );
     expect(rows).toHaveLength(11);
-    for (const { row } of rows) for (const code of app.recoveryCodes) expect(row).not.toContain(code.replaceAll('-', ''));
+    for (const { row } of rows)
+      for (const code of app.recoveryCodes) expect(row).not.toContain(code.replaceAll('-', ''));
   });
 });
 
@@ -100,12 +121,17 @@ describe('signing in with codes', () => {
     const earlier = app.next();
     const code = app.next();
     const visits = await Promise.all(Array.from({ length: 4 }, () => passwordGiven(person)));
-    const answers = await Promise.all(visits.map(({ account, question }) => account.send(question, { code })));
+    const answers = await Promise.all(
+      visits.map(({ account, question }) => account.send(question, { code })),
+    );
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 422, 422, 422]);
     const { account, question } = await passwordGiven(person);
     for (const used of [code, earlier]) {
       const again = await account.send(question, { code: used });
-      expect([again.status, again.body.includes('This code is not good, or not any more.')]).toEqual([422, true]);
+      expect([again.status, again.body.includes('This code is not good, or not any more.')]).toEqual([
+        422,
+        true,
+      ]);
     }
   });
 
@@ -113,9 +139,13 @@ describe('signing in with codes', () => {
     const { person, account: here, app } = await withCodes();
     const [first = '', second = ''] = app.recoveryCodes;
     const { account, question } = await passwordGiven(person);
-    const home = await account.browser.follow(await account.send(question, { recovery: first.toUpperCase().replaceAll('-', ' ') }));
+    const home = await account.browser.follow(
+      await account.send(question, { recovery: first.toUpperCase().replaceAll('-', ' ') }),
+    );
     expect(titleOf(home)).toBe('Your account');
-    expect(await world.visit.eventOf('account.recovery_code_used', person.userId)).toMatchObject({ data: { left: 9 } });
+    expect(await world.visit.eventOf('account.recovery_code_used', person.userId)).toMatchObject({
+      data: { left: 9 },
+    });
     const next = await passwordGiven(person);
     expect((await next.account.send(next.question, { recovery: first })).status).toBe(422);
     const renewed = await here.fill('/account/recovery-codes', {});
@@ -143,7 +173,9 @@ describe('signing in with codes', () => {
     expect([waiting.status, Number(waiting.headers.get('retry-after')) > 60]).toEqual([429, true]);
     const again = await passwordGiven(person);
     expect((await again.account.send(again.question, { code: app.next() })).status).toBe(429);
-    expect(await world.visit.eventOf('session.sign_in_failed', person.userId)).toMatchObject({ data: { attempts: 10 } });
+    expect(await world.visit.eventOf('session.sign_in_failed', person.userId)).toMatchObject({
+      data: { attempts: 10 },
+    });
   });
 
   test('keeps nobody out who has a recovery code, whatever is guessed by who knows the password', async () => {
@@ -154,6 +186,8 @@ describe('signing in with codes', () => {
       expect((await account.send(question, { recovery: '0000-0000-0000-0000' })).status).toBe(422);
     }
     const owner = await passwordGiven(person);
-    expect((await owner.account.send(owner.question, { recovery: app.recoveryCodes[0] ?? '' })).status).toBe(303);
+    expect((await owner.account.send(owner.question, { recovery: app.recoveryCodes[0] ?? '' })).status).toBe(
+      303,
+    );
   });
 });

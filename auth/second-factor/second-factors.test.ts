@@ -8,10 +8,16 @@ test('there are ten, and no two are the same', () => {
 });
 
 test('a code is the same however it was typed', () => {
-  for (const typed of ['0a1b-2c3d-4e5f-6g7h', ' OAlB 2C3D 4E5F 6G7H ', '0a1b2c3d4e5f6g7h', 'OAIB-2c3d-4e5f-6g7h'])
+  for (const typed of [
+    '0a1b-2c3d-4e5f-6g7h',
+    ' OAlB 2C3D 4E5F 6G7H ',
+    '0a1b2c3d4e5f6g7h',
+    'OAIB-2c3d-4e5f-6g7h',
+  ])
     expect(recoveryCodeIn(typed)).toBe('0a1b2c3d4e5f6g7h');
 });
 
-test.each(['', '123456', '0a1b-2c3d-4e5f-6g7', '0a1b-2c3d-4e5f-6g7hh', '0a1b-2c3d-4e5f-6g7u'])('“%s” is none', (typed) =>
-  expect(recoveryCodeIn(typed)).toBeUndefined(),
+test.each(['', '123456', '0a1b-2c3d-4e5f-6g7', '0a1b-2c3d-4e5f-6g7hh', '0a1b-2c3d-4e5f-6g7u'])(
+  '“%s” is none',
+  (typed) => expect(recoveryCodeIn(typed)).toBeUndefined(),
 );

@@ -9,13 +9,25 @@ import type { RecordSecurityEvent, SecurityCircumstances } from '../security-log
 import type { RecordSeal } from '../storage/seal-record.ts';
 import { stepOfCode } from './totp.ts';
 
-/** What people have beside their password: an app that shows codes, and codes on paper for when they lose it. */
+/**
+ * What people have beside their password: an app that shows codes, and codes on paper for when they lose it.
+ */
 export type SecondFactors = {
   /** Undefined for who has none. */
   of(userId: UserId): Promise<{ readonly madeAt: Date; readonly codesLeft: number } | undefined>;
-  /** Counts from here on, because a code has shown that the app has the secret. Answers with the recovery codes, which are kept nowhere. */
-  turnOn(userId: UserId, confirmed: Confirmed, by: SecurityCircumstances): Promise<readonly string[] | 'wrong' | 'there_already'>;
-  /** Whether it is a code of the app or of the paper. It is good no more, and of many who bring it at once one is told so. */
+  /**
+   * Counts from here on, because a code has shown that the app has the secret. Answers with the recovery
+   * codes, which are kept nowhere.
+   */
+  turnOn(
+    userId: UserId,
+    confirmed: Confirmed,
+    by: SecurityCircumstances,
+  ): Promise<readonly string[] | 'wrong' | 'there_already'>;
+  /**
+   * Whether it is a code of the app or of the paper. It is good no more, and of many who bring it at once one
+   * is told so.
+   */
   use(userId: UserId, typed: Typed, by: SecurityCircumstances): Promise<boolean>;
   /** Others instead of those that there are; undefined for who has no second factor. */
   renewRecoveryCodes(userId: UserId, by: SecurityCircumstances): Promise<readonly string[] | undefined>;
@@ -42,11 +54,14 @@ export const createSecondFactors = (dependencies: SecondFactorDependencies): Sec
     },
     turnOn: (userId, confirmed, by) => turnOn(dependencies, userId, confirmed, by),
     use: (userId, { kind, code }, by) =>
-      kind === 'app' ? useAppCode(dependencies, userId, code) : useRecoveryCode(dependencies, userId, code, by),
+      kind === 'app'
+        ? useAppCode(dependencies, userId, code)
+        : useRecoveryCode(dependencies, userId, code, by),
     async renewRecoveryCodes(userId, by) {
       const codes = newRecoveryCodes();
       const digests = codes.map((code) => digestOf(seal, userId, code));
-      if (!(await inTransaction(pool, (connection) => replaceRecoveryCodes(connection, userId, digests)))) return undefined;
+      if (!(await inTransaction(pool, (connection) => replaceRecoveryCodes(connection, userId, digests))))
+        return undefined;
       await record({ type: 'account.recovery_codes_renewed', data: { userId } }, by);
       return codes;
     },
@@ -85,7 +100,11 @@ const turnOn = async (
   return codes;
 };
 
-const useAppCode = async ({ pool, keys }: SecondFactorDependencies, userId: UserId, code: string): Promise<boolean> => {
+const useAppCode = async (
+  { pool, keys }: SecondFactorDependencies,
+  userId: UserId,
+  code: string,
+): Promise<boolean> => {
   const factor = await selectFactor(pool, userId);
   const key = (await keys.find([userId])).get(userId);
   if (factor === undefined || key === undefined || key === 'destroyed') return false;
@@ -138,7 +157,9 @@ const MISREAD: Readonly<Record<string, string>> = { o: '0', i: '1', l: '1' };
 export const recoveryCodeIn = (typed: string): string | undefined => {
   const plain = typed.toLowerCase().replaceAll(/[\s-]/g, '');
   const read = [...plain].map((character) => MISREAD[character] ?? character).join('');
-  return read.length === LENGTH && [...read].every((character) => ALPHABET.includes(character)) ? read : undefined;
+  return read.length === LENGTH && [...read].every((character) => ALPHABET.includes(character))
+    ? read
+    : undefined;
 };
 
 type Queryable = Pick<Pool, 'query'>;
@@ -170,29 +191,49 @@ const insertFactor = async (database: Queryable, { userId, sealed, step }: NewFa
 
 /** Uses up the codes as far as this step; of many who have the same code, one does. */
 const takeStep = async (database: Queryable, userId: UserId, step: number): Promise<boolean> => {
-  const { rowCount } = await database.query('update auth.second_factor set last_step = $2 where user_id = $1 and last_step < $2', [
-    userId,
-    step,
-  ]);
+  const { rowCount } = await database.query(
+    'update auth.second_factor set last_step = $2 where user_id = $1 and last_step < $2',
+    [userId, step],
+  );
   return rowCount === 1;
 };
 
 /** Answers how many are left; undefined where it was none. */
-const takeRecoveryCode = async (database: Queryable, userId: UserId, digest: Buffer): Promise<number | undefined> => {
-  const { rowCount } = await database.query('delete from auth.recovery_code where user_id = $1 and digest = $2', [userId, digest]);
+const takeRecoveryCode = async (
+  database: Queryable,
+  userId: UserId,
+  digest: Buffer,
+): Promise<number | undefined> => {
+  const { rowCount } = await database.query(
+    'delete from auth.recovery_code where user_id = $1 and digest = $2',
+    [userId, digest],
+  );
   if (rowCount !== 1) return undefined;
-  const { rows } = await database.query<{ left: number }>('select count(*)::integer as left from auth.recovery_code where user_id = $1', [
-    userId,
-  ]);
+  const { rows } = await database.query<{ left: number }>(
+    'select count(*)::integer as left from auth.recovery_code where user_id = $1',
+    [userId],
+  );
   return rows[0]?.left ?? 0;
 };
 
-/** Those of before are good no more. Only who has a second factor has any: its row is locked, so that no two sets mix. */
-const replaceRecoveryCodes = async (database: Queryable, userId: UserId, digests: readonly Buffer[]): Promise<boolean> => {
-  const { rowCount } = await database.query('select from auth.second_factor where user_id = $1 for update', [userId]);
+/**
+ * Those of before are good no more. Only who has a second factor has any: its row is locked, so that no two
+ * sets mix.
+ */
+const replaceRecoveryCodes = async (
+  database: Queryable,
+  userId: UserId,
+  digests: readonly Buffer[],
+): Promise<boolean> => {
+  const { rowCount } = await database.query('select from auth.second_factor where user_id = $1 for update', [
+    userId,
+  ]);
   if (rowCount !== 1) return false;
   await database.query('delete from auth.recovery_code where user_id = $1', [userId]);
-  await database.query('insert into auth.recovery_code (user_id, digest) select $1, unnest($2::bytea[])', [userId, digests]);
+  await database.query('insert into auth.recovery_code (user_id, digest) select $1, unnest($2::bytea[])', [
+    userId,
+    digests,
+  ]);
   return true;
 };
 

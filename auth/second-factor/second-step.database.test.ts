@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { from, password, titleOf } from '../../test/engines/account-visit.ts';
-import { credentialsOf, minutesLater, openAccountWorld, openOwnAccount, type Somebody } from '../../test/engines/own-account.ts';
+import {
+  credentialsOf,
+  minutesLater,
+  openAccountWorld,
+  openOwnAccount,
+  type Somebody,
+} from '../../test/engines/own-account.ts';
 import { givePassword, somebodyWithCodes } from '../../test/engines/second-factor.ts';
 import { openHandBrowser } from '../../testing/http/browser-by-hand.ts';
 import { until } from '../../testing/until.ts';
@@ -17,11 +23,19 @@ describe('the second step', () => {
     const signIn = await thief.get('/account');
     const uid = new URL(signIn.url).pathname.split('/')[2];
     const action = `${world.site.url}/sign-in/${uid}/second-factor`;
-    const stolen = await thief.browser.post(action, { ticket: question.hidden.ticket ?? '', code: app.next() }, from());
+    const stolen = await thief.browser.post(
+      action,
+      { ticket: question.hidden.ticket ?? '', code: app.next() },
+      from(),
+    );
     expect([stolen.status, titleOf(stolen)]).toEqual([400, 'This took too long']);
     const none = await thief.browser.post(action, { ticket: 'x'.repeat(200), code: app.next() }, from());
     expect(none.status).toBe(400);
-    const elsewhere = await openHandBrowser().post(question.action, { ...question.hidden, code: app.next() }, from());
+    const elsewhere = await openHandBrowser().post(
+      question.action,
+      { ...question.hidden, code: app.next() },
+      from(),
+    );
     expect(elsewhere.status).toBe(400);
   });
 
@@ -29,7 +43,11 @@ describe('the second step', () => {
     const { person, app } = await withCodes();
     const { account, question } = await passwordGiven(person);
     expect((await account.browser.get(question.action)).location).toMatch(/\/sign-in\/[\w-]+$/);
-    const forged = await account.send(question, { code: app.next() }, { ...from(), 'sec-fetch-site': 'cross-site' });
+    const forged = await account.send(
+      question,
+      { code: app.next() },
+      { ...from(), 'sec-fetch-site': 'cross-site' },
+    );
     expect(forged.status).toBe(403);
   });
 
@@ -60,7 +78,10 @@ describe('a sign-in that waits for a code', () => {
     await here.send(await here.get('/account/second-factor'), { do: 'turn-off', password });
     const over = await account.send(question, { code: '000000' });
     expect([over.status, titleOf(over)]).toEqual([400, 'This took too long']);
-    expect((await account.send(await account.get(`${new URL(question.action).pathname}`), credentialsOf(person))).status).toBe(303);
+    expect(
+      (await account.send(await account.get(`${new URL(question.action).pathname}`), credentialsOf(person)))
+        .status,
+    ).toBe(303);
   });
 });
 

@@ -17,7 +17,18 @@ test.each([
 });
 
 test('the codes of the first counters are those of RFC 4226', () => {
-  const codes = ['755224', '287082', '359152', '969429', '338314', '254676', '287922', '162583', '399871', '520489'];
+  const codes = [
+    '755224',
+    '287082',
+    '359152',
+    '969429',
+    '338314',
+    '254676',
+    '287922',
+    '162583',
+    '399871',
+    '520489',
+  ];
   expect(codes.map((_code, counter) => codeOf(secret, counter))).toEqual(codes);
 });
 
@@ -31,7 +42,8 @@ test('a code is good one step before its time and one after, and no longer', () 
     1_000,
     undefined,
   ]);
-  for (const wrong of ['', '12345', `${code}0`, 'ａａａａａａ']) expect(stepOfCode(secret, wrong, at(1_000))).toBeUndefined();
+  for (const wrong of ['', '12345', `${code}0`, 'ａａａａａａ'])
+    expect(stepOfCode(secret, wrong, at(1_000))).toBeUndefined();
 });
 
 test.each([
@@ -42,7 +54,9 @@ test.each([
   ['foob', 'MZXW6YQ'],
   ['fooba', 'MZXW6YTB'],
   ['foobar', 'MZXW6YTBOI'],
-])('“%s” is %s in base 32, as in RFC 4648', (plain, encoded) => expect(base32(Buffer.from(plain))).toBe(encoded));
+])('“%s” is %s in base 32, as in RFC 4648', (plain, encoded) =>
+  expect(base32(Buffer.from(plain))).toBe(encoded),
+);
 
 test('what an app reads says whose it is', () => {
   expect(keyUri(secret, { issuer: 'Annals (annals.example)', account: 'ada+x@example.com' })).toBe(

@@ -42,9 +42,21 @@ export const base32 = (bytes: Buffer): string => {
   return groups.map((group) => BASE32[Number.parseInt(group.padEnd(BITS, '0'), 2)]).join('');
 };
 
-/** What an app reads from the picture; it shows both, so that somebody with accounts at several places can tell them apart. */
-export const keyUri = (secret: Buffer, { issuer, account }: { readonly issuer: string; readonly account: string }): string => {
-  const query = new URLSearchParams({ secret: base32(secret), issuer, algorithm: 'SHA1', digits: String(DIGITS), period: '30' });
+/**
+ * What an app reads from the picture; it shows both, so that somebody with accounts at several places can
+ * tell them apart.
+ */
+export const keyUri = (
+  secret: Buffer,
+  { issuer, account }: { readonly issuer: string; readonly account: string },
+): string => {
+  const query = new URLSearchParams({
+    secret: base32(secret),
+    issuer,
+    algorithm: 'SHA1',
+    digits: String(DIGITS),
+    period: '30',
+  });
   // An app may show a plus sign where a space is meant.
   const encoded = query.toString().replaceAll('+', '%20');
   return `otpauth://totp/${encodeURIComponent(issuer)}:${encodeURIComponent(account)}?${encoded}`;

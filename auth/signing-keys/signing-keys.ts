@@ -13,7 +13,9 @@ export type SigningKeys = readonly JWK[];
 
 export const ALGORITHM = 'ES256';
 
-/** Long enough for every process and every cache of the public keys to have seen a new key before it signs. */
+/**
+ * Long enough for every process and every cache of the public keys to have seen a new key before it signs.
+ */
 export const OVERLAP_S = 600;
 
 type SigningKeyDependencies = { readonly pool: Pool; readonly masterKey: MasterKey };
@@ -25,8 +27,8 @@ export const readSigningKeys = async ({ pool, masterKey }: SigningKeyDependencie
 export type Rotation = { readonly kid: string; readonly signsFrom: Date };
 
 /**
- * Makes a new key. It is published at once and signs after the overlap; the key before it stays published until what it signed
- * has expired. The very first key signs at once.
+ * Makes a new key. It is published at once and signs after the overlap; the key before it stays published
+ * until what it signed has expired. The very first key signs at once.
  */
 export const rotateSigningKeys = async (
   { pool, masterKey }: SigningKeyDependencies,
@@ -43,13 +45,18 @@ export const ensureSigningKey = async ({ pool, masterKey }: SigningKeyDependenci
     if ((await lockKeys(connection)) === 0) await addKey(connection, masterKey, 0);
   });
 
-export const hasSigningKey = async (pool: Pool): Promise<boolean> => (await selectPublishedKeys(pool)).length > 0;
+export const hasSigningKey = async (pool: Pool): Promise<boolean> =>
+  (await selectPublishedKeys(pool)).length > 0;
 
 const addKey = async (connection: Connection, masterKey: MasterKey, overlapS: number): Promise<Rotation> => {
   const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
   const jwk = await exportJWK(privateKey);
   const kid = await calculateJwkThumbprint(jwk);
-  const sealed = seal(sealingKey(masterKey), Buffer.from(JSON.stringify({ ...jwk, kid, alg: ALGORITHM, use: 'sig' })), placeOf(kid));
+  const sealed = seal(
+    sealingKey(masterKey),
+    Buffer.from(JSON.stringify({ ...jwk, kid, alg: ALGORITHM, use: 'sig' })),
+    placeOf(kid),
+  );
   return { kid, signsFrom: await insertKey(connection, { kid, sealed }, overlapS) };
 };
 
@@ -70,8 +77,16 @@ type Following = SigningKeyDependencies & {
   onKeys(keys: SigningKeys): void;
 };
 
-/** Keeps a process at the keys that are published now. The first reading must succeed; after that it goes on with what it has. */
-export const followSigningKeys = async ({ log, pollMs = POLL_MS, onKeys, ...dependencies }: Following): Promise<AsyncDisposable> => {
+/**
+ * Keeps a process at the keys that are published now. The first reading must succeed; after that it goes on
+ * with what it has.
+ */
+export const followSigningKeys = async ({
+  log,
+  pollMs = POLL_MS,
+  onKeys,
+  ...dependencies
+}: Following): Promise<AsyncDisposable> => {
   let known = await readSigningKeys(dependencies);
   onKeys(known);
   const stopping = new AbortController();

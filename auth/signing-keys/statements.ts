@@ -13,8 +13,8 @@ const KEPT_S = 2 * Math.max(LIFETIMES_S.AccessToken, LIFETIMES_S.ClientCredentia
 const PUBLISHED_MAX = 20;
 
 /**
- * By the database's clock, which all processes share: the signer is the newest key whose time has come, then come those that
- * will sign, then those that a newer one has followed a short while ago.
+ * By the database's clock, which all processes share: the signer is the newest key whose time has come, then
+ * come those that will sign, then those that a newer one has followed a short while ago.
  */
 export const selectPublishedKeys = async (pool: Pool): Promise<readonly KeyRow[]> => {
   const { rows } = await pool.query<KeyRow>(
@@ -36,7 +36,11 @@ export const lockKeys = async (connection: Connection): Promise<number> => {
 };
 
 /** Answers from when on it signs: never before a key that was made earlier. */
-export const insertKey = async (connection: Connection, { kid, sealed }: KeyRow, overlapS: number): Promise<Date> => {
+export const insertKey = async (
+  connection: Connection,
+  { kid, sealed }: KeyRow,
+  overlapS: number,
+): Promise<Date> => {
   const { rows } = await connection.query<{ signs_from: Date }>(
     `insert into auth.signing_key (kid, sealed, signs_from)
      select $1, $2, greatest(clock_timestamp() + $3 * interval '1 second', max(signs_from) + interval '1 millisecond') from auth.signing_key

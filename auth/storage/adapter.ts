@@ -27,8 +27,8 @@ export type StorageDependencies = {
 };
 
 /**
- * Where oidc-provider keeps things. It asks whether something was used and then says that it is, in two steps; the second one
- * is what decides here, so that of many who come at once exactly one succeeds.
+ * Where oidc-provider keeps things. It asks whether something was used and then says that it is, in two
+ * steps; the second one is what decides here, so that of many who come at once exactly one succeeds.
  */
 export const createAdapterFactory =
   (dependencies: StorageDependencies): AdapterFactory =>
@@ -52,9 +52,12 @@ const recordAdapter = (kind: string, { pool, seal, endGrant }: StorageDependenci
   const open = (found: FoundRecord | undefined): AdapterPayload | undefined => {
     if (found === undefined) return undefined;
     const payload = seal.unseal(kind, found.idHash, found.sealed);
-    return found.consumedAt === null ? payload : { ...payload, consumed: Math.floor(found.consumedAt.getTime() / 1_000) };
+    return found.consumedAt === null
+      ? payload
+      : { ...payload, consumed: Math.floor(found.consumedAt.getTime() / 1_000) };
   };
-  const openByOtherName = async (name: string) => open(await selectRecordByOtherName(pool, kind, seal.hash(`${kind} other`, name)));
+  const openByOtherName = async (name: string) =>
+    open(await selectRecordByOtherName(pool, kind, seal.hash(`${kind} other`, name)));
   return {
     async upsert(id, payload, expiresInS) {
       const key = keyOf(id);
@@ -89,15 +92,22 @@ const recordAdapter = (kind: string, { pool, seal, endGrant }: StorageDependenci
 };
 
 const refuseSaving = (kind: string): void => {
-  // Every request saves its session at its end; one that began before the sign-out has its answer, and the session stays ended.
+  // Every request saves its session at its end; one that began before the sign-out has its answer, and the
+  // session stays ended.
   if (kind === 'Session') return;
-  throw new errors.AccessDenied(kind === 'Grant' ? 'what was allowed has just been ended' : 'the code is already in use');
+  throw new errors.AccessDenied(
+    kind === 'Grant' ? 'what was allowed has just been ended' : 'the code is already in use',
+  );
 };
 
 /** RFC 8628: a code waits for a person, is taken by one, and is decided by that one. */
-const stagesOf = (kind: string, { accountId, error, inFlight }: AdapterPayload): { stage: number; stageBefore: number } => {
+const stagesOf = (
+  kind: string,
+  { accountId, error, inFlight }: AdapterPayload,
+): { stage: number; stageBefore: number } => {
   if (kind !== 'DeviceCode') return { stage: 0, stageBefore: 0 };
-  if (accountId !== undefined || error !== undefined) return { stage: 2, stageBefore: inFlight === true ? 1 : 0 };
+  if (accountId !== undefined || error !== undefined)
+    return { stage: 2, stageBefore: inFlight === true ? 1 : 0 };
   return { stage: inFlight === true ? 1 : 0, stageBefore: 0 };
 };
 
@@ -113,7 +123,8 @@ const sessionAdapter = (dependencies: StorageDependencies): Adapter => {
   const records = recordAdapter('Session', dependencies);
   return {
     ...records,
-    // Beside what oidc-provider keeps of it: it gives back as little as it wants, and every request of its own saves the session.
+    // Beside what oidc-provider keeps of it: it gives back as little as it wants, and every request of its
+    // own saves the session.
     upsert: (id, payload, expiresInS) => records.upsert(id, { ...payload, seen: currentVisit() }, expiresInS),
     destroy: (id) => buryRecord(pool, { kind: 'Session', idHash: seal.hash('Session', id) }),
   };
@@ -134,7 +145,12 @@ const deviceCodeAdapter = (dependencies: StorageDependencies): Adapter => {
 
 const refuseHaste = async ({ pool, seal }: StorageDependencies, id: string): Promise<void> => {
   const idHash = seal.hash('DeviceCode', id);
-  const poll = { idHash, intervalS: DEVICE_INTERVAL_S, slowDownByS: DEVICE_SLOW_DOWN_S, lifetimeS: LIFETIMES_S.DeviceCode };
+  const poll = {
+    idHash,
+    intervalS: DEVICE_INTERVAL_S,
+    slowDownByS: DEVICE_SLOW_DOWN_S,
+    lifetimeS: LIFETIMES_S.DeviceCode,
+  };
   if ((await notePoll(pool, poll)) === 'too_soon') throw new errors.SlowDown();
 };
 

@@ -3,7 +3,13 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { Queryable } from './statements.ts';
 
-const TABLES = ['auth.record', 'auth.device_poll', 'auth.used_once', 'auth.pending_sign_up', 'auth.address_mail'] as const;
+const TABLES = [
+  'auth.record',
+  'auth.device_poll',
+  'auth.used_once',
+  'auth.pending_sign_up',
+  'auth.address_mail',
+] as const;
 /** What has just expired is kept for a while, so that whoever presents it is told that it expired. */
 const KEPT_S = 3_600;
 const BATCH_MAX = 1_000;
@@ -24,7 +30,11 @@ export const cleanUp = async (database: Queryable, batchMax: number = BATCH_MAX)
 };
 
 /** Rows that another process is removing just now are left to it. */
-const deleteExpired = async (database: Queryable, table: (typeof TABLES)[number], batchMax: number): Promise<number> => {
+const deleteExpired = async (
+  database: Queryable,
+  table: (typeof TABLES)[number],
+  batchMax: number,
+): Promise<number> => {
   const { rowCount } = await database.query(
     `delete from ${table} where ctid = any (array(
        select ctid from ${table} where expires_at < now() - $1 * interval '1 second' limit $2 for update skip locked))`,
@@ -37,7 +47,9 @@ export const startCleanUp = ({ pool, log }: { pool: Pool; log: Log }): AsyncDisp
   const stopping = new AbortController();
   const cleaning = (async () => {
     while (!stopping.signal.aborted) {
-      await cleanUp(pool).catch((err: unknown) => log.warn({ err }, 'Expired rows of the authorization server could not be removed.'));
+      await cleanUp(pool).catch((err: unknown) =>
+        log.warn({ err }, 'Expired rows of the authorization server could not be removed.'),
+      );
       await delay(PAUSE_MS, undefined, { signal: stopping.signal }).catch(() => {});
     }
   })();

@@ -72,7 +72,13 @@ describe('what has ended is not brought back by whoever loaded it before:', () =
 
   test('a session that is being saved at the very moment of its end', async () => {
     await save('Session');
-    await Promise.all([save('Session'), save('Session'), adapterOf('Session').destroy('s'), save('Session'), save('Session')]);
+    await Promise.all([
+      save('Session'),
+      save('Session'),
+      adapterOf('Session').destroy('s'),
+      save('Session'),
+      save('Session'),
+    ]);
     expect(await adapterOf('Session').find('s')).toBeUndefined();
   });
 });
@@ -88,14 +94,25 @@ test('what has ended says nothing any more, and is removed in the end', async ()
   await save('Session');
   await save('Grant');
   await ender().endGrantsOfUser(7);
-  const { rows } = await pool.query('select other_hash, grant_id, account_id, client_id, length(sealed) as length from auth.record');
-  expect(rows).toEqual(Array(2).fill({ other_hash: null, grant_id: null, account_id: null, client_id: null, length: 0 }));
+  const { rows } = await pool.query(
+    'select other_hash, grant_id, account_id, client_id, length(sealed) as length from auth.record',
+  );
+  expect(rows).toEqual(
+    Array(2).fill({ other_hash: null, grant_id: null, account_id: null, client_id: null, length: 0 }),
+  );
   await pool.query(`update auth.record set expires_at = expires_at - interval '1 day'`);
   expect(await cleanUp(pool)).toBe(2);
 });
 
 describe('a client', () => {
-  const token = { jti: 'j', grantId: 'g', userId: 7, clientId: 'web', issuedAtS: 0, seen: { user: 0, client: 0 } };
+  const token = {
+    jti: 'j',
+    grantId: 'g',
+    userId: 7,
+    clientId: 'web',
+    issuedAtS: 0,
+    seen: { user: 0, client: 0 },
+  };
 
   test('ends in the transaction of the caller, with all that it was given or not at all', async () => {
     await save('Grant');
@@ -115,8 +132,13 @@ describe('a client', () => {
 
   test('loses the access tokens that are kept here, and nothing else', async () => {
     const kinds = ['AccessToken', 'ClientCredentials', 'RefreshToken'];
-    for (const kind of kinds) await adapterOf(kind).upsert('x', { jti: 'x', kind, clientId: 'web' }, LIFETIME_S);
-    await adapterOf('AccessToken').upsert('y', { jti: 'y', kind: 'AccessToken', clientId: 'other' }, LIFETIME_S);
+    for (const kind of kinds)
+      await adapterOf(kind).upsert('x', { jti: 'x', kind, clientId: 'web' }, LIFETIME_S);
+    await adapterOf('AccessToken').upsert(
+      'y',
+      { jti: 'y', kind: 'AccessToken', clientId: 'other' },
+      LIFETIME_S,
+    );
     await deleteAccessTokensOfClient(pool, 'web');
     const found = await Promise.all(kinds.map((kind) => adapterOf(kind).find('x')));
     expect(found.map((record) => record !== undefined)).toEqual([false, false, true]);

@@ -11,7 +11,10 @@ type Dependencies = { readonly pool: Pool; onEnded(grant: EndedGrant): Promise<v
 
 export type GrantEnder = {
   readonly endGrant: EndGrant;
-  /** Every grant, session and personal access token of a person who is no more, or who wants to be signed out everywhere. */
+  /**
+   * Every grant, session and personal access token of a person who is no more, or who wants to be signed out
+   * everywhere.
+   */
   endGrantsOfUser(userId: number): Promise<void>;
   endGrantsOfClient(clientId: string): Promise<void>;
 };
@@ -35,13 +38,23 @@ const endGrantsOfUser = async (connection: Connection, userId: number): Promise<
 };
 
 /** Ends them in the caller's transaction; after its commit the caller tells of those that are answered. */
-export const endGrantsOfClient = async (connection: Connection, clientId: string): Promise<readonly EndedGrant[]> => {
+export const endGrantsOfClient = async (
+  connection: Connection,
+  clientId: string,
+): Promise<readonly EndedGrant[]> => {
   await revoke(connection, 'client', clientId);
   return endGrants(connection, 'client_id', clientId);
 };
 
-/** What is stored ends here; what was handed out as a signed token is put on the list that resource servers consult. */
-const endGrants = async (connection: Connection, owner: RecordOwner, value: string): Promise<readonly EndedGrant[]> => {
+/**
+ * What is stored ends here; what was handed out as a signed token is put on the list that resource servers
+ * consult.
+ */
+const endGrants = async (
+  connection: Connection,
+  owner: RecordOwner,
+  value: string,
+): Promise<readonly EndedGrant[]> => {
   const ended = await endRecords(connection, owner, value);
   for (const { grantId } of ended) await revoke(connection, 'grant', grantId);
   return ended;

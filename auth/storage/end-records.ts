@@ -1,10 +1,17 @@
 import type { Queryable, RecordKey } from './statements.ts';
 
-export type EndedGrant = { readonly grantId: string; readonly accountId: string | null; readonly clientId: string | null };
+export type EndedGrant = {
+  readonly grantId: string;
+  readonly accountId: string | null;
+  readonly clientId: string | null;
+};
 
 export type RecordOwner = 'grant_id' | 'account_id' | 'client_id';
 
-/** These are loaded, changed and saved again, so a mere deletion would be undone by whoever loaded them just before. */
+/**
+ * These are loaded, changed and saved again, so a mere deletion would be undone by whoever loaded them just
+ * before.
+ */
 const SAVED_AGAIN = ['Grant', 'Session'];
 /** No request that loaded the record before its end lasts nearly as long. */
 const TOMBSTONE_S = 3_600;
@@ -14,14 +21,24 @@ const AS_TOMBSTONE = `
   ended_at = clock_timestamp(), expires_at = least(known.expires_at, now() + $1 * interval '1 second')`;
 
 /** Ends everything that is kept for the owner; answers with the grants among it. */
-export const endRecords = async (database: Queryable, owner: RecordOwner, value: string): Promise<readonly EndedGrant[]> => {
+export const endRecords = async (
+  database: Queryable,
+  owner: RecordOwner,
+  value: string,
+): Promise<readonly EndedGrant[]> => {
   const ended = await buryRecords(database, owner, value);
   await deleteRecords(database, owner, value);
   return ended;
 };
 
-/** A tombstone has no owner, so none is answered twice. The order keeps two who end the same from a deadlock. */
-const buryRecords = async (database: Queryable, owner: RecordOwner, value: string): Promise<readonly EndedGrant[]> => {
+/**
+ * A tombstone has no owner, so none is answered twice. The order keeps two who end the same from a deadlock.
+ */
+const buryRecords = async (
+  database: Queryable,
+  owner: RecordOwner,
+  value: string,
+): Promise<readonly EndedGrant[]> => {
   const { rows } = await database.query<EndedGrant>(
     `with living as (
        select kind, id_hash, grant_id, account_id, client_id from auth.record
@@ -42,14 +59,19 @@ const deleteRecords = async (database: Queryable, owner: RecordOwner, value: str
 
 /** Ends one record so that it cannot be saved again. */
 export const buryRecord = async (database: Queryable, { kind, idHash }: RecordKey): Promise<void> => {
-  await database.query(`update auth.record as known set ${AS_TOMBSTONE} where kind = $2 and id_hash = $3 and ended_at is null`, [
-    TOMBSTONE_S,
-    kind,
-    idHash,
-  ]);
+  await database.query(
+    `update auth.record as known set ${AS_TOMBSTONE} where kind = $2 and id_hash = $3 and ended_at is null`,
+    [TOMBSTONE_S, kind, idHash],
+  );
 };
 
-/** What a client got that is not a signed token: it is looked up here, so the list of revocations does not end it. */
+/**
+ * What a client got that is not a signed token: it is looked up here, so the list of revocations does not end
+ * it.
+ */
 export const deleteAccessTokensOfClient = async (database: Queryable, clientId: string): Promise<void> => {
-  await database.query(`delete from auth.record where client_id = $1 and kind in ('AccessToken', 'ClientCredentials')`, [clientId]);
+  await database.query(
+    `delete from auth.record where client_id = $1 and kind in ('AccessToken', 'ClientCredentials')`,
+    [clientId],
+  );
 };

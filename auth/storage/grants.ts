@@ -12,7 +12,13 @@ export type AllowedClient = {
   readonly usedAtS: number | undefined;
 };
 
-type Row = { readonly kind: string; readonly idHash: Buffer; readonly sealed: Buffer; readonly grantId: string; readonly clientId: string };
+type Row = {
+  readonly kind: string;
+  readonly idHash: Buffer;
+  readonly sealed: Buffer;
+  readonly grantId: string;
+  readonly clientId: string;
+};
 /** What oidc-provider keeps of grants and refresh tokens, as far as it is read here. */
 type Kept = {
   readonly iat?: number;
@@ -41,8 +47,15 @@ export const readAllowedClients =
     return [...allowed.values()].toSorted((one, other) => one.sinceS - other.sinceS);
   };
 
-const withGrant = (known: AllowedClient | undefined, { clientId, grantId }: Row, { iat = 0, openid, resources }: Kept): AllowedClient => {
-  const scopes = [openid?.scope ?? '', ...Object.values(resources ?? {})].join(' ').split(' ').filter(Boolean);
+const withGrant = (
+  known: AllowedClient | undefined,
+  { clientId, grantId }: Row,
+  { iat = 0, openid, resources }: Kept,
+): AllowedClient => {
+  const scopes = [openid?.scope ?? '', ...Object.values(resources ?? {})]
+    .join(' ')
+    .split(' ')
+    .filter(Boolean);
   return {
     clientId,
     grantIds: [...(known?.grantIds ?? []), grantId],

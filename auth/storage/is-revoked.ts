@@ -1,7 +1,10 @@
 import { REVOKED_AT, type Revocable } from '#shared/http/authenticate/revocations.ts';
 import type { Queryable } from './statements.ts';
 
-/** Whether a token is revoked at this very moment: who introspects wants to know it now, not as of a second ago. */
+/**
+ * Whether a token is revoked at this very moment: who introspects wants to know it now, not as of a second
+ * ago.
+ */
 export const isRevokedNow = async (
   database: Queryable,
   { jti, grantId, clientId, userId, issuedAtS, seen }: Omit<Revocable, 'userVersion'>,
@@ -15,7 +18,15 @@ export const isRevokedNow = async (
                 or kind = 'client' and value = $3 and coalesce(${REVOKED_AT} > $6, revoked_at >= to_timestamp($5 - 1))
                 or kind = 'user' and value = $4 and coalesce(${REVOKED_AT} > $7, revoked_at >= to_timestamp($5 - 1))
            ) as revoked`,
-    values: [jti, grantId ?? null, clientId, String(userId), issuedAtS, seen?.client ?? null, seen?.user ?? null],
+    values: [
+      jti,
+      grantId ?? null,
+      clientId,
+      String(userId),
+      issuedAtS,
+      seen?.client ?? null,
+      seen?.user ?? null,
+    ],
   });
   return rows[0]?.revoked ?? true;
 };

@@ -17,8 +17,10 @@ export const createRecordSeal = (masterKey: MasterKey): RecordSeal => {
   const placeOf = (kind: string, idHash: Buffer) => `auth-record:${kind}:${idHash.toString('base64url')}`;
   return {
     hash: (kind, name) => createHmac('sha256', nameKey).update(`${kind}\0${name}`).digest(),
-    seal: (kind, idHash, payload) => seal(contentKey, Buffer.from(JSON.stringify(payload)), placeOf(kind, idHash)),
+    seal: (kind, idHash, payload) =>
+      seal(contentKey, Buffer.from(JSON.stringify(payload)), placeOf(kind, idHash)),
     // It was sealed here from what oidc-provider gave.
-    unseal: (kind, idHash, sealed) => JSON.parse(unseal(contentKey, sealed, placeOf(kind, idHash)).toString('utf8')) as AdapterPayload,
+    unseal: (kind, idHash, sealed) =>
+      JSON.parse(unseal(contentKey, sealed, placeOf(kind, idHash)).toString('utf8')) as AdapterPayload,
   };
 };

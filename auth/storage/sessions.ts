@@ -52,22 +52,29 @@ export const createSessions = ({ pool, seal }: { pool: Pool; seal: RecordSeal })
     async note(uid, visit) {
       const row = await selectByUid(pool, seal.hash(`${KIND} other`, uid));
       if (row === undefined) return;
-      await pool.query(`update auth.record set sealed = $3 where kind = '${KIND}' and id_hash = $1 and sealed = $2 and ended_at is null`, [
-        row.idHash,
-        row.sealed,
-        seal.seal(KIND, row.idHash, { ...open(row), seen: visit }),
-      ]);
+      await pool.query(
+        `update auth.record set sealed = $3 where kind = '${KIND}' and id_hash = $1 and sealed = $2 and ended_at is null`,
+        [row.idHash, row.sealed, seal.seal(KIND, row.idHash, { ...open(row), seen: visit })],
+      );
     },
   };
 };
 
-const sessionOf = ({ uid, loginTs, iat, seen }: Kept): OpenSession => ({ uid, signedInAtS: loginTs ?? iat ?? 0, seen });
+const sessionOf = ({ uid, loginTs, iat, seen }: Kept): OpenSession => ({
+  uid,
+  signedInAtS: loginTs ?? iat ?? 0,
+  seen,
+});
 
 const byLastSeen = (one: OpenSession, other: OpenSession): number => lastSeenS(other) - lastSeenS(one);
 
 const lastSeenS = ({ seen, signedInAtS }: OpenSession): number => seen?.atS ?? signedInAtS;
 
-const selectOpen = async (database: Pick<Pool, 'query'>, userId: UserId, lock: '' | 'for update' = ''): Promise<readonly Row[]> => {
+const selectOpen = async (
+  database: Pick<Pool, 'query'>,
+  userId: UserId,
+  lock: '' | 'for update' = '',
+): Promise<readonly Row[]> => {
   const { rows } = await database.query<Row>(
     `select id_hash as "idHash", sealed from auth.record
      where account_id = $1 and kind = '${KIND}' and ended_at is null and expires_at > now() order by id_hash limit ${SESSIONS_MAX} ${lock}`,

@@ -3,7 +3,8 @@ import type { Pool } from '#shared/database/pool.ts';
 
 export type Queryable = Pick<Pool, 'query'>;
 
-export const migrateAuthStorage = (pool: Pool): Promise<void> => migrate(pool, 'auth-storage', new URL('./migrations/', import.meta.url));
+export const migrateAuthStorage = (pool: Pool): Promise<void> =>
+  migrate(pool, 'auth-storage', new URL('./migrations/', import.meta.url));
 
 export type RecordKey = { readonly kind: string; readonly idHash: Buffer };
 
@@ -20,14 +21,19 @@ export type RecordRow = RecordKey & {
   readonly expiresInS: number | null;
 };
 
-export type FoundRecord = { readonly idHash: Buffer; readonly sealed: Buffer; readonly consumedAt: Date | null };
+export type FoundRecord = {
+  readonly idHash: Buffer;
+  readonly sealed: Buffer;
+  readonly consumedAt: Date | null;
+};
 
 /**
- * Inserts or replaces, and answers whether it did: of two that would both take a record from one stage to the next, one does,
- * and what has ended is not brought back by whoever loaded it before.
+ * Inserts or replaces, and answers whether it did: of two that would both take a record from one stage to the
+ * next, one does, and what has ended is not brought back by whoever loaded it before.
  */
 export const upsertRecord = async (pool: Pool, row: RecordRow): Promise<boolean> => {
-  // Not one statement with `on conflict (kind, id_hash) do update`: of many that insert the same at once, those would wait for each other by the other name.
+  // Not one statement with `on conflict (kind, id_hash) do update`: of many that insert the same at once,
+  // those would wait for each other by the other name.
   const inserted = await pool.query(insertOf(row));
   if (inserted.rowCount === 1) return true;
   const replaced = await pool.query(replacementOf(row));
@@ -65,7 +71,10 @@ const columnsOf = (row: RecordRow) => [
 
 const FOUND = 'id_hash as "idHash", sealed, consumed_at as "consumedAt"';
 
-export const selectRecord = async (database: Queryable, { kind, idHash }: RecordKey): Promise<FoundRecord | undefined> => {
+export const selectRecord = async (
+  database: Queryable,
+  { kind, idHash }: RecordKey,
+): Promise<FoundRecord | undefined> => {
   const { rows } = await database.query<FoundRecord>({
     name: 'auth-select-record',
     text: `select ${FOUND} from auth.record where kind = $1 and id_hash = $2 and ended_at is null`,
@@ -74,11 +83,15 @@ export const selectRecord = async (database: Queryable, { kind, idHash }: Record
   return rows[0];
 };
 
-export const selectRecordByOtherName = async (database: Queryable, kind: string, otherHash: Buffer): Promise<FoundRecord | undefined> => {
-  const { rows } = await database.query<FoundRecord>(`select ${FOUND} from auth.record where kind = $1 and other_hash = $2`, [
-    kind,
-    otherHash,
-  ]);
+export const selectRecordByOtherName = async (
+  database: Queryable,
+  kind: string,
+  otherHash: Buffer,
+): Promise<FoundRecord | undefined> => {
+  const { rows } = await database.query<FoundRecord>(
+    `select ${FOUND} from auth.record where kind = $1 and other_hash = $2`,
+    [kind, otherHash],
+  );
   return rows[0];
 };
 
@@ -96,23 +109,37 @@ export const deleteRecord = async (database: Queryable, { kind, idHash }: Record
   await database.query('delete from auth.record where kind = $1 and id_hash = $2', [kind, idHash]);
 };
 
-export const selectGrantOf = async (database: Queryable, { kind, idHash }: RecordKey): Promise<string | undefined> => {
-  const { rows } = await database.query<{ grant_id: string | null }>('select grant_id from auth.record where kind = $1 and id_hash = $2', [
-    kind,
-    idHash,
-  ]);
+export const selectGrantOf = async (
+  database: Queryable,
+  { kind, idHash }: RecordKey,
+): Promise<string | undefined> => {
+  const { rows } = await database.query<{ grant_id: string | null }>(
+    'select grant_id from auth.record where kind = $1 and id_hash = $2',
+    [kind, idHash],
+  );
   return rows[0]?.grant_id ?? undefined;
 };
 
-export const deleteRecordsOfGrant = async (database: Queryable, kind: string, grantId: string): Promise<void> => {
+export const deleteRecordsOfGrant = async (
+  database: Queryable,
+  kind: string,
+  grantId: string,
+): Promise<void> => {
   await database.query('delete from auth.record where kind = $1 and grant_id = $2', [kind, grantId]);
 };
 
-/** A client says itself how long its assertion is good, and no time that the database cannot write down may be the answer. */
+/**
+ * A client says itself how long its assertion is good, and no time that the database cannot write down may be
+ * the answer.
+ */
 const USED_ONCE_KEPT_MAX_S = 10 * 365 * 86_400;
 
 /** The digest of what may be used once; answers whether it was not used before. */
-export const insertUsedOnce = async (database: Queryable, digest: Buffer, expiresInS: number): Promise<boolean> => {
+export const insertUsedOnce = async (
+  database: Queryable,
+  digest: Buffer,
+  expiresInS: number,
+): Promise<boolean> => {
   const { rowCount } = await database.query({
     name: 'auth-insert-used-once',
     text: `insert into auth.used_once (digest, expires_at) values ($1, now() + $2 * interval '1 second') on conflict do nothing`,
@@ -121,13 +148,21 @@ export const insertUsedOnce = async (database: Queryable, digest: Buffer, expire
   return rowCount === 1;
 };
 
-export type Poll = { readonly idHash: Buffer; readonly intervalS: number; readonly slowDownByS: number; readonly lifetimeS: number };
+export type Poll = {
+  readonly idHash: Buffer;
+  readonly intervalS: number;
+  readonly slowDownByS: number;
+  readonly lifetimeS: number;
+};
 
 /** A last poll that is yet to come shows that the clock was set back, and is not held against the device. */
 const IS_TOO_SOON = `(known.polled_at <= clock_timestamp()
   and known.polled_at + known.interval_s * interval '1 second' > clock_timestamp())`;
 
-/** Notes a poll and answers whether it came too soon, from which on the device must wait longer, as RFC 8628, section 3.5, says. */
+/**
+ * Notes a poll and answers whether it came too soon, from which on the device must wait longer, as RFC 8628,
+ * section 3.5, says.
+ */
 export const notePoll = async (
   database: Queryable,
   { idHash, intervalS, slowDownByS, lifetimeS }: Poll,

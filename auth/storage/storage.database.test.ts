@@ -65,7 +65,8 @@ describe('a record', () => {
   test('with another name is saved by all who save it at once', async () => {
     const sessions = adapterOf('Session');
     for (let round = 0; round < 1000; round += 1) {
-      const save = () => sessions.upsert(`s${round}`, { jti: `s${round}`, kind: 'Session', uid: `u${round}` }, 60);
+      const save = () =>
+        sessions.upsert(`s${round}`, { jti: `s${round}`, kind: 'Session', uid: `u${round}` }, 60);
       await Promise.all([save(), save(), save(), save(), save(), save(), save(), save()]);
     }
     expect(await sessions.findByUid('u999')).toMatchObject({ jti: 's999' });
@@ -93,14 +94,21 @@ describe('a record', () => {
 
   test('shows nothing of itself to who reads the table, and opens in no other row', async () => {
     await adapterOf('AuthorizationCode').upsert('the-code', code, 60);
-    await adapterOf('DeviceCode').upsert('the-device', { jti: 'the-device', kind: 'DeviceCode', userCode: 'BCDFGHJK' }, 60);
-    const { rows } = await pool.query<{ row: string }>(`select record::text || encode(sealed, 'escape') as row from auth.record`);
+    await adapterOf('DeviceCode').upsert(
+      'the-device',
+      { jti: 'the-device', kind: 'DeviceCode', userCode: 'BCDFGHJK' },
+      60,
+    );
+    const { rows } = await pool.query<{ row: string }>(
+      `select record::text || encode(sealed, 'escape') as row from auth.record`,
+    );
     expect(rows).toHaveLength(2);
     for (const { row } of rows) expect(row).not.toMatch(/the-code|the-device|BCDFGHJK|openid/);
     await adapterOf('AuthorizationCode').upsert('other', code, 60);
-    await pool.query('update auth.record set sealed = (select sealed from auth.record where id_hash = $1) where id_hash <> $1', [
-      seal.hash('AuthorizationCode', 'the-code'),
-    ]);
+    await pool.query(
+      'update auth.record set sealed = (select sealed from auth.record where id_hash = $1) where id_hash <> $1',
+      [seal.hash('AuthorizationCode', 'the-code')],
+    );
     await expect(adapterOf('AuthorizationCode').find('other')).rejects.toThrow('does not open');
   });
 });
@@ -142,23 +150,33 @@ describe('what may be used once', () => {
     const codes = adapterOf('DeviceCode');
     await codes.upsert('d', waiting, 60);
     expect(await succeeded(Array.from({ length: AT_ONCE }, () => codes.upsert('d', taken, 60)))).toBe(1);
-    const deciding = Array.from({ length: AT_ONCE }, (_, user) => codes.upsert('d', { ...taken, accountId: String(user + 1) }, 60));
+    const deciding = Array.from({ length: AT_ONCE }, (_, user) =>
+      codes.upsert('d', { ...taken, accountId: String(user + 1) }, 60),
+    );
     expect(await succeeded(deciding)).toBe(1);
-    await expect(codes.upsert('d', { ...taken, error: 'access_denied' }, 60)).rejects.toThrow(errors.AccessDenied);
+    await expect(codes.upsert('d', { ...taken, error: 'access_denied' }, 60)).rejects.toThrow(
+      errors.AccessDenied,
+    );
   });
 
   test('a user code that somebody has taken cannot be declined by another', async () => {
     const codes = adapterOf('DeviceCode');
     await codes.upsert('d', waiting, 60);
     await codes.upsert('d', taken, 60);
-    await expect(codes.upsert('d', { ...waiting, error: 'access_denied' }, 60)).rejects.toThrow(errors.AccessDenied);
+    await expect(codes.upsert('d', { ...waiting, error: 'access_denied' }, 60)).rejects.toThrow(
+      errors.AccessDenied,
+    );
   });
 });
 
 describe('a grant', () => {
   const fill = async (grantId: string, accountId = '7', clientId = 'web') => {
     await adapterOf('Grant').upsert(grantId, { jti: grantId, kind: 'Grant', accountId, clientId }, 60);
-    await adapterOf('RefreshToken').upsert(`r-${grantId}`, { ...code, kind: 'RefreshToken', grantId, accountId, clientId }, 60);
+    await adapterOf('RefreshToken').upsert(
+      `r-${grantId}`,
+      { ...code, kind: 'RefreshToken', grantId, accountId, clientId },
+      60,
+    );
   };
   const token = (grantId: string | undefined, userId = 7, clientId = 'web') => ({
     jti: `j-${grantId}`,
@@ -176,7 +194,10 @@ describe('a grant', () => {
     await adapterOf('Grant').destroy('one');
     expect(await adapterOf('RefreshToken').find('r-one')).toBeUndefined();
     expect(await adapterOf('RefreshToken').find('r-two')).toBeDefined();
-    expect([await isRevokedNow(pool, token('one')), await isRevokedNow(pool, token('two'))]).toEqual([true, false]);
+    expect([await isRevokedNow(pool, token('one')), await isRevokedNow(pool, token('two'))]).toEqual([
+      true,
+      false,
+    ]);
     expect(ended.map(({ grantId }) => grantId)).toEqual(['one']);
   });
 
@@ -198,7 +219,9 @@ test('what has expired is removed after a while, in batches', async () => {
   await codes.upsert('just-expired', code, -60);
   await codes.upsert('alive', code, 60);
   await insertUsedOnce(pool, seal.hash('used once', 'old'), -7_200);
-  await pool.query(`insert into auth.pending_sign_up values ('one', 'sealed', now() - interval '2 hours'), ('other', 'sealed', now())`);
+  await pool.query(
+    `insert into auth.pending_sign_up values ('one', 'sealed', now() - interval '2 hours'), ('other', 'sealed', now())`,
+  );
   expect(await cleanUp(pool, 2)).toBe(9);
   expect(await codes.find('just-expired')).toBeDefined();
   expect(await codes.find('alive')).toBeDefined();

@@ -6,8 +6,9 @@ import type { RecordSeal } from './seal-record.ts';
 import { insertUsedOnce } from './statements.ts';
 
 /**
- * What is known between two pages and kept nowhere: the browser carries it, sealed, from the one to the other. A ticket is good for a while, for
- * one purpose, and for what it was bound to, which only one browser has.
+ * What is known between two pages and kept nowhere: the browser carries it, sealed, from the one to the
+ * other. A ticket is good for a while, for one purpose, and for what it was bound to, which only one browser
+ * has.
  */
 export type Tickets = {
   issue(purpose: Purpose, boundTo: readonly string[], content: Content): string;
@@ -37,10 +38,15 @@ export const TICKET_MAX = 1_000;
 const ID_BYTES = 16;
 
 export const createTickets = ({ pool, seal }: { pool: Pool; seal: RecordSeal }): Tickets => {
-  const placeOf = (purpose: Purpose, boundTo: readonly string[]): Buffer => seal.hash(`ticket ${purpose}`, JSON.stringify(boundTo));
+  const placeOf = (purpose: Purpose, boundTo: readonly string[]): Buffer =>
+    seal.hash(`ticket ${purpose}`, JSON.stringify(boundTo));
   const unsealed = (purpose: Purpose, boundTo: readonly string[], ticket: string): Kept | undefined => {
     try {
-      const kept = seal.unseal(`ticket ${purpose}`, placeOf(purpose, boundTo), Buffer.from(ticket, 'base64url')) as Kept;
+      const kept = seal.unseal(
+        `ticket ${purpose}`,
+        placeOf(purpose, boundTo),
+        Buffer.from(ticket, 'base64url'),
+      ) as Kept;
       return kept.endsAtMs > Date.now() ? kept : undefined;
     } catch (error) {
       if (error instanceof SealBroken) return undefined;
@@ -57,7 +63,11 @@ export const createTickets = ({ pool, seal }: { pool: Pool; seal: RecordSeal }):
     async use(purpose, boundTo, ticket) {
       const kept = unsealed(purpose, boundTo, ticket);
       if (kept === undefined) return undefined;
-      const isFirst = await insertUsedOnce(pool, seal.hash('used once', `ticket\0${kept.id}`), LIFETIMES_MS[purpose] / MS_PER_SECOND);
+      const isFirst = await insertUsedOnce(
+        pool,
+        seal.hash('used once', `ticket\0${kept.id}`),
+        LIFETIMES_MS[purpose] / MS_PER_SECOND,
+      );
       return isFirst ? kept.content : undefined;
     },
   };

@@ -6,7 +6,9 @@ import { browserOf } from './browser-words.ts';
 
 /** From where a browser with a session was last seen. It is kept sealed, with the session and no longer. */
 export type Visit = {
-  /** In words such as “Firefox on Linux”: more of what a browser says of itself tells one person from another. */
+  /**
+   * In words such as “Firefox on Linux”: more of what a browser says of itself tells one person from another.
+   */
   readonly browser: string;
   /** The network, not the address. */
   readonly network: string;
@@ -15,8 +17,12 @@ export type Visit = {
 
 const visiting = new AsyncLocalStorage<Request>();
 
-/** What is saved meanwhile is saved because of this request. oidc-provider's own requests are known without it. */
-export const duringVisit = <Result>(request: Request, work: () => Promise<Result>): Promise<Result> => visiting.run(request, work);
+/**
+ * What is saved meanwhile is saved because of this request. oidc-provider's own requests are known without
+ * it.
+ */
+export const duringVisit = <Result>(request: Request, work: () => Promise<Result>): Promise<Result> =>
+  visiting.run(request, work);
 
 /** Undefined where no request is the cause. */
 export const currentVisit = (): Visit | undefined => {

@@ -1,8 +1,8 @@
 import type { Profiler } from 'node:inspector';
 
 /**
- * Assigns each function to a stage by its name and file. A frame without a stage of its own counts for its nearest caller that has one,
- * so work of a library or of Node counts for the code that called it.
+ * Assigns each function to a stage by its name and file. A frame without a stage of its own counts for its
+ * nearest caller that has one, so work of a library or of Node counts for the code that called it.
  */
 const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
   ['garbage', /^\(garbage collector\)/],
@@ -10,9 +10,18 @@ const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
   ['log', /\/shared\/process\/log\.ts|\/node_modules\/(pino|sonic-boom)\//],
   ['metrics', /\/node_modules\/prom-client\//],
   ['trace', /\/shared\/tracing\/|\/shared\/http\/request-span|\/node_modules\/@opentelemetry\//],
-  ['database', /\/node_modules\/(pg|pg-[\w-]+)\/|\/shared\/database\/|\/query\/(statement|shared-runs)\.ts|\/planner\/statements\.ts/],
-  ['authenticate', /\/shared\/http\/(authenticate\/|client-certificate)|\/node_modules\/jose\/|\/shared\/policy\.ts/],
-  ['limit', /\/shared\/rate-limit\/|\/shared\/http\/(limit-|shed-load|slow-clients|client-address|body-time)/],
+  [
+    'database',
+    /\/node_modules\/(pg|pg-[\w-]+)\/|\/shared\/database\/|\/query\/(statement|shared-runs)\.ts|\/planner\/statements\.ts/,
+  ],
+  [
+    'authenticate',
+    /\/shared\/http\/(authenticate\/|client-certificate)|\/node_modules\/jose\/|\/shared\/policy\.ts/,
+  ],
+  [
+    'limit',
+    /\/shared\/rate-limit\/|\/shared\/http\/(limit-|shed-load|slow-clients|client-address|body-time)/,
+  ],
   [
     'parse',
     /\/shared\/http\/(json-body|parameters|parse-input)|\/graphql\/http\/parameters|\/node_modules\/zod\/|node:_http_(incoming|common)|^parserOn/,
@@ -30,7 +39,10 @@ const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
     /\/node_modules\/(express|router|path-to-regexp|parseurl|proxy-addr|qs|type-is|accepts)\/|\/shared\/http\/|\/shared\/rest\/(admission|reads|resource-paths)|\/query\/(read-routes|just-made)\.ts/,
   ],
   // Followers read the log by these; the rest of the folder appends.
-  ['follow the log', /\/shared\/event-log\/(tail|follow-tail|postgres\/read|eventstoredb\/(follow|live-tail))\.ts/],
+  [
+    'follow the log',
+    /\/shared\/event-log\/(tail|follow-tail|postgres\/read|eventstoredb\/(follow|live-tail))\.ts/,
+  ],
   [
     'write to the log',
     /\/command\/|\/shared\/(commands|command-gateway|event-log|events|keys|standing|snapshots|rest\/writes)\/?|\/kernel\/|\/query\/read-written/,
@@ -44,7 +56,19 @@ const STAGES: readonly (readonly [stage: string, pattern: RegExp])[] = [
 ];
 
 export const STAGE_NAMES = [
-  ...['socket', 'parse', 'route', 'authenticate', 'limit', 'plan', 'database', 'write to the log', 'follow the log', 'headers', 'write'],
+  ...[
+    'socket',
+    'parse',
+    'route',
+    'authenticate',
+    'limit',
+    'plan',
+    'database',
+    'write to the log',
+    'follow the log',
+    'headers',
+    'write',
+  ],
   ...['log', 'metrics', 'trace', 'Node', 'garbage'],
 ] as const;
 
@@ -52,14 +76,23 @@ export const STAGE_NAMES = [
 const DELTA_MAX_US = 1_000;
 
 /** The share of each stage in all that a profile saw of the processor at work. */
-export const sharesOf = ({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): ReadonlyMap<string, number> => {
+export const sharesOf = ({
+  nodes,
+  samples = [],
+  timeDeltas = [],
+}: Profiler.Profile): ReadonlyMap<string, number> => {
   const stages = new Map<number, string>();
-  const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));
-  const frames = new Map(nodes.map(({ id, callFrame }) => [id, `${callFrame.functionName} ${callFrame.url}`]));
+  const parents = new Map(
+    nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)),
+  );
+  const frames = new Map(
+    nodes.map(({ id, callFrame }) => [id, `${callFrame.functionName} ${callFrame.url}`]),
+  );
   const stageOf = (id: number | undefined): string => {
     if (id === undefined) return 'Node';
     const frame = frames.get(id) ?? '';
-    const stage = stages.get(id) ?? STAGES.find(([, pattern]) => pattern.test(frame))?.[0] ?? stageOf(parents.get(id));
+    const stage =
+      stages.get(id) ?? STAGES.find(([, pattern]) => pattern.test(frame))?.[0] ?? stageOf(parents.get(id));
     stages.set(id, stage);
     return stage;
   };

@@ -8,7 +8,8 @@ const pool = new pg.Pool({ connectionString: String(process.argv[2]), max: Numbe
 const reads = createReads(pool);
 type Query<Params> = { readonly obj: Row; readonly params: Params };
 const limitOf = (queries: readonly Query<{ limit: number }>[]) => ({ limit: queries[0]?.params.limit ?? 10 });
-const authors = (queries: readonly Query<object>[]) => reads.usersById(queries.map(({ obj }) => String(obj.author_id)));
+const authors = (queries: readonly Query<object>[]) =>
+  reads.usersById(queries.map(({ obj }) => String(obj.author_id)));
 
 const app = fastify();
 await app.register(mercurius, {

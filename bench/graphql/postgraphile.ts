@@ -18,7 +18,10 @@ const instance = postgraphile({
   pgServices: [service],
   grafserv: { graphqlPath: '/graphql', graphiql: false, watch: false },
   grafast: { explain: false },
-  schema: { defaultBehavior: '+list -connection +resource:list +manyRelation:resource:list +filterBy +orderBy -insert -update -delete' },
+  schema: {
+    defaultBehavior:
+      '+list -connection +resource:list +manyRelation:resource:list +filterBy +orderBy -insert -update -delete',
+  },
 });
 const server = createServer();
 await instance.createServ(grafserv).addTo(server);

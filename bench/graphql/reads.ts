@@ -1,6 +1,7 @@
 import type pg from 'pg';
 
-// What a careful user of the peers writes: one prepared statement for each level of a query, without authorization.
+// What a careful user of the peers writes: one prepared statement for each level of a query, without
+// authorization.
 
 export const TYPES = `
   type Query { user(id: ID!): User  users(limit: Int = 10): [User!]!  posts(limit: Int = 10): [Post!]! }
@@ -17,18 +18,30 @@ const POST = `id, author_id, title, tags, to_char(created_at at time zone 'UTC',
 const COMMENT = 'id, article_id, author_id, text';
 
 export const createReads = (pool: pg.Pool) => {
-  const run = async (name: string, text: string, values: unknown[]): Promise<Row[]> => (await pool.query({ name, text, values })).rows;
+  const run = async (name: string, text: string, values: unknown[]): Promise<Row[]> =>
+    (await pool.query({ name, text, values })).rows;
   /** The rows of each parent, in the order of the parents. */
-  const children = async (name: string, text: string, parents: readonly string[], { limit, column }: Limited & { column: string }) => {
+  const children = async (
+    name: string,
+    text: string,
+    parents: readonly string[],
+    { limit, column }: Limited & { column: string },
+  ) => {
     const found = new Map<unknown, Row[]>(parents.map((id) => [id, []]));
     for (const row of await run(name, text, [parents, limit])) found.get(row[column])?.push(row);
     return parents.map((id) => found.get(id) ?? []);
   };
   return {
     user: async (id: string): Promise<Row | undefined> =>
-      (await run('user', `select ${USER} from read_model.users where id = $1 and deleted_at is null`, [id]))[0],
+      (
+        await run('user', `select ${USER} from read_model.users where id = $1 and deleted_at is null`, [id])
+      )[0],
     users: ({ limit }: Limited) =>
-      run('users', `select ${USER} from read_model.users where deleted_at is null order by created_at desc, id desc limit $1`, [limit]),
+      run(
+        'users',
+        `select ${USER} from read_model.users where deleted_at is null order by created_at desc, id desc limit $1`,
+        [limit],
+      ),
     posts: ({ limit }: Limited) =>
       run(
         'posts',
@@ -36,7 +49,11 @@ export const createReads = (pool: pg.Pool) => {
         [limit],
       ),
     usersById: async (ids: readonly string[]): Promise<Row[]> => {
-      const rows = await run('users by id', `select ${USER} from read_model.users where id = any($1::bigint[])`, [[...new Set(ids)]]);
+      const rows = await run(
+        'users by id',
+        `select ${USER} from read_model.users where id = any($1::bigint[])`,
+        [[...new Set(ids)]],
+      );
       const found = new Map(rows.map((row) => [row.id, row]));
       return ids.map((id) => found.get(id) as Row);
     },

@@ -2,9 +2,15 @@ import DataLoader from 'dataloader';
 import type pg from 'pg';
 import { createReads, type Row } from './reads.ts';
 
-// Resolvers as they are written for graphql-js, with a loader for each request and level, as its users are advised to.
+// Resolvers as they are written for graphql-js, with a loader for each request and level, as its users are
+// advised to.
 
-export type Context = { loader(name: string, load: (ids: readonly string[]) => Promise<readonly unknown[]>): DataLoader<string, unknown> };
+export type Context = {
+  loader(
+    name: string,
+    load: (ids: readonly string[]) => Promise<readonly unknown[]>,
+  ): DataLoader<string, unknown>;
+};
 type Limited = { readonly limit: number };
 
 export const createContext = (): Context => {
@@ -20,7 +26,8 @@ export const createContext = (): Context => {
 
 export const createResolvers = (pool: pg.Pool) => {
   const reads = createReads(pool);
-  const author = ({ author_id }: Row, _args: object, { loader }: Context) => loader('author', reads.usersById).load(String(author_id));
+  const author = ({ author_id }: Row, _args: object, { loader }: Context) =>
+    loader('author', reads.usersById).load(String(author_id));
   return {
     Query: {
       user: (_: unknown, { id }: { id: string }) => reads.user(id),
@@ -28,7 +35,8 @@ export const createResolvers = (pool: pg.Pool) => {
       posts: (_: unknown, args: Limited) => reads.posts(args),
     },
     User: {
-      posts: ({ id }: Row, args: Limited, { loader }: Context) => loader(`posts ${args.limit}`, (ids) => reads.postsOf(ids, args)).load(id),
+      posts: ({ id }: Row, args: Limited, { loader }: Context) =>
+        loader(`posts ${args.limit}`, (ids) => reads.postsOf(ids, args)).load(id),
     },
     Post: {
       author,

@@ -2,7 +2,11 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { listen } from '../../shared/http/listen.ts';
 
 /** A request of GraphQL over HTTP, as far as the contenders need it. */
-export type Asked = { readonly query: string; readonly variables: Record<string, unknown>; readonly authorization: string | undefined };
+export type Asked = {
+  readonly query: string;
+  readonly variables: Record<string, unknown>;
+  readonly authorization: string | undefined;
+};
 
 /** Serves answers on `node:http` in a process of its own, and tells the parent where. */
 export const serve = async (answer: (asked: Asked) => Promise<string>): Promise<void> => {
@@ -15,7 +19,10 @@ export const serve = async (answer: (asked: Asked) => Promise<string>): Promise<
       .then(
         (body) =>
           response
-            .writeHead(200, { 'content-type': 'application/graphql-response+json', 'content-length': Buffer.byteLength(body) })
+            .writeHead(200, {
+              'content-type': 'application/graphql-response+json',
+              'content-length': Buffer.byteLength(body),
+            })
             .end(body),
         (error) => response.writeHead(500).end(String(error)),
       );

@@ -1,6 +1,7 @@
 import pg from 'pg';
 
-// What one writes by hand, for one kind of reader and without authorization: a prepared statement each, and its rows as JSON.
+// What one writes by hand, for one kind of reader and without authorization: a prepared statement each, and
+// its rows as JSON.
 
 /** Two to four are best by earlier measurements (DESIGN.md, section 6); ours has eight. */
 const CONNECTIONS = 4;
@@ -19,7 +20,11 @@ export const openByHand = (url: string) => {
       return rows.map(represent);
     },
     async insert({ title, body, tags }: { title: string; body: string; tags: string[] }): Promise<number> {
-      const { rows } = await pool.query({ name: 'insert', text: INSERT, values: [AUTHOR, title, body, tags] });
+      const { rows } = await pool.query({
+        name: 'insert',
+        text: INSERT,
+        values: [AUTHOR, title, body, tags],
+      });
       return rows[0].id;
     },
   };

@@ -1,10 +1,15 @@
 import fastify from 'fastify';
 import { openByHand } from './by-hand.ts';
 
-// Fastify with statements by hand, and with schemas, from which it compiles what reads parameters and bodies and what writes answers.
+// Fastify with statements by hand, and with schemas, from which it compiles what reads parameters and bodies
+// and what writes answers.
 const database = openByHand(String(process.argv[2]));
 
-const [text, number, time] = [{ type: 'string' }, { type: 'integer' }, { type: 'string', format: 'date-time' }] as const;
+const [text, number, time] = [
+  { type: 'string' },
+  { type: 'integer' },
+  { type: 'string', format: 'date-time' },
+] as const;
 const object = (properties: object) => ({ type: 'object', properties });
 const link = object({ href: text });
 const nullable = (type: object) => ({ ...type, nullable: true });
@@ -19,12 +24,21 @@ const NEW = object({ title: text, body: text, tags: { type: 'array', items: text
 const CREATED = object({ id: number, version: number, _links: object({ self: link }) });
 
 const app = fastify();
-const limited = { querystring: object({ limit: { ...number, default: 20 } }), response: { 200: { type: 'array', items: ARTICLE } } };
-app.get<{ Querystring: { limit: number } }>('/articles', { schema: limited }, ({ query }) => database.list(query.limit));
-app.get<{ Params: { id: string } }>('/articles/:id', { schema: { response: { 200: ARTICLE } } }, async ({ params }, reply) => {
-  const item = await database.item(params.id);
-  return item ?? reply.code(404).send();
-});
+const limited = {
+  querystring: object({ limit: { ...number, default: 20 } }),
+  response: { 200: { type: 'array', items: ARTICLE } },
+};
+app.get<{ Querystring: { limit: number } }>('/articles', { schema: limited }, ({ query }) =>
+  database.list(query.limit),
+);
+app.get<{ Params: { id: string } }>(
+  '/articles/:id',
+  { schema: { response: { 200: ARTICLE } } },
+  async ({ params }, reply) => {
+    const item = await database.item(params.id);
+    return item ?? reply.code(404).send();
+  },
+);
 app.post<{ Body: { title: string; body: string; tags: string[] } }>(
   '/articles',
   { schema: { body: NEW, response: { 201: CREATED } } },

@@ -9,7 +9,9 @@ const find = (path: string): Promise<object | undefined> =>
 const answer = (response: ServerResponse, found: object | undefined): void => {
   if (found === undefined) return void response.writeHead(404).end();
   const text = JSON.stringify(found);
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
+  response
+    .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+    .end(text);
 };
 const server = createServer((request, response) => {
   find(String(request.url)).then(

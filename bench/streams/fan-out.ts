@@ -38,7 +38,12 @@ export const measureFanOut = async (side: WritingSide, options: FanOut): Promise
     );
     const events = options.eventsAtOnce;
     if (size === options.streamTo)
-      await measure(`${events} events at once to ${size.toLocaleString('en')}`, served, { size, events }, options);
+      await measure(
+        `${events} events at once to ${size.toLocaleString('en')}`,
+        served,
+        { size, events },
+        options,
+      );
   }
 };
 
@@ -47,7 +52,11 @@ const tokensOf = async (side: WritingSide, count: number): Promise<readonly stri
   const tokens: string[] = [];
   while (tokens.length < count)
     tokens.push(
-      ...(await Promise.all(Array.from({ length: TOKENS_AT_ONCE }, (_, place) => side.tokenOf(FIRST_USER + tokens.length + place)))),
+      ...(await Promise.all(
+        Array.from({ length: TOKENS_AT_ONCE }, (_, place) =>
+          side.tokenOf(FIRST_USER + tokens.length + place),
+        ),
+      )),
     );
   return tokens.slice(0, count);
 };
@@ -55,7 +64,10 @@ const tokensOf = async (side: WritingSide, count: number): Promise<readonly stri
 const FIRST_USER = 1_000_000;
 
 /** The bytes of one more connection on which nothing is said; of few they drown in what V8 keeps at hand. */
-const measureIdle = async (served: readonly Served[], tokens: readonly string[]): Promise<ReadonlyMap<Served, number> | undefined> => {
+const measureIdle = async (
+  served: readonly Served[],
+  tokens: readonly string[],
+): Promise<ReadonlyMap<Served, number> | undefined> => {
   if (tokens.length < IDLE_MIN) return undefined;
   const idle = new Map<Served, number>();
   for (const server of served) {
@@ -77,12 +89,21 @@ const letHappen = async ({ crowd, happen }: Served, size: number, events: number
   return { spreadMs: lastMs - firstMs, elapsedMs: performance.now() - startedMs };
 };
 
-type Case = { readonly size: number; readonly events: number; readonly idle?: ReadonlyMap<Served, number> | undefined };
+type Case = {
+  readonly size: number;
+  readonly events: number;
+  readonly idle?: ReadonlyMap<Served, number> | undefined;
+};
 
 /** What a turn of a contender tells beside what all turns do. */
 type Aside = { readonly begunRate: number; readonly bytes: number };
 
-const measure = async (title: string, served: readonly Served[], { size, events, idle }: Case, options: FanOut): Promise<void> => {
+const measure = async (
+  title: string,
+  served: readonly Served[],
+  { size, events, idle }: Case,
+  options: FanOut,
+): Promise<void> => {
   const asides = new Map<Served, Aside[]>(served.map((server) => [server, []]));
   const contenderOf = (server: Served): Contender => ({
     title: server.title,
@@ -97,7 +118,8 @@ const measure = async (title: string, served: readonly Served[], { size, events,
         latencies.push(elapsedMs);
       }
       const told = await server.crowd.tell();
-      const rateIn = (times: readonly number[]) => (told.messages * 1_000) / times.reduce((sum, ms) => sum + ms, 0);
+      const rateIn = (times: readonly number[]) =>
+        (told.messages * 1_000) / times.reduce((sum, ms) => sum + ms, 0);
       asides.get(server)?.push({ begunRate: rateIn(spreads), bytes: told.bytes / told.messages });
       const quantile = quantilesOf(latencies);
       return { count: told.messages, rate: rateIn(latencies), p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
@@ -108,7 +130,13 @@ const measure = async (title: string, served: readonly Served[], { size, events,
     // The first turn was to warm up.
     const turns = asides.get(server)?.slice(1) ?? [];
     const begunRate = median(turns.map((turn) => turn.begunRate));
-    return { title: server.title, ...(measured[place] as Taken), begunRate, bytes: turns[0]?.bytes ?? 0, idleBytes: idle?.get(server) };
+    return {
+      title: server.title,
+      ...(measured[place] as Taken),
+      begunRate,
+      bytes: turns[0]?.bytes ?? 0,
+      idleBytes: idle?.get(server),
+    };
   });
   printRows(title, rows);
 };
@@ -116,8 +144,8 @@ const measure = async (title: string, served: readonly Served[], { size, events,
 type Row = Taken & Aside & { readonly title: string; readonly idleBytes: number | undefined };
 
 /**
- * From when the event happens, which for ours is a write through all roles and for the others a call; and once the first has heard of it,
- * which flatters those who have executed for all by then.
+ * From when the event happens, which for ours is a write through all roles and for the others a call; and
+ * once the first has heard of it, which flatters those who have executed for all by then.
  */
 const printRows = (title: string, rows: readonly Row[]): void => {
   const raw = rows.find((row) => row.title === RAW);
@@ -143,7 +171,10 @@ const printRows = (title: string, rows: readonly Row[]): void => {
       return [
         row.title,
         ...[rounded(row.rate), oursIs('rate')],
-        ...[rounded(row.begunRate), raw === undefined ? '' : `${(row.begunRate / raw.begunRate).toFixed(2)} ×`],
+        ...[
+          rounded(row.begunRate),
+          raw === undefined ? '' : `${(row.begunRate / raw.begunRate).toFixed(2)} ×`,
+        ],
         ...[row.p50Ms.toFixed(1), row.p99Ms.toFixed(1)],
         ...[row.cpuUs.toFixed(1), oursIs('CPU')],
         row.bytes.toFixed(0),

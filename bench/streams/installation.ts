@@ -3,7 +3,9 @@ import { createTokenMint } from '../../test/token-mint.ts';
 import { freePort, startRole } from '../processes.ts';
 import { MASTER_KEY } from '../projection-log.ts';
 
-/** The writing side of Annals, each role as an operator starts it, and what readers of it are started with. */
+/**
+ * The writing side of Annals, each role as an operator starts it, and what readers of it are started with.
+ */
 export type WritingSide = AsyncDisposable & {
   readonly commandUrl: string;
   startQuery(nodeArguments?: readonly string[]): ReturnType<typeof startRole>;
@@ -15,13 +17,22 @@ export type WritingSide = AsyncDisposable & {
 const AUDIENCE = 'http://annals.example';
 const LIFETIME_S = 3_600;
 const ADMIN = 1;
-const SCOPE = 'read:articles write:articles publish:articles read:users write:users read:comments write:comments read:events';
+const SCOPE =
+  'read:articles write:articles publish:articles read:users write:users read:comments write:comments read:events';
 /** All subscribers come from one address. */
 const PLENTY = { CONNECTIONS_MAX: '1000000', STREAMS_PER_OWNER_MAX: '1000000' };
 
-type Options = { readonly databaseUrl: string; readonly dataDir: string; readonly settings?: Readonly<Record<string, string>> };
+type Options = {
+  readonly databaseUrl: string;
+  readonly dataDir: string;
+  readonly settings?: Readonly<Record<string, string>>;
+};
 
-export const startWritingSide = async ({ databaseUrl, dataDir, settings = {} }: Options): Promise<WritingSide> => {
+export const startWritingSide = async ({
+  databaseUrl,
+  dataDir,
+  settings = {},
+}: Options): Promise<WritingSide> => {
   await using starting = new AsyncDisposableStack();
   const mint = await createTokenMint();
   const internalPort = await freePort();
@@ -34,7 +45,9 @@ export const startWritingSide = async ({ databaseUrl, dataDir, settings = {} }: 
     ...PLENTY,
     ...settings,
   };
-  const command = starting.use(await startRole('command/main.ts', { ...shared, INTERNAL_PORT: internalPort }, mint.jwks));
+  const command = starting.use(
+    await startRole('command/main.ts', { ...shared, INTERNAL_PORT: internalPort }, mint.jwks),
+  );
   starting.use(await startRole('projector/main.ts', shared, mint.jwks));
   const running = starting.move();
   return {
@@ -42,7 +55,13 @@ export const startWritingSide = async ({ databaseUrl, dataDir, settings = {} }: 
     startQuery: (nodeArguments) => startRole('query/main.ts', shared, mint.jwks, nodeArguments),
     tokenOf: (userId) =>
       mint.token({
-        ...{ iss: AUDIENCE, aud: AUDIENCE, scope: SCOPE, sub: String(userId), role: userId === ADMIN ? 'admin' : 'author' },
+        ...{
+          iss: AUDIENCE,
+          aud: AUDIENCE,
+          scope: SCOPE,
+          sub: String(userId),
+          role: userId === ADMIN ? 'admin' : 'author',
+        },
         exp: Math.floor(Date.now() / 1_000) + LIFETIME_S,
       }),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
@@ -53,7 +72,11 @@ type Made = { readonly id: number; readonly consistencyToken: string };
 
 /** Somebody who writes under an article of their own. */
 export const startAuthor = async ({ commandUrl, tokenOf }: WritingSide) => {
-  const { id } = await post(`${commandUrl}/users`, { name: 'Ada', email: null, role: 'author' }, await tokenOf(ADMIN));
+  const { id } = await post(
+    `${commandUrl}/users`,
+    { name: 'Ada', email: null, role: 'author' },
+    await tokenOf(ADMIN),
+  );
   const token = await tokenOf(id);
   return { token, publish: () => publishArticle(commandUrl, token) };
 };

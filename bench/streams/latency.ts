@@ -7,7 +7,12 @@ import { startAnnals, tokenOf } from '../processes.ts';
 import { printTable, quantilesOf } from '../table.ts';
 import { publishArticle, startAuthor, startWritingSide } from './installation.ts';
 
-export type Latency = { readonly rate: number; readonly readers: number; readonly seconds: number; readonly isByKafka: boolean };
+export type Latency = {
+  readonly rate: number;
+  readonly readers: number;
+  readonly seconds: number;
+  readonly isByKafka: boolean;
+};
 
 type Site = {
   readonly writeUrl: string;
@@ -17,7 +22,10 @@ type Site = {
   readonly articleId: number;
 };
 
-/** At a steady rate, whatever becomes of the writes before: the next is due when it is due, and counts from then. */
+/**
+ * At a steady rate, whatever becomes of the writes before: the next is due when it is due, and counts from
+ * then.
+ */
 export const measureLatency = async (dataDir: string, latency: Latency): Promise<void> => {
   await using running = new AsyncDisposableStack();
   const site = await (latency.isByKafka ? startApart(dataDir, running) : startInOne(dataDir, running));
@@ -26,10 +34,20 @@ export const measureLatency = async (dataDir: string, latency: Latency): Promise
   const topology = latency.isByKafka ? 'roles apart, Kafka' : 'all roles in one process';
   const row = (title: string, values: readonly number[]): readonly string[] => {
     const quantile = quantilesOf(values);
-    return [title, ...[0.5, 0.99, 1].map((share) => quantile(share).toFixed(1)), values.length.toLocaleString('en')];
+    return [
+      title,
+      ...[0.5, 0.99, 1].map((share) => quantile(share).toFixed(1)),
+      values.length.toLocaleString('en'),
+    ];
   };
   printTable(
-    [`${latency.rate} writes/s, ${latency.readers} streams, ${topology}`, 'p50 ms', 'p99 ms', 'most ms', 'count'],
+    [
+      `${latency.rate} writes/s, ${latency.readers} streams, ${topology}`,
+      'p50 ms',
+      'p99 ms',
+      'most ms',
+      'count',
+    ],
     [
       row(
         'due → acknowledged',
@@ -38,7 +56,9 @@ export const measureLatency = async (dataDir: string, latency: Latency): Promise
       // Whoever is told before the writer is not told late.
       row(
         'acknowledged → heard on a stream',
-        writes.flatMap(({ acknowledgedMs, heardMs }) => heardMs.map((at) => Math.max(0, at - acknowledgedMs))),
+        writes.flatMap(({ acknowledgedMs, heardMs }) =>
+          heardMs.map((at) => Math.max(0, at - acknowledgedMs)),
+        ),
       ),
       row(
         'acknowledged → read',
@@ -47,15 +67,25 @@ export const measureLatency = async (dataDir: string, latency: Latency): Promise
     ],
   );
   if (!isSteady)
-    console.log(`The clock of the writer was late by more than ${LATE_MS} ms at times: the machine is too busy for this rate.\n`);
+    console.log(
+      `The clock of the writer was late by more than ${LATE_MS} ms at times: the machine is too busy for this rate.\n`,
+    );
 };
 
 const WARM_UP_S = 5;
 
 const startInOne = async (dataDir: string, running: AsyncDisposableStack): Promise<Site> => {
   const annals = running.use(await startAnnals(dataDir));
-  const token = await tokenOf(annals, 'read:articles write:articles publish:articles read:comments write:comments read:events');
-  return { writeUrl: annals.url, readUrl: annals.url, token, articleId: await publishArticle(annals.url, token) };
+  const token = await tokenOf(
+    annals,
+    'read:articles write:articles publish:articles read:comments write:comments read:events',
+  );
+  return {
+    writeUrl: annals.url,
+    readUrl: annals.url,
+    token,
+    articleId: await publishArticle(annals.url, token),
+  };
 };
 
 const startApart = async (dataDir: string, running: AsyncDisposableStack): Promise<Site> => {
@@ -68,7 +98,10 @@ const startApart = async (dataDir: string, running: AsyncDisposableStack): Promi
   return { writeUrl: side.commandUrl, readUrl: url, token, articleId: await publish() };
 };
 
-/** When a write was to be sent, when the answer came, when each stream had it, and when a read that waits for it was answered. */
+/**
+ * When a write was to be sent, when the answer came, when each stream had it, and when a read that waits for
+ * it was answered.
+ */
 type Write = { readonly dueMs: number; acknowledgedMs: number; readMs: number; readonly heardMs: number[] };
 
 const LATE_MS = 20;
@@ -84,7 +117,8 @@ const measure = async (site: Site, { rate, readers, seconds }: Omit<Latency, 'is
     for (const [, number] of text.matchAll(new RegExp(`"text":"${run} (\\d+)"`, 'g')))
       writes[Number(number)]?.heardMs.push(performance.now());
   };
-  for (let reader = 0; reader < readers; reader += 1) streams.adopt(await follow(site, hear), (stream) => void stream.destroy());
+  for (let reader = 0; reader < readers; reader += 1)
+    streams.adopt(await follow(site, hear), (stream) => void stream.destroy());
   const startMs = performance.now();
   const underWay: Promise<void>[] = [];
   let isSteady = true;
@@ -106,7 +140,10 @@ const measure = async (site: Site, { rate, readers, seconds }: Omit<Latency, 'is
   return { writes, isSteady };
 };
 
-const follow = async ({ readUrl, token, articleId }: Site, hear: (text: string) => void): Promise<ClientRequest> => {
+const follow = async (
+  { readUrl, token, articleId }: Site,
+  hear: (text: string) => void,
+): Promise<ClientRequest> => {
   const headers = { accept: 'text/event-stream', authorization: `Bearer ${token}` };
   const asked = get(`${readUrl}/events?types=comment.added&article=${articleId}`, { headers, agent: false });
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
@@ -123,7 +160,11 @@ const follow = async ({ readUrl, token, articleId }: Site, hear: (text: string) 
 
 type Commenting = { readonly write: Write; readonly text: string };
 
-const comment = async ({ writeUrl, readUrl, token, articleId }: Site, agent: Agent, { write, text }: Commenting): Promise<void> => {
+const comment = async (
+  { writeUrl, readUrl, token, articleId }: Site,
+  agent: Agent,
+  { write, text }: Commenting,
+): Promise<void> => {
   const headers = { authorization: `Bearer ${token}` };
   const sent = request(`${writeUrl}/articles/${articleId}/comments`, {
     method: 'POST',
@@ -134,7 +175,10 @@ const comment = async ({ writeUrl, readUrl, token, articleId }: Site, agent: Age
   const written = await answerTo(sent, 201);
   write.acknowledgedMs = performance.now();
   const { id, cursor } = JSON.parse(written);
-  await answerTo(get(`${readUrl}/comments/${id}`, { agent, headers: { ...headers, 'consistency-token': cursor } }), 200);
+  await answerTo(
+    get(`${readUrl}/comments/${id}`, { agent, headers: { ...headers, 'consistency-token': cursor } }),
+    200,
+  );
   write.readMs = performance.now();
 };
 

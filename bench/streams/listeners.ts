@@ -1,12 +1,18 @@
 import { connect, type Socket } from 'node:net';
 import { MARK } from './mark.ts';
 
-// A process with as many subscribers as it is told, each a socket of its own that does no more than count the messages: they all have
-// the mark once, and nothing else that comes has it.
+// A process with as many subscribers as it is told, each a socket of its own that does no more than count the
+// messages: they all have the mark once, and nothing else that comes has it.
 
 export type Order =
   /** Opens or closes connections until there are as many as tokens. */
-  | { readonly kind: 'connect'; readonly origin: string; readonly head: string; readonly body: string; readonly tokens: readonly string[] }
+  | {
+      readonly kind: 'connect';
+      readonly origin: string;
+      readonly head: string;
+      readonly body: string;
+      readonly tokens: readonly string[];
+    }
   /** Tells when so many more messages have come. */
   | { readonly kind: 'expect'; readonly messages: number }
   /** Tells what has come since it was asked last, or since there are as many as now. */
@@ -16,7 +22,13 @@ export type Report =
   | { readonly kind: 'connected' | 'expecting' }
   /** The clock is that of the machine, the same in all processes. */
   | { readonly kind: 'all'; readonly firstMs: number; readonly lastMs: number }
-  | { readonly kind: 'told'; readonly messages: number; readonly bytes: number; readonly least: number; readonly most: number }
+  | {
+      readonly kind: 'told';
+      readonly messages: number;
+      readonly bytes: number;
+      readonly least: number;
+      readonly most: number;
+    }
   | { readonly kind: 'failed'; readonly reason: string };
 
 const machineMs = (): number => Number(process.hrtime.bigint()) / 1e6;
@@ -45,14 +57,18 @@ const hear = (subscriber: Subscriber, size: number): void => {
 };
 
 /** Resolves with the first bytes of the answer. */
-const subscribe = ({ origin, head, body }: Extract<Order, { kind: 'connect' }>, token: string): Promise<void> => {
+const subscribe = (
+  { origin, head, body }: Extract<Order, { kind: 'connect' }>,
+  token: string,
+): Promise<void> => {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let isOpen = false;
   const onread = {
     buffer: chunk,
     callback(size: number) {
       if (isOpen) hear(subscriber, size);
-      else if (chunk.toString('latin1', 0, OK.length) !== OK) reject(new Error(chunk.toString('latin1', 0, size)));
+      else if (chunk.toString('latin1', 0, OK.length) !== OK)
+        reject(new Error(chunk.toString('latin1', 0, size)));
       isOpen = true;
       resolve();
       return true;
@@ -64,7 +80,8 @@ const subscribe = ({ origin, head, body }: Extract<Order, { kind: 'connect' }>, 
   subscribers.push(subscriber);
   const fail = (error?: Error): void => {
     reject(error);
-    if (subscribers.includes(subscriber)) report({ kind: 'failed', reason: `a stream was closed: ${error?.message ?? 'by the server'}` });
+    if (subscribers.includes(subscriber))
+      report({ kind: 'failed', reason: `a stream was closed: ${error?.message ?? 'by the server'}` });
   };
   socket.on('error', fail).on('close', () => fail());
   socket.write(`${head}authorization: Bearer ${token}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);

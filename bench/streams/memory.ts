@@ -8,7 +8,10 @@ const LOOKS = 12;
 const LOOK_MS = 250;
 const PAGE_BYTES = 4_096;
 
-/** What a process has in memory after a collection, as Linux tells: the least of some looks, because memory is given back bit by bit. */
+/**
+ * What a process has in memory after a collection, as Linux tells: the least of some looks, because memory is
+ * given back bit by bit.
+ */
 export const residentBytes = async (pid: number): Promise<number> => {
   process.kill(pid, 'SIGUSR2');
   const seen: number[] = [];

@@ -1,6 +1,7 @@
 import { buildSchema, type GraphQLSchema } from 'graphql';
 
-// What the peers have in common: the same fields as in ours, of an event that lies in memory, for everybody, with no rights to look at.
+// What the peers have in common: the same fields as in ours, of an event that lies in memory, for everybody,
+// with no rights to look at.
 
 /** How a message of ours looks, and the data in it. */
 export type Sample = { readonly message: string; readonly data: { readonly commentAdded: object } };

@@ -14,7 +14,8 @@ export type Served = {
   happen(): Promise<unknown>;
 };
 
-const QUERY = 'subscription ($id: ID!) { commentAdded(articleId: $id) { cursor type at comment { id text author { id name } } } }';
+const QUERY =
+  'subscription ($id: ID!) { commentAdded(articleId: $id) { cursor type at comment { id text author { id name } } } }';
 const TEXT = `It can do whatever we know how to order it to perform ${MARK} and has no pretensions to originate anything.`;
 const EVENT_STREAM = 'text/event-stream';
 
@@ -36,44 +37,77 @@ const OURS: Readonly<Record<string, Ours>> = {
   events: { name: 'ours, GET /events', placeOf: eventsAt },
 };
 export const RAW = 'raw sockets';
-const PEERS: Readonly<Record<string, string>> = { 'graphql-sse': 'graphql-sse, Express', yoga: 'GraphQL Yoga', raw: RAW };
+const PEERS: Readonly<Record<string, string>> = {
+  'graphql-sse': 'graphql-sse, Express',
+  yoga: 'GraphQL Yoga',
+  raw: RAW,
+};
 export const CONTENDERS: readonly string[] = [...Object.keys(OURS), ...Object.keys(PEERS)];
 
-/** Starts a process for each; ours hear of the comments on an article that is each one's own, so that each write goes to one of them. */
+/**
+ * Starts a process for each; ours hear of the comments on an article that is each one's own, so that each
+ * write goes to one of them.
+ */
 export const startServers = async (
   side: WritingSide,
   names: readonly string[],
   stack: AsyncDisposableStack,
 ): Promise<readonly Served[]> => {
   const author = await startAuthor(side);
-  const comment = (articleId: number) => post(`${side.commandUrl}/articles/${articleId}/comments`, { text: TEXT }, author.token);
+  const comment = (articleId: number) =>
+    post(`${side.commandUrl}/articles/${articleId}/comments`, { text: TEXT }, author.token);
   const sample = await takeSample(side, { articleId: await author.publish(), token: author.token, comment });
   const served: Served[] = [];
   for (const name of names) {
     const ours = OURS[name];
     const articleId = await author.publish();
     if (ours === undefined) {
-      const { url, pid } = stack.use(await startServer(`./streams/${name}.ts`, [JSON.stringify(sample)], COLLECTING));
+      const { url, pid } = stack.use(
+        await startServer(`./streams/${name}.ts`, [JSON.stringify(sample)], COLLECTING),
+      );
       const happen = () => fetch(`${url}/publish`, { method: 'POST' });
-      served.push({ title: PEERS[name] ?? name, pid, crowd: stack.use(gatherCrowd(subscriptionTo(url, articleId))), happen });
+      served.push({
+        title: PEERS[name] ?? name,
+        pid,
+        crowd: stack.use(gatherCrowd(subscriptionTo(url, articleId))),
+        happen,
+      });
     } else {
       const { url, pid } = stack.use(await side.startQuery(COLLECTING));
       if (pid === undefined) throw new Error('the query role has no process');
-      served.push({ title: ours.name, pid, crowd: stack.use(gatherCrowd(ours.placeOf(url, articleId))), happen: () => comment(articleId) });
+      served.push({
+        title: ours.name,
+        pid,
+        crowd: stack.use(gatherCrowd(ours.placeOf(url, articleId))),
+        happen: () => comment(articleId),
+      });
     }
   }
   return served;
 };
 
-type Writing = { readonly articleId: number; readonly token: string; readonly comment: (articleId: number) => Promise<unknown> };
+type Writing = {
+  readonly articleId: number;
+  readonly token: string;
+  readonly comment: (articleId: number) => Promise<unknown>;
+};
 
 /** A message of ours, which the others send as well. */
 const takeSample = async (side: WritingSide, { articleId, token, comment }: Writing): Promise<Sample> => {
   await using query = await side.startQuery();
   const leaving = new AbortController();
-  const headers = { 'content-type': 'application/json', accept: EVENT_STREAM, authorization: `Bearer ${token}` };
+  const headers = {
+    'content-type': 'application/json',
+    accept: EVENT_STREAM,
+    authorization: `Bearer ${token}`,
+  };
   const { body } = subscriptionTo(query.url, articleId);
-  const response = await fetch(`${query.url}/graphql`, { method: 'POST', headers, body, signal: leaving.signal });
+  const response = await fetch(`${query.url}/graphql`, {
+    method: 'POST',
+    headers,
+    body,
+    signal: leaving.signal,
+  });
   if (!response.ok || response.body === null) throw new Error(`no subscription: ${await response.text()}`);
   await comment(articleId);
   let text = '';

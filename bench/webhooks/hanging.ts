@@ -13,7 +13,13 @@ type Hanging = {
 };
 
 /** Two articles with as many endpoints each, of which one endpoint of the second never answers. */
-export const measureHanging = async ({ installation, title, endpoints, rate, seconds }: Hanging): Promise<void> => {
+export const measureHanging = async ({
+  installation,
+  title,
+  endpoints,
+  rate,
+  seconds,
+}: Hanging): Promise<void> => {
   await using receiver = await startReceiver();
   const others = Array.from({ length: endpoints - 1 }, (_, number) => `${receiver.url}/${number}`);
   const [all, one] = [await installation.publish(), await installation.publish()];
@@ -30,14 +36,21 @@ export const measureHanging = async ({ installation, title, endpoints, rate, sec
       receiver.arrivals(commentId).map((atMs) => Math.max(0, atMs - acknowledgedMs)),
     );
     const quantile = quantilesOf(late);
-    return [name, ...[0.5, 0.99, 1].map((share) => quantile(share).toFixed(1)), late.length.toLocaleString('en')];
+    return [
+      name,
+      ...[0.5, 0.99, 1].map((share) => quantile(share).toFixed(1)),
+      late.length.toLocaleString('en'),
+    ];
   };
   const rows = [
     await measure('all answer', all, endpoints),
     await measure('one hangs: the others', one, endpoints - 1),
     await measure('all answer, while it still hangs', all, endpoints),
   ];
-  printTable([`${rate} writes/s to ${endpoints} endpoints each, ${title}`, 'p50 ms', 'p99 ms', 'most ms', 'count'], rows);
+  printTable(
+    [`${rate} writes/s to ${endpoints} endpoints each, ${title}`, 'p50 ms', 'p99 ms', 'most ms', 'count'],
+    rows,
+  );
 };
 
 const WARM_UP_S = 5;

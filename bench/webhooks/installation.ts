@@ -14,7 +14,8 @@ export type Installation = AsyncDisposable & {
   comment(articleId: number): Promise<number>;
 };
 
-const SCOPE = 'manage:webhooks read:articles write:articles publish:articles read:comments write:comments read:events';
+const SCOPE =
+  'manage:webhooks read:articles write:articles publish:articles read:comments write:comments read:events';
 const TOKEN_MS = 120_000;
 /** As much as an endpoint may be sent at all. */
 const LIMITS = { ratePerSecond: 1_000, concurrency: 50 };
@@ -24,12 +25,15 @@ type Options = { readonly dataDir: string; readonly queue: string };
 
 export const startInstallation = async ({ dataDir, queue }: Options): Promise<Installation> => {
   await using starting = new AsyncDisposableStack();
-  const { url: databaseUrl } = starting.use(await startEmbeddedPostgres({ dataDir: join(dataDir, 'postgres') }));
+  const { url: databaseUrl } = starting.use(
+    await startEmbeddedPostgres({ dataDir: join(dataDir, 'postgres') }),
+  );
   const settings = { DATABASE_URL: databaseUrl, JOB_QUEUE_URL: queue, WEBHOOKS_PER_OWNER_MAX: '100000' };
   const annals = starting.use(await startAnnals(join(dataDir, 'annals'), settings));
   let token = { text: '', atMs: Number.NEGATIVE_INFINITY };
   const tokenNow = async (): Promise<string> => {
-    if (performance.now() - token.atMs > TOKEN_MS) token = { text: await tokenOf(annals, SCOPE), atMs: performance.now() };
+    if (performance.now() - token.atMs > TOKEN_MS)
+      token = { text: await tokenOf(annals, SCOPE), atMs: performance.now() };
     return token.text;
   };
   const running = starting.move();
@@ -42,7 +46,8 @@ export const startInstallation = async ({ dataDir, queue }: Options): Promise<In
         await post(`${annals.url}/webhooks`, webhook, await tokenNow());
       }
     },
-    comment: async (articleId) => (await post(`${annals.url}/articles/${articleId}/comments`, { text: TEXT }, await tokenNow())).id,
+    comment: async (articleId) =>
+      (await post(`${annals.url}/articles/${articleId}/comments`, { text: TEXT }, await tokenNow())).id,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 };

@@ -24,7 +24,8 @@ const onPostgres = () => {
   const connection = { connectionString: url, schema: 'bench_jobs', migrate: true, max: CONNECTIONS };
   return {
     queue: new Postgres.Queue(name, { connection }),
-    startWorker: (finish: Finish) => new Postgres.Worker(name, finish, { connection, concurrency: CONCURRENCY }),
+    startWorker: (finish: Finish) =>
+      new Postgres.Worker(name, finish, { connection, concurrency: CONCURRENCY }),
   };
 };
 
@@ -32,7 +33,11 @@ const { queue, startWorker } = url.startsWith('redis') ? onRedis() : onPostgres(
 await queue.waitUntilReady();
 
 process.on('message', async (count: number) => {
-  const jobs = Array.from({ length: count }, (_, number) => ({ name: 'empty', data: { number }, opts: forgotten }));
+  const jobs = Array.from({ length: count }, (_, number) => ({
+    name: 'empty',
+    data: { number },
+    opts: forgotten,
+  }));
   while (jobs.length > 0) await queue.addBulk(jobs.splice(0, ADDED_AT_ONCE));
   const all = Promise.withResolvers<void>();
   let done = 0;

@@ -6,19 +6,35 @@ import { startReceiver } from './receiver.ts';
 /** When a write was to be sent, and when the answer came. */
 type Write = { readonly commentId: number; readonly dueMs: number; readonly acknowledgedMs: number };
 
-/** At a steady rate, whatever becomes of the writes before: the next is due when it is due, and counts from then. */
-export const write = async (installation: Installation, articleId: number, { rate, seconds }: { rate: number; seconds: number }) => {
+/**
+ * At a steady rate, whatever becomes of the writes before: the next is due when it is due, and counts from
+ * then.
+ */
+export const write = async (
+  installation: Installation,
+  articleId: number,
+  { rate, seconds }: { rate: number; seconds: number },
+) => {
   const startMs = performance.now();
   const underWay: Promise<Write>[] = [];
   for (let number = 0; number < rate * seconds; number += 1) {
     const dueMs = startMs + (number * 1_000) / rate;
     while (performance.now() < dueMs) await delay(Math.max(1, dueMs - performance.now()));
-    underWay.push(installation.comment(articleId).then((commentId) => ({ commentId, dueMs, acknowledgedMs: performance.now() })));
+    underWay.push(
+      installation
+        .comment(articleId)
+        .then((commentId) => ({ commentId, dueMs, acknowledgedMs: performance.now() })),
+    );
   }
   return Promise.all(underWay);
 };
 
-type Latency = { readonly installation: Installation; readonly title: string; readonly rate: number; readonly seconds: number };
+type Latency = {
+  readonly installation: Installation;
+  readonly title: string;
+  readonly rate: number;
+  readonly seconds: number;
+};
 
 export const measureLatency = async ({ installation, title, rate, seconds }: Latency): Promise<void> => {
   await using receiver = await startReceiver();
@@ -32,7 +48,11 @@ export const measureLatency = async ({ installation, title, rate, seconds }: Lat
   );
   const row = (name: string, values: readonly number[]): readonly string[] => {
     const quantile = quantilesOf(values);
-    return [name, ...[0.5, 0.99, 1].map((share) => quantile(share).toFixed(1)), values.length.toLocaleString('en')];
+    return [
+      name,
+      ...[0.5, 0.99, 1].map((share) => quantile(share).toFixed(1)),
+      values.length.toLocaleString('en'),
+    ];
   };
   printTable(
     [`${rate} writes/s, one endpoint, ${title}`, 'p50 ms', 'p99 ms', 'most ms', 'count'],
@@ -44,7 +64,9 @@ export const measureLatency = async ({ installation, title, rate, seconds }: Lat
       // What is received before the writer is answered is not late.
       row(
         'acknowledged → received',
-        writes.flatMap(({ commentId, acknowledgedMs }) => receiver.arrivals(commentId).map((atMs) => Math.max(0, atMs - acknowledgedMs))),
+        writes.flatMap(({ commentId, acknowledgedMs }) =>
+          receiver.arrivals(commentId).map((atMs) => Math.max(0, atMs - acknowledgedMs)),
+        ),
       ),
     ],
   );

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import { listen } from '../../shared/http/listen.ts';
 
-// Receives whatever comes. Told of a number, it tells how many came in a second, from the first to the last of so many.
+// Receives whatever comes. Told of a number, it tells how many came in a second, from the first to the last
+// of so many.
 let expected = 0;
 let received = 0;
 let firstMs = 0;

@@ -16,7 +16,14 @@ type Throughput = {
   readonly rounds: number;
 };
 
-export const measureThroughput = async ({ installation, title, redisUrl, endpoints, events, rounds }: Throughput): Promise<void> => {
+export const measureThroughput = async ({
+  installation,
+  title,
+  redisUrl,
+  endpoints,
+  events,
+  rounds,
+}: Throughput): Promise<void> => {
   await using running = new AsyncDisposableStack();
   const sink = running.use(await startSink());
   const articleId = await installation.publish();
@@ -49,7 +56,11 @@ export const measureThroughput = async ({ installation, title, redisUrl, endpoin
   process.stderr.write('\n');
   const [own = []] = rates.values();
   printTable(
-    [`${count.toLocaleString('en')} deliveries, ${endpoints} endpoints, ${title}`, 'per second', 'ours is … times'],
+    [
+      `${count.toLocaleString('en')} deliveries, ${endpoints} endpoints, ${title}`,
+      'per second',
+      'ours is … times',
+    ],
     [...rates].map(([name, measured]) => [
       name,
       Math.round(median(measured)).toLocaleString('en'),

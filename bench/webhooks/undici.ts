@@ -3,7 +3,14 @@ import { Agent } from 'undici';
 // A bare loop of POSTs to an address, so many at once, with nothing signed, looked up or recorded.
 const url = new URL(String(process.argv[2]));
 const LANES = 100;
-const BODY = Buffer.from(JSON.stringify({ id: 'x'.repeat(36), type: 'comment.added', data: { commentId: 1 }, filling: 'x'.repeat(150) }));
+const BODY = Buffer.from(
+  JSON.stringify({
+    id: 'x'.repeat(36),
+    type: 'comment.added',
+    data: { commentId: 1 },
+    filling: 'x'.repeat(150),
+  }),
+);
 
 const agent = new Agent({ connections: LANES, pipelining: 1 });
 process.on('message', async (count: number) => {
@@ -13,7 +20,13 @@ process.on('message', async (count: number) => {
     while (left > 0) {
       left -= 1;
       const headers = { 'content-type': 'application/json' };
-      const { body } = await agent.request({ origin: url.origin, path: url.pathname, method: 'POST', headers, body: BODY });
+      const { body } = await agent.request({
+        origin: url.origin,
+        path: url.pathname,
+        method: 'POST',
+        headers,
+        body: BODY,
+      });
       await body.dump();
     }
   };

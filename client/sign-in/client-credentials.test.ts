@@ -8,7 +8,9 @@ import { until } from '../../testing/until.ts';
 import { createClient } from '../client.ts';
 import { clientCredentials } from './client-credentials.ts';
 
-/** On the wire, against a server that gives the tokens t1, t2, … and takes those that a test has not refused. */
+/**
+ * On the wire, against a server that gives the tokens t1, t2, … and takes those that a test has not refused.
+ */
 let open: AsyncDisposableStack;
 let url: string;
 let forms: { readonly form: string; readonly authorization: string | undefined }[];
@@ -22,12 +24,22 @@ let gate: Promise<void>;
 
 beforeEach(async () => {
   open = new AsyncDisposableStack();
-  [forms, answers, proofs, refused, sentWith, lifetimeSeconds, gate] = [[], [], [], new Set(), [], 300, Promise.resolve()];
+  [forms, answers, proofs, refused, sentWith, lifetimeSeconds, gate] = [
+    [],
+    [],
+    [],
+    new Set(),
+    [],
+    300,
+    Promise.resolve(),
+  ];
   const server = createServer(async (request, response) => {
     const { authorization, dpop } = request.headers;
     if (dpop !== undefined) proofs.push(String(dpop));
     const send = (status: number, body: object, headers = {}) =>
-      response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
+      response
+        .writeHead(status, { 'Content-Type': 'application/json', ...headers })
+        .end(JSON.stringify(body));
     if (request.url !== '/token') {
       sentWith.push(authorization);
       if (refused.has(authorization ?? '')) send(401, {});
@@ -59,14 +71,18 @@ const clientOf = (options = {}) =>
     url,
     token: clientCredentials({ url: `${url}/`, clientId: 'robot', clientSecret: 'a:b', ...options }),
   });
-const allOf = (count: number, call: () => Promise<unknown>) => Promise.all(Array.from({ length: count }, call));
+const allOf = (count: number, call: () => Promise<unknown>) =>
+  Promise.all(Array.from({ length: count }, call));
 
 test('requests at once share one token, and so do later ones', async () => {
   const client = clientOf({ scopes: ['read:articles', 'write:articles'] });
   await allOf(10, () => client.articles.get(7));
   await client.articles.get(7);
   expect(forms).toEqual([
-    { form: 'grant_type=client_credentials&scope=read%3Aarticles+write%3Aarticles', authorization: `Basic ${btoa('robot:a%3Ab')}` },
+    {
+      form: 'grant_type=client_credentials&scope=read%3Aarticles+write%3Aarticles',
+      authorization: `Basic ${btoa('robot:a%3Ab')}`,
+    },
   ]);
   expect(new Set(sentWith)).toEqual(new Set(['Bearer t1']));
 });
@@ -110,9 +126,16 @@ test('with DPoP every request has a proof of its own, and a nonce that is asked 
 });
 
 test('what is refused for good is a problem by its code, and the next request asks again', async () => {
-  answers = [{ status: 401, body: { error: 'invalid_client', error_description: 'client authentication failed' } }];
+  answers = [
+    { status: 401, body: { error: 'invalid_client', error_description: 'client authentication failed' } },
+  ];
   const client = clientOf();
-  const failed = { name: 'Problem', code: 'invalid_client', status: 401, message: 'client authentication failed' };
+  const failed = {
+    name: 'Problem',
+    code: 'invalid_client',
+    status: 401,
+    message: 'client authentication failed',
+  };
   const settled = await Promise.allSettled([client.articles.get(7), client.articles.get(8)]);
   expect(settled).toMatchObject(Array(2).fill({ status: 'rejected', reason: failed }));
   await client.articles.get(7);

@@ -16,10 +16,16 @@ export type ClientCredentials = TokenOptions & {
 type Kept = { readonly asked: Promise<AccessToken>; authorization?: string; renewAtMs: number };
 
 /**
- * A service signs in as itself (RFC 6749, 4.4). Its access token is kept until shortly before it runs out; all requests
- * share it, and wait for the same request of another.
+ * A service signs in as itself (RFC 6749, 4.4). Its access token is kept until shortly before it runs out;
+ * all requests share it, and wait for the same request of another.
  */
-export const clientCredentials = ({ clientId, clientSecret, scopes, dpop = false, ...options }: ClientCredentials): Session => {
+export const clientCredentials = ({
+  clientId,
+  clientSecret,
+  scopes,
+  dpop = false,
+  ...options
+}: ClientCredentials): Session => {
   const basic = `Basic ${btoa(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`)}`;
   const session: Session = { authorize: async () => ({ Authorization: basic }) };
   const form = { grant_type: 'client_credentials', ...(scopes && { scope: scopes.join(' ') }) };
@@ -48,7 +54,10 @@ export const clientCredentials = ({ clientId, clientSecret, scopes, dpop = false
     async authorize({ method, url, signal }) {
       if (kept === undefined || Date.now() >= kept.renewAtMs) kept = request();
       const token = await unlessAborted(kept.asked, signal);
-      return { Authorization: authorizationBy(token), ...(prover && { DPoP: await prover.prove({ method, url, ...token }) }) };
+      return {
+        Authorization: authorizationBy(token),
+        ...(prover && { DPoP: await prover.prove({ method, url, ...token }) }),
+      };
     },
     async refused(response, { Authorization: sent, DPoP: proof = '' }) {
       if (await prover?.asksForNonce(proof, response)) return true;

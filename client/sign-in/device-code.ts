@@ -3,7 +3,10 @@ import type { Session } from '../session.ts';
 import { wait } from '../wait.ts';
 import { type AccessToken, postForm, requestToken, type TokenOptions } from './token-endpoint.ts';
 
-/** The device flow (RFC 8628): the program shows a code, which somebody enters on a page of Annals where they sign in. */
+/**
+ * The device flow (RFC 8628): the program shows a code, which somebody enters on a page of Annals where they
+ * sign in.
+ */
 
 export type DeviceCode = {
   readonly userCode: string;
@@ -33,7 +36,13 @@ const INTERVAL_MAX_MS = 30_000;
 type Granted = { readonly token: AccessToken; readonly beganMs: number };
 
 /** Returns once somebody has allowed it; throws the `Problem` `access_denied` or `expired_token`. */
-export const waitForDevice = async ({ clientId, scopes, show, signal, ...options }: Asked): Promise<Granted> => {
+export const waitForDevice = async ({
+  clientId,
+  scopes,
+  show,
+  signal,
+  ...options
+}: Asked): Promise<Granted> => {
   const beganMs = Date.now();
   const form = { client_id: clientId, ...(scopes && { scope: scopes.join(' ') }) };
   const answered = await postForm('/device_authorization', form, { ...options, session: ANONYMOUS, signal });
@@ -59,8 +68,11 @@ export const waitForDevice = async ({ clientId, scopes, show, signal, ...options
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof Problem && error.code === 'slow_down') intervalMs += INTERVAL_MS;
-      pauseMs = isNoAnswer(error) ? Math.min(Math.max(pauseMs, MS_PER_SECOND) * 2, INTERVAL_MAX_MS) : intervalMs;
-      if (error instanceof Problem && error.retryAfterMs !== undefined) pauseMs = Math.max(pauseMs, error.retryAfterMs);
+      pauseMs = isNoAnswer(error)
+        ? Math.min(Math.max(pauseMs, MS_PER_SECOND) * 2, INTERVAL_MAX_MS)
+        : intervalMs;
+      if (error instanceof Problem && error.retryAfterMs !== undefined)
+        pauseMs = Math.max(pauseMs, error.retryAfterMs);
       if (!mayPass(error)) throw error;
       if (Date.now() + pauseMs >= expiresAtMs) throw expired();
     }
@@ -70,17 +82,32 @@ export const waitForDevice = async ({ clientId, scopes, show, signal, ...options
 const codeIn = (answer: Readonly<Record<string, unknown>>) => {
   const { device_code: deviceCode, user_code: userCode, verification_uri: verificationUri } = answer;
   if (typeof deviceCode !== 'string' || typeof userCode !== 'string' || typeof verificationUri !== 'string')
-    throw new Problem({ code: 'unexpected_answer', status: 200, message: 'the answer of the device endpoint is no device code' });
-  return { deviceCode, userCode, verificationUri, verificationUriComplete: String(answer.verification_uri_complete ?? verificationUri) };
+    throw new Problem({
+      code: 'unexpected_answer',
+      status: 200,
+      message: 'the answer of the device endpoint is no device code',
+    });
+  return {
+    deviceCode,
+    userCode,
+    verificationUri,
+    verificationUriComplete: String(answer.verification_uri_complete ?? verificationUri),
+  };
 };
 
 const PENDING: ReadonlySet<string> = new Set(['authorization_pending', 'slow_down']);
 const TOO_MANY = 429;
 const FAILED_MIN = 500;
 
-/** Nothing says what became of the request: the server is away, or overloaded. Polls become rarer until it answers. */
+/**
+ * Nothing says what became of the request: the server is away, or overloaded. Polls become rarer until it
+ * answers.
+ */
 const isNoAnswer = (error: unknown): boolean =>
-  error instanceof NoAnswer || (error instanceof Problem && (error.status === TOO_MANY || error.status >= FAILED_MIN));
-const mayPass = (error: unknown): boolean => isNoAnswer(error) || (error instanceof Problem && PENDING.has(error.code));
+  error instanceof NoAnswer ||
+  (error instanceof Problem && (error.status === TOO_MANY || error.status >= FAILED_MIN));
+const mayPass = (error: unknown): boolean =>
+  isNoAnswer(error) || (error instanceof Problem && PENDING.has(error.code));
 
-const expired = (): Problem => new Problem({ code: 'expired_token', status: 400, message: 'nobody has entered the code in time' });
+const expired = (): Problem =>
+  new Problem({ code: 'expired_token', status: 400, message: 'nobody has entered the code in time' });

@@ -1,4 +1,5 @@
-// Over 200 lines, because it is one list: what a session of the device flow does on the wire, against a server that each test says the answers of.
+// Over 200 lines, because it is one list: what a session of the device flow does on the wire, against a
+// server that each test says the answers of.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +11,9 @@ import { type DeviceSignIn, deviceSignIn } from './device.ts';
 import type { DeviceCode } from './device-code.ts';
 import { memoryStore } from './token-store.ts';
 
-/** On the wire, against a server that answers polls as a test says, and rotates refresh tokens as Annals does. */
+/**
+ * On the wire, against a server that answers polls as a test says, and rotates refresh tokens as Annals does.
+ */
 let open: AsyncDisposableStack;
 let url: string;
 let forms: Readonly<Record<string, string>>[];
@@ -40,7 +43,12 @@ beforeEach(async () => {
     const give = () => {
       tokens++;
       refreshToken = `r${tokens}`;
-      send(200, { access_token: `t${tokens}`, token_type: 'Bearer', expires_in: lifetimeSeconds, refresh_token: refreshToken });
+      send(200, {
+        access_token: `t${tokens}`,
+        token_type: 'Bearer',
+        expires_in: lifetimeSeconds,
+        refresh_token: refreshToken,
+      });
     };
     if (request.url === '/articles/7') return send(refused.has(authorization) ? 401 : 200, { id: 7 });
     forms.push(form);
@@ -67,7 +75,10 @@ beforeEach(async () => {
     const error = polls.shift();
     if (error === 'cut') return response.destroy();
     if (error === undefined) return give();
-    return send(error === 'temporarily_unavailable' ? 503 : 400, { error, error_description: `because of ${error}` });
+    return send(error === 'temporarily_unavailable' ? 503 : 400, {
+      error,
+      error_description: `because of ${error}`,
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -82,8 +93,10 @@ afterEach(() => open.disposeAsync());
 const sessionOf = (options: Partial<DeviceSignIn> = {}) =>
   deviceSignIn({ url: `${url}/`, clientId: 'cli', show: (code) => void shown.push(code), ...options });
 const clientOf = (token = sessionOf()) => createClient<typeof publishing>({ url, token });
-const allOf = (count: number, call: () => Promise<unknown>) => Promise.all(Array.from({ length: count }, call));
-const grants = () => forms.flatMap(({ grant_type: grant }) => (grant === undefined ? [] : [grant.replace(/.*:/, '')]));
+const allOf = (count: number, call: () => Promise<unknown>) =>
+  Promise.all(Array.from({ length: count }, call));
+const grants = () =>
+  forms.flatMap(({ grant_type: grant }) => (grant === undefined ? [] : [grant.replace(/.*:/, '')]));
 
 test('a code is shown once for all requests, and polled for until somebody has entered it', async () => {
   polls = ['authorization_pending', 'authorization_pending'];
@@ -114,13 +127,20 @@ test('a poll without an answer is not the end', async () => {
   expect(grants()).toHaveLength(3);
 });
 
-test.each(['access_denied', 'expired_token', 'invalid_grant'])('%s is a problem by its code', async (code) => {
-  polls = ['authorization_pending', code];
-  const session = sessionOf();
-  await expect(session.signIn()).rejects.toMatchObject({ name: 'Problem', code, message: `because of ${code}` });
-  await session.signIn();
-  expect(shown).toHaveLength(2);
-});
+test.each(['access_denied', 'expired_token', 'invalid_grant'])(
+  '%s is a problem by its code',
+  async (code) => {
+    polls = ['authorization_pending', code];
+    const session = sessionOf();
+    await expect(session.signIn()).rejects.toMatchObject({
+      name: 'Problem',
+      code,
+      message: `because of ${code}`,
+    });
+    await session.signIn();
+    expect(shown).toHaveLength(2);
+  },
+);
 
 test('nobody polls for a code that has run out', async () => {
   [polls, codeLifetimeSeconds] = [['authorization_pending'], 0];
@@ -142,7 +162,9 @@ test('when the last request that waits has left, polling ends', async () => {
   polls = Array(1_000).fill('authorization_pending');
   const client = clientOf();
   const [one, other] = [new AbortController(), new AbortController()];
-  const left = [one, other].map(({ signal }) => client.articles.get(7, {}, { signal }).catch((error: unknown) => error));
+  const left = [one, other].map(({ signal }) =>
+    client.articles.get(7, {}, { signal }).catch((error: unknown) => error),
+  );
   await until(grants, ({ length }) => length === 1);
   one.abort(new Error('left'));
   expect(await left[0]).toMatchObject({ message: 'left' });
@@ -169,7 +191,9 @@ test('a token that has run out is refreshed, once and each time with the last re
   await client.articles.get(7);
   lifetimeSeconds = 300;
   await allOf(10, () => client.articles.get(7));
-  expect(forms.slice(2)).toEqual(['r1', 'r2'].map((token) => ({ grant_type: 'refresh_token', client_id: 'cli', refresh_token: token })));
+  expect(forms.slice(2)).toEqual(
+    ['r1', 'r2'].map((token) => ({ grant_type: 'refresh_token', client_id: 'cli', refresh_token: token })),
+  );
 });
 
 test('a token that is refused everywhere at once is refreshed once', async () => {
@@ -216,18 +240,21 @@ test('signed out, nothing is kept, and the server is told', async () => {
   expect(shown).toHaveLength(2);
 });
 
-test.each([400, 302])('signed out, nothing is kept even if the server does not revoke (%i)', async (status) => {
-  const store = memoryStore();
-  const session = sessionOf({ store });
-  await session.signIn();
-  revocationStatus = status;
-  await expect(session.signOut()).rejects.toMatchObject({ name: 'Problem', status });
-  let text: string | undefined = 'never read';
-  await store.update(async (kept) => {
-    text = kept;
-    return kept;
-  });
-  expect([text, forms.filter(({ token }) => token !== undefined).length]).toEqual([undefined, 1]);
-  await session.signIn();
-  expect(shown).toHaveLength(2);
-});
+test.each([400, 302])(
+  'signed out, nothing is kept even if the server does not revoke (%i)',
+  async (status) => {
+    const store = memoryStore();
+    const session = sessionOf({ store });
+    await session.signIn();
+    revocationStatus = status;
+    await expect(session.signOut()).rejects.toMatchObject({ name: 'Problem', status });
+    let text: string | undefined = 'never read';
+    await store.update(async (kept) => {
+      text = kept;
+      return kept;
+    });
+    expect([text, forms.filter(({ token }) => token !== undefined).length]).toEqual([undefined, 1]);
+    await session.signIn();
+    expect(shown).toHaveLength(2);
+  },
+);

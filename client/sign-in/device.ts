@@ -1,14 +1,24 @@
 import type { Session } from '../session.ts';
 import { unlessAborted } from '../wait.ts';
 import { ANONYMOUS, type DeviceCode, waitForDevice } from './device-code.ts';
-import { type AccessToken, endsGrant, postForm, requestToken, type TokenOptions, usableMs } from './token-endpoint.ts';
+import {
+  type AccessToken,
+  endsGrant,
+  postForm,
+  requestToken,
+  type TokenOptions,
+  usableMs,
+} from './token-endpoint.ts';
 import { memoryStore, type TokenStore } from './token-store.ts';
 
 export type DeviceSignIn = TokenOptions & {
   readonly clientId: string;
   /** Without them, the default scopes of the client. */
   readonly scopes?: readonly string[];
-  /** Shows the code and the address to whoever sits in front of the program. If it throws, that is the end of the sign-in. */
+  /**
+   * Shows the code and the address to whoever sits in front of the program. If it throws, that is the end of
+   * the sign-in.
+   */
   readonly show: (code: DeviceCode) => unknown;
   /** Without one, the tokens are gone with the process. */
   readonly store?: TokenStore;
@@ -19,19 +29,33 @@ export type DeviceSignIn = TokenOptions & {
 export type DeviceSession = Session & {
   /** Signs in now, unless that was done already. Without it, the first request does. */
   signIn(options?: { readonly signal?: AbortSignal }): Promise<void>;
-  /** Forgets the tokens, and ends the session on the server. Throws if that does not answer; the tokens are forgotten all the same. */
+  /**
+   * Forgets the tokens, and ends the session on the server. Throws if that does not answer; the tokens are
+   * forgotten all the same.
+   */
   signOut(): Promise<void>;
 };
 
 type Headers = Readonly<Record<string, string>>;
-type Kept = { readonly accessToken: string; readonly refreshToken?: string | undefined; readonly renewAtMs: number };
+type Kept = {
+  readonly accessToken: string;
+  readonly refreshToken?: string | undefined;
+  readonly renewAtMs: number;
+};
 type Current = { readonly kept: Kept; readonly headers: Headers };
 
 /**
- * Signs in whoever sits in front of a command-line program (RFC 8628). All requests share one access token, and wait for one
- * refresh. If the session has ended, the next request shows a new code.
+ * Signs in whoever sits in front of a command-line program (RFC 8628). All requests share one access token,
+ * and wait for one refresh. If the session has ended, the next request shows a new code.
  */
-export const deviceSignIn = ({ clientId, scopes, show, store = memoryStore(), signal, ...options }: DeviceSignIn): DeviceSession => {
+export const deviceSignIn = ({
+  clientId,
+  scopes,
+  show,
+  store = memoryStore(),
+  signal,
+  ...options
+}: DeviceSignIn): DeviceSession => {
   const owner = { url: String(options.url).replace(/\/+$/, ''), clientId };
   let current: Current | undefined;
   let refusedToken: string | undefined;
@@ -56,7 +80,8 @@ export const deviceSignIn = ({ clientId, scopes, show, store = memoryStore(), si
     let kept: Kept | undefined;
     await store.update(async (text) => {
       kept = keptIn(text, owner);
-      if (kept !== undefined && !isGood(kept)) kept = kept.refreshToken === undefined ? undefined : await refresh(kept);
+      if (kept !== undefined && !isGood(kept))
+        kept = kept.refreshToken === undefined ? undefined : await refresh(kept);
       return kept && textOf(kept, owner);
     });
     return kept;

@@ -47,6 +47,9 @@ test('a nonce that the server asks for is in the proof of the second attempt, an
   }, prover);
   expect((await fetch('https://annals.example/token', { method: 'POST' })).status).toBe(200);
   const { payload } = await jwtVerify(await prover.prove({ method: 'GET', url }), EmbeddedJWK);
-  const elsewhere = await jwtVerify(await prover.prove({ method: 'GET', url: 'https://elsewhere.example/' }), EmbeddedJWK);
+  const elsewhere = await jwtVerify(
+    await prover.prove({ method: 'GET', url: 'https://elsewhere.example/' }),
+    EmbeddedJWK,
+  );
   expect([nonces, payload.nonce, elsewhere.payload.nonce]).toEqual([[undefined, 'one'], 'two', undefined]);
 });

@@ -15,7 +15,10 @@ type Proven = {
 export type Prover = {
   /** The value of the `DPoP` header for one request. Every attempt needs another. */
   readonly prove: (about: Proven) => Promise<string>;
-  /** Keeps the nonce of an answer to a proof. Returns whether the request was refused because the proof had none, or an old one. */
+  /**
+   * Keeps the nonce of an answer to a proof. Returns whether the request was refused because the proof had
+   * none, or an old one.
+   */
   readonly asksForNonce: (proof: string, response: Response) => Promise<boolean>;
   /** By which the server names the key (RFC 7638). */
   readonly thumbprint: () => Promise<string>;
@@ -28,7 +31,8 @@ export type KeyPair = { readonly publicKey: Key; readonly privateKey: Key };
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
 /** Nobody can read the private key, not even the page that uses it. */
-export const newKeyPair = (): Promise<KeyPair> => crypto.subtle.generateKey(ALGORITHM, false, ['sign', 'verify']);
+export const newKeyPair = (): Promise<KeyPair> =>
+  crypto.subtle.generateKey(ALGORITHM, false, ['sign', 'verify']);
 
 const ID_BYTES = 16;
 const MS_PER_SECOND = 1_000;
@@ -57,7 +61,8 @@ export const createProver = (keyPair: () => Promise<KeyPair>): Prover => {
       if (nonce === null) return false;
       nonces.set(new URL(String(claimsIn(proof).htu)).origin, nonce);
       // A resource asks by a challenge, and the token endpoint by an error.
-      if (response.status === 401) return response.headers.get('WWW-Authenticate')?.includes(NONCE_ASKED) ?? false;
+      if (response.status === 401)
+        return response.headers.get('WWW-Authenticate')?.includes(NONCE_ASKED) ?? false;
       return response.status === 400 && (await response.clone().text()).includes(NONCE_ASKED);
     },
     thumbprint: async () => sha256(JSON.stringify(await publicPartsOf((await keyPair()).publicKey))),

@@ -29,7 +29,12 @@ type Asked = TokenOptions & {
   readonly signal?: AbortSignal | undefined;
 };
 
-export const requestToken = async ({ form, prover, fetch = globalThis.fetch.bind(globalThis), ...asked }: Asked): Promise<AccessToken> => {
+export const requestToken = async ({
+  form,
+  prover,
+  fetch = globalThis.fetch.bind(globalThis),
+  ...asked
+}: Asked): Promise<AccessToken> => {
   const beganMs = Date.now();
   const proving = prover === undefined ? fetch : provingFetch(fetch, prover);
   const response = await postForm('/token', form, { ...asked, fetch: proving });
@@ -38,14 +43,22 @@ export const requestToken = async ({ form, prover, fetch = globalThis.fetch.bind
 
 type Posting = TokenOptions & Pick<Asked, 'session' | 'signal'>;
 
-/** To an endpoint of the authorization server. Secrets are for that alone, so a redirect is not followed: it is an unexpected answer. */
+/**
+ * To an endpoint of the authorization server. Secrets are for that alone, so a redirect is not followed: it
+ * is an unexpected answer.
+ */
 export const postForm = (
   path: string,
   form: Readonly<Record<string, string>>,
   { url, session, signal, fetch = globalThis.fetch.bind(globalThis), ...limits }: Posting,
 ): Promise<Response> =>
   send(
-    { ...LIMITS, ...limits, session, fetch: async (input, init) => withProblem(await fetch(input, { ...init, redirect: 'manual' })) },
+    {
+      ...LIMITS,
+      ...limits,
+      session,
+      fetch: async (input, init) => withProblem(await fetch(input, { ...init, redirect: 'manual' })),
+    },
     {
       method: 'POST',
       url: `${String(url).replace(/\/+$/, '')}${path}`,
@@ -57,10 +70,11 @@ export const postForm = (
   );
 
 /**
- * Whether the server says that the grant is of no use any more (RFC 6749, 5.2). Its other errors are of the client or of the request, and those of
- * something in between of neither: they end no session.
+ * Whether the server says that the grant is of no use any more (RFC 6749, 5.2). Its other errors are of the
+ * client or of the request, and those of something in between of neither: they end no session.
  */
-export const endsGrant = (error: unknown): boolean => error instanceof Problem && error.code === 'invalid_grant';
+export const endsGrant = (error: unknown): boolean =>
+  error instanceof Problem && error.code === 'invalid_grant';
 
 /** A request that takes its time still arrives with a valid token. */
 const EARLY_MS = 30_000;
@@ -74,7 +88,12 @@ const MS_PER_SECOND = 1_000;
 
 const tokenIn = (text: string, type: AccessToken['type'], beganMs: number): AccessToken => {
   const answer = answerIn(text);
-  const { access_token: token, token_type: given, expires_in: lifetimeSeconds = Number.POSITIVE_INFINITY, refresh_token } = answer;
+  const {
+    access_token: token,
+    token_type: given,
+    expires_in: lifetimeSeconds = Number.POSITIVE_INFINITY,
+    refresh_token,
+  } = answer;
   if (typeof token !== 'string' || String(given).toLowerCase() !== type.toLowerCase()) {
     const message = `the answer of the token endpoint is no ${type === 'Bearer' ? 'bearer' : type} token`;
     throw new Problem({ code: 'unexpected_answer', status: 200, message });
@@ -89,8 +108,8 @@ const tokenIn = (text: string, type: AccessToken['type'], beganMs: number): Acce
 };
 
 /**
- * The token was issued some time between the request and the answer, which may be long if the server was away: within that, nothing is
- * wrong with the clock. A token that is no JWT says nothing.
+ * The token was issued some time between the request and the answer, which may be long if the server was
+ * away: within that, nothing is wrong with the clock. A token that is no JWT says nothing.
  */
 const aheadBy = (token: string, beganMs: number): number => {
   const { iat } = claimsIn(token);
@@ -118,6 +137,9 @@ const withProblem = async (response: Response): Promise<Response> => {
   const retryAfter = headers.get('Retry-After');
   return new Response(problem, {
     status,
-    headers: { 'Content-Type': 'application/problem+json', ...(retryAfter !== null && { 'Retry-After': retryAfter }) },
+    headers: {
+      'Content-Type': 'application/problem+json',
+      ...(retryAfter !== null && { 'Retry-After': retryAfter }),
+    },
   });
 };

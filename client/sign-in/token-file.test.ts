@@ -19,7 +19,9 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const start = (body: string) => {
   const module = JSON.stringify(new URL('token-file.ts', import.meta.url).href);
   const script = `import { tokenFile } from ${module};\nconst store = tokenFile(${JSON.stringify(path)});\n${body}`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   return { child, ended: once(child, 'exit') };
 };
 
@@ -64,7 +66,9 @@ test('processes change it one after the other', async () => {
 });
 
 test('a process that was killed with the lock holds up the next ones for a while, and not for good', async () => {
-  const { child, ended } = start(`await store.update(() => new Promise(() => setInterval(() => {}, 1_000)));`);
+  const { child, ended } = start(
+    `await store.update(() => new Promise(() => setInterval(() => {}, 1_000)));`,
+  );
   await until(
     () => readFile(`${path}.lock`, 'utf8').catch(() => ''),
     (name) => name !== '',

@@ -9,8 +9,9 @@ const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 /**
- * A file for the tokens of a command-line program, such as `~/.config/expenses/session.json`. It is replaced as a whole, so
- * that it is never half written. A second file, `….lock`, is the lock of the process that changes it.
+ * A file for the tokens of a command-line program, such as `~/.config/expenses/session.json`. It is replaced
+ * as a whole, so that it is never half written. A second file, `….lock`, is the lock of the process that
+ * changes it.
  */
 export const tokenFile = (path: string): TokenStore => {
   // Calls of one process queue here already.
@@ -67,7 +68,10 @@ type Lock = AsyncDisposable & {
   check(): Promise<void>;
 };
 
-/** A file that exists once is the lock. Its owner touches it again and again, so that others can tell when the owner was killed. */
+/**
+ * A file that exists once is the lock. Its owner touches it again and again, so that others can tell when the
+ * owner was killed.
+ */
 const lock = async (path: string): Promise<Lock> => {
   const name = randomUUID();
   let seen: string | undefined;
@@ -91,7 +95,8 @@ const lock = async (path: string): Promise<Lock> => {
   const isHeld = async () => (await readText(path)) === name;
   return {
     async check() {
-      if (!(await isHeld())) throw new Error(`this process was stopped for so long that another has broken its lock, ${path}`);
+      if (!(await isHeld()))
+        throw new Error(`this process was stopped for so long that another has broken its lock, ${path}`);
     },
     async [Symbol.asyncDispose]() {
       clearInterval(living);

@@ -42,7 +42,8 @@ import type {
 import type { ProblemCode } from './problems.ts';
 import type { Item, Link, ListItem, Row, Written } from './representation.ts';
 
-// ── What can be said with each request ───────────────────────────────────────────────────────────────────────────────────────
+// ── What can be said with each request
+// ───────────────────────────────────────────────────────────────────────────────────────
 type RequestOptions = {
   readonly signal?: AbortSignal | undefined;
   /** Of one attempt. */
@@ -50,15 +51,24 @@ type RequestOptions = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 export type ReadOptions = RequestOptions & {
-  /** What the answer must have seen: a cursor; by default the client's own last write. `false` for whatever there is. */
+  /**
+   * What the answer must have seen: a cursor; by default the client's own last write. `false` for whatever
+   * there is.
+   */
   readonly consistency?: string | false;
 };
 /** As it was: a time, a cursor, or of an item its version, as `v3`. */
 type At = { readonly at?: string | Date };
 export type WriteOptions = RequestOptions & {
-  /** One of yours, if the same call may be made again, say after a restart. `false` for none: then the request is sent once. */
+  /**
+   * One of yours, if the same call may be made again, say after a restart. `false` for none: then the request
+   * is sent once.
+   */
   readonly idempotencyKey?: string | false;
-  /** The ETag that the item must have. By default that of the representation that was passed; `false` for whatever it is. */
+  /**
+   * The ETag that the item must have. By default that of the representation that was passed; `false` for
+   * whatever it is.
+   */
   readonly ifMatch?: string | false;
 };
 type PageOptions = { readonly limit?: number; readonly after?: string; readonly before?: string };
@@ -66,21 +76,34 @@ type PageOptions = { readonly limit?: number; readonly after?: string; readonly 
 /** An item: by its id, or as it was read or written, and then only if it has not changed since. */
 export type Target = number | { readonly id: number };
 
-// ── Lists ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Lists
+// ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 type FilterValue<X> =
-  X extends Ref<unknown, unknown> ? number : NonNullable<ValueOf<X>> extends readonly (infer Each)[] ? Each : NonNullable<ValueOf<X>>;
+  X extends Ref<unknown, unknown>
+    ? number
+    : NonNullable<ValueOf<X>> extends readonly (infer Each)[]
+      ? Each
+      : NonNullable<ValueOf<X>>;
 type FilterName<K extends string, X> = SaidOf<X, 'filter'> extends infer Name extends string ? Name : K;
 type Filters<F> = {
-  readonly [K in keyof F & string as Is<F[K], 'filter'> extends true ? FilterName<K, F[K]> : never]?: FilterValue<F[K]>;
+  readonly [K in keyof F & string as Is<F[K], 'filter'> extends true
+    ? FilterName<K, F[K]>
+    : never]?: FilterValue<F[K]>;
 };
 interface Taken {
   readonly Int: number;
   readonly Boolean: boolean;
   readonly String: string;
 }
-type OwnFilters<S> = { readonly [N in keyof S & string]?: S[N] extends { readonly takes: infer T extends keyof Taken } ? Taken[T] : never };
+type OwnFilters<S> = {
+  readonly [N in keyof S & string]?: S[N] extends { readonly takes: infer T extends keyof Taken }
+    ? Taken[T]
+    : never;
+};
 type Sorted<F> = { [K in keyof F & string]: Is<F[K], 'sort'> extends true ? K : never }[keyof F & string];
-type Searched<F> = true extends { [K in keyof F]: Is<F[K], 'search'> }[keyof F] ? { readonly q?: string } : unknown;
+type Searched<F> = true extends { [K in keyof F]: Is<F[K], 'search'> }[keyof F]
+  ? { readonly q?: string }
+  : unknown;
 type Sort<Name extends string> = { readonly sort?: Name | `-${Name}` };
 
 type ListQuery<A> = Flat<
@@ -97,7 +120,8 @@ type OfOwner<A> = [OwnerOf<A>, ParentOf<A>] extends [infer O extends string, nev
     : { readonly [K in O]?: number }
   : unknown;
 
-// ── Aggregates ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Aggregates
+// ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
 type HistoryEntry = {
   readonly version: number;
   readonly id: string;
@@ -105,7 +129,12 @@ type HistoryEntry = {
   readonly at: string;
   readonly cursor: string;
   readonly actor: string | null;
-  readonly changes: readonly { readonly field: string; readonly from?: unknown; readonly to?: unknown; readonly diff?: string }[];
+  readonly changes: readonly {
+    readonly field: string;
+    readonly from?: unknown;
+    readonly to?: unknown;
+    readonly diff?: string;
+  }[];
   readonly erased?: true;
   readonly unreadable?: true;
   readonly _links: Readonly<Record<string, Link>>;
@@ -117,8 +146,13 @@ type Reads<A, D> = {
   history(id: number, query?: PageOptions, options?: ReadOptions): Listing<HistoryEntry>;
 };
 type If<Names, Methods> = [Names] extends [never] ? unknown : Methods;
-type Lister<A, D> = { list(query?: Flat<ListQuery<A> & OfOwner<A>>, options?: ReadOptions): Listing<Item<A, D>> };
-type Creator<A> = If<CommandNames<A, 'create'>, { create(form: Creation<A>, options?: WriteOptions): Promise<Written> }>;
+type Lister<A, D> = {
+  list(query?: Flat<ListQuery<A> & OfOwner<A>>, options?: ReadOptions): Listing<Item<A, D>>;
+};
+type Creator<A> = If<
+  CommandNames<A, 'create'>,
+  { create(form: Creation<A>, options?: WriteOptions): Promise<Written> }
+>;
 
 /** The commands that REST has methods for. */
 type Writes<A> = If<
@@ -134,8 +168,16 @@ type Writes<A> = If<
   If<
     FileFields<A>,
     {
-      /** A picture or another file: its bytes, of the type that they have. A stream is sent once, and everything else again if need be. */
-      putFile(target: Target, field: FileFields<A>, file: Blob | ReadableStream<Uint8Array>, options?: FileOptions): Promise<Written>;
+      /**
+       * A picture or another file: its bytes, of the type that they have. A stream is sent once, and
+       * everything else again if need be.
+       */
+      putFile(
+        target: Target,
+        field: FileFields<A>,
+        file: Blob | ReadableStream<Uint8Array>,
+        options?: FileOptions,
+      ): Promise<Written>;
       deleteFile(target: Target, field: FileFields<A>, options?: WriteOptions): Promise<void>;
     }
   >;
@@ -161,7 +203,9 @@ type Reserved =
 type Action<Form> = undefined extends Form
   ? (target: Target, form?: undefined, options?: WriteOptions) => Promise<Written>
   : (target: Target, form: Form, options?: WriteOptions) => Promise<Written>;
-type Actions<A> = { readonly [N in Exclude<ActionNames<A>, Reserved>]: Action<ActionFormOf<A, N & keyof CommandsOf<A>>> } & If<
+type Actions<A> = {
+  readonly [N in Exclude<ActionNames<A>, Reserved>]: Action<ActionFormOf<A, N & keyof CommandsOf<A>>>;
+} & If<
   ActionNames<A>,
   {
     /** By its name, if the client has something else by that. */
@@ -174,8 +218,14 @@ type Actions<A> = { readonly [N in Exclude<ActionNames<A>, Reserved>]: Action<Ac
   }
 >;
 
-// ── What stands under an item ────────────────────────────────────────────────────────────────────────────────────────────────
-type IdOf<L> = L extends List<never, infer Id, unknown, unknown> ? Id : L extends { readonly item: infer _ } ? ItemId<L> : never;
+// ── What stands under an item
+// ────────────────────────────────────────────────────────────────────────────────────────────────
+type IdOf<L> =
+  L extends List<never, infer Id, unknown, unknown>
+    ? Id
+    : L extends { readonly item: infer _ }
+      ? ItemId<L>
+      : never;
 type ItemId<L> = ValueOf<L> extends readonly { readonly id: infer Id }[] ? Id : never;
 type OneOf<Name extends string, L> = L extends { readonly item: infer _ }
   ? L extends List<infer _I, unknown, infer Key extends string, infer One>
@@ -194,9 +244,19 @@ type ItemList<A, Name extends string, L, D> = {
   A,
   Name,
   'addItem',
-  { add(form: Addition<L>, options?: WriteOptions): Promise<Written & { readonly [K in OneOf<Name, L>]: IdOf<L> }> }
+  {
+    add(
+      form: Addition<L>,
+      options?: WriteOptions,
+    ): Promise<Written & { readonly [K in OneOf<Name, L>]: IdOf<L> }>;
+  }
 > &
-  Can<A, Name, 'changeItem', { edit(id: IdOf<L>, form: ItemEdit<L>, options?: WriteOptions): Promise<Written> }> &
+  Can<
+    A,
+    Name,
+    'changeItem',
+    { edit(id: IdOf<L>, form: ItemEdit<L>, options?: WriteOptions): Promise<Written> }
+  > &
   Can<
     A,
     Name,
@@ -208,7 +268,9 @@ type ItemList<A, Name extends string, L, D> = {
   > &
   Can<A, Name, 'removeItem', { remove(id: IdOf<L>, options?: WriteOptions): Promise<void> }>;
 
-type ItemLists<A, D> = { readonly [K in Lists<FieldsOf<A>>]: ItemList<A, K, FieldsOf<A>[K & keyof FieldsOf<A>], D> };
+type ItemLists<A, D> = {
+  readonly [K in Lists<FieldsOf<A>>]: ItemList<A, K, FieldsOf<A>[K & keyof FieldsOf<A>], D>;
+};
 /** The aggregates whose parent this is. */
 type ChildOf<C, A, D> = C extends unknown
   ? [ParentOf<C>] extends [never]
@@ -218,14 +280,26 @@ type ChildOf<C, A, D> = C extends unknown
       : never
   : never;
 type Children<C, D> = {
-  readonly [K in KindOf<C> as PluralOf<Extract<C, { readonly kind: K }>>]: Nested<Extract<C, { readonly kind: K }>, D>;
+  readonly [K in KindOf<C> as PluralOf<Extract<C, { readonly kind: K }>>]: Nested<
+    Extract<C, { readonly kind: K }>,
+    D
+  >;
 };
 type Nested<C, D> = { list(query?: ListQuery<C>, options?: ReadOptions): Listing<Item<C, D>> } & Creator<C>;
 /** Aggregates that have an owner and no parent, of one user. */
-type Owned<C> = C extends unknown ? ([OwnerOf<C>] extends [never] ? never : [ParentOf<C>] extends [never] ? C : never) : never;
+type Owned<C> = C extends unknown
+  ? [OwnerOf<C>] extends [never]
+    ? never
+    : [ParentOf<C>] extends [never]
+      ? C
+      : never
+  : never;
 type OfUser<C, D> = {
   readonly [K in KindOf<C> as PluralOf<Extract<C, { readonly kind: K }>>]: {
-    list(query?: ListQuery<Extract<C, { readonly kind: K }>>, options?: ReadOptions): Listing<Item<Extract<C, { readonly kind: K }>, D>>;
+    list(
+      query?: ListQuery<Extract<C, { readonly kind: K }>>,
+      options?: ReadOptions,
+    ): Listing<Item<Extract<C, { readonly kind: K }>, D>>;
   };
 };
 
@@ -234,12 +308,16 @@ type Collection<A, D> = Reads<A, D> &
   ([ParentOf<A>] extends [never] ? Lister<A, D> & Creator<A> : unknown) &
   Writes<A> &
   Actions<A> & {
-    /** What stands under an item. `{ ifMatch }` of an item that is passed holds for what is written there too. */
+    /**
+     * What stands under an item. `{ ifMatch }` of an item that is passed holds for what is written there too.
+     */
     of(target: Target): ItemLists<A, D> & Children<ChildOf<AggregatesOf<D>, A, D>, D>;
   };
 
 type UserForm<U> = Omit<
-  Partial<Flat<{ readonly [K in keyof FieldsOf<U> & string as Wire<K, FieldsOf<U>[K]>]: ValueOf<FieldsOf<U>[K]> }>>,
+  Partial<
+    Flat<{ readonly [K in keyof FieldsOf<U> & string as Wire<K, FieldsOf<U>[K]>]: ValueOf<FieldsOf<U>[K]> }>
+  >,
   never
 >;
 type Users<U, D> = Reads<U, D> & {
@@ -251,7 +329,8 @@ type Users<U, D> = Reads<U, D> & {
   of(target: Target): OfUser<Owned<AggregatesOf<D>>, D>;
 };
 
-// ── Views and routes ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Views and routes
+// ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 type ViewKey<K> = { readonly [N in keyof K & string]?: FilterValue<K[N]> };
 type SortedValues<V> = {
   [N in keyof V & string]: V[N] extends { readonly isSorted: true }
@@ -276,15 +355,25 @@ type Rows<X, D> =
 type NameOf<X> = X extends { readonly view: infer N extends string } ? N : never;
 
 type PathOf<R> = R extends Route<infer P, unknown, unknown> ? P : never;
-type AskedOf<R> = R extends Route<string, infer Q, unknown> ? { readonly [K in keyof Q & string]?: Exclude<ValueOf<Q[K]>, null> } : never;
-type GivenOf<R> = R extends Route<string, unknown, infer A> ? { readonly [K in keyof A & string]: ValueOf<A[K]> } : never;
+type AskedOf<R> =
+  R extends Route<string, infer Q, unknown>
+    ? { readonly [K in keyof Q & string]?: Exclude<ValueOf<Q[K]>, null> }
+    : never;
+type GivenOf<R> =
+  R extends Route<string, unknown, infer A> ? { readonly [K in keyof A & string]: ValueOf<A[K]> } : never;
 
-// ── Events ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Events
+// ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 type PublicEvents<A> = {
   [E in keyof EventsOf<A> & string]: EventsOf<A>[E] extends { readonly internal: true } ? never : E;
 }[keyof EventsOf<A> & string];
 type EventOf<A> = A extends unknown
-  ? { [E in PublicEvents<A>]: EventTold<`${KindOf<A>}.${E}`, EventData<A, EventsOf<A>[E & keyof EventsOf<A>]>> }[PublicEvents<A>]
+  ? {
+      [E in PublicEvents<A>]: EventTold<
+        `${KindOf<A>}.${E}`,
+        EventData<A, EventsOf<A>[E & keyof EventsOf<A>]>
+      >;
+    }[PublicEvents<A>]
   : never;
 type EventTold<Type, Data> = {
   readonly id: string;
@@ -325,9 +414,13 @@ export type FollowOptions = Omit<RequestOptions, 'timeoutMs'> & {
   readonly silenceMaxMs?: number;
 };
 
-// ── The whole ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── The whole
+// ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 type Aggregates<A, D> = {
-  readonly [K in KindOf<A> as PluralOf<Extract<A, { readonly kind: K }>>]: Collection<Extract<A, { readonly kind: K }>, D>;
+  readonly [K in KindOf<A> as PluralOf<Extract<A, { readonly kind: K }>>]: Collection<
+    Extract<A, { readonly kind: K }>,
+    D
+  >;
 };
 type Views<V, D> = { readonly [N in NameOf<V>]: Rows<Extract<V, { readonly view: N }>, D> };
 
@@ -336,7 +429,10 @@ type Kernel<D> = {
   readonly users: Users<UserOf<D>, D>;
   /** Whoever the token is of. */
   me(options?: ReadOptions): Promise<Item<UserOf<D>, D>>;
-  /** Events as they happen, through restarts; each once, in the order of the log. Without `after`, from now on. */
+  /**
+   * Events as they happen, through restarts; each once, in the order of the log. Without `after`, from now
+   * on.
+   */
   follow<const T extends TypeOf<AnyEvent<D>> | Pattern<D> = '*'>(
     query?: EventQuery<T>,
     options?: FollowOptions,
@@ -358,10 +454,21 @@ type Kernel<D> = {
     /** The bytes that a field names, as `/uploads/…`; with the token, which is sent to no other origin. */
     get(path: string, options?: ReadOptions): Promise<Response>;
     /** A signed address, good for some minutes, for where no token can be sent, as in `<img>`. */
-    address(path: string, options?: ReadOptions): Promise<{ readonly href: string; readonly expiresAt: string }>;
+    address(
+      path: string,
+      options?: ReadOptions,
+    ): Promise<{ readonly href: string; readonly expiresAt: string }>;
   };
-  /** Whatever else there is, such as `/webhooks`. What is no `GET` is sent once; with an `idempotencyKey`, which the path must know, it is retried as all writes are. */
-  request(method: string, path: string, body?: unknown, options?: WriteOptions & ReadOptions): Promise<Response>;
+  /**
+   * Whatever else there is, such as `/webhooks`. What is no `GET` is sent once; with an `idempotencyKey`,
+   * which the path must know, it is retried as all writes are.
+   */
+  request(
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: WriteOptions & ReadOptions,
+  ): Promise<Response>;
   /** The same client, and for each of its requests these options, unless they say something else. */
   with(options: ReadOptions & WriteOptions): Client<D>;
   /** Whether an error is a problem of this code, or of any. */

@@ -1,11 +1,25 @@
 import type { Field, List, ValueOf } from '#kernel/declare/fields.ts';
-import type { CommandsOf, EventsOf, FieldsOf, Flat, Is, IsOptional, IsUnion, KindOf, MoreOfA, OwnerOf, Wire } from './declared.ts';
+import type {
+  CommandsOf,
+  EventsOf,
+  FieldsOf,
+  Flat,
+  Is,
+  IsOptional,
+  IsUnion,
+  KindOf,
+  MoreOfA,
+  OwnerOf,
+  Wire,
+} from './declared.ts';
 
 /** What can be sent: read with `kernel/registry/kind-of.ts` and `kernel/decide/forms.ts`. */
 
 type First<N> = N extends readonly [infer One, ...unknown[]] ? One : N;
 /** Its form is that of the first event. */
-type EventOf<A, C> = C extends { readonly emits: infer N } ? EventsOf<A>[First<N> & keyof EventsOf<A>] : never;
+type EventOf<A, C> = C extends { readonly emits: infer N }
+  ? EventsOf<A>[First<N> & keyof EventsOf<A>]
+  : never;
 
 /** A change that also sets fields is an action with a form. */
 type KindOfEvent<E> = E extends { readonly creates: unknown }
@@ -38,7 +52,11 @@ export type CommandNames<A, Kind> = {
       : never;
 }[keyof CommandsOf<A> & string];
 
-type Content<E> = E extends { readonly creates: readonly (infer K)[] } | { readonly changes: readonly (infer K)[] } ? K & string : never;
+type Content<E> = E extends
+  | { readonly creates: readonly (infer K)[] }
+  | { readonly changes: readonly (infer K)[] }
+  ? K & string
+  : never;
 type Required<C> = C extends { readonly requires: readonly (infer K)[] } ? K : never;
 type Next<C> = C extends { readonly next: readonly (infer N extends string)[] } ? N : never;
 /** May be left out of a creation. */
@@ -46,13 +64,19 @@ type IsLeftOut<X> = Is<X, 'default'> extends true ? true : IsOptional<X>;
 type Optional<F, Names extends keyof F> = { [K in Names]: IsLeftOut<F[K]> extends true ? K : never }[Names];
 type Form<F, Names extends keyof F> = { readonly [K in Names & string as Wire<K, F[K]>]: ValueOf<F[K]> };
 
-type ContentOf<A, Name> = Name extends keyof CommandsOf<A> ? Extract<Content<EventOf<A, CommandsOf<A>[Name]>>, keyof FieldsOf<A>> : never;
+type ContentOf<A, Name> = Name extends keyof CommandsOf<A>
+  ? Extract<Content<EventOf<A, CommandsOf<A>[Name]>>, keyof FieldsOf<A>>
+  : never;
 type CreationOf<A, F, Names extends keyof F, C> = Form<F, Exclude<Names, Optional<F, Names>>> &
-  Partial<Form<F, Optional<F, Names>>> & { readonly [O in OwnerOf<A> as `${O}Id`]?: number } & { readonly [N in Next<C>]?: boolean };
+  Partial<Form<F, Optional<F, Names>>> & { readonly [O in OwnerOf<A> as `${O}Id`]?: number } & {
+    readonly [N in Next<C>]?: boolean;
+  };
 
 /** What `create` takes. */
 export type Creation<A> = {
-  [Name in CommandNames<A, 'create'>]: Flat<CreationOf<A, FieldsOf<A>, ContentOf<A, Name>, CommandsOf<A>[Name & keyof CommandsOf<A>]>>;
+  [Name in CommandNames<A, 'create'>]: Flat<
+    CreationOf<A, FieldsOf<A>, ContentOf<A, Name>, CommandsOf<A>[Name & keyof CommandsOf<A>]>
+  >;
 }[CommandNames<A, 'create'>];
 
 /** What `edit` takes: what is not named stays. */
@@ -64,24 +88,34 @@ export type Edit<A> = {
 
 type GuardsOf<A> = MoreOfA<A, 'fieldRights'>;
 type Guarded<A> = {
-  [G in keyof GuardsOf<A>]: GuardsOf<A>[G] extends { readonly [W in 'reads' | 'writes']?: readonly (infer K)[] } ? K : never;
+  [G in keyof GuardsOf<A>]: GuardsOf<A>[G] extends {
+    readonly [W in 'reads' | 'writes']?: readonly (infer K)[];
+  }
+    ? K
+    : never;
 }[keyof GuardsOf<A>];
 /** What `replace` takes: all that can be changed, but what not everybody may write. */
 export type Replacement<A> = {
   [Name in CommandNames<A, 'edit'>]: Flat<
-    Form<FieldsOf<A>, Exclude<ContentOf<A, Name>, Guarded<A>>> & Partial<Form<FieldsOf<A>, Extract<ContentOf<A, Name>, Guarded<A>>>>
+    Form<FieldsOf<A>, Exclude<ContentOf<A, Name>, Guarded<A>>> &
+      Partial<Form<FieldsOf<A>, Extract<ContentOf<A, Name>, Guarded<A>>>>
   >;
 }[CommandNames<A, 'edit'>];
 
 type ActionForm<F, Names extends keyof F, Demanded> = {
-  readonly [K in Names & string as Wire<K, F[K]>]: K extends Demanded ? NonNullable<ValueOf<F[K]>> : ValueOf<F[K]>;
+  readonly [K in Names & string as Wire<K, F[K]>]: K extends Demanded
+    ? NonNullable<ValueOf<F[K]>>
+    : ValueOf<F[K]>;
 };
 /** What an action takes. */
 export type ActionFormOf<A, Name extends keyof CommandsOf<A>> = [ContentOf<A, Name>] extends [never]
   ? undefined
   : Flat<ActionForm<FieldsOf<A>, ContentOf<A, Name>, Required<CommandsOf<A>[Name]>>>;
 
-/** Several edits or ends: the first of each has the path of the item, and the others are actions. Types do not know which is first. */
+/**
+ * Several edits or ends: the first of each has the path of the item, and the others are actions. Types do not
+ * know which is first.
+ */
 export type ActionNames<A> =
   | CommandNames<A, 'action'>
   | (IsUnion<CommandNames<A, 'edit'>> extends true ? CommandNames<A, 'edit'> : never)
@@ -89,14 +123,19 @@ export type ActionNames<A> =
 
 /** The fields that take a file. */
 export type FileFields<A> = {
-  [K in ContentOf<A, CommandNames<A, 'edit'>>]: FieldsOf<A>[K] extends { readonly isUpload: true } ? K : never;
+  [K in ContentOf<A, CommandNames<A, 'edit'>>]: FieldsOf<A>[K] extends { readonly isUpload: true }
+    ? K
+    : never;
 }[ContentOf<A, CommandNames<A, 'edit'>>];
 
 type KeyOf<L> = L extends List<infer I, unknown, infer K, unknown> ? Extract<K, keyof I> : never;
 type ItemFields<L> = L extends { readonly item: infer I } ? I : never;
 /** What `add` takes. */
 export type Addition<L> = Flat<
-  Form<ItemFields<L>, Exclude<keyof ItemFields<L>, Exclude<Optional<ItemFields<L>, keyof ItemFields<L>>, KeyOf<L>>>> &
+  Form<
+    ItemFields<L>,
+    Exclude<keyof ItemFields<L>, Exclude<Optional<ItemFields<L>, keyof ItemFields<L>>, KeyOf<L>>>
+  > &
     Partial<Form<ItemFields<L>, Exclude<Optional<ItemFields<L>, keyof ItemFields<L>>, KeyOf<L>>>>
 >;
 /** What `edit` of an item takes. */
@@ -115,9 +154,10 @@ export type ListOfCommand<A, Kind extends 'addItem' | 'changeItem' | 'moveItem' 
 
 /** What events hold, as far as the caller may read it: the ids are always there. */
 export type EventData<A, E> = { readonly [K in `${KindOf<A>}Id`]: number } & {
-  readonly [K in DataKey<E> & keyof FieldsOf<A> & string as Wire<K, FieldsOf<A>[K]>]?: FieldsOf<A>[K] extends Field<infer T>
-    ? T | null
-    : never;
+  readonly [K in DataKey<E> & keyof FieldsOf<A> & string as Wire<
+    K,
+    FieldsOf<A>[K]
+  >]?: FieldsOf<A>[K] extends Field<infer T> ? T | null : never;
 } & { readonly [name: string]: unknown };
 type DataKey<E> =
   | Content<E>

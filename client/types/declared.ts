@@ -2,7 +2,10 @@ import type { Aggregate } from '#kernel/declare/aggregate.ts';
 import type { Field, Ref, Said, TargetOf } from '#kernel/declare/fields.ts';
 import type { DomainOf } from '#kernel/registry/assemble.ts';
 
-/** What the types of a client are made of: the declaration of the domain, taken apart. Nothing of it is there at run time. */
+/**
+ * What the types of a client are made of: the declaration of the domain, taken apart. Nothing of it is there
+ * at run time.
+ */
 
 /** What a domain was assembled of. */
 type Declared<Domain> = Domain extends DomainOf<infer D> ? D : never;
@@ -22,15 +25,18 @@ export type CommandsOf<A> = A extends { readonly commands: infer C } ? C : never
 type MoreOf<A> = A extends Aggregate<any, any, any, any, any, any, infer M> ? M : never;
 // biome-ignore lint/suspicious/noExplicitAny: an aggregate of whatever fields, events and commands.
 export type FactOf<A> = A extends Aggregate<any, any, any, any, infer Fact, any, any> ? Fact : never;
-export type MoreOfA<A, Part extends string> = MoreOf<A> extends { readonly [P in Part]: infer X } ? X : Record<never, never>;
+export type MoreOfA<A, Part extends string> =
+  MoreOf<A> extends { readonly [P in Part]: infer X } ? X : Record<never, never>;
 
-export type PluralOf<A> = MoreOfA<A, 'names'> extends { readonly plural: infer P extends string } ? P : `${KindOf<A>}s`;
+export type PluralOf<A> =
+  MoreOfA<A, 'names'> extends { readonly plural: infer P extends string } ? P : `${KindOf<A>}s`;
 export type LabelOf<A> = Extract<MoreOfA<A, 'label'>, string>;
 export type OwnerOf<A> = Extract<MoreOfA<A, 'owner'>, string>;
 export type ParentOf<A> = Extract<MoreOfA<A, 'parent'>, string>;
 
 /** What is said of a field beside its value. */
-export type SaidOf<X, Part extends string> = X extends Said<infer S> ? (S extends { readonly [P in Part]: infer V } ? V : never) : never;
+export type SaidOf<X, Part extends string> =
+  X extends Said<infer S> ? (S extends { readonly [P in Part]: infer V } ? V : never) : never;
 export type Is<X, Part extends string> = [SaidOf<X, Part>] extends [never] ? false : true;
 
 /** What a reference leads to, also if it is declared later. */
@@ -85,4 +91,8 @@ type Cased<Word extends string, Between extends string> = Word extends `${infer 
   : '';
 export type Snake<Word extends string> = Cased<Word, '_'>;
 export type Kebab<Word extends string> = Cased<Word, '-'>;
-export type Singular<Word extends string> = Word extends `${infer Stem}ies` ? `${Stem}y` : Word extends `${infer Stem}s` ? Stem : Word;
+export type Singular<Word extends string> = Word extends `${infer Stem}ies`
+  ? `${Stem}y`
+  : Word extends `${infer Stem}s`
+    ? Stem
+    : Word;

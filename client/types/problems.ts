@@ -2,13 +2,18 @@ import type { HttpProblemCode } from '#shared/http/http-problem.ts';
 import type { REJECTIONS } from '#shared/rejection.ts';
 import type { AggregatesOf, FactOf, FieldsOf, KindOf, Lists, MoreOfA, Snake, UserOf } from './declared.ts';
 
-/** The codes of problems: those of the kernel, and those that follow from the declaration of a domain or stand in it. */
+/**
+ * The codes of problems: those of the kernel, and those that follow from the declaration of a domain or stand
+ * in it.
+ */
 
 type KernelCode = HttpProblemCode | keyof typeof REJECTIONS;
 
 /** As the declaration names them, unless it gives a code of its own. */
 type Coded<Specs, Otherwise extends string> = {
-  [Name in keyof Specs & string]: Specs[Name] extends { readonly code: infer Code extends string } ? Code : Otherwise;
+  [Name in keyof Specs & string]: Specs[Name] extends { readonly code: infer Code extends string }
+    ? Code
+    : Otherwise;
 }[keyof Specs & string];
 type OfLimits<A, Limits> = {
   [Name in keyof Limits & string]: Coded<Pick<Limits, Name>, `${Snake<KindOf<A>>}_${Snake<Name>}_full`>;

@@ -1,7 +1,18 @@
 import type { List, Ref, ValueOf } from '#kernel/declare/fields.ts';
 import type { Count, Latest, Sum, View } from '#kernel/declare/view.ts';
 import type { CommandNames } from './commands.ts';
-import type { DerivedOf, FieldsOf, Flat, Is, Kebab, KindOf, LabelOf, LedTo, MoreOfA, Plain } from './declared.ts';
+import type {
+  DerivedOf,
+  FieldsOf,
+  Flat,
+  Is,
+  Kebab,
+  KindOf,
+  LabelOf,
+  LedTo,
+  MoreOfA,
+  Plain,
+} from './declared.ts';
 
 /** How REST represents items, items of lists, and rows of views: read with `kernel/rest/schemas.ts`. */
 
@@ -23,13 +34,20 @@ export type Written = {
 
 type Label<X, Domain> = LabelOf<LedTo<X, Domain>>;
 /** A reference is shown with the label of what it leads to, under its own name; without a label, as an id. */
-type ShownName<K extends string, X, Domain> = X extends Ref<unknown, unknown> ? ([Label<X, Domain>] extends [never] ? `${K}Id` : K) : K;
+type ShownName<K extends string, X, Domain> =
+  X extends Ref<unknown, unknown> ? ([Label<X, Domain>] extends [never] ? `${K}Id` : K) : K;
 type ShownValue<X, Domain> =
   X extends Ref<unknown, infer N>
-    ? ([Label<X, Domain>] extends [never] ? number : Labelled<FieldsOf<LedTo<X, Domain>>, Label<X, Domain>>) | N
+    ?
+        | ([Label<X, Domain>] extends [never]
+            ? number
+            : Labelled<FieldsOf<LedTo<X, Domain>>, Label<X, Domain>>)
+        | N
     : ValueOf<X> | (Is<X, 'erasable'> extends true ? null : never);
 type Labelled<F, L extends string> = Flat<
-  { readonly id: number } & { readonly [K in L & keyof F]: ValueOf<F[K]> | (Is<F[K], 'erasable'> extends true ? null : never) }
+  { readonly id: number } & {
+    readonly [K in L & keyof F]: ValueOf<F[K]> | (Is<F[K], 'erasable'> extends true ? null : never);
+  }
 >;
 type Shown<F, Names extends keyof F, Domain> = {
   readonly [K in Names & string as ShownName<K, F[K], Domain>]: ShownValue<F[K], Domain>;
@@ -74,14 +92,21 @@ export type ListItem<L, Domain> =
       >
     : never;
 
-type ViewValue<X, Domain> = X extends Count | Sum ? number : X extends Latest<infer Y> ? ShownValue<Y, Domain> | null : never;
+type ViewValue<X, Domain> = X extends Count | Sum
+  ? number
+  : X extends Latest<infer Y>
+    ? ShownValue<Y, Domain> | null
+    : never;
 type ViewName<K extends string, X, Domain> = X extends Latest<infer Y> ? ShownName<K, Y, Domain> : K;
 /** A row of a view: its key, and its values. */
 export type Row<V, Domain> =
   V extends View<string, infer K, infer Values>
     ? Flat<
         Shown<K, keyof K, Domain> & {
-          readonly [N in keyof Values & string as ViewName<N, Values[N], Domain>]: ViewValue<Values[N], Domain>;
+          readonly [N in keyof Values & string as ViewName<N, Values[N], Domain>]: ViewValue<
+            Values[N],
+            Domain
+          >;
         } & { readonly _links: Links }
       >
     : never;

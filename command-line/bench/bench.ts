@@ -25,15 +25,32 @@ const GROWTH = 2;
 
 export const bench: Command = {
   name: 'bench',
-  summary: 'Loads an installation with your own mix of requests, more and more, until it is saturated, and says what to turn. Asks first.',
+  summary:
+    'Loads an installation with your own mix of requests, more and more, until it is saturated, and says what to turn. Asks first.',
   positionals: [],
   options: {
     ...MIX_OPTIONS,
-    subscribers: { type: 'string', placeholder: '<number>', description: 'So many streams of events stay open meanwhile (0).' },
-    connections: { type: 'string', placeholder: '<number>', description: `Steps up to so many connections (${CONNECTIONS}).` },
+    subscribers: {
+      type: 'string',
+      placeholder: '<number>',
+      description: 'So many streams of events stay open meanwhile (0).',
+    },
+    connections: {
+      type: 'string',
+      placeholder: '<number>',
+      description: `Steps up to so many connections (${CONNECTIONS}).`,
+    },
     step: { type: 'string', placeholder: '<seconds>', description: `How long each step takes (${STEP_S}).` },
-    for: { type: 'string', placeholder: '<seconds>', description: `How long all of them may take (${FOR_S}).` },
-    p99: { type: 'string', placeholder: '<ms>', description: 'Saturated also where the 99th percentile is above this.' },
+    for: {
+      type: 'string',
+      placeholder: '<seconds>',
+      description: `How long all of them may take (${FOR_S}).`,
+    },
+    p99: {
+      type: 'string',
+      placeholder: '<ms>',
+      description: 'Saturated also where the 99th percentile is above this.',
+    },
     anonymous: { type: 'boolean', description: 'Sends the mix without a token.' },
     yes: { type: 'boolean', description: 'Without asking.' },
     ...REMOTE_OPTIONS,
@@ -49,16 +66,24 @@ export const bench: Command = {
       const mix = await readMix(given, remote, terminal.domain);
       await demandConsent(mix, asked, { remote, given, terminal });
       const report = await measure(mix, asked, { remote, given, terminal });
-      const lines = given.flags.has('json') ? [JSON.stringify(report)] : reportLines(report, paintOf(terminal));
+      const lines = given.flags.has('json')
+        ? [JSON.stringify(report)]
+        : reportLines(report, paintOf(terminal));
       for (const line of lines) await terminal.write(line);
     });
   },
 };
 
-type Asked = Limits & { readonly connectionsMax: number; readonly stepMs: number; readonly forMs: number; readonly subscribers: number };
+type Asked = Limits & {
+  readonly connectionsMax: number;
+  readonly stepMs: number;
+  readonly forMs: number;
+  readonly subscribers: number;
+};
 
 const readAsked = (given: Given): Asked => {
-  const number = (option: string, maximum: number, minimum = 1) => numberOf(given, option, { minimum, maximum });
+  const number = (option: string, maximum: number, minimum = 1) =>
+    numberOf(given, option, { minimum, maximum });
   const [stepS, forS] = [number('step', STEP_MAX_S) ?? STEP_S, number('for', FOR_MAX_S) ?? FOR_S];
   if (stepS > forS) throw new UsageError(`--step is ${stepS} seconds, and --for only ${forS}`);
   return {
@@ -72,7 +97,11 @@ const readAsked = (given: Given): Asked => {
 type Around = { readonly remote: Remote; readonly given: Given; readonly terminal: Terminal };
 
 /** Whoever mistypes an address must not load somebody else's production. */
-const demandConsent = async ({ requests }: Mix, { connectionsMax, forMs }: Asked, { remote, given, terminal }: Around): Promise<void> => {
+const demandConsent = async (
+  { requests }: Mix,
+  { connectionsMax, forMs }: Asked,
+  { remote, given, terminal }: Around,
+): Promise<void> => {
   if (given.flags.has('yes')) return;
   const writes = requests.has('command') ? ' It writes, and what it writes stays.' : '';
   const question = `Load ${remote.url} with up to ${connectionsMax} connections for up to ${duration(Math.ceil(forMs / 1_000))}?${writes}`;
@@ -82,7 +111,11 @@ const demandConsent = async ({ requests }: Mix, { connectionsMax, forMs }: Asked
 
 const measure = async (mix: Mix, asked: Asked, { remote, given, terminal }: Around): Promise<Report> => {
   const { token } = await readAccess(given, terminal);
-  const target: Target = { url: remote.url, session: sessionOf(given.flags.has('anonymous') ? undefined : token), mix };
+  const target: Target = {
+    url: remote.url,
+    session: sessionOf(given.flags.has('anonymous') ? undefined : token),
+    mix,
+  };
   await using subscribers = await openSubscribers(target, asked.subscribers);
   const { steps, reason } = await stepUp(target, asked, terminal);
   const seen = {
@@ -106,7 +139,9 @@ const stepUp = async (target: Target, asked: Asked, { signal, complain, rewrite 
       reason = 'time';
       break;
     }
-    rewrite?.(`${connections} connections for ${stepMs / 1_000} s, at most ${duration(Math.ceil(leftMs() / 1_000))} left`);
+    rewrite?.(
+      `${connections} connections for ${stepMs / 1_000} s, at most ${duration(Math.ceil(leftMs() / 1_000))} left`,
+    );
     const step = await runStep(target, { connections, forMs: stepMs, signal });
     rewrite?.('');
     steps.push(step);

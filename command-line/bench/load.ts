@@ -15,7 +15,9 @@ export type Step = {
   readonly p99Ms: number;
   /** Answers by status from 400 on, and `no answer`. */
   readonly failures: Readonly<Record<string, number>>;
-  readonly byPart: Readonly<Partial<Record<Part, { readonly requests: number; readonly p50Ms: number; readonly p99Ms: number }>>>;
+  readonly byPart: Readonly<
+    Partial<Record<Part, { readonly requests: number; readonly p50Ms: number; readonly p99Ms: number }>>
+  >;
   /** Which part of the time this program was busy itself: near 1, it is what is measured. */
   readonly busy: number;
 };
@@ -31,7 +33,11 @@ export const runStep = async (
   target: Target,
   { connections, forMs, signal }: { connections: number; forMs: number; signal: AbortSignal },
 ): Promise<Step> => {
-  const timeouts = { connectTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS, bodyTimeout: REQUEST_TIMEOUT_MS };
+  const timeouts = {
+    connectTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    bodyTimeout: REQUEST_TIMEOUT_MS,
+  };
   const pool = new Pool(new URL(target.url).origin, { connections, pipelining: 1, ...timeouts });
   const tally = newTally();
   const before = performance.eventLoopUtilization();
@@ -46,7 +52,12 @@ export const runStep = async (
     await pool.destroy();
   }
   const seconds = (performance.now() - beganMs) / 1_000;
-  return { connections, seconds, ...summaryOf(tally, seconds), busy: performance.eventLoopUtilization(before).utilization };
+  return {
+    connections,
+    seconds,
+    ...summaryOf(tally, seconds),
+    busy: performance.eventLoopUtilization(before).utilization,
+  };
 };
 
 type Tally = {
@@ -70,7 +81,10 @@ const summaryOf = ({ all, byPart, failures }: Tally, seconds: number) => {
     ...{ p50Ms: millisecondsAt(all, 50), p95Ms: millisecondsAt(all, 95), p99Ms: millisecondsAt(all, 99) },
     failures: Object.fromEntries(failures),
     byPart: Object.fromEntries(
-      parts.map(([part, times]) => [part, { requests: times.count, p50Ms: millisecondsAt(times, 50), p99Ms: millisecondsAt(times, 99) }]),
+      parts.map(([part, times]) => [
+        part,
+        { requests: times.count, p50Ms: millisecondsAt(times, 50), p99Ms: millisecondsAt(times, 99) },
+      ]),
     ),
   };
 };
@@ -90,7 +104,11 @@ const senderOf = ({ url, session, mix }: Target, pool: Pool, tally: Tally): (() 
       const response = await pool.request({
         method: method as 'GET',
         path: base + path,
-        headers: { ...authorization, accept: 'application/json', ...(body !== undefined && { 'content-type': contentTypeOf(method) }) },
+        headers: {
+          ...authorization,
+          accept: 'application/json',
+          ...(body !== undefined && { 'content-type': contentTypeOf(method) }),
+        },
         body: body ?? null,
       });
       await response.body.dump({ limit: ANSWER_BYTES_MAX });
@@ -104,9 +122,11 @@ const senderOf = ({ url, session, mix }: Target, pool: Pool, tally: Tally): (() 
   };
 };
 
-const contentTypeOf = (method: string): string => (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
+const contentTypeOf = (method: string): string =>
+  method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
 
-const count = (failures: Map<string, number>, name: string): void => void failures.set(name, (failures.get(name) ?? 0) + 1);
+const count = (failures: Map<string, number>, name: string): void =>
+  void failures.set(name, (failures.get(name) ?? 0) + 1);
 
 /** Requests by their weights, each part in turn, with another number for each `{n}`. */
 const chooserOf = ({ requests, weights }: Mix): (() => Planned) => {
@@ -122,6 +142,10 @@ const chooserOf = ({ requests, weights }: Mix): (() => Planned) => {
     if (chosen.part !== 'command') return chosen;
     number += 1;
     const numbered = (text: string) => text.replaceAll('{n}', String(number));
-    return { ...chosen, path: numbered(chosen.path), ...(chosen.body !== undefined && { body: numbered(chosen.body) }) };
+    return {
+      ...chosen,
+      path: numbered(chosen.path),
+      ...(chosen.body !== undefined && { body: numbered(chosen.body) }),
+    };
   };
 };

@@ -13,9 +13,17 @@ export const PARTS = ['read', 'list', 'graphql', 'command'] as const;
 export type Part = (typeof PARTS)[number];
 
 /** One request of the mix. `{n}` in its path and body becomes another number each time. */
-export type Planned = { readonly part: Part; readonly method: string; readonly path: string; readonly body?: string };
+export type Planned = {
+  readonly part: Part;
+  readonly method: string;
+  readonly path: string;
+  readonly body?: string;
+};
 
-export type Mix = { readonly requests: ReadonlyMap<Part, readonly Planned[]>; readonly weights: Readonly<Record<Part, number>> };
+export type Mix = {
+  readonly requests: ReadonlyMap<Part, readonly Planned[]>;
+  readonly weights: Readonly<Record<Part, number>>;
+};
 
 /** As most applications have it: many reads, some lists, few writes. */
 const WEIGHTS: Readonly<Record<Part, number>> = { read: 8, list: 2, graphql: 2, command: 1 };
@@ -28,17 +36,35 @@ export const MIX_OPTIONS = {
     placeholder: '<path>',
     description: 'Reads this, such as /{path}/42; may be given several times.',
   },
-  list: { type: 'string', multiple: true, placeholder: '<path>', description: 'Reads this list, such as “/{path}?limit=50”; likewise.' },
-  graphql: { type: 'string', multiple: true, placeholder: '<file>', description: 'Sends the query of this file; likewise.' },
+  list: {
+    type: 'string',
+    multiple: true,
+    placeholder: '<path>',
+    description: 'Reads this list, such as “/{path}?limit=50”; likewise.',
+  },
+  graphql: {
+    type: 'string',
+    multiple: true,
+    placeholder: '<file>',
+    description: 'Sends the query of this file; likewise.',
+  },
   commands: {
     type: 'string',
     placeholder: '<file>',
-    description: 'Sends the writes of this file: a line of JSON each, with method, path and body; {n} in them is another number each time.',
+    description:
+      'Sends the writes of this file: a line of JSON each, with method, path and body; {n} in them is another number each time.',
   },
-  weights: { type: 'string', placeholder: '<weights>', description: 'How often what is sent (read=8,list=2,graphql=2,command=1).' },
+  weights: {
+    type: 'string',
+    placeholder: '<weights>',
+    description: 'How often what is sent (read=8,list=2,graphql=2,command=1).',
+  },
 } as const;
 
-/** What the options name; where they name nothing, lists of the installation and the items in them, and no writes. */
+/**
+ * What the options name; where they name nothing, lists of the installation and the items in them, and no
+ * writes.
+ */
 export const readMix = async (given: Given, remote: Remote, domain: Domain): Promise<Mix> => {
   const all = (option: string): readonly string[] => given.values.get(option) ?? [];
   const [commands] = all('commands');
@@ -50,12 +76,14 @@ export const readMix = async (given: Given, remote: Remote, domain: Domain): Pro
   ];
   const requests = Map.groupBy(named.length > 0 ? named : await discover(remote, domain), ({ part }) => part);
   const weights = readWeights(all('weights').at(-1));
-  if ([...requests.keys()].every((part) => weights[part] === 0)) throw new UsageError('--weights leaves nothing to send');
+  if ([...requests.keys()].every((part) => weights[part] === 0))
+    throw new UsageError('--weights leaves nothing to send');
   return { requests, weights };
 };
 
 const get = (part: Part, path: string): Planned => {
-  if (!path.startsWith('/')) throw new UsageError(`--${part} must be a path such as /users, and is “${path}”`);
+  if (!path.startsWith('/'))
+    throw new UsageError(`--${part} must be a path such as /users, and is “${path}”`);
   return { part, method: 'GET', path };
 };
 
@@ -81,7 +109,9 @@ const readCommands = async (file: string): Promise<readonly Planned[]> => {
   return lines.map((line, index) => {
     const read = Line.safeParse(jsonOf(line));
     if (!read.success)
-      throw new StartRefused(`Line ${index + 1} of ${file} must be like {"method":"POST","path":"/things","body":{"name":"Test {n}"}}.`);
+      throw new StartRefused(
+        `Line ${index + 1} of ${file} must be like {"method":"POST","path":"/things","body":{"name":"Test {n}"}}.`,
+      );
     const { method, path, body } = read.data;
     return { part: 'command', method, path, ...(body !== undefined && { body: JSON.stringify(body) }) };
   });
@@ -118,5 +148,8 @@ const discover = async (remote: Remote, domain: Domain): Promise<readonly Planne
     .slice(0, LISTS_MAX);
   const pages = await Promise.all(lists.map((path) => remote.list<Item>(path, { limit: ITEMS_MAX }).page()));
   const items = pages.flatMap(({ items: found }) => found.flatMap(({ _links }) => _links?.self?.href ?? []));
-  return [...lists.map((path) => get('list', path)), ...items.filter((path) => path.startsWith('/')).map((path) => get('read', path))];
+  return [
+    ...lists.map((path) => get('list', path)),
+    ...items.filter((path) => path.startsWith('/')).map((path) => get('read', path)),
+  ];
 };

@@ -9,7 +9,11 @@ export type Report = {
   readonly url: string;
   readonly steps: readonly Step[];
   readonly saturation: Saturation;
-  readonly subscribers: { readonly open: number; readonly refused: Readonly<Record<string, number>>; readonly messages: number };
+  readonly subscribers: {
+    readonly open: number;
+    readonly refused: Readonly<Record<string, number>>;
+    readonly messages: number;
+  };
   /** How long the read model was behind at the end; null if the client may not ask. */
   readonly lagSeconds: number | null;
   readonly advice: readonly string[];
@@ -43,7 +47,10 @@ const REASONS: Readonly<Record<Saturation['reason'], string>> = {
   time: 'The time was up before it was saturated: allow more with --for.',
 };
 
-export const reportLines = ({ steps, saturation, subscribers, lagSeconds, advice }: Report, paint: Paint): readonly string[] => {
+export const reportLines = (
+  { steps, saturation, subscribers, lagSeconds, advice }: Report,
+  paint: Paint,
+): readonly string[] => {
   const { at, reason } = saturation;
   return [
     ...stepRows(steps),
@@ -75,7 +82,9 @@ const partLines = (step: Step | undefined): readonly string[] =>
 const subscriberLines = ({ open, refused, messages }: Report['subscribers']): readonly string[] => {
   const told = Object.entries(refused).map(([status, count]) => `${count} × ${status}`);
   if (open === 0 && told.length === 0) return [];
-  return [`${plural(open, 'subscriber')} got ${plural(messages, 'message')}${told.length === 0 ? '' : `; refused: ${told.join(', ')}`}.`];
+  return [
+    `${plural(open, 'subscriber')} got ${plural(messages, 'message')}${told.length === 0 ? '' : `; refused: ${told.join(', ')}`}.`,
+  ];
 };
 
 const BUSY_MAX = 0.9;
@@ -85,8 +94,10 @@ type Seen = Omit<Report, 'advice'>;
 type Rule = { readonly says: string; readonly setting?: string; holds(seen: Seen): boolean };
 
 const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]']);
-const has = ({ steps }: Seen, status: string): boolean => steps.some(({ failures }) => (failures[status] ?? 0) > 0);
-const partsOf = ({ steps }: Seen): ReadonlySet<string> => new Set(steps.flatMap(({ byPart }) => Object.keys(byPart)));
+const has = ({ steps }: Seen, status: string): boolean =>
+  steps.some(({ failures }) => (failures[status] ?? 0) > 0);
+const partsOf = ({ steps }: Seen): ReadonlySet<string> =>
+  new Set(steps.flatMap(({ byPart }) => Object.keys(byPart)));
 
 /** By what was seen, what to turn: first what made the figures wrong, then what bounds them. */
 const RULES: readonly Rule[] = [
@@ -135,7 +146,11 @@ const RULES: readonly Rule[] = [
     setting: 'EVENT_LOG_URL',
     holds: ({ lagSeconds }) => (lagSeconds ?? 0) > LAG_MAX_S,
   },
-  { says: 'All roles in one process share one core: let it use more (WORKERS).', setting: 'WORKERS', holds: () => true },
+  {
+    says: 'All roles in one process share one core: let it use more (WORKERS).',
+    setting: 'WORKERS',
+    holds: () => true,
+  },
   {
     says: 'Reads, lists and GraphQL: more replicas of query, up to the processors of PostgreSQL.',
     holds: (seen) => ['read', 'list', 'graphql'].some((part) => partsOf(seen).has(part)),
@@ -158,7 +173,9 @@ const RULES: readonly Rule[] = [
 
 /** Only what this release has settings for. */
 export const adviceOf = (seen: Seen): readonly string[] =>
-  RULES.filter(({ setting, holds }) => (setting === undefined || setting in SETTINGS) && holds(seen)).map(({ says }) => says);
+  RULES.filter(({ setting, holds }) => (setting === undefined || setting in SETTINGS) && holds(seen)).map(
+    ({ says }) => says,
+  );
 
 export const progressText = (step: Step): string =>
   `${plural(step.connections, 'connection')}: ${rateText(step.perSecond)}, p99 ${milliseconds(step.p99Ms)} ms${failuresOf(step) > 0 ? `, ${plural(failuresOf(step), 'failure')}` : ''}`;

@@ -4,7 +4,18 @@ import { adviceOf } from './report.ts';
 import { reasonToStop, saturationOf } from './saturation.ts';
 
 const step = (connections: number, perSecond: number, more: Partial<Step> = {}): Step => ({
-  ...{ connections, perSecond, seconds: 1, requests: perSecond, p50Ms: 1, p95Ms: 2, p99Ms: 3, failures: {}, byPart: {}, busy: 0.2 },
+  ...{
+    connections,
+    perSecond,
+    seconds: 1,
+    requests: perSecond,
+    p50Ms: 1,
+    p95Ms: 2,
+    p99Ms: 3,
+    failures: {},
+    byPart: {},
+    busy: 0.2,
+  },
   ...more,
 });
 const NONE = { p99MaxMs: undefined };
@@ -47,6 +58,7 @@ test('advice follows from what was seen', () => {
     lagSeconds: 4,
   } as const;
   const advice = adviceOf(seen).join('\n');
-  for (const word of ['This program was the limit', 'RATE_LIMIT', 'STREAMS_PER_OWNER_MAX', 'EVENT_LOG_URL']) expect(advice).toContain(word);
+  for (const word of ['This program was the limit', 'RATE_LIMIT', 'STREAMS_PER_OWNER_MAX', 'EVENT_LOG_URL'])
+    expect(advice).toContain(word);
   expect(advice).not.toContain('share the processors');
 });

@@ -14,7 +14,8 @@ export type Saturation = {
   readonly reason: 'throughput' | 'p99' | 'failures' | 'connections' | 'time';
 };
 
-export const failuresOf = ({ failures }: Pick<Step, 'failures'>): number => Object.values(failures).reduce((sum, each) => sum + each, 0);
+export const failuresOf = ({ failures }: Pick<Step, 'failures'>): number =>
+  Object.values(failures).reduce((sum, each) => sum + each, 0);
 
 const isFailing = (step: Step): boolean => failuresOf(step) > step.requests * FAILURES_SHARE_MAX;
 const isSlow = (step: Step, { p99MaxMs }: Limits): boolean => p99MaxMs !== undefined && step.p99Ms > p99MaxMs;
@@ -33,7 +34,11 @@ export const reasonToStop = (steps: readonly Step[], limits: Limits): Saturation
 };
 
 /** The fewest connections that do nearly as much as any number of them, within the limits. */
-export const saturationOf = (steps: readonly Step[], limits: Limits, reason: Saturation['reason']): Saturation => {
+export const saturationOf = (
+  steps: readonly Step[],
+  limits: Limits,
+  reason: Saturation['reason'],
+): Saturation => {
   const good = steps.filter((step) => !isFailing(step) && !isSlow(step, limits));
   const best = Math.max(0, ...good.map(({ perSecond }) => perSecond));
   return { at: good.find(({ perSecond }) => perSecond * (1 + GROWTH_MIN) >= best), reason };

@@ -34,7 +34,8 @@ const emptyInstallation = async () => ({
 });
 const fill = (given: Record<string, string>, ...args: readonly string[]) =>
   callLine(given, ['demo', '--articles', String(ARTICLES), '--fill-only', ...args]);
-const listed = async <Item>(path: string): Promise<readonly Item[]> => (await ask('GET', path, { token })).body as Item[];
+const listed = async <Item>(path: string): Promise<readonly Item[]> =>
+  (await ask('GET', path, { token })).body as Item[];
 
 beforeAll(async () => {
   settings = await emptyInstallation();
@@ -56,7 +57,10 @@ test('it says what it has made', () => {
   expect(said).toMatch(/Look first at http:\S+\/console\/items\/articles\/\d+: somebody changed/);
 });
 
-type Event = { readonly type: string; readonly metadata: { readonly at: string; readonly actor: string; readonly client: string | null } };
+type Event = {
+  readonly type: string;
+  readonly metadata: { readonly at: string; readonly actor: string; readonly client: string | null };
+};
 
 const eventsOf = async (given: Record<string, string>): Promise<readonly Event[]> => {
   const { lines } = await callLine(given, ['log', 'tail', '--from', '1', '--limit', '1000', '--json']);
@@ -74,27 +78,41 @@ test('people act under their own names over weeks, and no event is older than th
   expect(times).toEqual(times.toSorted((one, other) => one - other));
   const story = await storyOf(settings);
   expect(Date.parse(story.at(-1)?.metadata.at ?? '') - (times[0] ?? 0)).toBeGreaterThan(24 * DAY_MS);
-  const actors = new Set(story.map(({ metadata }) => metadata.actor).filter((actor) => actor.startsWith('user:')));
+  const actors = new Set(
+    story.map(({ metadata }) => metadata.actor).filter((actor) => actor.startsWith('user:')),
+  );
   expect(actors.size).toBeGreaterThanOrEqual(12);
-  expect(new Set(story.map(({ metadata }) => metadata.client))).toEqual(new Set([null, 'console', 'demo-1-reading-list']));
+  expect(new Set(story.map(({ metadata }) => metadata.client))).toEqual(
+    new Set([null, 'console', 'demo-1-reading-list']),
+  );
 });
 
 test('what it has made is proven', async () => {
   const proof = await callLine(settings, ['audit', 'verify']);
-  expect(proof).toMatchObject({ exit: 0, lines: expect.arrayContaining([expect.stringContaining('Proven, up to position')]) });
+  expect(proof).toMatchObject({
+    exit: 0,
+    lines: expect.arrayContaining([expect.stringContaining('Proven, up to position')]),
+  });
 });
 
-type Entry = { readonly at: string; readonly actor: string; readonly changes?: readonly { readonly field: string }[] };
+type Entry = {
+  readonly at: string;
+  readonly actor: string;
+  readonly changes?: readonly { readonly field: string }[];
+};
 
 test('an article was changed at night by an administrator of a few days, and restored by its author', async () => {
-  const article = (await listed<{ id: number; title: string; body: string; author: { id: number } }>('/articles?limit=100')).find(
-    ({ title }) => title === 'What the harbour bridge really cost',
-  );
+  const article = (
+    await listed<{ id: number; title: string; body: string; author: { id: number } }>('/articles?limit=100')
+  ).find(({ title }) => title === 'What the harbour bridge really cost');
   const path = `/articles/${article?.id}`;
   const [restored, changed] = await listed<Entry>(`${path}/history?limit=2`);
   expect(restored?.actor).toBe(`user:${article?.author.id}`);
   expect(changed?.actor).not.toBe(restored?.actor);
-  expect(changed).toMatchObject({ at: expect.stringContaining('T23:41:00'), changes: [expect.objectContaining({ field: 'body' })] });
+  expect(changed).toMatchObject({
+    at: expect.stringContaining('T23:41:00'),
+    changes: [expect.objectContaining({ field: 'body' })],
+  });
   const { body: atNight } = await ask('GET', `${path}?at=${changed?.at}`, { token });
   expect(atNight).toMatchObject({ body: expect.stringContaining('Paid so far: 21.9 million') });
   expect(article?.body).toContain('Paid so far: 31.9 million');
@@ -119,7 +137,10 @@ test('one webhook delivers, and one fails at an address where nobody listens', a
     () => healthOf('Newsletter'),
     ({ lastFailure }) => lastFailure !== null,
   );
-  expect(failing).toMatchObject({ lastSuccessAt: null, lastFailure: { reason: expect.stringMatching(/refused/i) } });
+  expect(failing).toMatchObject({
+    lastSuccessAt: null,
+    lastFailure: { reason: expect.stringMatching(/refused/i) },
+  });
 });
 
 test('who left is erased, and their words with them', async () => {
@@ -133,7 +154,8 @@ test('who left is erased, and their words with them', async () => {
 });
 
 test('its administrator signs in with the password that it has told', async () => {
-  const [, email = '', password = ''] = /as (\S+), an administrator, with the password (\S+)/.exec(first.lines.join('\n')) ?? [];
+  const [, email = '', password = ''] =
+    /as (\S+), an administrator, with the password (\S+)/.exec(first.lines.join('\n')) ?? [];
   const browser = openHandBrowser(installation.fetch);
   const signIn = await browser.follow(await browser.get(`${installation.url}/account`));
   const page = await browser.follow(await browser.post(signIn.action, { ...signIn.hidden, email, password }));
@@ -146,20 +168,34 @@ test('a second time nothing is made twice, and people go on', async () => {
   expect(second).toMatchObject({ exit: 0, complaint: '' });
   expect(second.lines.join('\n')).toContain('Demo 1 is there already, and nothing was made twice.');
   expect(await eventsOf(settings)).toHaveLength(before.length);
-  const going = await callLine(settings, ['demo', '--articles', String(ARTICLES), '--traffic', '1s', '--url', installation.url]);
+  const going = await callLine(settings, [
+    'demo',
+    '--articles',
+    String(ARTICLES),
+    '--traffic',
+    '1s',
+    '--url',
+    installation.url,
+  ]);
   expect(going).toMatchObject({ exit: 0, complaint: expect.stringContaining('things were done.') });
 });
 
 test(
   'the same seed makes the same, also in production, where no password is kept',
   async () => {
-    const production = { ...(await emptyInstallation()), NODE_ENV: 'production', PUBLIC_URL: 'https://annals.example' };
+    const production = {
+      ...(await emptyInstallation()),
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'https://annals.example',
+    };
     const filled = await fill(production, '--yes');
     expect(filled).toMatchObject({ exit: 0, complaint: '' });
     expect(filled.lines.join('\n')).toContain('https://annals.example/console');
     await expect(access(join(production.DATA_DIR, 'demo-access.json'))).rejects.toThrow();
     const made = async (given: Record<string, string>) =>
-      (await storyOf(given)).filter(({ type }) => !type.startsWith('webhook.')).map(({ type, metadata }) => [type, metadata.at]);
+      (await storyOf(given))
+        .filter(({ type }) => !type.startsWith('webhook.'))
+        .map(({ type, metadata }) => [type, metadata.at]);
     expect(await made(production)).toEqual(await made(settings));
   },
   FILLS_MS,
@@ -176,7 +212,8 @@ test('an installation that has events, or runs, is refused', async () => {
   await using running = await createCommandWorld();
   await using side = await running.open();
   await until(
-    async () => (await side.pool.query('select from public.lease where expires_at > clock_timestamp()')).rowCount,
+    async () =>
+      (await side.pool.query('select from public.lease where expires_at > clock_timestamp()')).rowCount,
     (count) => (count ?? 0) > 0,
   );
   expect((await fill(running.settings)).complaint).toContain('Annals runs: ');

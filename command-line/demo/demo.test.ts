@@ -14,7 +14,11 @@ test('where nothing runs, its people cannot go on', async () => {
 
 test('a production is refused unless it is meant', async () => {
   await using folder = await temporaryDataDir();
-  const production = { NODE_ENV: 'production', MASTER_KEY: Buffer.alloc(32, 7).toString('base64'), PUBLIC_URL: 'https://a.example' };
+  const production = {
+    NODE_ENV: 'production',
+    MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    PUBLIC_URL: 'https://a.example',
+  };
   expect(await callLine({ DATA_DIR: folder.path, ...production }, ['demo'])).toMatchObject({
     exit: 1,
     complaint: expect.stringContaining('NODE_ENV is production'),
@@ -26,7 +30,10 @@ test.each([
   ['--articles', '0', '--articles must be a whole number from 1'],
   ['--seed', 'x', '--seed must be a whole number from 1'],
 ])('%s %s is refused', async (option, value, complaint) => {
-  expect(await callLine({}, ['demo', option, value])).toMatchObject({ exit: 64, complaint: expect.stringContaining(complaint) });
+  expect(await callLine({}, ['demo', option, value])).toMatchObject({
+    exit: 64,
+    complaint: expect.stringContaining(complaint),
+  });
 });
 
 test('a domain without a demo says so, and names what there is of it', async () => {
@@ -39,7 +46,9 @@ test('a domain without a demo says so, and names what there is of it', async () 
     complain: (line: string) => void said.push(line),
   };
   expect(await runCommandLine(['demo', '--tickets', '3'], terminal)).toBe(1);
-  expect(said.splice(0)).toEqual([expect.stringMatching(/^helpdesk has no demo: write one .* and give it to start\(\) in main\.ts/)]);
+  expect(said.splice(0)).toEqual([
+    expect.stringMatching(/^helpdesk has no demo: write one .* and give it to start\(\) in main\.ts/),
+  ]);
   expect(await runCommandLine(['help', 'demo'], terminal)).toBe(0);
   expect(said.join('\n')).toContain('How many tickets (40).');
 });

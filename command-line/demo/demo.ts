@@ -21,15 +21,26 @@ export const demo: Command = {
   summary: 'Fills a fresh installation with weeks of people at work, and starts it in development.',
   positionals: [],
   options: {
-    seed: { type: 'string', placeholder: '<number>', description: `Which demo: the same number makes the same (${SEED}).` },
+    seed: {
+      type: 'string',
+      placeholder: '<number>',
+      description: `Which demo: the same number makes the same (${SEED}).`,
+    },
     '{path}': { type: 'string', placeholder: '<number>', description: `How many {path} (${ITEMS}).` },
-    'fill-only': { type: 'boolean', description: 'Does not start Annals afterwards; in production it never does.' },
+    'fill-only': {
+      type: 'boolean',
+      description: 'Does not start Annals afterwards; in production it never does.',
+    },
     traffic: {
       type: 'string',
       placeholder: '<duration>',
       description: 'Lets the people of a demo that runs go on for so long, such as 10m. Ctrl+C ends it.',
     },
-    url: { type: 'string', placeholder: '<url>', description: 'Where it runs, for --traffic, if not where its settings say.' },
+    url: {
+      type: 'string',
+      placeholder: '<url>',
+      description: 'Where it runs, for --traffic, if not where its settings say.',
+    },
     yes: { type: 'boolean', description: 'Also in production.' },
   },
   examples: ['demo', 'demo --{path} 200 --seed 2', 'demo --traffic 10m'],
@@ -53,7 +64,11 @@ const NOT_FRESH =
 /** Fills an installation without events; one that has this demo is only shown. */
 const make = async (wanted: Wanted, terminal: Terminal): Promise<{ readonly isRunning: boolean }> => {
   await using installation = await openInstallation(terminal, { mayMake: true });
-  await using pool = openPool({ url: installation.databaseUrl, applicationName: 'annals-command-line', connectionsMax: 1 });
+  await using pool = openPool({
+    url: installation.databaseUrl,
+    applicationName: 'annals-command-line',
+    connectionsMax: 1,
+  });
   const isFresh = (await installation.eventLog.head()) === START;
   if (isFresh) {
     await demandStopped(pool);
@@ -65,7 +80,9 @@ const make = async (wanted: Wanted, terminal: Terminal): Promise<{ readonly isRu
   await terminal.write(`Demo ${wanted.seed} is there already, and nothing was made twice.`);
   const access = await readDemoAccess(wanted.config.dataDir);
   if (isRunning || !wanted.starts)
-    await terminal.write(`\n${howToLook({ ...shownOf(wanted), password: access?.administrator.password, lookAt: access?.lookAt })}`);
+    await terminal.write(
+      `\n${howToLook({ ...shownOf(wanted), password: access?.administrator.password, lookAt: access?.lookAt })}`,
+    );
   return { isRunning };
 };
 
@@ -74,7 +91,11 @@ const unlessRefused = (error: unknown): true => {
   return true;
 };
 
-const hasDemo = ({ seed, planned }: Wanted, terminal: Terminal, installation: Installation): Promise<boolean> =>
+const hasDemo = (
+  { seed, planned }: Wanted,
+  terminal: Terminal,
+  installation: Installation,
+): Promise<boolean> =>
   withCommandSide(terminal, installation, async (side) => {
     const last = planned.clients.at(-1) ?? planned.clients[0];
     return (await (await openClients(side)).find(clientIdOf(seed, last.clientId))) !== undefined;
@@ -95,10 +116,14 @@ const fillAndTell = async (wanted: Wanted, terminal: Terminal, installation: Ins
   if (!isProduction) await writeDemoAccess(config.dataDir, { administrator, receiverPort, lookAt });
   await terminal.write(summary(planned, seed));
   // A start says so itself.
-  if (!wanted.starts) await terminal.write(`\n${howToLook({ ...shownOf(wanted), password: administrator.password, lookAt })}`);
+  if (!wanted.starts)
+    await terminal.write(`\n${howToLook({ ...shownOf(wanted), password: administrator.password, lookAt })}`);
 };
 
-const shownOf = ({ config, planned }: Wanted): Pick<Shown, 'planned' | 'url'> => ({ planned, url: config.publicUrl });
+const shownOf = ({ config, planned }: Wanted): Pick<Shown, 'planned' | 'url'> => ({
+  planned,
+  url: config.publicUrl,
+});
 
 /** Starts Annals in this process, with the receiver of the webhooks beside it. */
 const serve = async ({ config }: Wanted, terminal: Terminal): Promise<void> => {

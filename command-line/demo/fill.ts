@@ -33,10 +33,21 @@ type Filling = {
 };
 
 /** Plays the scenes in the order of their times, and returns how the administrator signs in. */
-export const fill = async ({ side, clock, terminal, seed, planned, receiverUrl }: Filling): Promise<DemoAccess['administrator']> => {
+export const fill = async ({
+  side,
+  clock,
+  terminal,
+  seed,
+  planned,
+  receiverUrl,
+}: Filling): Promise<DemoAccess['administrator']> => {
   const cast: Cast = new Map();
   const stage = createStage({ ...side, seed, cast });
-  const scenes = [...scenesOfPeople(planned, stage), ...planned.scenes, ...scenesOfWebhooks(planned.webhooks, receiverUrl)];
+  const scenes = [
+    ...scenesOfPeople(planned, stage),
+    ...planned.scenes,
+    ...scenesOfWebhooks(planned.webhooks, receiverUrl),
+  ];
   const played = { ...side, clock, terminal, hasTimers: followingOf(side.domain) !== undefined };
   await play(played, timedScenes(scenes, beginsAtMs(planned.days)), stage);
   clock.release();
@@ -53,8 +64,11 @@ type Timed = { readonly atMs: number; readonly scene: Scene };
 
 /** Scenes of the same time stay in their order. */
 const timedScenes = (scenes: readonly Scene[], beginMs: number): readonly Timed[] => {
-  const timeOf = (at: StoryTime): number => (at === 'today' ? Number.POSITIVE_INFINITY : beginMs + at * MINUTE_MS);
-  return scenes.map((scene) => ({ atMs: timeOf(scene.at), scene })).toSorted((one, other) => Math.sign(one.atMs - other.atMs) || 0);
+  const timeOf = (at: StoryTime): number =>
+    at === 'today' ? Number.POSITIVE_INFINITY : beginMs + at * MINUTE_MS;
+  return scenes
+    .map((scene) => ({ atMs: timeOf(scene.at), scene }))
+    .toSorted((one, other) => Math.sign(one.atMs - other.atMs) || 0);
 };
 
 type Playing = Pick<CommandSide, 'pool' | 'eventLog'> & {
@@ -80,7 +94,11 @@ const play = async (playing: Playing, scenes: readonly Timed[], stage: DemoStage
 
 const runTimersUntil = async (playing: Playing, atMs: number): Promise<void> => {
   await untilFollowed(playing);
-  for (let dueMs = await nextTimerBefore(playing, atMs); dueMs !== undefined; dueMs = await nextTimerBefore(playing, atMs)) {
+  for (
+    let dueMs = await nextTimerBefore(playing, atMs);
+    dueMs !== undefined;
+    dueMs = await nextTimerBefore(playing, atMs)
+  ) {
     playing.clock.moveTo(dueMs);
     await untilFollowed(playing);
   }
@@ -100,5 +118,8 @@ const makeClients = async (side: CommandSide, seed: number, { clients }: Planned
   const store = await openClients(side);
   const { ClientSettings } = clientSettingsOf(side.domain);
   for (const { clientId, ...settings } of clients)
-    await store.register({ clientId: clientIdOf(seed, clientId), settings: ClientSettings.parse(settings) }, byOperator());
+    await store.register(
+      { clientId: clientIdOf(seed, clientId), settings: ClientSettings.parse(settings) },
+      byOperator(),
+    );
 };

@@ -8,7 +8,10 @@ import { keepTraffic } from './traffic.ts';
 import type { Wanted } from './wanted.ts';
 
 /** Lets the people of a demo that runs go on for a while. */
-export const goOn = async (wanted: Wanted & { readonly trafficMs: number }, terminal: Terminal): Promise<void> => {
+export const goOn = async (
+  wanted: Wanted & { readonly trafficMs: number },
+  terminal: Terminal,
+): Promise<void> => {
   const { config, planned, seed, trafficMs } = wanted;
   const { signal, rewrite, complain } = terminal;
   await using installation = await openInstallation(terminal);

@@ -18,7 +18,10 @@ export type DemoStage = Stage & {
   register(place: number, person: DemoPerson): Promise<void>;
 };
 
-type Dependencies = Pick<CommandSide, 'domain' | 'gateway' | 'blobs'> & { readonly seed: number; readonly cast: Cast };
+type Dependencies = Pick<CommandSide, 'domain' | 'gateway' | 'blobs'> & {
+  readonly seed: number;
+  readonly cast: Cast;
+};
 
 /** Where people act: every command is decided as any other, with the rights of whoever sends it. */
 export const createStage = ({ domain, gateway, blobs, seed, cast }: Dependencies): DemoStage => {
@@ -35,7 +38,8 @@ export const createStage = ({ domain, gateway, blobs, seed, cast }: Dependencies
   };
   const send = async (caller: Caller, command: DemoCommand) => {
     const result = await gateway.send(command, { caller, requestId: randomUUID() }).catch(refuse(command));
-    if (command.type === 'UpdateUser' && typeof command.role === 'string') changeRole(cast, result.id as UserId, command.role);
+    if (command.type === 'UpdateUser' && typeof command.role === 'string')
+      changeRole(cast, result.id as UserId, command.role);
     return result;
   };
   return {
@@ -67,6 +71,7 @@ async function* piecesOf(picture: Buffer): AsyncGenerator<Uint8Array> {
 const refuse =
   ({ type }: DemoCommand) =>
   (error: unknown): never => {
-    if (error instanceof Rejection) throw new StartRefused(`${type} was refused: ${error.code}. ${error.message}`, { cause: error });
+    if (error instanceof Rejection)
+      throw new StartRefused(`${type} was refused: ${error.code}. ${error.message}`, { cause: error });
     throw error;
   };

@@ -25,12 +25,19 @@ export const createStoryClock = (startsAtMs: number): StoryClock => {
   };
 };
 
-type Following = { readonly pool: Pool; readonly eventLog: Pick<EventLog, 'head'>; readonly clock: StoryClock };
+type Following = {
+  readonly pool: Pool;
+  readonly eventLog: Pick<EventLog, 'head'>;
+  readonly clock: StoryClock;
+};
 
 const WAIT_MAX_MS = 60_000;
 const LOOK_MS = 10;
 
-/** Waits until everything that follows from the events so far has happened: at their time, so that nothing comes later that is older. */
+/**
+ * Waits until everything that follows from the events so far has happened: at their time, so that nothing
+ * comes later that is older.
+ */
 export const untilFollowed = async ({ pool, eventLog, clock }: Following): Promise<void> => {
   const expiresAtMs = performance.now() + WAIT_MAX_MS;
   for (;;) {
@@ -43,15 +50,20 @@ export const untilFollowed = async ({ pool, eventLog, clock }: Following): Promi
       [head, clock.aheadMs()],
     );
     if (rows[0]?.isDone && (await eventLog.head()) === head) return;
-    if (performance.now() > expiresAtMs) throw new StartRefused('What follows from the events of the demo did not happen within a minute.');
+    if (performance.now() > expiresAtMs)
+      throw new StartRefused('What follows from the events of the demo did not happen within a minute.');
     await delay(LOOK_MS);
   }
 };
 
 /** When the next timer runs out before a time, if one does. */
-export const nextTimerBefore = async ({ pool }: Pick<Following, 'pool'>, ms: number): Promise<number | undefined> => {
-  const { rows } = await pool.query<{ dueAt: Date | null }>('select min(due_at) as "dueAt" from process_manager.timer where due_at < $1', [
-    new Date(ms),
-  ]);
+export const nextTimerBefore = async (
+  { pool }: Pick<Following, 'pool'>,
+  ms: number,
+): Promise<number | undefined> => {
+  const { rows } = await pool.query<{ dueAt: Date | null }>(
+    'select min(due_at) as "dueAt" from process_manager.timer where due_at < $1',
+    [new Date(ms)],
+  );
   return rows[0]?.dueAt?.getTime();
 };

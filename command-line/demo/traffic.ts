@@ -38,7 +38,9 @@ export const keepTraffic = async (traffic: Traffic): Promise<void> => {
   for (let steps = 1; performance.now() < endsAtMs && !signal.aborted; steps += 1) {
     await planned.act({ send: overtakable(send), random, people, read: (path) => read(new URL(path, url)) });
     onStep(steps, Math.max(0, endsAtMs - performance.now()));
-    await delay(PAUSE_MIN_MS + random.below(PAUSE_SPREAD_MS) * quietAt(performance.now()), undefined, { signal }).catch(() => {});
+    await delay(PAUSE_MIN_MS + random.below(PAUSE_SPREAD_MS) * quietAt(performance.now()), undefined, {
+      signal,
+    }).catch(() => {});
   }
 };
 
@@ -62,11 +64,16 @@ const readCast = async ({ side: { pool }, planned, emailHash }: Traffic): Promis
 };
 
 const read = async (address: URL): Promise<unknown> => {
-  const response = await fetch(address, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((cause: unknown) => {
-    throw new StartRefused(`Annals does not answer at ${address.origin}: start it with npm run demo, or say where it is with --url.`, {
-      cause,
-    });
-  });
+  const response = await fetch(address, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(
+    (cause: unknown) => {
+      throw new StartRefused(
+        `Annals does not answer at ${address.origin}: start it with npm run demo, or say where it is with --url.`,
+        {
+          cause,
+        },
+      );
+    },
+  );
   if (!response.ok) throw new StartRefused(`GET ${address.pathname} was refused: ${response.status}.`);
   return response.json();
 };

@@ -16,7 +16,8 @@ export type Wanted = Awaited<ReturnType<typeof readWanted>>;
 
 export const readWanted = async (given: Given, terminal: Terminal) => {
   const seed = numberOf(given, 'seed', { minimum: 1, maximum: SEED_MAX }) ?? SEED;
-  const count = numberOf(given, exampleKind(terminal.domain).path, { minimum: 1, maximum: ITEMS_MAX }) ?? ITEMS;
+  const count =
+    numberOf(given, exampleKind(terminal.domain).path, { minimum: 1, maximum: ITEMS_MAX }) ?? ITEMS;
   const duration = given.values.get('traffic')?.at(-1);
   const trafficMs = duration === undefined ? undefined : millisecondsOf(duration);
   const { demo: plan } = await loadDemo(terminal);
@@ -24,12 +25,22 @@ export const readWanted = async (given: Given, terminal: Terminal) => {
   const isProduction = config.environment === 'production';
   if (isProduction && !given.flags.has('yes')) throw new StartRefused(IN_PRODUCTION);
   const starts = !isProduction && !given.flags.has('fill-only');
-  return { seed, starts, trafficMs, config, isProduction, planned: plan(seed, count), url: given.values.get('url')?.at(-1) };
+  return {
+    seed,
+    starts,
+    trafficMs,
+    config,
+    isProduction,
+    planned: plan(seed, count),
+    url: given.values.get('url')?.at(-1),
+  };
 };
 
 const loadDemo = ({ demo: load, domain }: Terminal): Promise<{ readonly demo: Demo }> => {
   if (load === undefined)
-    throw new StartRefused(`${domain.name} has no demo: write one (#kernel/demo/demo.ts), and give it to start() in main.ts as { demo }.`);
+    throw new StartRefused(
+      `${domain.name} has no demo: write one (#kernel/demo/demo.ts), and give it to start() in main.ts as { demo }.`,
+    );
   return load();
 };
 
@@ -40,6 +51,7 @@ const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
 const millisecondsOf = (text: string): number => {
   const [, count, unit] = /^(\d{1,4})([smh])$/.exec(text) ?? [];
-  if (count === undefined) throw new UsageError(`--traffic must be a duration such as 30s, 10m or 1h, and is “${text}”`);
+  if (count === undefined)
+    throw new UsageError(`--traffic must be a duration such as 30s, 10m or 1h, and is “${text}”`);
   return Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
 };

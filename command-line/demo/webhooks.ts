@@ -9,8 +9,13 @@ const ELSEWHERE_MOVED = 'https://moved.hooks.example/hooks';
 const MOVES_AFTER_MINUTES = 55;
 
 /** Registers the webhooks; one of them is then led to an address where nobody listens. */
-export const scenesOfWebhooks = (webhooks: readonly DemoWebhook[], receiverUrl: string | undefined): readonly Scene[] =>
-  webhooks.filter(({ receiver }) => receiverUrl !== undefined || receiver === 'moved').flatMap((webhook) => scenesOf(webhook, receiverUrl));
+export const scenesOfWebhooks = (
+  webhooks: readonly DemoWebhook[],
+  receiverUrl: string | undefined,
+): readonly Scene[] =>
+  webhooks
+    .filter(({ receiver }) => receiverUrl !== undefined || receiver === 'moved')
+    .flatMap((webhook) => scenesOf(webhook, receiverUrl));
 
 const scenesOf = (webhook: DemoWebhook, receiverUrl: string | undefined): readonly Scene[] => {
   const { path, receiver, registered, ...content } = webhook;
@@ -18,7 +23,13 @@ const scenesOf = (webhook: DemoWebhook, receiverUrl: string | undefined): readon
   const registering: Scene = {
     at: registered,
     async play({ send }) {
-      webhookId = (await send(ADMINISTRATOR, { type: 'RegisterWebhook', ...content, url: `${receiverUrl ?? ELSEWHERE}${path}` })).id;
+      webhookId = (
+        await send(ADMINISTRATOR, {
+          type: 'RegisterWebhook',
+          ...content,
+          url: `${receiverUrl ?? ELSEWHERE}${path}`,
+        })
+      ).id;
     },
   };
   if (receiver !== 'moved') return [registering];

@@ -27,7 +27,10 @@ const ofFiles = async ({ certFile, keyFile }: TlsFiles): Promise<Diagnosis> => {
   try {
     const certificate = new X509Certificate(await readFile(certFile));
     if (!certificate.checkPrivateKey(createPrivateKey(await readFile(keyFile))))
-      return fail('TLS_KEY is not the key of the certificate of TLS_CERT.', 'give the two files that belong together.');
+      return fail(
+        'TLS_KEY is not the key of the certificate of TLS_CERT.',
+        'give the two files that belong together.',
+      );
     return expiring('TLS_CERT', certificate.validTo);
   } catch (error) {
     return fail(
@@ -39,9 +42,16 @@ const ofFiles = async ({ certFile, keyFile }: TlsFiles): Promise<Diagnosis> => {
 
 const ofPublicUrl = async ({ config, signal }: Examined): Promise<Diagnosis> => {
   const { hostname, port } = new URL(config.publicUrl);
-  const socket = connect({ host: hostname, port: Number(port || HTTPS_PORT), servername: hostname, rejectUnauthorized: false });
+  const socket = connect({
+    host: hostname,
+    port: Number(port || HTTPS_PORT),
+    servername: hostname,
+    rejectUnauthorized: false,
+  });
   try {
-    await once(socket, 'secureConnect', { signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) });
+    await once(socket, 'secureConnect', {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
     const expires = expiring(hostname, socket.getPeerCertificate().valid_to);
     if (expires.outcome === 'fail' || !socket.authorizationError) return expires;
     return warn(
@@ -49,7 +59,10 @@ const ofPublicUrl = async ({ config, signal }: Examined): Promise<Diagnosis> => 
       'use one of an authority that clients trust, or name yours in NODE_EXTRA_CA_CERTS.',
     );
   } catch {
-    return warn(`No TLS connection to ${hostname} can be made.`, 'start Annals or its proxy, and look again.');
+    return warn(
+      `No TLS connection to ${hostname} can be made.`,
+      'start Annals or its proxy, and look again.',
+    );
   } finally {
     socket.on('error', () => {}).destroy();
   }
@@ -57,7 +70,11 @@ const ofPublicUrl = async ({ config, signal }: Examined): Promise<Diagnosis> => 
 
 const expiring = (whose: string, validTo: string): Diagnosis => {
   const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY_MS);
-  if (days < 0) return fail(`The certificate of ${whose} has expired.`, 'renew it now, and look why it was not renewed by itself.');
+  if (days < 0)
+    return fail(
+      `The certificate of ${whose} has expired.`,
+      'renew it now, and look why it was not renewed by itself.',
+    );
   const says = `The certificate of ${whose} expires in ${plural(days, 'day')}.`;
   if (days < FAIL_DAYS) return fail(says, 'renew it now, and look why it is not renewed by itself.');
   return days < WARN_DAYS ? warn(says, 'renew it.') : ok(says);

@@ -1,5 +1,9 @@
 import { demandDatabase } from '#shared/database/demand-database.ts';
-import { connectEmbeddedPostgres, hasEmbeddedPostgres, startEmbeddedPostgres } from '#shared/database/embedded.ts';
+import {
+  connectEmbeddedPostgres,
+  hasEmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '#shared/database/embedded.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { spanText } from '#shared/format.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
@@ -14,7 +18,9 @@ export const database = async (examined: Examined): Promise<readonly Diagnosis[]
   await using resources = new AsyncDisposableStack();
   const reached = await reach(examined, resources);
   if ('outcome' in reached) return [reached];
-  const pool = resources.use(openPool({ url: reached.url, applicationName: 'annals-command-line', connectionsMax: CONNECTIONS_MAX }));
+  const pool = resources.use(
+    openPool({ url: reached.url, applicationName: 'annals-command-line', connectionsMax: CONNECTIONS_MAX }),
+  );
   const server = await serverOf(pool);
   const found: Diagnosis[] = [...reached.found, ok(`PostgreSQL ${server.version} answers${reached.how}.`)];
   found.push(
@@ -29,7 +35,10 @@ export const database = async (examined: Examined): Promise<readonly Diagnosis[]
 
 type Reached = { readonly url: string; readonly how: string; readonly found: readonly Diagnosis[] };
 
-const reach = async ({ config, signal }: Examined, resources: AsyncDisposableStack): Promise<Reached | Diagnosis> => {
+const reach = async (
+  { config, signal }: Examined,
+  resources: AsyncDisposableStack,
+): Promise<Reached | Diagnosis> => {
   const { databaseUrl, databaseDirectUrl: directUrl, dataDir } = config;
   try {
     if (databaseUrl !== undefined) {
@@ -47,12 +56,16 @@ const reach = async ({ config, signal }: Examined, resources: AsyncDisposableSta
     }
     const running = await connectEmbeddedPostgres(dataDir);
     if (running !== undefined) return { url: running, how: ' in DATA_DIR, where Annals runs', found: [] };
-    if (!(await hasEmbeddedPostgres(dataDir))) return ok(`There is no data in ${dataDir} yet: npm start makes it.`);
+    if (!(await hasEmbeddedPostgres(dataDir)))
+      return ok(`There is no data in ${dataDir} yet: npm start makes it.`);
     const started = resources.use(await startEmbeddedPostgres({ dataDir, signal }));
     return { url: started.url, how: ' in DATA_DIR; it was started for this', found: [] };
   } catch (error) {
     if (error instanceof StartRefused) return refusal(error.message);
-    return fail(`The database cannot be reached (${(error as Error).message}).`, 'start it, or correct DATABASE_URL or DATA_DIR.');
+    return fail(
+      `The database cannot be reached (${(error as Error).message}).`,
+      'start it, or correct DATABASE_URL or DATA_DIR.',
+    );
   }
 };
 
@@ -84,12 +97,19 @@ const serverOf = async (pool: Pool): Promise<Server> => {
 
 const settingsOf = ({ fsync, fullPageWrites, autovacuum }: Server): readonly Diagnosis[] => [
   ...(fsync === 'off'
-    ? [fail('PostgreSQL does not wait for the disk (fsync is off).', 'set fsync to on: a crash of the machine may destroy the database.')]
+    ? [
+        fail(
+          'PostgreSQL does not wait for the disk (fsync is off).',
+          'set fsync to on: a crash of the machine may destroy the database.',
+        ),
+      ]
     : []),
   ...(fullPageWrites === 'off' && fsync === 'on'
     ? [warn('full_page_writes is off.', 'set it to on, unless the file system never tears pages.')]
     : []),
-  ...(autovacuum === 'off' ? [warn('autovacuum is off.', 'set it to on: tables grow and plans get worse without it.')] : []),
+  ...(autovacuum === 'off'
+    ? [warn('autovacuum is off.', 'set it to on: tables grow and plans get worse without it.')]
+    : []),
 ];
 
 /** The most that a process of one role opens (docs/deployment.md, Connections to PostgreSQL). */
@@ -98,8 +118,11 @@ const OF_ONE_PROCESS = 25;
 const connectionsOf = ({ connectionsMax, reserved, ours, all }: Server): Diagnosis => {
   const free = Math.max(0, connectionsMax - reserved - all);
   const says = `Of ${connectionsMax} connections (max_connections), Annals has ${ours} and others ${Math.max(0, all - ours)}; ${free} are free.`;
-  const remedy = 'raise max_connections, or put a pooler in front (docs/deployment.md, Connections to PostgreSQL).';
-  return free < OF_ONE_PROCESS ? warn(`${says} One more process may take ${OF_ONE_PROCESS}.`, remedy) : ok(says);
+  const remedy =
+    'raise max_connections, or put a pooler in front (docs/deployment.md, Connections to PostgreSQL).';
+  return free < OF_ONE_PROCESS
+    ? warn(`${says} One more process may take ${OF_ONE_PROCESS}.`, remedy)
+    : ok(says);
 };
 
 const SKEW_WARN_S = 1;

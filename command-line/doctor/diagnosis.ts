@@ -22,7 +22,9 @@ export const fail = (says: string, remedy: string): Diagnosis => ({ outcome: 'fa
 /** Sentences that name the remedy after a colon, as those of the start do. */
 export const refusal = (message: string): Diagnosis => {
   const colon = message.indexOf(': ');
-  return colon === -1 ? { outcome: 'fail', says: message } : fail(`${message.slice(0, colon)}.`, message.slice(colon + 2));
+  return colon === -1
+    ? { outcome: 'fail', says: message }
+    : fail(`${message.slice(0, colon)}.`, message.slice(colon + 2));
 };
 
 export const isThere = (path: string): Promise<boolean> =>

@@ -16,7 +16,9 @@ const examine = async (settings: Record<string, string> = {}) => {
   return {
     exit,
     complaint,
-    found: lines.map((line) => JSON.parse(line) as { check: string; outcome: string; says: string; remedy?: string }),
+    found: lines.map(
+      (line) => JSON.parse(line) as { check: string; outcome: string; says: string; remedy?: string },
+    ),
   };
 };
 
@@ -24,7 +26,11 @@ test('a machine on which nothing was started yet is well, and a look makes nothi
   const { exit, found } = await examine();
   expect(exit).toBe(0);
   expect(found.filter(({ outcome }) => outcome === 'fail')).toEqual([]);
-  expect(found).toContainEqual({ check: 'database', outcome: 'ok', says: `There is no data in ${DATA_DIR} yet: npm start makes it.` });
+  expect(found).toContainEqual({
+    check: 'database',
+    outcome: 'ok',
+    says: `There is no data in ${DATA_DIR} yet: npm start makes it.`,
+  });
   expect(existsSync(DATA_DIR)).toBe(false);
 });
 
@@ -32,7 +38,9 @@ test('people read a line for each finding, and the remedy below', async () => {
   const { lines } = await callLine({ ...QUIET, DATABSE_URL: 'x' }, ['doctor']);
   const text = lines.join('\n');
   expect(text).toMatch(/^ok {4}node {8}Node \d+/m);
-  expect(text).toMatch(/^WARN {2}settings {4}DATABSE_URL is no setting of Annals\.\n +→ if DATABASE_URL is meant, set that\.$/m);
+  expect(text).toMatch(
+    /^WARN {2}settings {4}DATABSE_URL is no setting of Annals\.\n +→ if DATABASE_URL is meant, set that\.$/m,
+  );
   expect(text).toMatch(/\d+ findings: 0 failures, \d+ warnings?\.$/);
   expect(text).not.toContain('\u001b');
 });
@@ -45,7 +53,12 @@ test.each<[string, Record<string, string>, string, string]>([
     'database',
     'No PostgreSQL answers at 127.0.0.1:1',
   ],
-  ['a Kafka that does not answer', { CHANGE_STREAM_URL: 'kafka://127.0.0.1:1' }, 'engines', 'Nobody answers at 127.0.0.1:1, the Kafka'],
+  [
+    'a Kafka that does not answer',
+    { CHANGE_STREAM_URL: 'kafka://127.0.0.1:1' },
+    'engines',
+    'Nobody answers at 127.0.0.1:1, the Kafka',
+  ],
   [
     'a Redis that does not answer',
     { JOB_QUEUE_URL: 'redis://127.0.0.1:1' },
@@ -60,13 +73,21 @@ test.each<[string, Record<string, string>, string, string]>([
   ],
 ])('%s fails, and the exit code says so', async (_, settings, check, says) => {
   const { exit, found, complaint } = await examine(settings);
-  expect(found).toContainEqual(expect.objectContaining({ check, outcome: 'fail', says: expect.stringContaining(says) }));
+  expect(found).toContainEqual(
+    expect.objectContaining({ check, outcome: 'fail', says: expect.stringContaining(says) }),
+  );
   expect({ exit, complaint }).toEqual({ exit: 1, complaint: expect.stringMatching(/\d+ findings?: [1-9]/) });
 });
 
 test.each<[Record<string, string>, string]>([
-  [{ PUBLIC_URL: 'https://annals.example' }, 'NODE_ENV is not production, but PUBLIC_URL is not on this machine.'],
-  [{ PUBLIC_URL: 'https://localhost:1' }, 'PUBLIC_URL is https, this process speaks http, and TRUST_PROXY is 0.'],
+  [
+    { PUBLIC_URL: 'https://annals.example' },
+    'NODE_ENV is not production, but PUBLIC_URL is not on this machine.',
+  ],
+  [
+    { PUBLIC_URL: 'https://localhost:1' },
+    'PUBLIC_URL is https, this process speaks http, and TRUST_PROXY is 0.',
+  ],
   [{ ISSUER_URL: 'http://auth.localhost' }, 'ISSUER_URL has another origin than PUBLIC_URL.'],
 ])('%j is warned of', async (settings, says) => {
   const { found } = await examine(settings);
@@ -84,7 +105,11 @@ test('a port that a stranger has fails, with what to do', async () => {
     remedy: 'stop the program that has it, or set PORT to another port.',
   });
   expect(found).toContainEqual(
-    expect.objectContaining({ check: 'address', outcome: 'fail', says: expect.stringContaining('is not Annals (status 200)') }),
+    expect.objectContaining({
+      check: 'address',
+      outcome: 'fail',
+      says: expect.stringContaining('is not Annals (status 200)'),
+    }),
   );
 });
 

@@ -91,4 +91,7 @@ const configIn = (environment: Terminal['environment']) => {
 
 /** One check that fails unexpectedly must not hide what the others find. */
 const broken = (error: unknown): Diagnosis =>
-  fail(`It could not be checked: ${(error as Error).message}.`, 'mend that, and look again; if it stays, please report it.');
+  fail(
+    `It could not be checked: ${(error as Error).message}.`,
+    'mend that, and look again; if it stays, please report it.',
+  );

@@ -21,7 +21,13 @@ export const engines = async ({ config }: Examined): Promise<readonly Diagnosis[
     ...redis('RATE_LIMIT_URL', config.rateLimits.url),
     ...(config.mail === undefined
       ? []
-      : [reach('the mail server of MAIL_URL', placeOf(config.mail.url, { 'smtps:': 465 }, 587), 'No mail is sent meanwhile.')]),
+      : [
+          reach(
+            'the mail server of MAIL_URL',
+            placeOf(config.mail.url, { 'smtps:': 465 }, 587),
+            'No mail is sent meanwhile.',
+          ),
+        ]),
     ...(config.tracing.endpoint === undefined
       ? []
       : [
@@ -71,7 +77,8 @@ const redis = (setting: 'JOB_QUEUE_URL' | 'RATE_LIMIT_URL', url: string): readon
 
 const uploads = async (url: string): Promise<Diagnosis> => {
   // A look makes no folder: that would only hide a mistyped one.
-  if (url.startsWith('file:') && !(await isThere(fileURLToPath(url)))) return ok(`Uploads will be kept in ${fileURLToPath(url)}.`);
+  if (url.startsWith('file:') && !(await isThere(fileURLToPath(url))))
+    return ok(`Uploads will be kept in ${fileURLToPath(url)}.`);
   try {
     await using _blobs = await openBlobs({ url, health: { add: () => {} } });
     return ok('Uploads can be kept.');
@@ -94,8 +101,14 @@ const reach = async (what: string, place: string, meanwhile: string): Promise<Di
     await once(socket, 'connect', { signal: AbortSignal.timeout(TIMEOUT_MS) });
     return ok(`${what[0]?.toUpperCase()}${what.slice(1)} answers at ${place}.`);
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error && error.name !== 'AbortError' ? String(error.code) : 'no answer in time';
-    return fail(`Nobody answers at ${place}, ${what} (${reason}). ${meanwhile}`, 'start it, or correct the setting.');
+    const reason =
+      error instanceof Error && 'code' in error && error.name !== 'AbortError'
+        ? String(error.code)
+        : 'no answer in time';
+    return fail(
+      `Nobody answers at ${place}, ${what} (${reason}). ${meanwhile}`,
+      'start it, or correct the setting.',
+    );
   } finally {
     socket.on('error', () => {}).destroy();
   }

@@ -23,7 +23,9 @@ const masterKey = async (pool: Pool, { config }: Examined): Promise<Diagnosis> =
   if (!(await hasTable(pool, 'public.master_key_check'))) return ok('No data was encrypted yet.');
   try {
     await using _keys = await openPostgresKeyStore({ pool, masterKey: await openMasterKey(config) });
-    return ok(`The master key of ${config.masterKey === undefined ? path : 'MASTER_KEY'} fits the data: keep a copy apart from it.`);
+    return ok(
+      `The master key of ${config.masterKey === undefined ? path : 'MASTER_KEY'} fits the data: keep a copy apart from it.`,
+    );
   } catch (error) {
     if (error instanceof MasterKeyMismatch)
       return fail('MASTER_KEY does not fit the data.', 'give the key that the data was written with.');
@@ -33,7 +35,9 @@ const masterKey = async (pool: Pool, { config }: Examined): Promise<Diagnosis> =
 };
 
 const hasTable = async (pool: Pool, table: string): Promise<boolean> => {
-  const { rows } = await pool.query<{ isThere: boolean }>('select to_regclass($1) is not null as "isThere"', [table]);
+  const { rows } = await pool.query<{ isThere: boolean }>('select to_regclass($1) is not null as "isThere"', [
+    table,
+  ]);
   return rows[0]?.isThere === true;
 };
 

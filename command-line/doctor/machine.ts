@@ -21,10 +21,14 @@ export const nodeVersion = async (): Promise<readonly Diagnosis[]> => {
 const FREE_MIN_BYTES = 1024 ** 3;
 const FREE_MIN_SHARE = 0.1;
 
-/** On the disks of the folders that Annals writes to; with a database elsewhere, its disk is for its operator to watch. */
+/**
+ * On the disks of the folders that Annals writes to; with a database elsewhere, its disk is for its operator
+ * to watch.
+ */
 export const diskSpace = async ({ config }: Examined): Promise<readonly Diagnosis[]> => {
   const disks = new Map<number, string>();
-  for (const folder of [config.audit.dir, config.dataDir]) disks.set((await stat(await existing(folder))).dev, folder);
+  for (const folder of [config.audit.dir, config.dataDir])
+    disks.set((await stat(await existing(folder))).dev, folder);
   return Promise.all([...disks.values()].map(spaceOf));
 };
 
@@ -32,11 +36,15 @@ const spaceOf = async (folder: string): Promise<Diagnosis> => {
   const { bavail, blocks, bsize } = await statfs(await existing(folder));
   const [free, share] = [bavail * bsize, blocks === 0 ? 0 : bavail / blocks];
   const says = `${bytesText(free)} (${Math.floor(share * 100)} %) are free on the disk of ${folder}.`;
-  if (free < FREE_MIN_BYTES) return fail(says, 'free some room: a full disk ends all writes until there is room again.');
-  return share < FREE_MIN_SHARE ? warn(says, 'free some room, or move the folder to a larger disk.') : ok(says);
+  if (free < FREE_MIN_BYTES)
+    return fail(says, 'free some room: a full disk ends all writes until there is room again.');
+  return share < FREE_MIN_SHARE
+    ? warn(says, 'free some room, or move the folder to a larger disk.')
+    : ok(says);
 };
 
 /** A folder that is not made yet is made in the one above. */
 const existing = async (folder: string): Promise<string> => {
-  for (let path = folder; ; path = dirname(path)) if (dirname(path) === path || (await isThere(path))) return path;
+  for (let path = folder; ; path = dirname(path))
+    if (dirname(path) === path || (await isThere(path))) return path;
 };

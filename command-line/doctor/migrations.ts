@@ -9,9 +9,14 @@ import { type Diagnosis, ok, warn } from './diagnosis.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Whether the tables are those of this release. A part that was never used here, such as another engine, has none. */
+/**
+ * Whether the tables are those of this release. A part that was never used here, such as another engine, has
+ * none.
+ */
 export const migrations = async (pool: Pool): Promise<readonly Diagnosis[]> => {
-  const { rows: tables } = await pool.query<{ isThere: boolean }>(`select to_regclass('public.annals_migration') is not null as "isThere"`);
+  const { rows: tables } = await pool.query<{ isThere: boolean }>(
+    `select to_regclass('public.annals_migration') is not null as "isThere"`,
+  );
   if (!tables[0]?.isThere) return [ok('The database is empty: the first start makes the tables.')];
   const { rows } = await pool.query<{ checksum: string }>('select checksum from public.annals_migration');
   const applied = new Set(rows.map(({ checksum }) => checksum));
@@ -40,5 +45,9 @@ export const migrations = async (pool: Pool): Promise<readonly Diagnosis[]> => {
 
 const read = async (path: string) => {
   const sql = await readFile(join(ROOT, path), 'utf8');
-  return { folder: dirname(path), name: basename(path, '.sql'), checksum: createHash('sha256').update(sql).digest('hex') };
+  return {
+    folder: dirname(path),
+    name: basename(path, '.sql'),
+    checksum: createHash('sha256').update(sql).digest('hex'),
+  };
 };

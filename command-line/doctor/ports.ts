@@ -3,7 +3,12 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 import { readReadiness } from '../remote/roles.ts';
 import { type Diagnosis, type Examined, fail, ok, refusal } from './diagnosis.ts';
 
-type Port = { readonly setting: string; readonly port: number; readonly host: string | undefined; isOurs(url: string): Promise<boolean> };
+type Port = {
+  readonly setting: string;
+  readonly port: number;
+  readonly host: string | undefined;
+  isOurs(url: string): Promise<boolean>;
+};
 
 /** Each port is free, or it is Annals that has it. */
 export const ports = async ({ config, signal }: Examined): Promise<readonly Diagnosis[]> => {
@@ -12,7 +17,9 @@ export const ports = async ({ config, signal }: Examined): Promise<readonly Diag
     {
       setting: 'PORT',
       ...config.http,
-      isOurs: async () => (await readReadiness(`${scheme}://${hostOf(config.http.host)}:${config.http.port}`, signal)) !== undefined,
+      isOurs: async () =>
+        (await readReadiness(`${scheme}://${hostOf(config.http.host)}:${config.http.port}`, signal)) !==
+        undefined,
     },
     { setting: 'METRICS_PORT', ...config.metrics, isOurs: (url) => tellsMetrics(url, signal) },
   ];
@@ -28,7 +35,8 @@ const stateOf = async (wanted: Port): Promise<Diagnosis> => {
   } catch (error) {
     if (!(error instanceof StartRefused)) throw error;
     if (!error.message.includes('is in use')) return refusal(error.message);
-    if (await wanted.isOurs(`http://${hostOf(host)}:${port}`)) return ok(`Annals has port ${port} (${setting}).`);
+    if (await wanted.isOurs(`http://${hostOf(host)}:${port}`))
+      return ok(`Annals has port ${port} (${setting}).`);
     return fail(
       `Port ${port} (${setting}) is taken, and not by Annals.`,
       `stop the program that has it, or set ${setting} to another port.`,
@@ -37,13 +45,17 @@ const stateOf = async (wanted: Port): Promise<Diagnosis> => {
 };
 
 const hostOf = (host: string | undefined): string =>
-  host === undefined || host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  host === undefined || host === '0.0.0.0' || host === '::'
+    ? '127.0.0.1'
+    : host.includes(':')
+      ? `[${host}]`
+      : host;
 
 const TIMEOUT_MS = 3_000;
 
 const tellsMetrics = async (url: string, signal: AbortSignal): Promise<boolean> => {
-  const response = await fetch(`${url}/metrics`, { signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) }).catch(
-    () => undefined,
-  );
+  const response = await fetch(`${url}/metrics`, {
+    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+  }).catch(() => undefined);
   return ((await response?.text().catch(() => '')) ?? '').includes('annals_');
 };

@@ -8,7 +8,10 @@ export const publicUrl = async ({ config, signal }: Examined): Promise<readonly 
   const root = await fetchJson<{ readonly name?: string; readonly version?: string }>(`${url}/`, signal);
   if ('problem' in root)
     return [
-      warn(`Nothing answers at PUBLIC_URL, ${url} (${root.problem}).`, 'start Annals; if it runs, mend the name, the proxy or PUBLIC_URL.'),
+      warn(
+        `Nothing answers at PUBLIC_URL, ${url} (${root.problem}).`,
+        'start Annals; if it runs, mend the name, the proxy or PUBLIC_URL.',
+      ),
     ];
   if (root.body?.name !== 'annals')
     return [
@@ -18,13 +21,19 @@ export const publicUrl = async ({ config, signal }: Examined): Promise<readonly 
       ),
     ];
   const answers = ok(`Annals ${root.body.version} answers at PUBLIC_URL, ${url}.`);
-  const metadata = await fetchJson<{ readonly issuer?: string }>(`${url}/.well-known/openid-configuration`, signal);
+  const metadata = await fetchJson<{ readonly issuer?: string }>(
+    `${url}/.well-known/openid-configuration`,
+    signal,
+  );
   const issuer = 'problem' in metadata ? undefined : metadata.body?.issuer;
   if (issuer === issuerUrl) return [answers];
   return [
     answers,
     issuer === undefined
-      ? fail(`The authorization server does not answer at ${url}.`, 'is a process of the role auth running, and does the proxy lead there?')
+      ? fail(
+          `The authorization server does not answer at ${url}.`,
+          'is a process of the role auth running, and does the proxy lead there?',
+        )
       : fail(
           `The authorization server there calls itself ${issuer}, and the settings here say ${issuerUrl}.`,
           'give all processes the same PUBLIC_URL and ISSUER_URL, and restart them.',

@@ -3,10 +3,18 @@ import { SETTINGS } from '#shared/process/settings.ts';
 import { nearest } from '../nearest.ts';
 import { type Diagnosis, type Examined, ok, warn } from './diagnosis.ts';
 
-/** Settings that are each right and do not go together, or are probably not meant. Wrong ones are refused before. */
+/**
+ * Settings that are each right and do not go together, or are probably not meant. Wrong ones are refused
+ * before.
+ */
 export const settings = async ({ config, environment }: Examined): Promise<readonly Diagnosis[]> => {
-  const found = [...misspelt(environment), ...RULES.filter(({ holds }) => holds(config)).map(({ says, remedy }) => warn(says, remedy))];
-  return found.length > 0 ? found : [ok(`All settings can be read and go together (NODE_ENV is ${config.environment}).`)];
+  const found = [
+    ...misspelt(environment),
+    ...RULES.filter(({ holds }) => holds(config)).map(({ says, remedy }) => warn(says, remedy)),
+  ];
+  return found.length > 0
+    ? found
+    : [ok(`All settings can be read and go together (NODE_ENV is ${config.environment}).`)];
 };
 
 /** Shorter names, and those that differ in more, are those of other programs. */
@@ -16,9 +24,17 @@ const LETTERS_WRONG_MAX = 2;
 const misspelt = (environment: Examined['environment']): readonly Diagnosis[] => {
   const known = Object.keys(SETTINGS);
   return Object.keys(environment).flatMap((name) => {
-    if (name in SETTINGS || name.length < NAME_CHARACTERS_MIN || !/^[A-Z0-9_]+$/.test(name) || name.endsWith('_FILE')) return [];
+    if (
+      name in SETTINGS ||
+      name.length < NAME_CHARACTERS_MIN ||
+      !/^[A-Z0-9_]+$/.test(name) ||
+      name.endsWith('_FILE')
+    )
+      return [];
     const meant = nearest(name, known, LETTERS_WRONG_MAX);
-    return meant === undefined ? [] : [warn(`${name} is no setting of Annals.`, `if ${meant} is meant, set that.`)];
+    return meant === undefined
+      ? []
+      : [warn(`${name} is no setting of Annals.`, `if ${meant} is meant, set that.`)];
   });
 };
 
@@ -26,7 +42,8 @@ type Rule = { readonly says: string; readonly remedy: string; holds(config: Conf
 
 const isHttps = ({ publicUrl }: Config): boolean => publicUrl.startsWith('https:');
 const isProduction = ({ environment }: Config): boolean => environment === 'production';
-const isLocal = ({ publicUrl }: Config): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(new URL(publicUrl).hostname);
+const isLocal = ({ publicUrl }: Config): boolean =>
+  ['localhost', '127.0.0.1', '[::1]'].includes(new URL(publicUrl).hostname);
 
 const RULES: readonly Rule[] = [
   {
@@ -36,12 +53,14 @@ const RULES: readonly Rule[] = [
   },
   {
     says: 'NODE_ENV is not production, but PUBLIC_URL is not on this machine.',
-    remedy: 'set NODE_ENV=production before others can reach it: development has open rules and known secrets.',
+    remedy:
+      'set NODE_ENV=production before others can reach it: development has open rules and known secrets.',
     holds: (config) => !isProduction(config) && !isLocal(config),
   },
   {
     says: 'PUBLIC_URL is https, this process speaks http, and TRUST_PROXY is 0.',
-    remedy: 'set TRUST_PROXY to the number of proxies in front, or all clients share the rate limit of the proxy’s address.',
+    remedy:
+      'set TRUST_PROXY to the number of proxies in front, or all clients share the rate limit of the proxy’s address.',
     holds: (config) => isHttps(config) && config.tls === undefined && config.trustProxy === 0,
   },
   {
@@ -61,12 +80,14 @@ const RULES: readonly Rule[] = [
   },
   {
     says: 'SIGNUP is on and there is no MAIL_URL.',
-    remedy: 'set MAIL_URL and MAIL_FROM: without mail, no address is confirmed and nobody can reset a password alone.',
+    remedy:
+      'set MAIL_URL and MAIL_FROM: without mail, no address is confirmed and nobody can reset a password alone.',
     holds: (config) => isProduction(config) && config.signUp !== 'off' && config.mail === undefined,
   },
   {
     says: 'Webhooks may go to private addresses of this production.',
-    remedy: 'keep WEBHOOK_ALLOW_CIDRS as narrow as possible: whoever creates a webhook has requests sent there.',
+    remedy:
+      'keep WEBHOOK_ALLOW_CIDRS as narrow as possible: whoever creates a webhook has requests sent there.',
     holds: (config) => isProduction(config) && config.webhooks.guard.allowed.length > 0,
   },
   {

@@ -1,7 +1,10 @@
 import { and, at, type Expression, negate, or } from '#kernel/conditions/expression.ts';
 import { wordsOf } from '#kernel/conditions/words.ts';
 
-/** A condition as alternatives, each of which asks all of its parts, as people read them. One without parts asks nothing. */
+/**
+ * A condition as alternatives, each of which asks all of its parts, as people read them. One without parts
+ * asks nothing.
+ */
 export type Alternatives = readonly (readonly string[])[];
 
 /** Beyond this many, a condition is one part. */
@@ -14,7 +17,10 @@ export const alternativesOf = (condition: Expression): Alternatives => {
 
 type Parts = readonly (readonly Expression[])[];
 
-/** Nothing if there would be too many. What is asked of one item of a list is one part: another item may answer another. */
+/**
+ * Nothing if there would be too many. What is asked of one item of a list is one part: another item may
+ * answer another.
+ */
 const apart = (condition: Expression): Parts | undefined => {
   switch (condition.op) {
     case 'const':
@@ -28,7 +34,9 @@ const apart = (condition: Expression): Parts | undefined => {
     case 'at': {
       const { field, kind, of } = condition;
       // That it is there is asked as well.
-      return of.op === 'const' ? [[condition]] : apart(of)?.map((parts) => parts.map((part) => at(field, kind, part)));
+      return of.op === 'const'
+        ? [[condition]]
+        : apart(of)?.map((parts) => parts.map((part) => at(field, kind, part)));
     }
     default:
       return [[condition]];
@@ -46,15 +54,28 @@ const negated = (of: Expression): Parts | undefined => {
   }
 };
 
-const bounded = (all: readonly (Parts | undefined)[], join: (all: readonly Parts[]) => Parts): Parts | undefined => {
+const bounded = (
+  all: readonly (Parts | undefined)[],
+  join: (all: readonly Parts[]) => Parts,
+): Parts | undefined => {
   const known = all.filter((each) => each !== undefined);
-  if (known.length < all.length || known.reduce((count, { length }) => count * Math.max(1, length), 1) > ALTERNATIVES_MAX) return undefined;
+  if (
+    known.length < all.length ||
+    known.reduce((count, { length }) => count * Math.max(1, length), 1) > ALTERNATIVES_MAX
+  )
+    return undefined;
   return join(known);
 };
 
 const productOf = (all: readonly Parts[]): Parts =>
-  all.reduce<Parts>((before, next) => before.flatMap((parts) => next.map((more) => [...parts, ...more])), [[]]);
+  all.reduce<Parts>(
+    (before, next) => before.flatMap((parts) => next.map((more) => [...parts, ...more])),
+    [[]],
+  );
 
-/** Whether whoever is let through by some of the second is by some of the first. Of parts, only the same one is known to follow from another. */
+/**
+ * Whether whoever is let through by some of the second is by some of the first. Of parts, only the same one
+ * is known to follow from another.
+ */
 export const covers = (some: Alternatives, others: Alternatives): boolean =>
   others.every((parts) => some.some((each) => each.every((part) => parts.includes(part))));

@@ -22,10 +22,13 @@ type Change = {
   readonly more?: object;
 };
 
-/** A shop whose parcels are declared as before, but for what a test changes; what is undefined is left out. */
+/**
+ * A shop whose parcels are declared as before, but for what a test changes; what is undefined is left out.
+ */
 const shop = ({ roles = ['buyer', 'seller'], ...change }: Change = {}): Domain => {
   const base = domain({ name: 'shop', roles });
-  const without = (whole: object): object => Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined));
+  const without = (whole: object): object =>
+    Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined));
   const parcel = base.aggregate('parcel', {
     owner: 'buyer',
     fields: without({
@@ -85,21 +88,37 @@ const call = async (domainNow: Domain, ...args: readonly string[]) => {
 /** Records a contract, the next time as a copy of what was recorded. */
 const record = async (domainNow: Domain): Promise<void> => {
   const known = recorded.get(domainNow);
-  if (known !== undefined) return void (await Promise.all(known.map(([file, text]) => writeFile(join(folder, file), text))));
+  if (known !== undefined)
+    return void (await Promise.all(known.map(([file, text]) => writeFile(join(folder, file), text))));
   expect(await call(domainNow, 'record')).toMatchObject({ exit: 0 });
   const files = await readdir(folder);
-  recorded.set(domainNow, await Promise.all(files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')] as const)));
+  recorded.set(
+    domainNow,
+    await Promise.all(files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')] as const)),
+  );
 };
 const recorded = new Map<Domain, readonly (readonly [file: string, text: string])[]>();
 
 test('a contract that was recorded is met by the same declaration', async () => {
-  expect(await call(SHOP, 'check')).toMatchObject({ exit: 1, complaint: expect.stringContaining('There is no contract in') });
+  expect(await call(SHOP, 'check')).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining('There is no contract in'),
+  });
   expect(await call(SHOP, 'record')).toMatchObject({
     exit: 0,
     output: expect.stringMatching(/records \d+ types of events, \d+ operations, \d+ rights/),
   });
-  expect((await readdir(folder)).sort()).toEqual(['events.json', 'operations.json', 'rights.json', 'schema.graphql']);
-  expect(await call(SHOP, 'check', '--exact')).toEqual({ exit: 0, output: `The domain is as ${folder} records it.`, complaint: '' });
+  expect((await readdir(folder)).sort()).toEqual([
+    'events.json',
+    'operations.json',
+    'rights.json',
+    'schema.graphql',
+  ]);
+  expect(await call(SHOP, 'check', '--exact')).toEqual({
+    exit: 0,
+    output: `The domain is as ${folder} records it.`,
+    complaint: '',
+  });
 });
 
 const checked = async (change: Change, ...args: readonly string[]) => {
@@ -121,7 +140,11 @@ describe('breaks', () => {
       { events: { withdrawn: undefined }, commands: { withdraw: undefined } },
       ['event parcel.withdrawn', 'operation DELETE /parcels/{parcelId}', 'graphql Mutation.withdrawParcel'],
     ],
-    ['an event that is internal', { events: { sent: { sets: { status: 'sent' }, internal: true } } }, ['event parcel.sent visibility']],
+    [
+      'an event that is internal',
+      { events: { sent: { sets: { status: 'sent' }, internal: true } } },
+      ['event parcel.sent visibility'],
+    ],
     [
       'a field of an event that is gone',
       { events: { placed: { creates: ['thing', 'note', 'pieces'] } } },
@@ -135,28 +158,53 @@ describe('breaks', () => {
     [
       'a field of another type',
       { fields: { pieces: line(9) } },
-      ['event parcel.placed pieces', 'event parcel.changed pieces', 'answer GET /parcels/{parcelId} pieces', 'graphql Parcel.pieces'],
+      [
+        'event parcel.placed pieces',
+        'event parcel.changed pieces',
+        'answer GET /parcels/{parcelId} pieces',
+        'graphql Parcel.pieces',
+      ],
     ],
-    ['a tighter limit', { fields: { thing: line(50) } }, ['event parcel.placed thing', 'body POST /parcels thing']],
+    [
+      'a tighter limit',
+      { fields: { thing: line(50) } },
+      ['event parcel.placed thing', 'body POST /parcels thing'],
+    ],
     [
       'a word that is gone',
       { fields: { wrapping: choice('plain', 'none').default('plain') } },
       ['event parcel.placed wrapping', 'graphql ParcelWrapping.gift'],
     ],
-    ['a field that may be null', { fields: { thing: line(100).optional() } }, ['answer GET /parcels thing', 'graphql Parcel.thing']],
+    [
+      'a field that may be null',
+      { fields: { thing: line(100).optional() } },
+      ['answer GET /parcels thing', 'graphql Parcel.thing'],
+    ],
     [
       'another effect',
       { events: { changed: { sets: { status: 'open' } } } },
       ['event parcel.changed effect', 'event parcel.changed thing'],
     ],
     ['another value', { events: { sent: { sets: { status: 'open' } } } }, ['event parcel.sent sets status']],
-    ['a personal field that is not any more', { fields: { note: line(100).optional() } }, ['event parcel.placed note personal']],
-    ['a personal field that was none', { fields: { thing: line(100).personal() } }, ['event parcel.placed thing personal']],
+    [
+      'a personal field that is not any more',
+      { fields: { note: line(100).optional() } },
+      ['event parcel.placed note personal'],
+    ],
+    [
+      'a personal field that was none',
+      { fields: { thing: line(100).personal() } },
+      ['event parcel.placed thing personal'],
+    ],
     [
       'a field of a public event that a new version drops',
       {
         events: {
-          changed: { changes: ['thing'], version: 2, upcast: { 1: ({ pieces: _, ...data }: object & { pieces?: number }) => data } },
+          changed: {
+            changes: ['thing'],
+            version: 2,
+            upcast: { 1: ({ pieces: _, ...data }: object & { pieces?: number }) => data },
+          },
         },
       },
       ['event parcel.changed pieces', 'Instead: Keep the field, or declare an event of another name.'],
@@ -164,18 +212,27 @@ describe('breaks', () => {
     [
       'another default for what was stored before',
       { fields: { wrapping: choice('plain', 'gift').default('gift') } },
-      ['event parcel.placed wrapping absent', 'What was stored without wrapping read as "plain", and reads as "gift" now.'],
+      [
+        'event parcel.placed wrapping absent',
+        'What was stored without wrapping read as "plain", and reads as "gift" now.',
+      ],
     ],
     [
       'no default any more for what was stored before',
       { fields: { wrapping: choice('plain', 'gift') } },
-      ['event parcel.placed wrapping absent', 'What was stored without wrapping read as "plain", and cannot be read now.'],
+      [
+        'event parcel.placed wrapping absent',
+        'What was stored without wrapping read as "plain", and cannot be read now.',
+      ],
     ],
     [
       'a field that a whole must bring, and that was not sent back',
       {
         fields: { size: integer(1, 9) },
-        events: { placed: { creates: [...created, 'size'] }, changed: { changes: ['thing', 'pieces', 'size'] } },
+        events: {
+          placed: { creates: [...created, 'size'] },
+          changed: { changes: ['thing', 'pieces', 'size'] },
+        },
       },
       ['body PUT /parcels/{parcelId} size'],
     ],
@@ -202,14 +259,28 @@ describe('is told, and breaks nothing', () => {
     [
       'an event and a command',
       { events: { kept: { sets: { status: 'open' } } }, commands: { keep: { emits: 'kept' } } },
-      ['New', 'event parcel.kept', 'operation POST /parcels/{parcelId}/keep', 'graphql Mutation.keepParcel', 'right parcel.keep'],
+      [
+        'New',
+        'event parcel.kept',
+        'operation POST /parcels/{parcelId}/keep',
+        'graphql Mutation.keepParcel',
+        'right parcel.keep',
+      ],
     ],
     [
       'an optional field',
       { fields: { colour: line(9).optional() }, events: { placed: { creates: [...created, 'colour'] } } },
-      ['event parcel.placed colour', 'colour is new and required. What was stored before reads as null.', 'graphql Parcel.colour'],
+      [
+        'event parcel.placed colour',
+        'colour is new and required. What was stored before reads as null.',
+        'graphql Parcel.colour',
+      ],
     ],
-    ['a wider limit', { fields: { thing: line(200) } }, ['maxLength was 100 and is 200.'].map((each) => `thing ${each}`)],
+    [
+      'a wider limit',
+      { fields: { thing: line(200) } },
+      ['maxLength was 100 and is 200.'].map((each) => `thing ${each}`),
+    ],
     [
       'a word more',
       { fields: { wrapping: choice('plain', 'gift', 'none').default('plain') } },
@@ -218,13 +289,22 @@ describe('is told, and breaks nothing', () => {
     [
       'a new version with its upcast',
       { events: { sent: carrying } },
-      ['Its version is 2; what was stored before is upcast.', 'thing is new and required. That is version 2.'],
+      [
+        'Its version is 2; what was stored before is upcast.',
+        'thing is new and required. That is version 2.',
+      ],
     ],
     [
       'another default, with a new version',
       {
         fields: { wrapping: choice('plain', 'gift').default('gift') },
-        events: { placed: { creates: created, version: 2, upcast: { 1: (data: object) => ({ wrapping: 'plain', ...data }) } } },
+        events: {
+          placed: {
+            creates: created,
+            version: 2,
+            upcast: { 1: (data: object) => ({ wrapping: 'plain', ...data }) },
+          },
+        },
       },
       ['Warnings', 'event parcel.placed wrapping absent'],
     ],
@@ -238,7 +318,11 @@ describe('is told, and breaks nothing', () => {
       { rights: { write: { buyer: 'own', seller: true } } },
       ['New', 'right parcel.change seller', 'Wider: seller may do it always, and might never.'],
     ],
-    ['another scope', { rights: { withdraw: { scope: 'send', buyer: 'own' } } }, ['Warnings', 'right parcel.withdraw scope']],
+    [
+      'another scope',
+      { rights: { withdraw: { scope: 'send', buyer: 'own' } } },
+      ['Warnings', 'right parcel.withdraw scope'],
+    ],
     [
       'an event that does more',
       { events: { sent: { sets: { status: 'sent', wrapping: 'gift' } } } },
@@ -289,8 +373,14 @@ test.each<[string, object, object, readonly string[]]>([
 
 test('an earlier version breaks what was recorded since', async () => {
   await call(shop({ events: { sent: carrying } }), 'record');
-  const { exit, output } = await call(shop({ events: { sent: { sets: { status: 'sent' }, carries: ['thing'] } } }), 'check');
-  expect([exit, output]).toEqual([1, expect.stringContaining('Its version was 2 and is 1: what was recorded since cannot be read.')]);
+  const { exit, output } = await call(
+    shop({ events: { sent: { sets: { status: 'sent' }, carries: ['thing'] } } }),
+    'check',
+  );
+  expect([exit, output]).toEqual([
+    1,
+    expect.stringContaining('Its version was 2 and is 1: what was recorded since cannot be read.'),
+  ]);
 });
 
 const BROKEN: Change = { events: { withdrawn: undefined }, commands: { withdraw: undefined } };
@@ -298,21 +388,35 @@ const BROKEN: Change = { events: { withdrawn: undefined }, commands: { withdraw:
 test('a break is recorded only where all of it is accepted, with the reason', async () => {
   await record(SHOP);
   const before = await readFile(join(folder, 'events.json'), 'utf8');
-  const refused = await call(shop(BROKEN), 'record', '--accept', 'event parcel.withdrawn', '--reason', 'Nobody withdraws');
+  const refused = await call(
+    shop(BROKEN),
+    'record',
+    '--accept',
+    'event parcel.withdrawn',
+    '--reason',
+    'Nobody withdraws',
+  );
   expect(refused).toMatchObject({ exit: 1, complaint: expect.stringContaining('Nothing was recorded') });
   expect(await readFile(join(folder, 'events.json'), 'utf8')).toBe(before);
-  const accept = ['event parcel.withdrawn', 'operation DELETE /parcels/{parcelId}', 'graphql Mutation.withdrawParcel'].flatMap((what) => [
-    '--accept',
-    what,
-  ]);
+  const accept = [
+    'event parcel.withdrawn',
+    'operation DELETE /parcels/{parcelId}',
+    'graphql Mutation.withdrawParcel',
+  ].flatMap((what) => ['--accept', what]);
   expect(await call(shop(BROKEN), 'record', ...accept)).toMatchObject({
     exit: 64,
     complaint: expect.stringContaining('--accept needs --reason'),
   });
-  expect(await call(shop(BROKEN), 'record', ...accept, '--reason', 'Nobody withdraws')).toMatchObject({ exit: 0 });
+  expect(await call(shop(BROKEN), 'record', ...accept, '--reason', 'Nobody withdraws')).toMatchObject({
+    exit: 0,
+  });
   expect(await call(shop(BROKEN), 'check', '--exact')).toMatchObject({ exit: 0 });
   const accepted = JSON.parse(await readFile(join(folder, 'accepted.json'), 'utf8'));
-  expect(accepted).toContainEqual({ what: 'event parcel.withdrawn', says: 'The type of event is gone.', reason: 'Nobody withdraws' });
+  expect(accepted).toContainEqual({
+    what: 'event parcel.withdrawn',
+    says: 'The type of event is gone.',
+    reason: 'Nobody withdraws',
+  });
   expect(accepted).toHaveLength(3);
 });
 
@@ -329,7 +433,9 @@ test('what is recorded is shown, and warnings again after the counts', async () 
   await record(SHOP);
   const { exit, output } = await call(shop({ rights: { read: { buyer: 'own' } } }), 'record');
   expect(exit).toBe(0);
-  expect(output.split(/ records \d+ types/).map((part) => part.includes('right parcel.read seller'))).toEqual([true, true]);
+  expect(output.split(/ records \d+ types/).map((part) => part.includes('right parcel.read seller'))).toEqual(
+    [true, true],
+  );
 });
 
 test.each(['event', 'graphql ', 'operation DELETE'])('%s would accept too much', async (accept) => {
@@ -340,8 +446,18 @@ test.each(['event', 'graphql ', 'operation DELETE'])('%s would accept too much',
 
 test('what breaks nothing cannot be accepted, and words are whole', async () => {
   await record(SHOP);
-  const { exit, complaint } = await call(shop(BROKEN), 'record', '--accept', 'event parcel.with', '--reason', 'Because');
-  expect([exit, complaint]).toEqual([1, expect.stringContaining('Nothing that breaks the contract is called “event parcel.with”')]);
+  const { exit, complaint } = await call(
+    shop(BROKEN),
+    'record',
+    '--accept',
+    'event parcel.with',
+    '--reason',
+    'Because',
+  );
+  expect([exit, complaint]).toEqual([
+    1,
+    expect.stringContaining('Nothing that breaks the contract is called “event parcel.with”'),
+  ]);
 });
 
 test('the contract of another domain, half of one, and one that was merged badly are refused', async () => {
@@ -351,25 +467,40 @@ test('the contract of another domain, half of one, and one that was merged badly
     complaint: `${folder} has the contract of shop, and this is helpdesk: name a folder of its own with --contract.`,
   });
   await writeFile(join(folder, 'rights.json'), '<<<<<<< HEAD');
-  expect(await call(SHOP, 'check')).toMatchObject({ exit: 1, complaint: expect.stringContaining('rights.json cannot be read') });
+  expect(await call(SHOP, 'check')).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining('rights.json cannot be read'),
+  });
   await rm(join(folder, 'rights.json'));
-  expect(await call(SHOP, 'record')).toMatchObject({ exit: 1, complaint: expect.stringContaining('rights.json is not there') });
+  expect(await call(SHOP, 'record')).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining('rights.json is not there'),
+  });
 });
 
-test.each(['events.json', 'operations.json', 'rights.json'])('%s without what belongs in it is refused', async (file) => {
-  await record(SHOP);
-  for (const text of ['null', '{}', '[]']) {
-    await writeFile(join(folder, file), text);
-    const { exit, complaint } = await call(SHOP, 'check');
-    expect([exit, complaint]).toEqual([1, expect.stringMatching(`${file} cannot be read: .*Take it from version control again\\.$`)]);
-  }
-});
+test.each(['events.json', 'operations.json', 'rights.json'])(
+  '%s without what belongs in it is refused',
+  async (file) => {
+    await record(SHOP);
+    for (const text of ['null', '{}', '[]']) {
+      await writeFile(join(folder, file), text);
+      const { exit, complaint } = await call(SHOP, 'check');
+      expect([exit, complaint]).toEqual([
+        1,
+        expect.stringMatching(`${file} cannot be read: .*Take it from version control again\\.$`),
+      ]);
+    }
+  },
+);
 
 test('what a later release recorded is refused, and a contract without its format is read', async () => {
   await record(SHOP);
   const { format, ...rights } = JSON.parse(await readFile(join(folder, 'rights.json'), 'utf8'));
   await writeFile(join(folder, 'rights.json'), JSON.stringify({ ...rights, format: format + 1 }));
-  expect(await call(SHOP, 'check')).toMatchObject({ exit: 1, complaint: expect.stringContaining('a later release recorded it') });
+  expect(await call(SHOP, 'check')).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining('a later release recorded it'),
+  });
   await writeFile(join(folder, 'rights.json'), JSON.stringify(rights));
   expect(await call(SHOP, 'check')).toMatchObject({ exit: 0, complaint: '' });
 });
@@ -378,14 +509,21 @@ test('reasons that cannot be read are found before anything is recorded', async 
   await record(SHOP);
   const before = await readFile(join(folder, 'events.json'), 'utf8');
   await writeFile(join(folder, 'accepted.json'), '{}');
-  const accept = ['event parcel.withdrawn', 'operation DELETE /parcels/{parcelId}', 'graphql Mutation.withdrawParcel'].flatMap((what) => [
-    '--accept',
-    what,
-  ]);
+  const accept = [
+    'event parcel.withdrawn',
+    'operation DELETE /parcels/{parcelId}',
+    'graphql Mutation.withdrawParcel',
+  ].flatMap((what) => ['--accept', what]);
   const { exit, complaint } = await call(shop(BROKEN), 'record', ...accept, '--reason', 'Nobody withdraws');
   expect([exit, complaint]).toEqual([1, expect.stringContaining('accepted.json cannot be read')]);
   expect(await readFile(join(folder, 'events.json'), 'utf8')).toBe(before);
-  expect((await readdir(folder)).sort()).toEqual(['accepted.json', 'events.json', 'operations.json', 'rights.json', 'schema.graphql']);
+  expect((await readdir(folder)).sort()).toEqual([
+    'accepted.json',
+    'events.json',
+    'operations.json',
+    'rights.json',
+    'schema.graphql',
+  ]);
 });
 
 const withNew = (kind: string, graphql?: string): Domain => {

@@ -26,14 +26,18 @@ export const domainCheck: Command = {
   examples: ['domain check', 'domain check --exact', 'domain check --contract examples/expenses/contract'],
   async run(given, terminal) {
     const { folder, recorded, now } = readBoth(given, terminal);
-    if (recorded === undefined) throw new StartRefused(`There is no contract in ${folder} yet: npm run annals -- domain record writes it.`);
+    if (recorded === undefined)
+      throw new StartRefused(
+        `There is no contract in ${folder} yet: npm run annals -- domain record writes it.`,
+      );
     const findings = compareContracts(recorded.contract, now);
     await tell(terminal, findings);
     const broken = findings.filter(({ weight }) => weight === 'breaks').length;
     if (broken > 0) throw new StartRefused(refusalOf(broken, folder));
     const others = findings.length > 0 ? [] : otherDifferences(recorded, now);
     for (const line of others.slice(0, SHOWN_MAX)) await terminal.write(line);
-    if (findings.length + others.length === 0) return terminal.write(`The domain is as ${folder} records it.`);
+    if (findings.length + others.length === 0)
+      return terminal.write(`The domain is as ${folder} records it.`);
     const outcome = `Nothing breaks the contract in ${folder}, but not all of it is recorded: npm run annals -- domain record records it.`;
     if (given.flags.has('exact')) throw new StartRefused(outcome);
     await terminal.write(outcome);
@@ -48,7 +52,9 @@ export const readBoth = ({ values }: Given, { domain }: Terminal) => {
   const recorded = readRecorded(folder);
   const name = recorded?.contract.rights.domain;
   if (name !== undefined && name !== domain.name)
-    throw new StartRefused(`${folder} has the contract of ${name}, and this is ${domain.name}: name a folder of its own with --contract.`);
+    throw new StartRefused(
+      `${folder} has the contract of ${name}, and this is ${domain.name}: name a folder of its own with --contract.`,
+    );
   return { folder, recorded, now: contractOf(domain) };
 };
 
@@ -59,7 +65,9 @@ export const refusalOf = (broken: number, folder: string): string =>
 /** Texts, examples and the order of things, that no client depends on. */
 const otherDifferences = ({ files }: Recorded, now: Contract): readonly string[] =>
   Object.entries(filesOf(now)).flatMap(([file, text]) =>
-    files[file] === text ? [] : differencesOf(file, files[file] ?? '', text).map((line) => `${file}: ${line}`),
+    files[file] === text
+      ? []
+      : differencesOf(file, files[file] ?? '', text).map((line) => `${file}: ${line}`),
   );
 
 const TITLES = { breaks: 'Breaks', warns: 'Warnings', adds: 'New' } as const;

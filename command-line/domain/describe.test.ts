@@ -50,7 +50,8 @@ test('tells what follows from the declaration of an aggregate', async () => {
 });
 
 test('tells of limits, and of what is unique', async () => {
-  const linesOf = async (aggregate: string) => (await call(lending, aggregate)).output.split('\n').map((line) => line.trim());
+  const linesOf = async (aggregate: string) =>
+    (await call(lending, aggregate)).output.split('\n').map((line) => line.trim());
   expect(await linesOf('loan')).toEqual(
     expect.arrayContaining([
       'at most 3 with the same borrower, while its status is open, or loan_open_full',
@@ -64,9 +65,13 @@ test('tells of lists, timers, and what code does', async () => {
   const claim = (await call(expenses, 'claim')).output;
   expect(claim).toContain('items: list of at most 5, each with itemId, category, amount, note');
   expect(claim).toContain('total: integer, at first 0, follows from its items');
-  expect(claim).toMatch(/claim\.itemAdded +v1 +adds items +claimId, employeeId, itemId, category, amount, note, rank; sealed: note/);
+  expect(claim).toMatch(
+    /claim\.itemAdded +v1 +adds items +claimId, employeeId, itemId, category, amount, note, rank; sealed: note/,
+  );
   expect(claim).toContain('primary key (claim_id, id)');
-  expect(claim).toContain('items.note: under the key of employeeId, in claim.itemAdded, claim.itemChanged, claim_items.note');
+  expect(claim).toContain(
+    'items.note: under the key of employeeId, in claim.itemAdded, claim.itemChanged, claim_items.note',
+  );
   const { output } = await call(requests, 'request');
   expect(output).toContain(
     'breach: breach, 40 hours after request.asked, unless its status is solved, paused as long as its status is waiting',
@@ -76,10 +81,15 @@ test('tells of lists, timers, and what code does', async () => {
 
 test('tells of the whole domain, also as JSON', async () => {
   const { output } = await call(helpdesk);
-  expect(output).toMatch(/^helpdesk\n {2}roles: anonymous, customer, agent, admin; who signs up becomes customer\n {2}scopes: read:users/);
+  expect(output).toMatch(
+    /^helpdesk\n {2}roles: anonymous, customer, agent, admin; who signs up becomes customer\n {2}scopes: read:users/,
+  );
   const { output: json } = await call(helpdesk, '--json');
   const { domain, aggregates } = JSON.parse(json);
-  expect([domain, aggregates.map(({ name }: { name: string }) => name)]).toEqual(['helpdesk', ['user', 'ticket']]);
+  expect([domain, aggregates.map(({ name }: { name: string }) => name)]).toEqual([
+    'helpdesk',
+    ['user', 'ticket'],
+  ]);
   expect(aggregates[1].rights).toContainEqual({
     right: 'ticket.solve',
     scope: 'solve:tickets',
@@ -92,7 +102,10 @@ test('an aggregate that is not there is refused', async () => {
     exit: 64,
     complaint: expect.stringContaining('there is no aggregate “tickte”; did you mean “ticket”?'),
   });
-  expect(await call(helpdesk, 'invoice')).toMatchObject({ exit: 64, complaint: expect.stringContaining('there are user, ticket') });
+  expect(await call(helpdesk, 'invoice')).toMatchObject({
+    exit: 64,
+    complaint: expect.stringContaining('there are user, ticket'),
+  });
 });
 
 test('tells what follows from the declaration of a view', async () => {
@@ -116,6 +129,8 @@ test('tells what follows from the declaration of a view', async () => {
     'primary key (team_id)',
   ])
     expect(lines).toContain(line);
-  expect((await call(spendingDomain)).output).toContain('\nasking\n  a view by employee (user), category (choice)');
+  expect((await call(spendingDomain)).output).toContain(
+    '\nasking\n  a view by employee (user), category (choice)',
+  );
   expect((await call(spendingDomain, 'spendin')).complaint).toContain('did you mean “spending”?');
 });

@@ -6,7 +6,9 @@ import { operationsOf } from '#shared/rest/operations.ts';
 /** What asks for a right to it. */
 export const operationsTo = (domain: Domain, { name }: Kind) =>
   Object.entries(operationsOf(domain)).flatMap(([id, { method, path, right, summary }]) =>
-    right?.startsWith(`${name}.`) ? [{ id, method, path, scope: policyOf(domain).rights.get(right)?.scope, summary }] : [],
+    right?.startsWith(`${name}.`)
+      ? [{ id, method, path, scope: policyOf(domain).rights.get(right)?.scope, summary }]
+      : [],
   );
 
 /** How a table is made, by its lines. */

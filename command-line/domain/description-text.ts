@@ -6,17 +6,40 @@ export const textOf = ({ domain, roles, signUp, scopes, aggregates, views }: Dom
   [
     ...(aggregates.length + views.length === 1
       ? []
-      : [[domain, ...indented([`roles: ${roles.join(', ')}; who signs up becomes ${signUp}`, `scopes: ${scopes.join(', ')}`])].join('\n')]),
+      : [
+          [
+            domain,
+            ...indented([
+              `roles: ${roles.join(', ')}; who signs up becomes ${signUp}`,
+              `scopes: ${scopes.join(', ')}`,
+            ]),
+          ].join('\n'),
+        ]),
     ...aggregates.map(textOfAggregate),
     ...views.map(textOfView),
   ].join('\n\n');
 
-const textOfView = ({ name, says, key, values, shares, operations, queries, rights, tables }: ViewDescription): string =>
+const textOfView = ({
+  name,
+  says,
+  key,
+  values,
+  shares,
+  operations,
+  queries,
+  rights,
+  tables,
+}: ViewDescription): string =>
   [
     says === undefined ? name : `${name}: ${says}`,
     ...indented([
       `a view by ${key.map((each) => (each.name === each.kind ? each.name : `${each.name} (${each.kind})`)).join(', ')}`,
-      ...part('Values', columnsOf(values.map(({ name: value, kind, of }) => [value, of === undefined ? kind : `${kind} ${of}`]))),
+      ...part(
+        'Values',
+        columnsOf(
+          values.map(({ name: value, kind, of }) => [value, of === undefined ? kind : `${kind} ${of}`]),
+        ),
+      ),
       ...part('Shares', columnsOf(shares.map(({ event, by, does }) => [event, `by ${by}`, does]))),
       ...operationLines(operations),
       ...part(
@@ -29,7 +52,10 @@ const textOfView = ({ name, says, key, values, shares, operations, queries, righ
   ].join('\n');
 
 const operationLines = (operations: AggregateDescription['operations']): readonly string[] =>
-  part('Operations', columnsOf(operations.map(({ method, path, scope = '', id }) => [method, path, scope, id])));
+  part(
+    'Operations',
+    columnsOf(operations.map(({ method, path, scope = '', id }) => [method, path, scope, id])),
+  );
 
 const tableParts = (tables: AggregateDescription['tables']): readonly string[] =>
   part(
@@ -62,7 +88,9 @@ const textOfAggregate = (aggregate: AggregateDescription): string => {
       ...tableParts(aggregate.tables),
       ...part(
         'Reactions',
-        aggregate.reactions.map(({ to, runs, ...only }) => `to ${to}: ${runs}${'if' in only ? ` if ${only.if}` : ''}`),
+        aggregate.reactions.map(
+          ({ to, runs, ...only }) => `to ${to}: ${runs}${'if' in only ? ` if ${only.if}` : ''}`,
+        ),
       ),
       ...part('Limits', aggregate.limits.map(limitLine)),
       ...part('Timers', aggregate.timers.map(timerLine)),
@@ -72,13 +100,16 @@ const textOfAggregate = (aggregate: AggregateDescription): string => {
 };
 
 const indented = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);
-const part = (title: string, lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : [title, ...indented(lines)]);
+const part = (title: string, lines: readonly string[]): readonly string[] =>
+  lines.length === 0 ? [] : [title, ...indented(lines)];
 
 const GAP = 2;
 
 /** Each column as wide as its widest cell. */
 const columnsOf = (rows: readonly (readonly string[])[]): readonly string[] => {
-  const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)) + GAP);
+  const widths = (rows[0] ?? []).map(
+    (_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)) + GAP,
+  );
   return rows.map((row) =>
     row
       .map((cell, index) => cell.padEnd(widths[index] ?? 0))
@@ -88,7 +119,8 @@ const columnsOf = (rows: readonly (readonly string[])[]): readonly string[] => {
 };
 
 const fieldLine = (field: AggregateDescription['fields'][number]): string => {
-  if ('items' in field) return `${field.name}: list of at most ${field.max}, each with ${[field.id, ...field.items].join(', ')}`;
+  if ('items' in field)
+    return `${field.name}: list of at most ${field.max}, each with ${[field.id, ...field.items].join(', ')}`;
   const { name, kind, target, values, initial } = field;
   const more = [
     ...(values === undefined ? [] : [values.join(' | ')]),
@@ -113,7 +145,12 @@ const eventRow = (event: AggregateDescription['events'][number]): readonly strin
     ...(upcastsFrom.length === 0 ? [] : [`read from version ${upcastsFrom.join(', ')}`]),
     ...(internal ? ['internal'] : []),
   ];
-  return [type, `v${version}`, list === undefined ? effect : `${effect} ${list}`, [data.join(', '), ...more].join('; ')];
+  return [
+    type,
+    `v${version}`,
+    list === undefined ? effect : `${effect} ${list}`,
+    [data.join(', '), ...more].join('; '),
+  ];
 };
 
 const timerLine = ({ name, after, wait, runs, ...only }: AggregateDescription['timers'][number]): string =>
@@ -124,5 +161,11 @@ const timerLine = ({ name, after, wait, runs, ...only }: AggregateDescription['t
     ...('pause' in only ? [`paused as long as ${only.pause}`] : []),
   ].join(', ');
 
-const personalLine = ({ field, keyOf, events, columns, ...only }: AggregateDescription['personal'][number]): string =>
+const personalLine = ({
+  field,
+  keyOf,
+  events,
+  columns,
+  ...only
+}: AggregateDescription['personal'][number]): string =>
   `${field}: under the key of ${keyOf}, in ${[...events, ...columns].join(', ')}${'erased' in only ? `; then “${only.erased}”` : ''}`;

@@ -12,10 +12,21 @@ export type ViewDescription = ReturnType<typeof describeView>;
 export const describeView = (domain: Domain, view: ViewInfo) => ({
   name: view.name,
   says: view.says,
-  key: Object.entries(view.key).map(([name, def]) => ({ name, kind: def.kind === 'ref' ? targetOf(def) : def.kind })),
-  values: Object.entries(view.values).map(([name, { kind, def }]) => ({ name, kind, ...(kind === 'latest' && { of: def.kind }) })),
+  key: Object.entries(view.key).map(([name, def]) => ({
+    name,
+    kind: def.kind === 'ref' ? targetOf(def) : def.kind,
+  })),
+  values: Object.entries(view.values).map(([name, { kind, def }]) => ({
+    name,
+    kind,
+    ...(kind === 'latest' && { of: def.kind }),
+  })),
   shares: view.shares.flatMap(({ kind, by, on }) =>
-    Object.entries(on).map(([event, effect]) => ({ event: `${kind}.${event}`, by: Object.values(by).join(', '), does: doingOf(effect) })),
+    Object.entries(on).map(([event, effect]) => ({
+      event: `${kind}.${event}`,
+      by: Object.values(by).join(', '),
+      does: doingOf(effect),
+    })),
   ),
   operations: operationsTo(domain, view.asked),
   queries: viewSourcesOf(domain)

@@ -28,7 +28,9 @@ export const describeDomain = (domain: Domain, only?: Kind | ViewInfo) => ({
   aggregates: Object.values(domain.kinds)
     .filter((kind) => only === undefined || kind === only)
     .map((kind) => describeAggregate(domain, kind)),
-  views: domain.views.filter((view) => only === undefined || view === only).map((view) => describeView(domain, view)),
+  views: domain.views
+    .filter((view) => only === undefined || view === only)
+    .map((view) => describeView(domain, view)),
 });
 
 const describeAggregate = (domain: Domain, kind: Kind) => ({
@@ -84,14 +86,19 @@ const graphqlOf = (domain: Domain, kind: Kind) => {
   const textsOf = (lines: readonly (readonly [string, string])[]) => lines.map(([, text]) => text);
   return {
     type: kind.type,
-    fields: isObjectType(type) ? Object.values(type.getFields()).map(({ name, type: of }) => `${name}: ${of}`) : [],
+    fields: isObjectType(type)
+      ? Object.values(type.getFields()).map(({ name, type: of }) => `${name}: ${of}`)
+      : [],
     queries: textsOf(queriesOf(source)),
     mutations: textsOf(mutationsOf(source)),
     subscriptions: textsOf(subscriptionsOf(source)),
   };
 };
 
-const describeEvent = (domain: Domain, { type, version, effect, list, sets, upcast, internal, says }: EventInfo) => {
+const describeEvent = (
+  domain: Domain,
+  { type, version, effect, list, sets, upcast, internal, says }: EventInfo,
+) => {
   const { schema, personal } = catalogueOf(domain).find(type) ?? {};
   const { properties = {}, required = [] } = schema === undefined ? {} : z.toJSONSchema(schema);
   return {
@@ -127,9 +134,14 @@ export const describeReactions = (
   ...Object.keys(kind.react).map((event) => ({ to: event, runs: 'code' })),
 ];
 
-export const describeTimers = (domain: Domain, kind: Kind) => Object.values(kind.timers).map((timer) => describeTimer(domain, kind, timer));
+export const describeTimers = (domain: Domain, kind: Kind) =>
+  Object.values(kind.timers).map((timer) => describeTimer(domain, kind, timer));
 
-const describeTimer = (domain: Domain, kind: Kind, { name, after, waitMs, run, while: during, unless, pause }: TimerInfo) => ({
+const describeTimer = (
+  domain: Domain,
+  kind: Kind,
+  { name, after, waitMs, run, while: during, unless, pause }: TimerInfo,
+) => ({
   name,
   after,
   wait: waitOf(waitMs),
@@ -143,7 +155,10 @@ const UNITS_MS = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1_0
 
 /** In the largest unit of which it is a whole number. */
 const waitOf = (waitMs: number): string => {
-  const [unit, unitMs] = Object.entries(UNITS_MS).find(([, each]) => waitMs % each === 0) ?? ['millisecond', 1];
+  const [unit, unitMs] = Object.entries(UNITS_MS).find(([, each]) => waitMs % each === 0) ?? [
+    'millisecond',
+    1,
+  ];
   const count = waitMs / unitMs;
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 };
@@ -157,13 +172,17 @@ const personalOf = (domain: Domain, kind: Kind) => {
     const def = fields[field ?? ''];
     const holding = Object.values(kind.events).flatMap((event) => {
       const sealed = event.list?.name === list ? catalogue.find(event.type)?.personal : undefined;
-      return sealed?.fields.includes(wire(field ?? '', def)) ? [{ type: event.type, keyOf: sealed.subject }] : [];
+      return sealed?.fields.includes(wire(field ?? '', def))
+        ? [{ type: event.type, keyOf: sealed.subject }]
+        : [];
     });
     return {
       field: path,
       keyOf: holding[0]?.keyOf,
       events: holding.map(({ type }) => type),
-      columns: [column(field ?? '', def), ...(def?.search === undefined ? [] : ['search'])].map((each) => `${table}.${each}`),
+      columns: [column(field ?? '', def), ...(def?.search === undefined ? [] : ['search'])].map(
+        (each) => `${table}.${each}`,
+      ),
       ...(def?.personal?.erased !== undefined && { erased: def.personal.erased }),
     };
   });

@@ -17,22 +17,34 @@ export const domainNginx: Command = {
 
 /** Two locations name what a domain has; all others are the kernel’s. */
 export const nginxFor = (domain: Domain): string => {
-  const files = ofAggregates(domain).flatMap(([, { path, use }]) => (use.does === 'putFile' ? [patternOf(path)] : []));
-  const written = new Set(resourcesOf(domain).flatMap(({ path, role }) => (role === 'command' ? [path.split('/', 2)[1] ?? ''] : [])));
+  const files = ofAggregates(domain).flatMap(([, { path, use }]) =>
+    use.does === 'putFile' ? [patternOf(path)] : [],
+  );
+  const written = new Set(
+    resourcesOf(domain).flatMap(({ path, role }) =>
+      role === 'command' ? [path.split('/', 2)[1] ?? ''] : [],
+    ),
+  );
   const conf = readFileSync(TEMPLATE, 'utf8');
   const ofResources = withLocation(conf, 'Resources', `^(?:/api)?/${anyOf([...written])}(?:/|$)`);
-  return withLocation(ofResources, 'Pictures', files.length === 0 ? NOWHERE : `^(?:/api)?/${anyOf(files)}/?$`);
+  return withLocation(
+    ofResources,
+    'Pictures',
+    files.length === 0 ? NOWHERE : `^(?:/api)?/${anyOf(files)}/?$`,
+  );
 };
 
 /** Fits nothing. */
 const NOWHERE = '(?!)';
 
 const patternOf = (path: string): string => path.slice(1).replaceAll(/\{\w+\}/g, '[^/]+');
-const anyOf = (patterns: readonly string[]): string => (patterns.length === 1 ? (patterns[0] ?? '') : `(?:${patterns.join('|')})`);
+const anyOf = (patterns: readonly string[]): string =>
+  patterns.length === 1 ? (patterns[0] ?? '') : `(?:${patterns.join('|')})`;
 
 /** The location that such words introduce, for other paths. */
 const withLocation = (conf: string, words: string, pattern: string): string => {
   const location = new RegExp(`(?<=\\n *# ${words}\\b.*\\n *location ~\\* )\\S+(?= \\{)`);
-  if (!location.test(conf)) throw new Error(`deploy/nginx.conf has no location that is introduced by “${words}”`);
+  if (!location.test(conf))
+    throw new Error(`deploy/nginx.conf has no location that is introduced by “${words}”`);
   return conf.replace(location, () => pattern);
 };

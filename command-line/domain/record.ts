@@ -8,7 +8,8 @@ import { type Accepted, writeRecorded } from './contract/recorded.ts';
 
 export const domainRecord: Command = {
   name: 'domain record',
-  summary: 'Records the contract of the domain in files for version control. Breaking changes must be accepted by name.',
+  summary:
+    'Records the contract of the domain in files for version control. Breaking changes must be accepted by name.',
   positionals: [],
   options: {
     contract: CONTRACT_OPTION,
@@ -16,9 +17,14 @@ export const domainRecord: Command = {
       type: 'string',
       multiple: true,
       placeholder: '<what>',
-      description: 'Lets a change through that breaks the contract, by the words under it, or all that begin with these.',
+      description:
+        'Lets a change through that breaks the contract, by the words under it, or all that begin with these.',
     },
-    reason: { type: 'string', placeholder: '<why>', description: 'Why it is let through; it is kept with the contract.' },
+    reason: {
+      type: 'string',
+      placeholder: '<why>',
+      description: 'Why it is let through; it is kept with the contract.',
+    },
   },
   examples: ['domain record', `domain record --accept 'event {change}' --reason 'Nobody but us reads it'`],
   async run(given, terminal) {
@@ -44,12 +50,18 @@ type Acceptance = { readonly accepted: readonly Accepted[]; readonly left: reado
 const acceptance = ({ values }: Given, breaking: readonly Finding[]): Acceptance => {
   const wanted = values.get('accept') ?? [];
   const [reason] = values.get('reason') ?? [];
-  if (wanted.length > 0 && !reason?.trim()) throw new UsageError('--accept needs --reason: why it is let through');
+  if (wanted.length > 0 && !reason?.trim())
+    throw new UsageError('--accept needs --reason: why it is let through');
   const broad = wanted.find((each) => BROAD.test(each.trim()));
-  if (broad !== undefined) throw new UsageError(`--accept “${broad}” accepts too much: name the event, operation, field or right too`);
+  if (broad !== undefined)
+    throw new UsageError(
+      `--accept “${broad}” accepts too much: name the event, operation, field or right too`,
+    );
   const idle = wanted.find((each) => !breaking.some(({ what }) => isMeant(what, each)));
   if (idle !== undefined)
-    throw new StartRefused(`Nothing that breaks the contract is called “${idle}”: npm run annals -- domain check lists it.`);
+    throw new StartRefused(
+      `Nothing that breaks the contract is called “${idle}”: npm run annals -- domain check lists it.`,
+    );
   const isAccepted = ({ what }: Finding): boolean => wanted.some((each) => isMeant(what, each));
   return {
     accepted: breaking.filter(isAccepted).map(({ what, says }) => ({ what, says, reason: reason ?? '' })),

@@ -13,10 +13,16 @@ export const domainRename: Command = {
   async run({ positionals: [from = ''] }, terminal) {
     const { name } = terminal.domain;
     await using installation = await openInstallation(terminal, { mayBeOfAnother: true });
-    await using pool = openPool({ url: installation.databaseUrl, applicationName: 'annals', connectionsMax: 1 });
+    await using pool = openPool({
+      url: installation.databaseUrl,
+      applicationName: 'annals',
+      connectionsMax: 1,
+    });
     const served = await readServedDomain(pool);
-    if (served === undefined) throw new StartRefused('No domain was started on this data yet: start it, and its name is kept.');
-    if (!(await renameServedDomain(pool, { from, to: name }))) throw new StartRefused(`The data here is of ${served}, and not of ${from}.`);
+    if (served === undefined)
+      throw new StartRefused('No domain was started on this data yet: start it, and its name is kept.');
+    if (!(await renameServedDomain(pool, { from, to: name })))
+      throw new StartRefused(`The data here is of ${served}, and not of ${from}.`);
     await terminal.write(
       `The data of ${from} is that of ${name} from now on. Processes that are running go on; start them anew under the new name.`,
     );

@@ -9,7 +9,10 @@ import { policyOf } from '#shared/policy.ts';
 import { type Alternatives, alternativesOf } from './alternatives.ts';
 
 /** Who has a right: by the roles that have it at all, the conditions of which any is enough. */
-export type RightReport = { readonly scope: string; readonly by: Readonly<Record<string, readonly string[]>> };
+export type RightReport = {
+  readonly scope: string;
+  readonly by: Readonly<Record<string, readonly string[]>>;
+};
 
 /** Who may do what, by operation: those of the aggregates first, then those of the kernel. */
 export const rightsReportOf = (domain: Domain): Readonly<Record<string, RightReport>> =>
@@ -29,7 +32,9 @@ export const compositesOf = (domain: Domain): Readonly<Record<string, Alternativ
       [...byRole.values()].flatMap((reach) =>
         [...reach].flatMap((each) => {
           const [words, alternatives] = [wordsOf(each), alternativesOf(each)];
-          return each.op === 'const' || isDeepStrictEqual(alternatives, [[words]]) ? [] : [[words, alternatives] as const];
+          return each.op === 'const' || isDeepStrictEqual(alternatives, [[words]])
+            ? []
+            : [[words, alternatives] as const];
         }),
       ),
     ),
@@ -38,7 +43,9 @@ export const compositesOf = (domain: Domain): Readonly<Record<string, Alternativ
 /** By which right each personal field is read: that of its own, or that of the aggregate. */
 export const personalReadsOf = (domain: Domain): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.values(domain.kinds).flatMap((kind) => personalFieldsOf(kind).map((field) => [`${kind.name}.${field}`, readerOf(kind, field)])),
+    Object.values(domain.kinds).flatMap((kind) =>
+      personalFieldsOf(kind).map((field) => [`${kind.name}.${field}`, readerOf(kind, field)]),
+    ),
   );
 
 /** What rights to parts are to: fields, lists, and of some items of a list which. */
@@ -47,7 +54,10 @@ export const partsReportOf = (domain: Domain): Readonly<Record<string, readonly 
     Object.values(domain.kinds).flatMap((kind) =>
       partRightsOf(kind).map(({ name, fields, items }) => [
         operationOf(kind, name),
-        [...fields, ...items.map(({ list, of }) => (of === always ? list.name : `${list.name} if ${wordsOf(of)}`))],
+        [
+          ...fields,
+          ...items.map(({ list, of }) => (of === always ? list.name : `${list.name} if ${wordsOf(of)}`)),
+        ],
       ]),
     ),
   );
@@ -64,7 +74,8 @@ export const personalFieldsOf = ({ fields, lists }: Kind): readonly string[] => 
 const readerOf = (kind: Kind, field: string): string => {
   const [list] = field.split('.');
   const part = partRightsOf(kind).find(
-    ({ fields, items }) => fields.includes(field) || items.some((each) => each.list.name === list && each.of === always),
+    ({ fields, items }) =>
+      fields.includes(field) || items.some((each) => each.list.name === list && each.of === always),
   );
   return operationOf(kind, part?.name ?? 'read');
 };
@@ -88,7 +99,11 @@ export const rightSentencesOf = (domain: Domain, kind: Kind): readonly RightSent
     if (groups.size === 0) return [{ right, scope, says: `Nobody may ${deed}.` }];
     return [...groups].map(([conditions, having]) => {
       const roles = capital(LIST.format(having.map(([role]) => role)));
-      return { right, scope, says: `${roles} may ${deed}${conditions === 'always' ? '' : ` if ${conditions}`}${only}.` };
+      return {
+        right,
+        scope,
+        says: `${roles} may ${deed}${conditions === 'always' ? '' : ` if ${conditions}`}${only}.`,
+      };
     });
   });
 };

@@ -17,7 +17,8 @@ const PAGE = 100;
 
 export const events: Command = {
   name: 'events',
-  summary: 'Prints the latest events of the running installation, as the console shows them; --follow continues with new ones.',
+  summary:
+    'Prints the latest events of the running installation, as the console shows them; --follow continues with new ones.',
   positionals: [],
   options: {
     follow: { type: 'boolean', description: 'Goes on with new events, until Ctrl+C.' },
@@ -27,8 +28,16 @@ export const events: Command = {
       placeholder: '<type>',
       description: 'Only this type, or a pattern such as {kind}.*; may be given several times.',
     },
-    subject: { type: 'string', placeholder: '<item>', description: 'Only what happened to this, such as {kind}-42.' },
-    by: { type: 'string', placeholder: '<actor>', description: 'Only what they did: a user’s id, user:7001, or system:process-manager.' },
+    subject: {
+      type: 'string',
+      placeholder: '<item>',
+      description: 'Only what happened to this, such as {kind}-42.',
+    },
+    by: {
+      type: 'string',
+      placeholder: '<actor>',
+      description: 'Only what they did: a user’s id, user:7001, or system:process-manager.',
+    },
     'by-client': { type: 'string', placeholder: '<id>', description: 'Only what came by this OAuth client.' },
     request: {
       type: 'string',
@@ -36,12 +45,28 @@ export const events: Command = {
       description: 'Only what followed from one request: the correlation of its events.',
     },
     text: { type: 'string', placeholder: '<text>', description: 'Only events with this text in their data.' },
-    since: { type: 'string', placeholder: TIME_PLACEHOLDER, description: `Only what happened then or later: ${TIME_FORMS}.` },
-    until: { type: 'string', placeholder: TIME_PLACEHOLDER, description: 'Only what happened before; given alike.' },
-    limit: { type: 'string', placeholder: '<number>', description: `At most so many of those that are there (${LIMIT}).` },
+    since: {
+      type: 'string',
+      placeholder: TIME_PLACEHOLDER,
+      description: `Only what happened then or later: ${TIME_FORMS}.`,
+    },
+    until: {
+      type: 'string',
+      placeholder: TIME_PLACEHOLDER,
+      description: 'Only what happened before; given alike.',
+    },
+    limit: {
+      type: 'string',
+      placeholder: '<number>',
+      description: `At most so many of those that are there (${LIMIT}).`,
+    },
     ...REMOTE_OPTIONS,
   },
-  examples: ["events --type '{kind}.*' --follow", 'events --by 7001 --since 24h', 'events --subject {kind}-42 --json'],
+  examples: [
+    "events --type '{kind}.*' --follow",
+    'events --by 7001 --since 24h',
+    'events --subject {kind}-42 --json',
+  ],
   async run(given, terminal) {
     const query = filtersOf(given, terminal.domain);
     const span = { since: timeOf(given, 'since'), until: timeOf(given, 'until') };
@@ -51,10 +76,13 @@ export const events: Command = {
     await withRemote(given, terminal, async (remote) => {
       const show = printerOf(given, terminal);
       const now = isFollowed ? await cursorOfNow(remote) : undefined;
-      const latest = await remote.list<Event>('/events', { ...query, ...span, sort: '-cursor', limit: Math.min(limit, PAGE) }).take(limit);
+      const latest = await remote
+        .list<Event>('/events', { ...query, ...span, sort: '-cursor', limit: Math.min(limit, PAGE) })
+        .take(limit);
       for (const event of latest.toReversed()) await show(event);
       if (!isFollowed) return;
-      for await (const event of remote.follow({ ...query, after: latest[0]?.cursor ?? now })) await show(event as Event);
+      for await (const event of remote.follow({ ...query, after: latest[0]?.cursor ?? now }))
+        await show(event as Event);
     });
   },
 };
@@ -71,7 +99,8 @@ const filtersOf = (given: Given, domain: Domain) => {
   const one = (option: string): string | undefined => given.values.get(option)?.at(-1);
   const types = given.values.get('type');
   for (const type of types ?? [])
-    if (typesOf(catalogueOf(domain), type).length === 0) throw new UsageError(`--type: there is no event type “${type}”`);
+    if (typesOf(catalogueOf(domain), type).length === 0)
+      throw new UsageError(`--type: there is no event type “${type}”`);
   const by = one('by');
   return {
     types: types?.join(','),
@@ -85,5 +114,6 @@ const filtersOf = (given: Given, domain: Domain) => {
 
 const printerOf = ({ flags }: Given, terminal: Terminal) => {
   const paint = paintOf(terminal);
-  return (event: Event): Promise<void> => terminal.write(flags.has('json') ? JSON.stringify(event) : toldLine(event, paint));
+  return (event: Event): Promise<void> =>
+    terminal.write(flags.has('json') ? JSON.stringify(event) : toldLine(event, paint));
 };

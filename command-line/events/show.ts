@@ -10,7 +10,8 @@ import { toldLine } from './lines.ts';
 
 export const eventsShow: Command = {
   name: 'events show',
-  summary: 'Shows one event: who, when, by what request and because of what, its data, its place in the chain, and its deliveries.',
+  summary:
+    'Shows one event: who, when, by what request and because of what, its data, its place in the chain, and its deliveries.',
   positionals: ['<id>'],
   options: {
     trace: { type: 'boolean', description: 'Also all that followed from the same request.' },
@@ -24,10 +25,14 @@ export const eventsShow: Command = {
       } = given;
       if (!/^[0-9a-f-]{36}$/i.test(id)) throw new UsageError(`<id> must be that of an event, and is “${id}”`);
       const event = await remote.get<RecordedEvent>(`/events/${id}`);
-      const trace = given.flags.has('trace') ? await remote.get<EventTrace>(`/events/${id}/trace`) : undefined;
-      if (given.flags.has('json')) return terminal.write(JSON.stringify({ ...event, ...(trace && { trace }) }));
+      const trace = given.flags.has('trace')
+        ? await remote.get<EventTrace>(`/events/${id}/trace`)
+        : undefined;
+      if (given.flags.has('json'))
+        return terminal.write(JSON.stringify({ ...event, ...(trace && { trace }) }));
       const paint = paintOf(terminal);
-      for (const line of [...eventLines(event, paint), ...traceLines(trace, paint)]) await terminal.write(line);
+      for (const line of [...eventLines(event, paint), ...traceLines(trace, paint)])
+        await terminal.write(line);
     }),
 };
 
@@ -51,7 +56,9 @@ const eventLines = (event: RecordedEvent, paint: Paint): readonly string[] => {
     cursor,
   } = event;
   const row = (label: string, text: string | null | undefined): readonly string[] =>
-    text === null || text === undefined ? [] : [`${paint('soft', label.padEnd(LABEL_WIDTH))}${cellOf(text, Number.POSITIVE_INFINITY)}`];
+    text === null || text === undefined
+      ? []
+      : [`${paint('soft', label.padEnd(LABEL_WIDTH))}${cellOf(text, Number.POSITIVE_INFINITY)}`];
   return [
     paint('strong', cellOf(type)),
     ...row('ID', id),
@@ -85,7 +92,10 @@ const traceLines = (trace: EventTrace | undefined, paint: Paint): readonly strin
   if (trace === undefined) return [];
   return [
     '',
-    paint('strong', `From the same request: ${plural(trace.events.length, 'event')}${trace.truncated ? ', and more' : ''}`),
+    paint(
+      'strong',
+      `From the same request: ${plural(trace.events.length, 'event')}${trace.truncated ? ', and more' : ''}`,
+    ),
     ...trace.events.map((event) => toldLine(event as Event, paint)),
   ];
 };

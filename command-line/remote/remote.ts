@@ -33,7 +33,11 @@ export type Remote = {
 const LIMITS = { timeoutMs: 15_000, retryForMs: 5_000, attemptsMax: 4 };
 
 /** Does something with the running installation; what it refuses is one sentence. */
-export const withRemote = async (given: Given, terminal: Terminal, work: (remote: Remote) => Promise<void>): Promise<void> => {
+export const withRemote = async (
+  given: Given,
+  terminal: Terminal,
+  work: (remote: Remote) => Promise<void>,
+): Promise<void> => {
   const { url, token } = await readAccess(given, terminal);
   try {
     await work(openRemote(url, token, terminal.signal));
@@ -45,7 +49,10 @@ export const withRemote = async (given: Given, terminal: Terminal, work: (remote
 
 type Access = { readonly url: string; readonly token: Token };
 
-/** An access token of the environment, else the client that the options name, else the one that development begins with. */
+/**
+ * An access token of the environment, else the client that the options name, else the one that development
+ * begins with.
+ */
 export const readAccess = async (given: Given, terminal: Terminal): Promise<Access> => {
   const { ANNALS_TOKEN: token } = terminal.environment;
   if (token && !given.values.has('client')) return { url: await readUrl(given, terminal), token };
@@ -59,17 +66,23 @@ const openRemote = (url: string, token: Token, signal: AbortSignal): Remote => {
   return {
     url,
     get: async (path, query) => jsonIn(await read(path, query)),
-    list: (path, query) => listingOf(async (after) => pageIn(await read(path, { ...query, ...(after && { after }) }))),
-    write: (method, path, body) => client.request(method, path, body, { idempotencyKey: crypto.randomUUID() }),
+    list: (path, query) =>
+      listingOf(async (after) => pageIn(await read(path, { ...query, ...(after && { after }) }))),
+    write: (method, path, body) =>
+      client.request(method, path, body, { idempotencyKey: crypto.randomUUID() }),
     // Parameters are those of any domain: what there is, the server says.
     follow: ({ types, ...query }) =>
-      client.follow({ ...query, ...(types !== undefined && { types: String(types).split(',') }) } as EventQuery<'*'>, { signal }),
+      client.follow(
+        { ...query, ...(types !== undefined && { types: String(types).split(',') }) } as EventQuery<'*'>,
+        { signal },
+      ),
   };
 };
 
 const searchOf = (query: Query): string => {
   const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) parameters.set(name, String(value));
   return parameters.size === 0 ? '' : `?${parameters}`;
 };
 
@@ -86,9 +99,17 @@ const explain = (error: unknown, url: string): unknown => {
     );
   if (!(error instanceof Problem)) return error;
   if (error.code === NOT_OURS)
-    return new StartRefused(`What answers at ${url} is not Annals (${error.message}): say where it is with --url.`, { cause: error });
-  const details = error.errors.map(({ detail, pointer, parameter }) => `\n  ${[parameter ?? pointer, detail].filter(Boolean).join(': ')}`);
-  return new StartRefused(`Annals refuses it (${error.code}): ${error.message}${details.join('')}${remedyOf(error)}`, { cause: error });
+    return new StartRefused(
+      `What answers at ${url} is not Annals (${error.message}): say where it is with --url.`,
+      { cause: error },
+    );
+  const details = error.errors.map(
+    ({ detail, pointer, parameter }) => `\n  ${[parameter ?? pointer, detail].filter(Boolean).join(': ')}`,
+  );
+  return new StartRefused(
+    `Annals refuses it (${error.code}): ${error.message}${details.join('')}${remedyOf(error)}`,
+    { cause: error },
+  );
 };
 
 const remedyOf = ({ code, details }: Problem): string => {

@@ -1,6 +1,9 @@
 /** Which roles answer behind an address, asked without a token and without an effect. */
 
-/** A request that only this role answers: of the log's own, so that every domain has them. Those who are not signed in are refused. */
+/**
+ * A request that only this role answers: of the log's own, so that every domain has them. Those who are not
+ * signed in are refused.
+ */
 const PROBES = [
   { role: 'command', method: 'POST', path: '/webhooks' },
   { role: 'query', method: 'GET', path: '/event-types' },
@@ -8,7 +11,12 @@ const PROBES = [
   { role: 'webhook-dispatcher', method: 'GET', path: '/webhooks/1/deliveries' },
 ] as const;
 
-export type RoleAnswer = { readonly role: string; readonly answers: boolean; readonly milliseconds: number; readonly problem?: string };
+export type RoleAnswer = {
+  readonly role: string;
+  readonly answers: boolean;
+  readonly milliseconds: number;
+  readonly problem?: string;
+};
 
 const TIMEOUT_MS = 5_000;
 const SERVER_ERROR = 500;
@@ -16,11 +24,19 @@ const SERVER_ERROR = 500;
 export const probeRoles = (url: string, signal: AbortSignal): Promise<readonly RoleAnswer[]> =>
   Promise.all(PROBES.map((probe) => ask(url, probe, signal)));
 
-const ask = async (url: string, { role, method, path }: (typeof PROBES)[number], signal: AbortSignal): Promise<RoleAnswer> => {
+const ask = async (
+  url: string,
+  { role, method, path }: (typeof PROBES)[number],
+  signal: AbortSignal,
+): Promise<RoleAnswer> => {
   const beganMs = performance.now();
   const tookMs = () => Math.round(performance.now() - beganMs);
   try {
-    const response = await fetch(`${url}${path}`, { method, redirect: 'manual', signal: withTimeout(signal) });
+    const response = await fetch(`${url}${path}`, {
+      method,
+      redirect: 'manual',
+      signal: withTimeout(signal),
+    });
     await response.body?.cancel();
     const { status } = response;
     const answers = status < SERVER_ERROR;
@@ -36,14 +52,20 @@ export type Readiness = {
   readonly reasons?: Readonly<Record<string, string>>;
 };
 
-/** What the process says that answers there: all roles in one, or the query role behind an ingress. Undefined if nobody does. */
+/**
+ * What the process says that answers there: all roles in one, or the query role behind an ingress. Undefined
+ * if nobody does.
+ */
 export const readReadiness = async (url: string, signal: AbortSignal): Promise<Readiness | undefined> => {
   const response = await fetch(`${url}/readyz`, { signal: withTimeout(signal) }).catch(() => undefined);
   const body = (await response?.json().catch(() => undefined)) as Partial<Readiness> | undefined;
-  return body?.status === undefined || body.checks === undefined ? undefined : { ...body, status: body.status, checks: body.checks };
+  return body?.status === undefined || body.checks === undefined
+    ? undefined
+    : { ...body, status: body.status, checks: body.checks };
 };
 
-const withTimeout = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+const withTimeout = (signal: AbortSignal): AbortSignal =>
+  AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
 
 const reasonOf = (error: unknown): string => {
   const { cause, message, name } = error as Error;

@@ -22,18 +22,32 @@ export const findUser = async (remote: Remote, { positionals: [wanted = ''] }: G
   if (/^\d{1,16}$/.test(wanted)) return remote.get<User>(`/users/${wanted}`);
   const found = await remote.list<User>('/users', { q: wanted, limit: PAGE }).take(FOUND_MAX);
   const user = found.find(({ email }) => email?.toLowerCase() === wanted.toLowerCase());
-  if (user === undefined) throw new StartRefused(`Nobody has the address ${cellOf(wanted)}: give an id, or look with “users find”.`);
+  if (user === undefined)
+    throw new StartRefused(
+      `Nobody has the address ${cellOf(wanted)}: give an id, or look with “users find”.`,
+    );
   return user;
 };
 
-export const printUsers = async (users: AsyncIterable<User>, { flags }: Given, terminal: Terminal): Promise<void> => {
+export const printUsers = async (
+  users: AsyncIterable<User>,
+  { flags }: Given,
+  terminal: Terminal,
+): Promise<void> => {
   const rows: string[][] = [];
   let count = 0;
   for await (const user of users) {
     if (terminal.signal.aborted) return;
     count += 1;
     if (flags.has('json')) await terminal.write(JSON.stringify(user));
-    else rows.push([String(user.id), cellOf(user.name), cellOf(user.email ?? '–'), cellOf(user.role ?? '–'), user.createdAt]);
+    else
+      rows.push([
+        String(user.id),
+        cellOf(user.name),
+        cellOf(user.email ?? '–'),
+        cellOf(user.role ?? '–'),
+        user.createdAt,
+      ]);
   }
   if (flags.has('json')) return;
   const lines = rows.length === 0 ? [] : columns(['ID', 'Name', 'E-mail', 'Role', 'Since'], rows);

@@ -17,12 +17,19 @@ export const usersList: Command = {
   name: 'users list',
   summary: 'Lists users, the newest first.',
   positionals: [],
-  options: { limit: { type: 'string', placeholder: '<number>', description: 'At most so many; otherwise all.' }, ...REMOTE_OPTIONS },
+  options: {
+    limit: { type: 'string', placeholder: '<number>', description: 'At most so many; otherwise all.' },
+    ...REMOTE_OPTIONS,
+  },
   examples: ['users list', 'users list --limit 1000 --json'],
   run: (given, terminal) =>
     withRemote(given, terminal, async (remote) => {
       const limit = numberOf(given, 'limit', { minimum: 1, maximum: LIMIT_MAX }) ?? LIMIT_MAX;
-      await printUsers(first(remote.list<User>('/users', { limit: Math.min(limit, PAGE) }), limit), given, terminal);
+      await printUsers(
+        first(remote.list<User>('/users', { limit: Math.min(limit, PAGE) }), limit),
+        given,
+        terminal,
+      );
     }),
 };
 
@@ -55,7 +62,9 @@ export const usersShow: Command = {
   examples: ['users show ada@example.com', 'users show 7001 --json'],
   run: (given, terminal) =>
     withAccount(given, terminal, async ({ user, account }) => {
-      const lines = given.flags.has('json') ? [JSON.stringify({ ...user, account })] : userLines(user, account, paintOf(terminal));
+      const lines = given.flags.has('json')
+        ? [JSON.stringify({ ...user, account })]
+        : userLines(user, account, paintOf(terminal));
       for (const line of lines) await terminal.write(line);
     }),
 };
@@ -64,7 +73,11 @@ type Found = { readonly remote: Remote; readonly user: User; readonly account: M
 
 const accountPath = ({ id }: User): string => `/account/people/${id}`;
 
-const withAccount = (given: Given, terminal: Terminal, work: (found: Found) => Promise<void>): Promise<void> =>
+const withAccount = (
+  given: Given,
+  terminal: Terminal,
+  work: (found: Found) => Promise<void>,
+): Promise<void> =>
   withRemote(given, terminal, async (remote) => {
     const user = await findUser(remote, given);
     await work({ remote, user, account: await remote.get<ManagedAccount>(accountPath(user)) });
@@ -73,7 +86,8 @@ const withAccount = (given: Given, terminal: Terminal, work: (found: Found) => P
 const LABEL_WIDTH = 16;
 
 const userLines = (user: User, account: ManagedAccount, paint: Paint): readonly string[] => {
-  const { status, isConfirmed, hasPassword, hasSecondFactor, passkeys, sessions, applications, tokens } = account;
+  const { status, isConfirmed, hasPassword, hasSecondFactor, passkeys, sessions, applications, tokens } =
+    account;
   const row = (label: string, text: string): string =>
     `${paint('soft', label.padEnd(LABEL_WIDTH))}${cellOf(text, Number.POSITIVE_INFINITY)}`;
   const ways = [
@@ -89,7 +103,9 @@ const userLines = (user: User, account: ManagedAccount, paint: Paint): readonly 
     row('Since', user.createdAt),
     row('Signs in by', ways.join(', ') || 'nothing yet'),
     row('Sessions', plural(sessions.length, 'browser')),
-    ...applications.map(({ name, scopes, lastUsedAt }) => row('Application', `${name}, ${scopes.join(' ')}, ${used(lastUsedAt)}`)),
+    ...applications.map(({ name, scopes, lastUsedAt }) =>
+      row('Application', `${name}, ${scopes.join(' ')}, ${used(lastUsedAt)}`),
+    ),
     ...tokens.map(({ name, scopes, expiresAt, lastUsedAt }) =>
       row('Access token', `${name}, ${scopes.join(' ')}, until ${expiresAt}, ${used(lastUsedAt)}`),
     ),
@@ -108,9 +124,12 @@ export const usersSessions: Command = {
     withAccount(given, terminal, async ({ remote, user, account: { sessions } }) => {
       const isJson = given.flags.has('json');
       if (given.flags.has('end')) {
-        for (const { id } of sessions) await remote.write('DELETE', `${accountPath(user)}/sessions/${encodeURIComponent(id)}`);
+        for (const { id } of sessions)
+          await remote.write('DELETE', `${accountPath(user)}/sessions/${encodeURIComponent(id)}`);
         return terminal.write(
-          isJson ? JSON.stringify({ userId: user.id, ended: sessions.length }) : `${plural(sessions.length, 'session')} ended.`,
+          isJson
+            ? JSON.stringify({ userId: user.id, ended: sessions.length })
+            : `${plural(sessions.length, 'session')} ended.`,
         );
       }
       const rows = sessions.map(({ browser, network, signedInAt, lastSeenAt }) => [
@@ -120,7 +139,8 @@ export const usersSessions: Command = {
         lastSeenAt ?? '–',
       ]);
       const table = rows.length === 0 ? [] : columns(['Browser', 'Network', 'Signed in', 'Last seen'], rows);
-      for (const line of isJson ? sessions.map((session) => JSON.stringify(session)) : table) await terminal.write(line);
+      for (const line of isJson ? sessions.map((session) => JSON.stringify(session)) : table)
+        await terminal.write(line);
       if (!isJson) terminal.complain(plural(sessions.length, 'session'));
     }),
 };
@@ -130,7 +150,11 @@ export const usersInvite: Command = {
   summary: 'Invites a user by the running installation, which sends the link by mail or prints it.',
   positionals: ['<e-mail>'],
   options: {
-    role: { type: 'string', placeholder: '<role>', description: 'Role of the person; by default the role of self-registered users.' },
+    role: {
+      type: 'string',
+      placeholder: '<role>',
+      description: 'Role of the person; by default the role of self-registered users.',
+    },
     ...REMOTE_OPTIONS,
   },
   examples: ['users invite ada@example.com', 'users invite grace@example.com --role admin'],
@@ -148,7 +172,8 @@ export const usersInvite: Command = {
 
 const roleIn = (role: string, { domain }: Terminal, what: string): string => {
   const roles = rolesOf(domain);
-  if (!roles.includes(role)) throw new UsageError(`${what} must be one of ${roles.join(', ')}, and is “${role}”`);
+  if (!roles.includes(role))
+    throw new UsageError(`${what} must be one of ${roles.join(', ')}, and is “${role}”`);
   return role;
 };
 
@@ -164,7 +189,9 @@ export const usersRole: Command = {
       const user = await findUser(remote, given);
       await remote.write('PATCH', `/users/${user.id}`, { role });
       await terminal.write(
-        given.flags.has('json') ? JSON.stringify({ userId: user.id, role }) : `${cellOf(user.name)} has the role ${role}.`,
+        given.flags.has('json')
+          ? JSON.stringify({ userId: user.id, role })
+          : `${cellOf(user.name)} has the role ${role}.`,
       );
     }),
 };
@@ -180,7 +207,9 @@ const switching = (does: 'deactivate' | 'reactivate', summary: string, done: str
       const user = await findUser(remote, given);
       await remote.write('POST', `${accountPath(user)}/${does}`);
       await terminal.write(
-        given.flags.has('json') ? JSON.stringify({ userId: user.id, status: done }) : `The account of ${cellOf(user.name)} is ${done}.`,
+        given.flags.has('json')
+          ? JSON.stringify({ userId: user.id, status: done })
+          : `The account of ${cellOf(user.name)} is ${done}.`,
       );
     }),
 });

@@ -18,8 +18,16 @@ const STATES = ['due', 'delivered', 'dead', 'withheld', 'failed'] as const;
 /** Of those that choose webhooks and times. */
 export const SPAN_OPTIONS = {
   webhook: { type: 'string', placeholder: '<id>', description: 'Only of this webhook.' },
-  since: { type: 'string', placeholder: TIME_PLACEHOLDER, description: `Only what was planned then or later: ${TIME_FORMS}.` },
-  until: { type: 'string', placeholder: TIME_PLACEHOLDER, description: 'Only what was planned before; given alike.' },
+  since: {
+    type: 'string',
+    placeholder: TIME_PLACEHOLDER,
+    description: `Only what was planned then or later: ${TIME_FORMS}.`,
+  },
+  until: {
+    type: 'string',
+    placeholder: TIME_PLACEHOLDER,
+    description: 'Only what was planned before; given alike.',
+  },
 } as const satisfies Command['options'];
 
 export const deliveriesList: Command = {
@@ -33,8 +41,16 @@ export const deliveriesList: Command = {
       description: `Only those that are ${STATES.join(', ')}; failed are dead ones and those that are retried.`,
     },
     type: { type: 'string', placeholder: '<type>', description: 'Only of this type of event.' },
-    subject: { type: 'string', placeholder: '<item>', description: 'Only of events of this item, such as {kind}-42.' },
-    event: { type: 'string', placeholder: '<id>', description: 'Only of this event; the id is also the webhook-id that receivers see.' },
+    subject: {
+      type: 'string',
+      placeholder: '<item>',
+      description: 'Only of events of this item, such as {kind}-42.',
+    },
+    event: {
+      type: 'string',
+      placeholder: '<id>',
+      description: 'Only of this event; the id is also the webhook-id that receivers see.',
+    },
     ...SPAN_OPTIONS,
     limit: { type: 'string', placeholder: '<number>', description: `At most so many (${LIMIT}).` },
     ...REMOTE_OPTIONS,
@@ -59,7 +75,13 @@ const searchOf = (given: Given) => {
   const state = one(given, 'state');
   if (state !== undefined && !STATES.some((known) => known === state))
     throw new UsageError(`--state must be one of ${STATES.join(', ')}, and is “${state}”`);
-  return { state, type: one(given, 'type'), subject: one(given, 'subject'), eventId: one(given, 'event'), ...spanOf(given) };
+  return {
+    state,
+    type: one(given, 'type'),
+    subject: one(given, 'subject'),
+    eventId: one(given, 'event'),
+    ...spanOf(given),
+  };
 };
 
 /** What `SPAN_OPTIONS` say. */
@@ -69,7 +91,11 @@ export const spanOf = (given: Given) => ({
   until: timeOf(given, 'until'),
 });
 
-const printAll = async (found: readonly FoundDelivery[], { flags }: Given, terminal: Terminal): Promise<void> => {
+const printAll = async (
+  found: readonly FoundDelivery[],
+  { flags }: Given,
+  terminal: Terminal,
+): Promise<void> => {
   if (flags.has('json')) {
     for (const delivery of found) await terminal.write(JSON.stringify(delivery));
     return;
@@ -85,7 +111,10 @@ const printAll = async (found: readonly FoundDelivery[], { flags }: Given, termi
     outcomeOf(delivery),
     id,
   ]);
-  const lines = rows.length === 0 ? [] : columns(['Planned', 'State', 'Webhook', 'Type', 'Item', 'Tries', 'Last answer', 'ID'], rows);
+  const lines =
+    rows.length === 0
+      ? []
+      : columns(['Planned', 'State', 'Webhook', 'Type', 'Item', 'Tries', 'Last answer', 'ID'], rows);
   for (const line of lines) await terminal.write(line);
   terminal.complain(plural(found.length, 'delivery', 'deliveries'));
 };
@@ -93,7 +122,11 @@ const printAll = async (found: readonly FoundDelivery[], { flags }: Given, termi
 const TONES = { due: 'warn', delivered: 'good', dead: 'bad', withheld: 'soft' } as const;
 
 const outcomeOf = ({ lastStatus, lastError }: Pick<Delivery, 'lastStatus' | 'lastError'>): string =>
-  cellOf([...(lastStatus === null ? [] : [String(lastStatus)]), ...(lastError === null ? [] : [lastError])].join(' ') || '–');
+  cellOf(
+    [...(lastStatus === null ? [] : [String(lastStatus)]), ...(lastError === null ? [] : [lastError])].join(
+      ' ',
+    ) || '–',
+  );
 
 export const deliveriesShow: Command = {
   name: 'deliveries show',
@@ -105,30 +138,43 @@ export const deliveriesShow: Command = {
     withRemote(given, terminal, async (remote) => {
       const paint = paintOf(terminal);
       for (const delivery of await findDeliveries(remote, given)) {
-        const attempts = await remote.list<Attempt>(`${pathOf(delivery)}/attempts`, { limit: PAGE }).take(ATTEMPTS_MAX);
-        const lines = given.flags.has('json') ? [JSON.stringify({ ...delivery, attempts })] : deliveryLines(delivery, attempts, paint);
+        const attempts = await remote
+          .list<Attempt>(`${pathOf(delivery)}/attempts`, { limit: PAGE })
+          .take(ATTEMPTS_MAX);
+        const lines = given.flags.has('json')
+          ? [JSON.stringify({ ...delivery, attempts })]
+          : deliveryLines(delivery, attempts, paint);
         for (const line of lines) await terminal.write(line);
       }
     }),
 };
 
-export const pathOf = ({ webhookId, id }: Pick<Delivery, 'webhookId' | 'id'>): string => `/webhooks/${webhookId}/deliveries/${id}`;
+export const pathOf = ({ webhookId, id }: Pick<Delivery, 'webhookId' | 'id'>): string =>
+  `/webhooks/${webhookId}/deliveries/${id}`;
 
 /** One event may have been delivered to several webhooks by the same id. */
 export const findDeliveries = async (remote: Remote, given: Given): Promise<readonly FoundDelivery[]> => {
   const {
     positionals: [id = ''],
   } = given;
-  if (!/^[0-9a-f-]{36}$/i.test(id)) throw new UsageError(`<id> must be that of a delivery, as “deliveries list” prints it, and is “${id}”`);
+  if (!/^[0-9a-f-]{36}$/i.test(id))
+    throw new UsageError(`<id> must be that of a delivery, as “deliveries list” prints it, and is “${id}”`);
   const { webhookId } = spanOf(given);
-  const found = await remote.list<FoundDelivery>('/deliveries', { eventId: id, webhookId, limit: PAGE }).take(PAGE);
-  if (found.length === 0) throw new StartRefused(`There is no delivery ${id}; they are kept for WEBHOOK_KEEP_DAYS.`);
+  const found = await remote
+    .list<FoundDelivery>('/deliveries', { eventId: id, webhookId, limit: PAGE })
+    .take(PAGE);
+  if (found.length === 0)
+    throw new StartRefused(`There is no delivery ${id}; they are kept for WEBHOOK_KEEP_DAYS.`);
   return found;
 };
 
 const LABEL_WIDTH = 14;
 
-const deliveryLines = (delivery: FoundDelivery, attempts: readonly Attempt[], paint: Paint): readonly string[] => {
+const deliveryLines = (
+  delivery: FoundDelivery,
+  attempts: readonly Attempt[],
+  paint: Paint,
+): readonly string[] => {
   const { id, webhookId, url, state, type, subject, createdAt, deliveredAt, nextAt } = delivery;
   const row = (label: string, text: string): string =>
     `${paint('soft', label.padEnd(LABEL_WIDTH))}${cellOf(text, Number.POSITIVE_INFINITY)}`;
@@ -145,9 +191,14 @@ const deliveryLines = (delivery: FoundDelivery, attempts: readonly Attempt[], pa
 
 const ANSWER_CHARACTERS_MAX = 500;
 
-const attemptLines = ({ number, at, durationMs, status, error, requestHeaders, answer }: Attempt, paint: Paint): readonly string[] => {
+const attemptLines = (
+  { number, at, durationMs, status, error, requestHeaders, answer }: Attempt,
+  paint: Paint,
+): readonly string[] => {
   const isWell = error === null;
-  const outcome = [...(status === null ? [] : [`status ${status}`]), ...(error === null ? [] : [error])].join(', ');
+  const outcome = [...(status === null ? [] : [`status ${status}`]), ...(error === null ? [] : [error])].join(
+    ', ',
+  );
   return [
     '',
     `${paint('strong', `Attempt ${number}`)} at ${at}, ${Math.round(durationMs)} ms: ${paint(isWell ? 'good' : 'bad', cellOf(outcome, ANSWER_CHARACTERS_MAX))}`,
@@ -156,10 +207,14 @@ const attemptLines = ({ number, at, durationMs, status, error, requestHeaders, a
       ? []
       : [
           ...headerLines('<', answer.headers),
-          ...(answer.text === undefined || answer.text === '' ? [] : [`  ${cellOf(answer.text, ANSWER_CHARACTERS_MAX)}`]),
+          ...(answer.text === undefined || answer.text === ''
+            ? []
+            : [`  ${cellOf(answer.text, ANSWER_CHARACTERS_MAX)}`]),
         ]),
   ];
 };
 
 const headerLines = (sign: string, headers: Readonly<Record<string, string>>): readonly string[] =>
-  Object.entries(headers).map(([name, value]) => `  ${sign} ${cellOf(`${name}: ${value}`, ANSWER_CHARACTERS_MAX)}`);
+  Object.entries(headers).map(
+    ([name, value]) => `  ${sign} ${cellOf(`${name}: ${value}`, ANSWER_CHARACTERS_MAX)}`,
+  );

@@ -10,11 +10,17 @@ export const isFailing = ({ health, disabledReason }: Webhook): boolean =>
 export const healthWord = (webhook: Webhook): Word => {
   const { enabled, health, disabledReason } = webhook;
   if (!enabled)
-    return { tone: isFailing(webhook) ? 'bad' : 'soft', word: `disabled${disabledReason === undefined ? '' : ` (${disabledReason})`}` };
+    return {
+      tone: isFailing(webhook) ? 'bad' : 'soft',
+      word: `disabled${disabledReason === undefined ? '' : ` (${disabledReason})`}`,
+    };
   if (health === undefined) return { tone: 'soft', word: 'nothing sent' };
   if (health.failingSince !== null) return { tone: 'bad', word: 'failing' };
-  if (health.pausedUntil !== null && Date.parse(health.pausedUntil) > Date.now()) return { tone: 'warn', word: 'paused' };
-  return health.lastSuccessAt === null ? { tone: 'soft', word: 'nothing sent' } : { tone: 'good', word: 'healthy' };
+  if (health.pausedUntil !== null && Date.parse(health.pausedUntil) > Date.now())
+    return { tone: 'warn', word: 'paused' };
+  return health.lastSuccessAt === null
+    ? { tone: 'soft', word: 'nothing sent' }
+    : { tone: 'good', word: 'healthy' };
 };
 
 type Line = readonly [label: string, text: string];
@@ -29,11 +35,22 @@ export const healthLines = ({ health, missedSince, disabledReason }: Webhook): r
 const PERCENT = 100;
 
 const linesOf = (health: WebhookHealth): readonly Line[] => {
-  const { lastSuccessAt, lastFailure, failingSince, failuresInRow, pausedUntil, nextAttemptAt, attemptsLastDay, successRate, backlog } =
-    health;
+  const {
+    lastSuccessAt,
+    lastFailure,
+    failingSince,
+    failuresInRow,
+    pausedUntil,
+    nextAttemptAt,
+    attemptsLastDay,
+    successRate,
+    backlog,
+  } = health;
   const rate = successRate === null ? '' : `, ${Math.floor(successRate * PERCENT)} % arrived`;
   return [
-    ...(failingSince === null ? [] : [['Failing since', `${failingSince}, ${plural(failuresInRow, 'attempt')} in a row`] as const]),
+    ...(failingSince === null
+      ? []
+      : [['Failing since', `${failingSince}, ${plural(failuresInRow, 'attempt')} in a row`] as const]),
     ...(lastFailure === null ? [] : [['Last failure', `${lastFailure.at}: ${lastFailure.reason}`] as const]),
     ['Last success', lastSuccessAt ?? 'none'],
     ['Last 24 hours', `${plural(attemptsLastDay, 'attempt')}${rate}`],

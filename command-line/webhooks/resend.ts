@@ -22,7 +22,9 @@ export const deliveriesResend: Command = {
         await (await remote.write('POST', `${pathOf(delivery)}/redeliver`)).body?.cancel();
         const { id, webhookId, url } = delivery;
         await terminal.write(
-          given.flags.has('json') ? JSON.stringify({ id, webhookId }) : `${id} is sent again to webhook ${webhookId}, ${cellOf(url)}.`,
+          given.flags.has('json')
+            ? JSON.stringify({ id, webhookId })
+            : `${id} is sent again to webhook ${webhookId}, ${cellOf(url)}.`,
         );
       }
     }),
@@ -34,17 +36,27 @@ export const deliveriesResendFailed: Command = {
   positionals: [],
   options: {
     ...SPAN_OPTIONS,
-    'dead-only': { type: 'boolean', description: 'Only those that have used up their attempts, not those that are retried anyway.' },
+    'dead-only': {
+      type: 'boolean',
+      description: 'Only those that have used up their attempts, not those that are retried anyway.',
+    },
     yes: { type: 'boolean', description: 'Without asking.' },
     ...REMOTE_OPTIONS,
   },
-  examples: ['deliveries resend-failed --since yesterday --until today', 'deliveries resend-failed --webhook 6001 --dead-only --yes'],
+  examples: [
+    'deliveries resend-failed --since yesterday --until today',
+    'deliveries resend-failed --webhook 6001 --dead-only --yes',
+  ],
   run: (given, terminal) =>
     withRemote(given, terminal, async (remote) => {
       const { webhookId, since, until } = spanOf(given);
       const isDeadOnly = given.flags.has('dead-only');
-      const all = await remote.list<FailedDeliveries>('/deliveries/failed', { webhookId, since, until, limit: PAGE }).take(WEBHOOKS_MAX);
-      const meant = all.map((each) => ({ ...each, count: each.dead + (isDeadOnly ? 0 : each.retrying) })).filter(({ count }) => count > 0);
+      const all = await remote
+        .list<FailedDeliveries>('/deliveries/failed', { webhookId, since, until, limit: PAGE })
+        .take(WEBHOOKS_MAX);
+      const meant = all
+        .map((each) => ({ ...each, count: each.dead + (isDeadOnly ? 0 : each.retrying) }))
+        .filter(({ count }) => count > 0);
       const count = meant.reduce((sum, each) => sum + each.count, 0);
       const what = `${plural(count, 'failed delivery', 'failed deliveries')} of ${plural(meant.length, 'webhook')}`;
       if (count === 0) return terminal.complain('There are no failed deliveries.');

@@ -39,7 +39,11 @@ export const webhooksList: Command = {
     }),
 };
 
-const printAll = async (webhooks: readonly Webhook[], { flags }: Given, terminal: Terminal): Promise<void> => {
+const printAll = async (
+  webhooks: readonly Webhook[],
+  { flags }: Given,
+  terminal: Terminal,
+): Promise<void> => {
   if (flags.has('json')) {
     for (const webhook of webhooks) await terminal.write(JSON.stringify(webhook));
     return;
@@ -51,7 +55,8 @@ const printAll = async (webhooks: readonly Webhook[], { flags }: Given, terminal
     cellOf(webhook.url),
     cellOf(webhook.description ?? ''),
   ]);
-  const lines = webhooks.length === 0 ? [] : columns(['ID', 'Health', 'Due', 'Dead', 'URL', 'Description'], rows);
+  const lines =
+    webhooks.length === 0 ? [] : columns(['ID', 'Health', 'Due', 'Dead', 'URL', 'Description'], rows);
   for (const line of lines) await terminal.write(line);
   terminal.complain(plural(webhooks.length, 'webhook'));
 };
@@ -70,7 +75,9 @@ export const webhooksShow: Command = {
   run: (given, terminal) =>
     withRemote(given, terminal, async (remote) => {
       const webhook = await remote.get<Webhook>(pathOf(given));
-      const lines = given.flags.has('json') ? [JSON.stringify(webhook)] : webhookLines(webhook, paintOf(terminal));
+      const lines = given.flags.has('json')
+        ? [JSON.stringify(webhook)]
+        : webhookLines(webhook, paintOf(terminal));
       for (const line of lines) await terminal.write(line);
     }),
 };
@@ -78,7 +85,18 @@ export const webhooksShow: Command = {
 const LABEL_WIDTH = 16;
 
 const webhookLines = (webhook: Webhook, paint: Paint): readonly string[] => {
-  const { id, url, description, ownerId, eventTypes, payload, ordered, limits, createdAt, withheld = [] } = webhook;
+  const {
+    id,
+    url,
+    description,
+    ownerId,
+    eventTypes,
+    payload,
+    ordered,
+    limits,
+    createdAt,
+    withheld = [],
+  } = webhook;
   const { tone, word } = healthWord(webhook);
   const row = (label: string, text: string): string =>
     `${paint('soft', label.padEnd(LABEL_WIDTH))}${cellOf(text, Number.POSITIVE_INFINITY)}`;
@@ -87,7 +105,10 @@ const webhookLines = (webhook: Webhook, paint: Paint): readonly string[] => {
     row('URL', url),
     ...(description === null ? [] : [row('Description', description)]),
     row('Owner', `user ${ownerId}, since ${createdAt}`),
-    row('Events', `${eventTypes.join(', ')}; ${payload === 'full' ? 'with data' : 'ids alone'}${ordered ? ', in order' : ''}`),
+    row(
+      'Events',
+      `${eventTypes.join(', ')}; ${payload === 'full' ? 'with data' : 'ids alone'}${ordered ? ', in order' : ''}`,
+    ),
     row('Limits', `${limits.ratePerSecond} a second, ${limits.concurrency} at once`),
     ...withheld.map(({ eventType, reason }) => row('Withheld', `${eventType}: ${reason}`)),
     ...healthLines(webhook).map(([label, text]) => row(label, text)),
@@ -97,7 +118,9 @@ const webhookLines = (webhook: Webhook, paint: Paint): readonly string[] => {
 const switching = (does: 'enable' | 'disable', done: string): Command => ({
   name: `webhooks ${does}`,
   summary:
-    does === 'enable' ? 'Enables a webhook: changes are sent again.' : 'Disables a webhook: no changes are sent until it is enabled.',
+    does === 'enable'
+      ? 'Enables a webhook: changes are sent again.'
+      : 'Disables a webhook: no changes are sent until it is enabled.',
   positionals: ['<id>'],
   options: REMOTE_OPTIONS,
   examples: [`webhooks ${does} 6001`],
@@ -129,7 +152,8 @@ export const webhooksTest: Command = {
       const delivery = await firstOutcome(remote, location, terminal.signal);
       if (given.flags.has('json')) await terminal.write(JSON.stringify(delivery));
       if (delivery?.state === 'delivered') {
-        if (!given.flags.has('json')) await terminal.write(`The test event arrived: status ${delivery.lastStatus}.`);
+        if (!given.flags.has('json'))
+          await terminal.write(`The test event arrived: status ${delivery.lastStatus}.`);
         return;
       }
       const why =
@@ -140,14 +164,20 @@ export const webhooksTest: Command = {
     }),
 };
 
-const whyNot = ({ lastError, lastStatus }: Delivery): string => cellOf(lastError ?? `status ${lastStatus}`, Number.POSITIVE_INFINITY);
+const whyNot = ({ lastError, lastStatus }: Delivery): string =>
+  cellOf(lastError ?? `status ${lastStatus}`, Number.POSITIVE_INFINITY);
 
 /** Of its first attempt, or as far as it is when nobody waits any more. */
-const firstOutcome = async (remote: Remote, path: string, signal: AbortSignal): Promise<Delivery | undefined> => {
+const firstOutcome = async (
+  remote: Remote,
+  path: string,
+  signal: AbortSignal,
+): Promise<Delivery | undefined> => {
   const untilMs = performance.now() + TEST_WAIT_MS;
   for (;;) {
     const delivery = await remote.get<Delivery>(path);
-    if (delivery.attempts > 0 || delivery.state !== 'due' || performance.now() > untilMs || signal.aborted) return delivery;
+    if (delivery.attempts > 0 || delivery.state !== 'due' || performance.now() > untilMs || signal.aborted)
+      return delivery;
     await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
   }
 };

@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
-import { as, by, type CommandSide, createCommandWorld, Died, mortal, registerUser, system } from '../../test/engines/command-side.ts';
+import {
+  as,
+  by,
+  type CommandSide,
+  createCommandWorld,
+  Died,
+  mortal,
+  registerUser,
+  system,
+} from '../../test/engines/command-side.ts';
 import { later } from '../../test/engines/later.ts';
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;
@@ -22,11 +31,18 @@ const administrator = (on: CommandSide = side): Promise<UserId> =>
 const ways = {
   delete: (userId: UserId) => ({ type: 'DeleteUser', userId }),
   demote: (userId: UserId) => ({ type: 'UpdateUser', userId, role: 'author' }),
-  patch: (userId: UserId) => ({ type: 'PatchUser', userId, patch: [{ op: 'replace', path: '/role', value: 'reader' }] }),
+  patch: (userId: UserId) => ({
+    type: 'PatchUser',
+    userId,
+    patch: [{ op: 'replace', path: '/role', value: 'reader' }],
+  }),
   'take the address of': (userId: UserId) => ({ type: 'UpdateUser', userId, email: null }),
 } as const;
-const remove = (on: CommandSide, userId: UserId, { caller = as(userId, 'admin'), way = 'demote' as keyof typeof ways } = {}) =>
-  on.send(ways[way](userId) as never, by(caller));
+const remove = (
+  on: CommandSide,
+  userId: UserId,
+  { caller = as(userId, 'admin'), way = 'demote' as keyof typeof ways } = {},
+) => on.send(ways[way](userId) as never, by(caller));
 const last = { code: 'last_administrator' };
 
 describe('the last administrator', () => {
@@ -55,15 +71,22 @@ describe('the last administrator', () => {
 
 test('of administrators who demote each other at once, over two processes, one stays', async () => {
   for (let round = 0; round < 5; round += 1) {
-    const [one, two, three] = [await administrator(), await administrator(other), await administrator()] as const;
+    const [one, two, three] = [
+      await administrator(),
+      await administrator(other),
+      await administrator(),
+    ] as const;
     const attempts = [
       [side, one, two],
       [other, two, three],
       [side, three, one],
       [other, one, three],
     ] as const;
-    const outcomes = await Promise.allSettled(attempts.map(([on, whom, who]) => remove(on, whom, { caller: as(who, 'admin') })));
-    for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject(last);
+    const outcomes = await Promise.allSettled(
+      attempts.map(([on, whom, who]) => remove(on, whom, { caller: as(who, 'admin') })),
+    );
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject(last);
     const left = [];
     for (const userId of [one, two, three]) {
       const kept = await remove(side, userId).then(
@@ -80,7 +103,9 @@ test('of administrators who demote each other at once, over two processes, one s
 test('an administrator whose removal ended in a crash counts again', async () => {
   const [one, two] = [await administrator(), await administrator()];
   {
-    await using dying = await world.open(mortal((stream) => (stream === `user-${one}` ? 'before' : undefined)));
+    await using dying = await world.open(
+      mortal((stream) => (stream === `user-${one}` ? 'before' : undefined)),
+    );
     await expect(remove(dying, one)).rejects.toThrow(Died);
   }
   later();
@@ -125,7 +150,11 @@ test('administrators of before any announcement are known from the read model', 
     causation: null,
   } as const;
   const stream = `user-${one}` as never;
-  await side.eventLog.append(stream, 1 as never, await side.codec.encodeAll(stream, metadata, [promoted as never]));
+  await side.eventLog.append(
+    stream,
+    1 as never,
+    await side.codec.encodeAll(stream, metadata, [promoted as never]),
+  );
   await expect(remove(other, two)).rejects.toMatchObject(last);
   await side.pool.query(
     `create schema read_model create table users (id bigint, role text, created_at timestamptz, deleted_at timestamptz)`,

@@ -44,7 +44,11 @@ export const createAdministratorKeeper = (dependencies: Dependencies): Administr
     untilDone(async () => {
       const from = await dependencies.states.load(administrators, ADMINISTRATORS);
       const events = administrators.decide({ type: 'Appoint', userId }, from.state);
-      return tryAppend(dependencies, { decider: administrators, stream: ADMINISTRATORS, from, events }, metadata);
+      return tryAppend(
+        dependencies,
+        { decider: administrators, stream: ADMINISTRATORS, from, events },
+        metadata,
+      );
     }),
   leave: (leaver, metadata) =>
     untilDone(async () => {
@@ -56,8 +60,15 @@ export const createAdministratorKeeper = (dependencies: Dependencies): Administr
         await settle(dependencies, others, metadata);
         return false;
       }
-      const events = administrators.decide({ type: 'Leave', userId, userVersion, at: metadata.at }, from.state);
-      return tryAppend(dependencies, { decider: administrators, stream: ADMINISTRATORS, from, events }, metadata);
+      const events = administrators.decide(
+        { type: 'Leave', userId, userVersion, at: metadata.at },
+        from.state,
+      );
+      return tryAppend(
+        dependencies,
+        { decider: administrators, stream: ADMINISTRATORS, from, events },
+        metadata,
+      );
     }),
 });
 
@@ -78,7 +89,10 @@ const findOthers = async (
   let undecided: Undecided | undefined;
   for await (const userId of candidates(dependencies, announced)) {
     if (userId === leaver.userId) continue;
-    const { state, version } = await dependencies.states.load(usersOf(dependencies.domain), userStream(userId));
+    const { state, version } = await dependencies.states.load(
+      usersOf(dependencies.domain),
+      userStream(userId),
+    );
     if (!isAdministrator(state, leaver)) continue;
     const leaving = announced[userId];
     if (!leaving || version > leaving.userVersion) return 'stay';
@@ -94,9 +108,13 @@ const isAdministrator = (state: AggregateState, { hasAddress }: Leaver): boolean
 };
 
 /** Those who were announced, then those whom the read model knows. */
-async function* candidates({ pool }: Dependencies, announced: AdministratorsState['announced']): AsyncGenerator<UserId> {
+async function* candidates(
+  { pool }: Dependencies,
+  announced: AdministratorsState['announced'],
+): AsyncGenerator<UserId> {
   for (const userId of Object.keys(announced)) yield Number(userId) as UserId;
-  for (const userId of await selectAdministrators(pool).catch(noneIfUnmade)) if (!(userId in announced)) yield userId;
+  for (const userId of await selectAdministrators(pool).catch(noneIfUnmade))
+    if (!(userId in announced)) yield userId;
 }
 
 const selectAdministrators = async (pool: Pick<Pool, 'query'>): Promise<readonly UserId[]> => {
@@ -113,7 +131,11 @@ const noneIfUnmade = (error: unknown): readonly UserId[] => {
 };
 
 /** Waits for an append that was announced just now, and fences off an old one. */
-const settle = async (dependencies: Dependencies, { userId, userVersion, at }: Undecided, metadata: MetadataContext): Promise<void> => {
+const settle = async (
+  dependencies: Dependencies,
+  { userId, userVersion, at }: Undecided,
+  metadata: MetadataContext,
+): Promise<void> => {
   // Clocks that differ by more make an announcement old, which is safe because of the fence.
   if (Math.abs(Date.now() - Date.parse(at)) <= USE_MAX_MS) return void (await delay(LOOK_AGAIN_MS));
   const stream = userStream(userId);
@@ -132,8 +154,8 @@ const settle = async (dependencies: Dependencies, { userId, userVersion, at }: U
  * 2. Whoever is announced at the version that their stream still has does not count as staying: the append may be on its way.
  * 3. If nobody else is left, the fence `AbandonEmail` moves that stream on, so that the late append fails and they stay.
  *
- * So a crash between the steps leaves nothing worse than an announcement to be fenced off. Appointments are announced as well,
- * for the list of those to look at; what counts is the stream of each.
+ * So a crash between the steps leaves nothing worse than an announcement to be fenced off. Appointments are
+ * announced as well, for the list of those to look at; what counts is the stream of each.
  */
 const ADMINISTRATORS: StreamName = streamName('administrators', 'all');
 

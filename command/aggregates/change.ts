@@ -40,7 +40,8 @@ export const patching = (parts: Parts, kind: Kind, command: CommandInfo): Handle
     formOn(given, state, demandTo) {
       const patch = given.patch as JsonPatch;
       // Of the parts that it names, the rights were asked for already; the whole has all of them.
-      if (tellsContent(patch)) for (const right of ['read', ...(namesWhole(patch) ? toParts : [])]) demandTo(right);
+      if (tellsContent(patch))
+        for (const right of ['read', ...(namesWhole(patch) ? toParts : [])]) demandTo(right);
       return formByPatch(patch, state);
     },
   });
@@ -67,15 +68,22 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
         const look = isThere ? await see(kind, fields, { reads, fence }) : lookNowhere;
         const demandTo = (operation: string): void => {
           // Otherwise the decider says that there is nothing.
-          if (isThere || isOfId(domain, kind, operation)) demandOn({ kind, fields, look }, { caller: sent.caller, command, operation });
+          if (isThere || isOfId(domain, kind, operation))
+            demandOn({ kind, fields, look }, { caller: sent.caller, command, operation });
         };
         demandTo(command.name);
-        const mayRead = (part: string): boolean => isInReach(sent.caller, operationOf(kind, part), { fields, find: findBy(look) });
+        const mayRead = (part: string): boolean =>
+          isInReach(sent.caller, operationOf(kind, part), { fields, find: findBy(look) });
         if (isThere && ofParts.isGone(given, fields, mayRead)) return [];
         const form = formOn(given, state, demandTo);
         for (const right of writes(form, fields)) demandTo(right);
-        const after = reads.length > 0 && isThere ? await see(kind, referencesAfter(kind, fields, form), { reads, fence }) : lookNowhere;
-        const events = toEvents(decider.decide({ ...form, type }, state, contextOf(sent, bothOf(look, after))));
+        const after =
+          reads.length > 0 && isThere
+            ? await see(kind, referencesAfter(kind, fields, form), { reads, fence })
+            : lookNowhere;
+        const events = toEvents(
+          decider.decide({ ...form, type }, state, contextOf(sent, bothOf(look, after))),
+        );
         own?.refuse(events, sent);
         return events;
       },
@@ -93,25 +101,38 @@ const demandOn = ({ kind, fields, look }: Asked, { caller, command, operation }:
   const resource = { fields, find: findBy(look) };
   const read = operationOf(kind, 'read');
   const absent = new Rejection(notFound(kind.name));
-  demand(caller, operationOf(kind, operation), { resource, hidden: may(caller, read, resource) ? undefined : absent });
+  demand(caller, operationOf(kind, operation), {
+    resource,
+    hidden: may(caller, read, resource) ? undefined : absent,
+  });
   if (command.kind !== 'end' && !isInReach(caller, read, resource)) throw absent;
 };
 
-/** The rights to single fields that a command needs beside its own. What stays as it is may be named by everybody, so that what was read can be put back. */
+/**
+ * The rights to single fields that a command needs beside its own. What stays as it is may be named by
+ * everybody, so that what was read can be put back.
+ */
 type WritesOf = (form: Row, fields: Row) => readonly string[];
 
 const writesOf = (kind: Kind, command: CommandInfo): WritesOf => {
   const touching = Object.entries(kind.fieldRights).flatMap(([right, { writes = [] }]) => {
     const touched = command.form.filter((name) => (writes as readonly string[]).includes(name));
-    return touched.length === 0 ? [] : [{ right, touched: touched.map((name) => [name, wire(name, kind.fields[name])] as const) }];
+    return touched.length === 0
+      ? []
+      : [{ right, touched: touched.map((name) => [name, wire(name, kind.fields[name])] as const) }];
   });
   return (form, fields) =>
     touching.flatMap(({ right, touched }) =>
-      touched.some(([name, key]) => form[key] !== undefined && !areEqual(form[key], fields[name])) ? [right] : [],
+      touched.some(([name, key]) => form[key] !== undefined && !areEqual(form[key], fields[name]))
+        ? [right]
+        : [],
     );
 };
 
-/** The form of an edit that a JSON patch comes to. Where there is nothing to patch it changes nothing, and the decider says why. */
+/**
+ * The form of an edit that a JSON patch comes to. Where there is nothing to patch it changes nothing, and the
+ * decider says why.
+ */
 type FormByPatch = (patch: JsonPatch, state: AggregateState) => Row;
 
 const patchesOf = (domain: Domain, kind: Kind, edit: CommandInfo): FormByPatch => {
@@ -121,7 +142,10 @@ const patchesOf = (domain: Domain, kind: Kind, edit: CommandInfo): FormByPatch =
   const rest = Object.entries(kind.fields).filter(([name]) => !edit.form.includes(name));
   const derived = new Set(kind.derived.map(({ name }) => name));
   // As it is read: what it stands under by its id, other references as what they lead to.
-  const flat = rest.filter(([name, def]) => name === kind.parent || def.kind === 'states' || def.kind === 'choice' || derived.has(name));
+  const flat = rest.filter(
+    ([name, def]) =>
+      name === kind.parent || def.kind === 'states' || def.kind === 'choice' || derived.has(name),
+  );
   const references = rest.filter(([name, def]) => name !== kind.parent && def.kind === 'ref');
   const labels = references.map(([name, def]) => `/${name}/${domain.kinds[targetOf(def)]?.label ?? ''}`);
   const moments = rest.filter(([, def]) => def.kind === 'instant').map(([name]) => `/${name}`);

@@ -34,7 +34,10 @@ const refusingDamaged =
       throw isDamage(error) && !(error instanceof TypeError) ? parked(error) : error;
     });
 
-/** Reads back what an item that was added is told apart by, so that a repetition is answered as the first time was. */
+/**
+ * Reads back what an item that was added is told apart by, so that a repetition is answered as the first time
+ * was.
+ */
 const revealing = ({ log }: Parts, kind: Kind, command: CommandInfo): Pick<AnyHandler, 'reveal'> => {
   const { list } = command;
   // A command says the key itself, also of an item that was there already.
@@ -59,7 +62,10 @@ const handlersOf = (parts: Parts, kind: Kind): readonly (readonly [type: string,
   return [
     ...commands.map((command) => {
       const handle = (command.kind === 'create' ? creating : changing)(parts, kind, command);
-      return [typeOfCommand(kind, command.name), { ...handlerOf(command, handle), ...revealing(parts, kind, command) }] as const;
+      return [
+        typeOfCommand(kind, command.name),
+        { ...handlerOf(command, handle), ...revealing(parts, kind, command) },
+      ] as const;
     }),
     ...(edit === undefined ? [] : [[patchType(kind), handlerOf(edit, patching(parts, kind, edit))] as const]),
   ];
@@ -95,7 +101,8 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
         for (const [next, its] of further) if (form[next] === true) demand(caller, its, { resource });
         demandVisibleParent(parts, { kind, fields, look }, caller);
         const demandPresent = async () => {
-          if (owner !== undefined) await demandOwner(parts, { ownerId: owner, named, pointer: `/${ownerKey}` });
+          if (owner !== undefined)
+            await demandOwner(parts, { ownerId: owner, named, pointer: `/${ownerKey}` });
         };
         // Whose it would be is told before what they would write, but after what it would stand under.
         if (kind.parent === undefined) await demandPresent();
@@ -110,12 +117,16 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
   };
 };
 
-/** Nobody creates anything under what they may not read; whether that is there at all is for the decider to say. */
+/**
+ * Nobody creates anything under what they may not read; whether that is there at all is for the decider to
+ * say.
+ */
 const demandVisibleParent = ({ domain }: Parts, { kind, fields, look }: Asked, caller: Caller): void => {
   const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
   const parent = def && domain.kinds[targetOf(def)];
   if (parent === undefined) return;
   const state = look(parent.name, fields[kind.parent as string]);
   if (state.status === 'absent') return;
-  if (!may(caller, operationOf(parent, 'read'), { fields: state.fields, find: findBy(look) })) throw new Rejection(notFound(parent.name));
+  if (!may(caller, operationOf(parent, 'read'), { fields: state.fields, find: findBy(look) }))
+    throw new Rejection(notFound(parent.name));
 };

@@ -55,7 +55,8 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     codes += 1;
     return `B-${codes}`;
   };
-  const buy = (more: object = {}, to = side) => give({ type: 'BuyBook', code: newCode(), shelf: null, ...more }, to);
+  const buy = (more: object = {}, to = side) =>
+    give({ type: 'BuyBook', code: newCode(), shelf: null, ...more }, to);
   const lend = async (borrowerId: UserId, to = side, bookId?: number, more = {}) =>
     give({ type: 'LendLoan', borrowerId, bookId: bookId ?? (await buy()) }, to, more);
 
@@ -65,12 +66,14 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     const { evolve, initial } = deciderOf(lending, kind);
     const states = new Map<string, AggregateState>();
     for (const event of await allEvents(side))
-      if (event.stream.startsWith(`${name}-`)) states.set(event.stream, evolve(states.get(event.stream) ?? initial, event));
+      if (event.stream.startsWith(`${name}-`))
+        states.set(event.stream, evolve(states.get(event.stream) ?? initial, event));
     return [...states.values()];
   };
   const openOf = async (borrower: number) =>
     (await statesOf('loan')).filter(
-      (state) => state.status === 'present' && state.fields.borrower === borrower && state.fields.status === 'open',
+      (state) =>
+        state.status === 'present' && state.fields.borrower === borrower && state.fields.status === 'open',
     );
   const typesIn = async (stream: string) =>
     (await allEvents(side)).filter((each) => each.stream === stream).map(({ type }) => type as string);
@@ -82,11 +85,16 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
       ['dune-1', other],
       ['DUNE-1', other],
     ] as const)
-      await expect(buy({ code }, to)).rejects.toMatchObject({ code: 'book_code_taken', message: 'The book code is taken.' });
+      await expect(buy({ code }, to)).rejects.toMatchObject({
+        code: 'book_code_taken',
+        message: 'The book code is taken.',
+      });
     await give({ type: 'ChangeBook', bookId: first, code: 'DUNE-1' });
     await give({ type: 'ChangeBook', bookId: first, code: 'Dune-2' });
     await buy({ code: 'dune-1' }, other);
-    await expect(give({ type: 'ChangeBook', bookId: first, code: 'Dune-1' })).rejects.toMatchObject({ code: 'book_code_taken' });
+    await expect(give({ type: 'ChangeBook', bookId: first, code: 'Dune-1' })).rejects.toMatchObject({
+      code: 'book_code_taken',
+    });
     await give({ type: 'SellBook', bookId: first });
     await buy({ code: 'Dune-2' }, other);
   });
@@ -100,7 +108,11 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
   test('as many as there may be, and no more, however they come to count', async () => {
     const borrower = await member();
     const loans = [await lend(borrower), await lend(borrower, other), await lend(borrower)];
-    const full = { code: 'loan_open_full', details: { max: OPEN_MAX }, message: 'You have three books already: return one first.' };
+    const full = {
+      code: 'loan_open_full',
+      details: { max: OPEN_MAX },
+      message: 'You have three books already: return one first.',
+    };
     await expect(lend(borrower, other)).rejects.toMatchObject(full);
     await give({ type: 'ReturnLoan', loanId: loans[0] });
     const fourth = await lend(borrower, other);
@@ -114,10 +126,15 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
   test('a limit by another field goes with what it changes to', async () => {
     const [one, two] = [await buy(), await buy()];
     const loan = await lend(await member(), side, one);
-    await expect(lend(await member(), other, one)).rejects.toMatchObject({ code: 'book_is_out', message: 'Somebody else has the book.' });
+    await expect(lend(await member(), other, one)).rejects.toMatchObject({
+      code: 'book_is_out',
+      message: 'Somebody else has the book.',
+    });
     await give({ type: 'MoveLoan', loanId: loan, bookId: two });
     const second = await lend(await member(), other, one);
-    await expect(give({ type: 'MoveLoan', loanId: loan, bookId: one })).rejects.toMatchObject({ code: 'book_is_out' });
+    await expect(give({ type: 'MoveLoan', loanId: loan, bookId: one })).rejects.toMatchObject({
+      code: 'book_is_out',
+    });
     await give({ type: 'ReturnLoan', loanId: second });
     await give({ type: 'MoveLoan', loanId: loan, bookId: one });
   });
@@ -125,7 +142,8 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
   test('whoever is refused by one limit has claimed no place of another', async () => {
     const book = await buy();
     await lend(await member(), side, book);
-    const claimed = async () => (await allEvents(side)).filter(({ type }) => (type as string) === 'limit.claimed').length;
+    const claimed = async () =>
+      (await allEvents(side)).filter(({ type }) => (type as string) === 'limit.claimed').length;
     const before = await claimed();
     await expect(lend(await member(), other, book)).rejects.toMatchObject({ code: 'book_is_out' });
     expect(await claimed()).toBe(before);
@@ -134,7 +152,10 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
   test('of parallel requests over two processes never more get through, and each freed place is used again', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.record({ isOther: fc.boolean(), returns: fc.boolean() }), { minLength: 5, maxLength: 10 }),
+        fc.array(fc.record({ isOther: fc.boolean(), returns: fc.boolean() }), {
+          minLength: 5,
+          maxLength: 10,
+        }),
         async (requests) => {
           const borrower = await member();
           const books = await Promise.all(requests.map(() => buy()));
@@ -163,17 +184,21 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
   });
 
   test('of parallel requests for one value over two processes one gets it', async () => {
-    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => buy({ code: 'Parallel' }, n % 2 ? side : other)));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, n) => buy({ code: 'Parallel' }, n % 2 ? side : other)),
+    );
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const outcome of outcomes)
-      if (outcome.status === 'rejected') expect(['book_code_taken', 'conflict']).toContain(outcome.reason.code);
+      if (outcome.status === 'rejected')
+        expect(['book_code_taken', 'conflict']).toContain(outcome.reason.code);
   });
 
   test('what a process claimed that died before the append is free for others, and its id is spent', async () => {
     const borrower = await member();
     {
       await using dying = await open(mortal((stream) => (stream.startsWith('loan-') ? 'before' : undefined)));
-      for (let each = 0; each < OPEN_MAX; each += 1) await expect(lend(borrower, dying, await buy())).rejects.toThrow(Died);
+      for (let each = 0; each < OPEN_MAX; each += 1)
+        await expect(lend(borrower, dying, await buy())).rejects.toThrow(Died);
     }
     later();
     for (let each = 0; each < OPEN_MAX; each += 1) await lend(borrower, other);
@@ -186,7 +211,8 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     const borrower = await member();
     {
       await using dying = await open(mortal((stream) => (stream.startsWith('loan-') ? 'after' : undefined)));
-      for (let each = 0; each < OPEN_MAX; each += 1) await expect(lend(borrower, dying, await buy())).rejects.toThrow(Died);
+      for (let each = 0; each < OPEN_MAX; each += 1)
+        await expect(lend(borrower, dying, await buy())).rejects.toThrow(Died);
     }
     later();
     await expect(lend(borrower)).rejects.toMatchObject({ code: 'loan_open_full' });
@@ -239,7 +265,10 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     await give({ type: 'ReturnLoan', loanId: returned });
     for (let each = 0; each < OPEN_MAX; each += 1) await lend(borrower);
     await give({ type: 'ReopenBook', bookId });
-    const parked = () => side.pool.query('select 1 from process_manager.task where stream = $1 and attempts > 0', [`loan-${returned}`]);
+    const parked = () =>
+      side.pool.query('select 1 from process_manager.task where stream = $1 and attempts > 0', [
+        `loan-${returned}`,
+      ]);
     await until(parked, ({ rows }) => rows.length > 0);
     expect(await typesIn(`loan-${returned}`)).toEqual(['loan.lent', 'loan.returned']);
   });
@@ -249,7 +278,9 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     const holder = await member();
     await give({ type: 'IssueCard', holderId: holder, number: secret });
     const second = await member();
-    await expect(give({ type: 'IssueCard', holderId: second, number: secret.toLowerCase() }, other)).rejects.toMatchObject({
+    await expect(
+      give({ type: 'IssueCard', holderId: second, number: secret.toLowerCase() }, other),
+    ).rejects.toMatchObject({
       code: 'card_number_taken',
     });
     const raw: unknown[] = [];
@@ -277,9 +308,17 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
   test('who cannot be read keeps the place, and whoever wants it is refused', async () => {
     const bookId = await buy();
     const loan = await lend(await member(), side, bookId);
-    const damaged = { id: randomUUID() as EventId, type: 'loan.moved', data: { loanId: loan, bookId: 'none' }, metadata: { version: 1 } };
+    const damaged = {
+      id: randomUUID() as EventId,
+      type: 'loan.moved',
+      data: { loanId: loan, bookId: 'none' },
+      metadata: { version: 1 },
+    };
     await side.eventLog.append(`loan-${loan}` as StreamName, 'any', [damaged]);
     for (const to of [side, other])
-      await expect(lend(await member(), to, bookId)).rejects.toMatchObject({ code: 'book_is_out', message: 'Somebody else has the book.' });
+      await expect(lend(await member(), to, bookId)).rejects.toMatchObject({
+        code: 'book_is_out',
+        message: 'Somebody else has the book.',
+      });
   });
 });

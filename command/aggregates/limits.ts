@@ -21,7 +21,11 @@ export type Limits = {
   announce(kind: Kind, id: number, metadata: MetadataContext): Target['prepare'];
 };
 
-type Dependencies = AppendDependencies & { readonly domain: Domain; readonly masterKey: MasterKey; readonly tellLost: TellLost };
+type Dependencies = AppendDependencies & {
+  readonly domain: Domain;
+  readonly masterKey: MasterKey;
+  readonly tellLost: TellLost;
+};
 
 export const createLimits = ({ domain, masterKey, ...appending }: Dependencies): Limits => {
   const claims = createClaims(appending);
@@ -32,7 +36,10 @@ export const createLimits = ({ domain, masterKey, ...appending }: Dependencies):
       if (limits.length === 0) return undefined;
       const decider = deciderOf(domain, kind);
       return async (events, { state: before, version }) => {
-        const after = events.reduce((state, { type, data }) => decider.evolve(state, { type, data, metadata }), before);
+        const after = events.reduce(
+          (state, { type, data }) => decider.evolve(state, { type, data, metadata }),
+          before,
+        );
         const wanted = limits.flatMap((limit) => {
           const values = limit.among(after);
           // Whoever counts already has a place.
@@ -43,7 +50,8 @@ export const createLimits = ({ domain, masterKey, ...appending }: Dependencies):
             isPersonal: limit.isPersonal,
             streamOf: (holder: number) => streamOf(kind, holder),
             uses: (state: typeof before) => areEqual(values, limit.among(state)),
-            fence: (holder: number, claim: string, state: typeof before) => toEvents(abandon(kind, { fence, id: holder, claim }, state)),
+            fence: (holder: number, claim: string, state: typeof before) =>
+              toEvents(abandon(kind, { fence, id: holder, claim }, state)),
           };
           const refuse = () => new Rejection(refusal.code, max === 1 ? {} : { max }, { says: refusal.says });
           return [{ ...placesOf(kind, limit, values), max, id, version, holders, refusal: refuse }];
@@ -56,27 +64,45 @@ export const createLimits = ({ domain, masterKey, ...appending }: Dependencies):
 
 type Places = { readonly stream: StreamName; readonly decider: ClaimDecider };
 
-/** Where the places of a limit are claimed: named by a keyed hash, because the values may be personal, and stay in the log for ever. */
+/**
+ * Where the places of a limit are claimed: named by a keyed hash, because the values may be personal, and
+ * stay in the log for ever.
+ */
 const placesBy = (masterKey: MasterKey): ((kind: Kind, limit: Limit, values: Values) => Places) => {
-  const hashBy = (key: Buffer, text: string): string => createHmac('sha256', key).update(text).digest('base64url');
+  const hashBy = (key: Buffer, text: string): string =>
+    createHmac('sha256', key).update(text).digest('base64url');
   const [ofAddresses, ofLimits] = [deriveKey(masterKey, 'email-claim'), deriveKey(masterKey, 'limit-claim')];
   return (kind, { name, fence }, values) => {
     if (fence === 'email_abandoned')
-      return { stream: emailStream(hashBy(ofAddresses, String(values[0]))), decider: emailClaim as ClaimDecider };
+      return {
+        stream: emailStream(hashBy(ofAddresses, String(values[0]))),
+        decider: emailClaim as ClaimDecider,
+      };
     const limit = `${kind.name}.${name}`;
-    return { stream: streamName('limit', hashBy(ofLimits, JSON.stringify([limit, ...values]))), decider: limitClaim(limit) };
+    return {
+      stream: streamName('limit', hashBy(ofLimits, JSON.stringify([limit, ...values]))),
+      decider: limitClaim(limit),
+    };
   };
 };
 
 type LimitClaimEvent =
-  | { readonly type: 'limit.claimed'; readonly data: { limit: string; id: number; version: number; at: string } }
+  | {
+      readonly type: 'limit.claimed';
+      readonly data: { limit: string; id: number; version: number; at: string };
+    }
   | { readonly type: 'limit.released'; readonly data: { limit: string; id: number } };
 
 /** Its events are those of domains with limits alone, and checked against their schemas by the codec. */
 const limitClaim = (limit: string): ClaimDecider =>
   claimDecider({
-    claimed: (claimed) => ({ type: 'limit.claimed', data: { limit, ...claimed } }) satisfies LimitClaimEvent as unknown as AnnalsEvent,
-    released: (id) => ({ type: 'limit.released', data: { limit, id } }) satisfies LimitClaimEvent as unknown as AnnalsEvent,
+    claimed: (claimed) =>
+      ({
+        type: 'limit.claimed',
+        data: { limit, ...claimed },
+      }) satisfies LimitClaimEvent as unknown as AnnalsEvent,
+    released: (id) =>
+      ({ type: 'limit.released', data: { limit, id } }) satisfies LimitClaimEvent as unknown as AnnalsEvent,
     read(event) {
       const { type, data } = event as unknown as LimitClaimEvent;
       if (type === 'limit.released') return { id: data.id };

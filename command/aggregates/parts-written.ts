@@ -10,8 +10,8 @@ import { notFound, Rejection } from '#shared/rejection.ts';
 /** What a command writes of parts that fewer may read than the rest. */
 type PartsWritten = {
   /**
-   * Refuses who would change what they may not read: whether it changed would tell them what it was. An item that they may not read is
-   * not there for them; answers whether it is to be taken for one that was removed.
+   * Refuses who would change what they may not read: whether it changed would tell them what it was. An item
+   * that they may not read is not there for them; answers whether it is to be taken for one that was removed.
    */
   isGone(form: Row, fields: Row, mayRead: (right: string) => boolean): boolean;
 };
@@ -38,22 +38,33 @@ export const partsWritten = (kind: Kind, command: CommandInfo): PartsWritten => 
 type Guarded = readonly (readonly [key: string, right: string])[];
 
 /**
- * A JSON patch names a field also where it changes nothing, and what no form has: whether that may stay would tell what it is. The whole
- * item stands for what can be changed alone, because of what cannot be it may hold anything.
+ * A JSON patch names a field also where it changes nothing, and what no form has: whether that may stay would
+ * tell what it is. The whole item stands for what can be changed alone, because of what cannot be it may hold
+ * anything.
  */
 const namedByPatches = (kind: Kind, written: Guarded): ((patch: JsonPatch) => Guarded) => {
   const all = partRightsOf(kind).flatMap(({ name: right, fields, items }) => {
     const lists = items.flatMap(({ list, of }) => (of === always ? [list.name] : []));
-    return [...fields, ...lists].flatMap((name) => [...new Set([name, wire(name, kind.fields[name])])].map((key) => [key, right] as const));
+    return [...fields, ...lists].flatMap((name) =>
+      [...new Set([name, wire(name, kind.fields[name])])].map((key) => [key, right] as const),
+    );
   });
   return (patch) => {
-    const pointers = patch.flatMap((operation) => [operation.path, 'from' in operation ? operation.from : operation.path]);
-    const isNamed = ([key]: Guarded[number]): boolean => pointers.some((each) => each === `/${key}` || each.startsWith(`/${key}/`));
+    const pointers = patch.flatMap((operation) => [
+      operation.path,
+      'from' in operation ? operation.from : operation.path,
+    ]);
+    const isNamed = ([key]: Guarded[number]): boolean =>
+      pointers.some((each) => each === `/${key}` || each.startsWith(`/${key}/`));
     return [...(pointers.includes('') ? written : []), ...all.filter(isNamed)];
   };
 };
 
-const itemsWritten = (kind: Kind, command: CommandInfo, list: NonNullable<CommandInfo['list']>): PartsWritten => {
+const itemsWritten = (
+  kind: Kind,
+  command: CommandInfo,
+  list: NonNullable<CommandInfo['list']>,
+): PartsWritten => {
   const part = partOfItems(kind, list);
   if (part === undefined) return { isGone: () => false };
   const holds = holdsOf(part.of);
@@ -71,7 +82,8 @@ const itemsWritten = (kind: Kind, command: CommandInfo, list: NonNullable<Comman
       const isHidden = (id: unknown): boolean => hidden.some((item) => item.id === id);
       const isMeant = isHidden(form[list.id.name]);
       if (isMeant && command.kind === 'removeItem' && list.key === undefined) return true;
-      if (isMeant || (command.kind === 'moveItem' && isHidden(form.before))) throw new Rejection(notFound(oneOfList(kind, list)));
+      if (isMeant || (command.kind === 'moveItem' && isHidden(form.before)))
+        throw new Rejection(notFound(oneOfList(kind, list)));
       return false;
     },
   };

@@ -70,7 +70,9 @@ const claim = aggregate('claim', {
   rights: anyone,
 });
 const reading = assemble(base, [team, claim]);
-const [[, startLog]] = LOG_ENGINES.filter(([name]) => /postgres/i.test(name)) as [(typeof LOG_ENGINES)[number]];
+const [[, startLog]] = LOG_ENGINES.filter(([name]) => /postgres/i.test(name)) as [
+  (typeof LOG_ENGINES)[number],
+];
 const others = LOG_ENGINES.filter(([name]) => !/postgres/i.test(name));
 
 let world: CommandWorld;
@@ -113,7 +115,8 @@ const misfits = async (): Promise<readonly string[]> => {
     const at = teams[id] ?? { open: true, budget: 0 };
     const its = claims[id] ?? { team: 0, amount: 0 };
     const of = teams[data.teamId ?? its.team];
-    if (type === 'team.formed' || type === 'team.budgeted') teams[id] = { ...at, budget: data.budget as number };
+    if (type === 'team.formed' || type === 'team.budgeted')
+      teams[id] = { ...at, budget: data.budget as number };
     if (type === 'team.closed' || type === 'team.opened') teams[id] = { ...at, open: type === 'team.opened' };
     if (type === 'claim.drafted') claims[id] = { team: data.teamId as number, amount: data.amount as number };
     if (type === 'claim.moved') claims[id] = { ...its, team: data.teamId as number };
@@ -147,7 +150,9 @@ test('a decision is given the states that it reads, and a guard through a refere
 test('what two processes decide at once on what they change fits, in the order of the log', async () => {
   const [one, two] = [await form(100), await form(100)];
   const sides = [side, other];
-  const ids = await Promise.all(Array.from({ length: 12 }, (_, index) => draft(index % 2 === 0 ? one : two, 60)));
+  const ids = await Promise.all(
+    Array.from({ length: 12 }, (_, index) => draft(index % 2 === 0 ? one : two, 60)),
+  );
   for (let round = 0; round < 12; round += 1) {
     const changes = [one, two].flatMap((teamId, index): Command[] => [
       { type: round % 2 === 0 ? 'CloseTeam' : 'OpenTeam', teamId },
@@ -159,7 +164,9 @@ test('what two processes decide at once on what they change fits, in the order o
       { type: 'ReturnClaim', claimId },
       { type: 'MoveClaim', claimId, teamId: index % 3 === 0 ? one : two },
     ]);
-    const all = [...decisions, ...changes, { type: 'DraftClaim', teamId: one, amount: 5 }].toSorted(() => Math.random() - 0.5);
+    const all = [...decisions, ...changes, { type: 'DraftClaim', teamId: one, amount: 5 }].toSorted(
+      () => Math.random() - 0.5,
+    );
     await Promise.all(all.map((command, index) => give(command, sides[index % 2]).catch(expected)));
   }
   const counts = Map.groupBy(await allEvents(side), ({ type }) => type as string);
@@ -186,8 +193,16 @@ test('what a process had begun that died is done once, or not at all', async () 
     vi.useRealTimers();
     await give({ type: 'ReturnClaim', claimId });
   }
-  const types = (await allEvents(side)).filter(({ stream }) => stream === `claim-${claimId}`).map(({ type }) => type as string);
-  expect(types).toEqual(['claim.drafted', 'claim.submitted', 'claim.returned', 'claim.submitted', 'claim.returned']);
+  const types = (await allEvents(side))
+    .filter(({ stream }) => stream === `claim-${claimId}`)
+    .map(({ type }) => type as string);
+  expect(types).toEqual([
+    'claim.drafted',
+    'claim.submitted',
+    'claim.returned',
+    'claim.submitted',
+    'claim.returned',
+  ]);
 });
 
 test.each(others)('on %s it is refused at the start, with the way out', async (_, start) => {
@@ -202,7 +217,13 @@ test('what cannot be read behind a reference is answered as parked, until an ope
   const claimId = await draft(teamId, 50);
   const [formed] = (await Array.fromAsync(side.eventLog.read(streamName('team', teamId)))).flat();
   if (formed === undefined) throw new Error('there is no team');
-  const damaged = { ...formed, id: crypto.randomUUID() as EventId, type: 'team.budgeted', data: { teamId, budget: 'much' } };
+  const damaged = {
+    ...formed,
+    id: crypto.randomUUID() as EventId,
+    type: 'team.budgeted',
+    data: { teamId, budget: 'much' },
+  };
   await side.eventLog.append(streamName('team', teamId), 'any', [damaged]);
-  for (const to of [side, other]) await expect(give({ type: 'SubmitClaim', claimId }, to)).rejects.toMatchObject({ code: 'parked' });
+  for (const to of [side, other])
+    await expect(give({ type: 'SubmitClaim', claimId }, to)).rejects.toMatchObject({ code: 'parked' });
 });

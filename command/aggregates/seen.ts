@@ -40,7 +40,8 @@ export const createSee = (domain: Domain, states: States): See => {
         const isHeld = isFenced(field);
         if (isHeld && fence?.has(stream) === false) fence.set(stream, version);
         seen.set(`${target.name} ${id}`, state);
-        if (state.status !== 'absent') await follow(target, { fields: state.fields, asked: further, isFenced: () => isHeld });
+        if (state.status !== 'absent')
+          await follow(target, { fields: state.fields, asked: further, isFenced: () => isHeld });
       }
     };
     await follow(kind, { fields, asked });
@@ -60,7 +61,11 @@ export const bothOf =
     return state.status === 'absent' ? after(kind, id) : state;
   };
 
-type Following = { readonly fields: Row; readonly asked: Paths; readonly isFenced?: (field: string) => boolean };
+type Following = {
+  readonly fields: Row;
+  readonly asked: Paths;
+  readonly isFenced?: (field: string) => boolean;
+};
 
 /** The references that are followed, each with those that are followed from there. */
 type Paths = Map<string, Paths>;
@@ -69,15 +74,20 @@ const NOTHING: Paths = new Map();
 /** The parent, which must be visible, and what rights, guards and invariants ask of. */
 const pathsOf = (domain: Domain, kind: Kind): Paths => {
   const paths: Paths = new Map();
-  for (const right of rightsOf(domain).values()) if (right.kind === kind) for (const each of right.alternatives) collect(each, paths);
-  const conditions = [...Object.values(kind.commands).map(({ when }) => when ?? true), ...Object.values(kind.invariants)];
+  for (const right of rightsOf(domain).values())
+    if (right.kind === kind) for (const each of right.alternatives) collect(each, paths);
+  const conditions = [
+    ...Object.values(kind.commands).map(({ when }) => when ?? true),
+    ...Object.values(kind.invariants),
+  ];
   for (const condition of conditions) collect(resolve(domain, kind, condition), paths);
   const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
   const parent = def && domain.kinds[targetOf(def)];
   if (parent === undefined || kind.parent === undefined) return paths;
   const further: Paths = paths.get(kind.parent) ?? new Map();
   paths.set(kind.parent, further);
-  for (const each of rightsOf(domain).get(operationOf(parent, 'read'))?.alternatives ?? []) collect(each, further);
+  for (const each of rightsOf(domain).get(operationOf(parent, 'read'))?.alternatives ?? [])
+    collect(each, further);
   return paths;
 };
 

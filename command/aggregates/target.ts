@@ -21,7 +21,10 @@ export const contextOf = ({ caller, circumstances }: Sent, look: Look): Context 
 
 type Prepare = NonNullable<Target['prepare']>;
 
-/** What must be at the same version still when the events of a decision are appended; of what was seen twice, as it was seen first. */
+/**
+ * What must be at the same version still when the events of a decision are appended; of what was seen twice,
+ * as it was seen first.
+ */
 export type Fence = Map<StreamName, Version>;
 
 /** What must not have changed when the events are appended; nothing of commands that read nothing. */
@@ -40,4 +43,5 @@ export const preparing = (...all: readonly (Prepare | undefined)[]): Pick<Target
 };
 
 /** The codec checks them against their schemas. */
-export const toEvents = (events: readonly Happened[]): readonly AnnalsEvent[] => events as readonly unknown[] as readonly AnnalsEvent[];
+export const toEvents = (events: readonly Happened[]): readonly AnnalsEvent[] =>
+  events as readonly unknown[] as readonly AnnalsEvent[];

@@ -12,9 +12,9 @@ import type { ClaimCommand } from './claim.ts';
 import { claimName } from './claims.ts';
 
 /**
- * The protocol of claims as a model: every writer stops at each read and each append, writers take turns in any order,
- * and some never come back. Whatever happens, an address never has more users than it may have, here one or two, and no
- * place stays claimed in vain.
+ * The protocol of claims as a model: every writer stops at each read and each append, writers take turns in
+ * any order, and some never come back. Whatever happens, an address never has more users than it may have,
+ * here one or two, and no place stays claimed in vain.
  */
 type Log = Map<StreamName, readonly unknown[]>;
 type Writer = Generator<void, void>;
@@ -23,7 +23,11 @@ const STEPS_MAX = 60;
 const RUNS = 3_000;
 const at = '2026-01-02T03:04:05.678Z';
 
-const load = <State, Command, Event>(log: Log, decider: Decider<State, Command, Event>, stream: StreamName) => {
+const load = <State, Command, Event>(
+  log: Log,
+  decider: Decider<State, Command, Event>,
+  stream: StreamName,
+) => {
   // A stream holds only what its decider decided.
   const events = (log.get(stream) ?? []) as readonly Event[];
   return { state: fold(decider, events), version: events.length as Version };
@@ -61,14 +65,21 @@ function* changeUser(shared: Shared, command: UserCommand): Writer {
     const events = user.decide(command, state);
     const before = profileOf(state)?.email ?? null;
     const email = command.type === 'DeleteUser' || !('email' in command) ? undefined : command.email;
-    if (typeof email === 'string') yield* changeClaim(shared, email, { type: 'Claim', id: userId, version, at });
+    if (typeof email === 'string')
+      yield* changeClaim(shared, email, { type: 'Claim', id: userId, version, at });
     yield;
     if (!append(log, stream, version, events)) continue;
     yield;
     const isDropped =
       before !== null &&
-      (command.type === 'DeleteUser' || (email !== undefined && (email === null || sameAddress(email) !== sameAddress(before))));
-    if (isDropped) yield* changeClaim(shared, before, { type: 'Release', id: userId, version: (version + events.length) as Version });
+      (command.type === 'DeleteUser' ||
+        (email !== undefined && (email === null || sameAddress(email) !== sameAddress(before))));
+    if (isDropped)
+      yield* changeClaim(shared, before, {
+        type: 'Release',
+        id: userId,
+        version: (version + events.length) as Version,
+      });
     return;
   }
 }
@@ -76,19 +87,31 @@ function* changeUser(shared: Shared, command: UserCommand): Writer {
 function* sweep(shared: Shared, address: string): Writer {
   const { holders } = load(shared.log, emailClaim, emailStream(sameAddress(address))).state;
   yield;
-  for (const [id, { version }] of Object.entries(holders)) yield* free(shared, address, { userId: Number(id) as UserId, claimed: version });
+  for (const [id, { version }] of Object.entries(holders))
+    yield* free(shared, address, { userId: Number(id) as UserId, claimed: version });
 }
 
-function* free(shared: Shared, address: string, { userId, claimed }: { readonly userId: UserId; readonly claimed: Version }): Writer {
+function* free(
+  shared: Shared,
+  address: string,
+  { userId, claimed }: { readonly userId: UserId; readonly claimed: Version },
+): Writer {
   const { log } = shared;
   const { state, version } = load(log, user, userStream(userId));
   if (holds(state, address)) return;
   yield;
   if (version > claimed) return yield* changeClaim(shared, address, { type: 'Release', id: userId, version });
-  const fence = user.decide({ type: 'AbandonEmail', userId, claim: claimName(emailStream(sameAddress(address)), claimed) }, state);
+  const fence = user.decide(
+    { type: 'AbandonEmail', userId, claim: claimName(emailStream(sameAddress(address)), claimed) },
+    state,
+  );
   if (!append(log, userStream(userId), version, fence)) return;
   yield;
-  yield* changeClaim(shared, address, { type: 'Release', id: userId, version: (version + fence.length) as Version });
+  yield* changeClaim(shared, address, {
+    type: 'Release',
+    id: userId,
+    version: (version + fence.length) as Version,
+  });
 }
 
 const holds = (state: typeof user.initial, address: string): boolean => {
@@ -99,7 +122,8 @@ const holds = (state: typeof user.initial, address: string): boolean => {
 const USERS = [1, 2, 3] as UserId[];
 const ADDRESSES = ['a@example.com', 'A@example.com'];
 
-const holdersOf = (log: Log, address: string) => USERS.filter((userId) => holds(load(log, user, userStream(userId)).state, address));
+const holdersOf = (log: Log, address: string) =>
+  USERS.filter((userId) => holds(load(log, user, userStream(userId)).state, address));
 
 const expectRoom = ({ log, max }: Shared) => {
   for (const address of ADDRESSES) expect(holdersOf(log, address).length).toBeLessThanOrEqual(max);
@@ -115,11 +139,19 @@ const advance = (writer: Writer): void => {
 
 const userId = fc.constantFrom(...USERS);
 const email = fc.option(fc.constantFrom(...ADDRESSES), { freq: 2 });
-const register = fc.record({ type: fc.constant('RegisterUser'), userId, name: fc.constant('N'), email, role: fc.constant('reader') });
+const register = fc.record({
+  type: fc.constant('RegisterUser'),
+  userId,
+  name: fc.constant('N'),
+  email,
+  role: fc.constant('reader'),
+});
 const update = fc.record({ type: fc.constant('UpdateUser'), userId, email });
 const remove = fc.record({ type: fc.constant('DeleteUser'), userId });
 const clean = fc.record({ type: fc.constant('Sweep'), address: fc.constantFrom(...ADDRESSES) });
-const task = fc.oneof<fc.WeightedArbitrary<UserCommand | { readonly type: 'Sweep'; readonly address: string }>[]>(
+const task = fc.oneof<
+  fc.WeightedArbitrary<UserCommand | { readonly type: 'Sweep'; readonly address: string }>[]
+>(
   { arbitrary: register, weight: 2 },
   { arbitrary: update, weight: 4 },
   { arbitrary: remove, weight: 1 },
@@ -130,23 +162,29 @@ const turn = fc.record({ index: fc.nat(), steps: fc.integer({ min: 1, max: 8 }) 
 
 test.each([1, 2])('an address that %i may have never has more, and no claim outlives its use', (max) => {
   fc.assert(
-    fc.property(fc.array(task, { minLength: 3, maxLength: 8 }), fc.array(turn, { minLength: 8, maxLength: 40 }), (tasks, turns) => {
-      const shared = { log: new Map() as Log, max };
-      const { log } = shared;
-      const writers = tasks.map((each) => (each.type === 'Sweep' ? sweep(shared, each.address) : changeUser(shared, each)));
-      for (const { index, steps } of turns) {
-        const writer = writers[index % writers.length];
-        for (let step = 0; writer && step < steps; step += 1) advance(writer);
+    fc.property(
+      fc.array(task, { minLength: 3, maxLength: 8 }),
+      fc.array(turn, { minLength: 8, maxLength: 40 }),
+      (tasks, turns) => {
+        const shared = { log: new Map() as Log, max };
+        const { log } = shared;
+        const writers = tasks.map((each) =>
+          each.type === 'Sweep' ? sweep(shared, each.address) : changeUser(shared, each),
+        );
+        for (const { index, steps } of turns) {
+          const writer = writers[index % writers.length];
+          for (let step = 0; writer && step < steps; step += 1) advance(writer);
+          expectRoom(shared);
+        }
+        for (const address of ADDRESSES) {
+          for (const _ of sweep(shared, address));
+          const { holders } = load(log, emailClaim, emailStream(sameAddress(address))).state;
+          expect(Object.keys(holders).map(Number)).toEqual(holdersOf(log, address));
+        }
+        for (const writer of writers) for (let step = 0; step < STEPS_MAX; step += 1) advance(writer);
         expectRoom(shared);
-      }
-      for (const address of ADDRESSES) {
-        for (const _ of sweep(shared, address));
-        const { holders } = load(log, emailClaim, emailStream(sameAddress(address))).state;
-        expect(Object.keys(holders).map(Number)).toEqual(holdersOf(log, address));
-      }
-      for (const writer of writers) for (let step = 0; step < STEPS_MAX; step += 1) advance(writer);
-      expectRoom(shared);
-    }),
+      },
+    ),
     { numRuns: RUNS },
   );
 });

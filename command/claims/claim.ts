@@ -3,7 +3,8 @@ import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Decider } from '../decider.ts';
 
 /**
- * One stream for each thing that only so many may have, such as an e-mail address, keeps to that number without a lock:
+ * One stream for each thing that only so many may have, such as an e-mail address, keeps to that number
+ * without a lock:
  *
  * 1. A place is claimed before it is used, naming the version that the claiming append will expect of the holder's stream.
  * 2. What uses it is then appended to the holder's stream with exactly that expected version.
@@ -33,7 +34,11 @@ type Recorded<Event> = {
 export type ClaimDecider<Event extends AnnalsEvent = AnnalsEvent> = Decider<ClaimState, ClaimCommand, Event>;
 
 /** Whether there is room is asked before, because only the holders' own streams say who uses a place. */
-export const claimDecider = <Event extends AnnalsEvent>({ claimed, released, read }: Recorded<Event>): ClaimDecider<Event> => ({
+export const claimDecider = <Event extends AnnalsEvent>({
+  claimed,
+  released,
+  read,
+}: Recorded<Event>): ClaimDecider<Event> => ({
   initial: { holders: {} },
 
   decide(command, { holders }) {
@@ -41,7 +46,8 @@ export const claimDecider = <Event extends AnnalsEvent>({ claimed, released, rea
     switch (command.type) {
       case 'Claim': {
         const { id, version, at } = command;
-        // A retry after the stream has moved on claims anew, so that the release of the older claim spares it.
+        // A retry after the stream has moved on claims anew, so that the release of the older claim spares
+        // it.
         return known !== undefined && known.version >= version ? [] : [claimed({ id, version, at })];
       }
       case 'Release':

@@ -11,7 +11,10 @@ import { type AppendDependencies, tryAppend } from '../try-append.ts';
 import { createTurns } from '../turns.ts';
 import type { ClaimDecider, ClaimState, Holder } from './claim.ts';
 
-/** Keeps to the number of those who may have one thing. A claim that is not used is released when somebody else wants the place. */
+/**
+ * Keeps to the number of those who may have one thing. A claim that is not used is released when somebody
+ * else wants the place.
+ */
 export type Claims = {
   /** Claims all of these places for an aggregate whose stream is at `version`, or refuses. */
   claim(wanted: readonly Wanted[], metadata: MetadataContext): Promise<void>;
@@ -51,7 +54,8 @@ export type TellLost = (error: unknown, stream: StreamName) => void;
 type Dependencies = AppendDependencies & { readonly tellLost: TellLost };
 
 export const createClaims = (dependencies: Dependencies): Claims => {
-  // Those in this process who want the same thing wait for each other, so that only those of other processes conflict.
+  // Those in this process who want the same thing wait for each other, so that only those of other processes
+  // conflict.
   const turns = createTurns<StreamName>();
   const inTurn = (each: Wanted, isLooking: boolean, metadata: MetadataContext): Promise<void> =>
     turns.take(each.stream, () => claim(dependencies, each, { isLooking, metadata }));
@@ -67,7 +71,11 @@ export const createClaims = (dependencies: Dependencies): Claims => {
 type How = { readonly isLooking: boolean; readonly metadata: MetadataContext };
 
 /** Where it only looks, it claims nothing, and refuses as it would otherwise. */
-const claim = async (dependencies: Dependencies, wanted: Wanted, { isLooking, metadata }: How): Promise<void> => {
+const claim = async (
+  dependencies: Dependencies,
+  wanted: Wanted,
+  { isLooking, metadata }: How,
+): Promise<void> => {
   const { decider, stream, max, id, version } = wanted;
   const expiresAtMs = performance.now() + PATIENCE_MS;
   while (performance.now() < expiresAtMs) {
@@ -76,7 +84,10 @@ const claim = async (dependencies: Dependencies, wanted: Wanted, { isLooking, me
     if (others.length < max) {
       if (isLooking) return;
       // Of now, and not of the command: who has waited its turn has the whole time to use it.
-      const events = decider.decide({ type: 'Claim', id, version, at: new Date().toISOString() }, known.state);
+      const events = decider.decide(
+        { type: 'Claim', id, version, at: new Date().toISOString() },
+        known.state,
+      );
       if (await tryAppend(dependencies, { decider, stream, from: known, events }, metadata)) return;
     } else {
       const found = await free(dependencies, { wanted, known, others }, metadata);
@@ -90,10 +101,21 @@ const claim = async (dependencies: Dependencies, wanted: Wanted, { isLooking, me
 /** Names one claim for the fence; a later claim by the same holder has another version, thus another name. */
 export const claimName = (stream: StreamName, version: Version): string => `${stream}@${version}`;
 
-type Held = { readonly wanted: Wanted; readonly known: Known<ClaimState>; readonly others: readonly (readonly [string, Holder])[] };
+type Held = {
+  readonly wanted: Wanted;
+  readonly known: Known<ClaimState>;
+  readonly others: readonly (readonly [string, Holder])[];
+};
 
-/** Brings the first claim that is not in use one step nearer to its release; where it may be used yet, the others are looked at before. */
-const free = async (dependencies: Dependencies, held: Held, metadata: MetadataContext): Promise<'moved' | 'perhaps' | 'in use'> => {
+/**
+ * Brings the first claim that is not in use one step nearer to its release; where it may be used yet, the
+ * others are looked at before.
+ */
+const free = async (
+  dependencies: Dependencies,
+  held: Held,
+  metadata: MetadataContext,
+): Promise<'moved' | 'perhaps' | 'in use'> => {
   const { wanted, known, others } = held;
   const { decider, stream, holders } = wanted;
   let isUndecided = false;
@@ -109,7 +131,11 @@ const free = async (dependencies: Dependencies, held: Held, metadata: MetadataCo
     }
     if (!isRecent(at)) {
       const fence = holders.fence(id, claimName(stream, version), holder.state);
-      await tryAppend(dependencies, { decider: holders.decider, stream: holders.streamOf(id), from: holder, events: fence }, metadata);
+      await tryAppend(
+        dependencies,
+        { decider: holders.decider, stream: holders.streamOf(id), from: holder, events: fence },
+        metadata,
+      );
       return 'moved';
     }
     isUndecided = true;
@@ -117,8 +143,15 @@ const free = async (dependencies: Dependencies, held: Held, metadata: MetadataCo
   return isUndecided ? 'perhaps' : 'in use';
 };
 
-/** Nothing where an event of it cannot be read: it may use its place, and keeps it until an operator has looked at it. */
-const read = async ({ states, tellLost }: Dependencies, holders: Holders, id: number): Promise<Known<AggregateState> | undefined> => {
+/**
+ * Nothing where an event of it cannot be read: it may use its place, and keeps it until an operator has
+ * looked at it.
+ */
+const read = async (
+  { states, tellLost }: Dependencies,
+  holders: Holders,
+  id: number,
+): Promise<Known<AggregateState> | undefined> => {
   const stream = holders.streamOf(id);
   try {
     return await states[holders.isPersonal ? 'reload' : 'load'](holders.decider, stream);

@@ -39,7 +39,9 @@ const gone = (path: string) =>
 
 /** Gives the article a picture, and answers with the path of that. */
 const paint = async (path = article): Promise<string> => {
-  expect(await change('PUT', `${path}/cover`, picture('image/png'), 'image/png')).toMatchObject({ status: 200 });
+  expect(await change('PUT', `${path}/cover`, picture('image/png'), 'image/png')).toMatchObject({
+    status: 200,
+  });
   const { body } = await world.ask(path);
   return (body as { cover: string }).cover;
 };
@@ -55,7 +57,10 @@ describe('a picture is there as long as its article has it, and is gone', () => 
 
   test.each<[string, (path: string) => Promise<unknown>]>([
     ['the cover is taken away', (path) => change('DELETE', `${path}/cover`)],
-    ['the cover becomes a picture elsewhere', (path) => change('PATCH', path, { cover: 'https://example.com/a.png' })],
+    [
+      'the cover becomes a picture elsewhere',
+      (path) => change('PATCH', path, { cover: 'https://example.com/a.png' }),
+    ],
     ['the article is deleted', (path) => change('DELETE', path)],
   ])('when %s', async (_when, act) => {
     const [cover, other] = [await paint(), await paint(await write())];
@@ -68,9 +73,18 @@ describe('a picture is there as long as its article has it, and is gone', () => 
 
   test('when its author is deleted with it as a draft', async () => {
     const leaver = await world.person('author');
-    const { headers } = await world.ask('/articles', { method: 'POST', by: leaver, body: { title: 'One', body: '', tags: [] } });
+    const { headers } = await world.ask('/articles', {
+      method: 'POST',
+      by: leaver,
+      body: { title: 'One', body: '', tags: [] },
+    });
     const path = headers.get('location') ?? '';
-    await world.ask(`${path}/cover`, { method: 'PUT', by: leaver, body: picture('image/gif'), type: 'image/gif' });
+    await world.ask(`${path}/cover`, {
+      method: 'PUT',
+      by: leaver,
+      body: picture('image/gif'),
+      type: 'image/gif',
+    });
     const { cover } = (await world.ask(path, { by: leaver })).body as { cover: string };
     await world.ask(`/users/${leaver.id}`, { method: 'DELETE', by: leaver });
     await gone(cover);
@@ -81,8 +95,15 @@ describe('an article takes no upload but its own', () => {
   test.each(['PATCH', 'POST'])('by %s', async (method) => {
     const cover = await paint(await write());
     const path = method === 'POST' ? '/articles' : article;
-    const refused = await change(method, path, method === 'POST' ? { title: 'One', body: '', tags: [], cover } : { cover });
-    expect(refused).toMatchObject({ status: 422, body: { code: 'invalid_request', errors: [{ pointer: '/cover' }] } });
+    const refused = await change(
+      method,
+      path,
+      method === 'POST' ? { title: 'One', body: '', tags: [], cover } : { cover },
+    );
+    expect(refused).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_request', errors: [{ pointer: '/cover' }] },
+    });
     await change('DELETE', article);
     expect(await statusOf(cover)).toBe(200);
   });
@@ -91,7 +112,10 @@ describe('an article takes no upload but its own', () => {
     const first = await paint();
     const { body } = await world.ask(article, { by: author });
     const second = await paint();
-    expect(await change('PUT', article, body)).toMatchObject({ status: 422, body: { errors: [{ pointer: '/cover' }] } });
+    expect(await change('PUT', article, body)).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: '/cover' }] },
+    });
     await gone(first);
     expect(await statusOf(second)).toBe(200);
   });
@@ -116,17 +140,24 @@ test('what was done may be done again, on the whole history, and removes nothing
   const stream = article.replace('/articles/', 'article-') as RecordedEvent['stream'];
   const lostIn = lostUploadsIn(publishing);
   const lost = (await Array.fromAsync(eventLog.read(stream))).flat().flatMap((event) => lostIn(event) ?? []);
-  for (let time = 0; time < 2; time += 1) for (const each of lost) await removeLostUploads({ eventLog, blobs }, each);
+  for (let time = 0; time < 2; time += 1)
+    for (const each of lost) await removeLostUploads({ eventLog, blobs }, each);
   expect(removed).toHaveLength(4);
   expect(removed.slice(0, 2)).toEqual(removed.slice(2));
   expect(removed).not.toContain(cover.replace('/uploads/', ''));
-  expect(new Set(removed.map((name) => Number(name.split('-')[0]) as ArticleId))).toEqual(new Set([Number(article.split('/').at(-1))]));
+  expect(new Set(removed.map((name) => Number(name.split('-')[0]) as ArticleId))).toEqual(
+    new Set([Number(article.split('/').at(-1))]),
+  );
 });
 
 test('a place that gives up nothing holds up no erasure, and is asked again until it does', async () => {
   const leaver = await world.person('author');
   const { uploads, keys } = world.side;
-  const { headers } = await world.ask('/articles', { method: 'POST', by: leaver, body: { title: 'One', body: '', tags: [] } });
+  const { headers } = await world.ask('/articles', {
+    method: 'POST',
+    by: leaver,
+    body: { title: 'One', body: '', tags: [] },
+  });
   const path = `${headers.get('location')}/cover`;
   await world.ask(path, { method: 'PUT', by: leaver, body: picture('image/gif'), type: 'image/gif' });
   const [name] = (await readdir(uploads)).filter((each) => each.startsWith(path.split('/')[2] ?? '-'));

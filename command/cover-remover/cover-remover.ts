@@ -19,8 +19,9 @@ export type CoverRemoverDependencies = LostUploadDependencies & { readonly domai
 const REST_MS = 200;
 
 /**
- * Removes the pictures that items have lost, in one process at a time. It follows the log on its own, so that a store that
- * is away holds up nothing else: neither what is deleted with something, nor the erasure of a person.
+ * Removes the pictures that items have lost, in one process at a time. It follows the log on its own, so that
+ * a store that is away holds up nothing else: neither what is deleted with something, nor the erasure of a
+ * person.
  */
 export const startCoverRemover = (dependencies: CoverRemoverDependencies): Promise<AsyncDisposable> => {
   const { domain, pool, eventLog, blobs, log, metrics } = dependencies;
@@ -68,12 +69,26 @@ const readLost = (lostIn: LostUploadsIn, event: RecordedEvent, log: Log): LostUp
 };
 
 /** The event by which an aggregate may have lost uploads that it or one of its items had. */
-type LostUploads = { readonly kind: Kind; readonly stream: StreamName; readonly id: number; readonly version: Version };
+type LostUploads = {
+  readonly kind: Kind;
+  readonly stream: StreamName;
+  readonly id: number;
+  readonly version: Version;
+};
 
-type LostUploadDependencies = { readonly eventLog: Pick<EventLog, 'read'>; readonly blobs: Pick<Blobs, 'remove'> };
+type LostUploadDependencies = {
+  readonly eventLog: Pick<EventLog, 'read'>;
+  readonly blobs: Pick<Blobs, 'remove'>;
+};
 
-/** Removes the files that were named until then, and that nothing names any more. Doing it again removes the same. */
-export const removeLostUploads = async ({ eventLog, blobs }: LostUploadDependencies, lost: LostUploads): Promise<void> => {
+/**
+ * Removes the files that were named until then, and that nothing names any more. Doing it again removes the
+ * same.
+ */
+export const removeLostUploads = async (
+  { eventLog, blobs }: LostUploadDependencies,
+  lost: LostUploads,
+): Promise<void> => {
   const { kind, stream, id, version } = lost;
   const places = new Map<string, string>();
   let before: readonly string[] = [];
@@ -111,7 +126,8 @@ export const lostUploadsIn = (domain: Domain): LostUploadsIn => {
   };
 };
 
-const uploadsIn = (defs: Defs): readonly string[] => Object.keys(defs).filter((name) => defs[name]?.kind === 'upload');
+const uploadsIn = (defs: Defs): readonly string[] =>
+  Object.keys(defs).filter((name) => defs[name]?.kind === 'upload');
 
 /** Whether an event may take uploads away; nothing of those that never do. */
 const losesBy = (kind: Kind, { effect, list, sets }: EventInfo): ((data: Row) => boolean) | undefined => {
@@ -124,7 +140,9 @@ const losesBy = (kind: Kind, { effect, list, sets }: EventInfo): ((data: Row) =>
       isSetting || names.some((name) => isValue(data[name]));
   switch (effect) {
     case 'ends':
-      return own.length > 0 || Object.values(kind.lists).some(({ fields }) => uploadsIn(fields).length > 0) ? () => true : undefined;
+      return own.length > 0 || Object.values(kind.lists).some(({ fields }) => uploadsIn(fields).length > 0)
+        ? () => true
+        : undefined;
     case 'changes':
     case 'sets':
       return own.length > 0 ? says(own) : undefined;
@@ -140,7 +158,11 @@ const losesBy = (kind: Kind, { effect, list, sets }: EventInfo): ((data: Row) =>
 const isValue = (value: unknown): value is string | null => typeof value === 'string' || value === null;
 
 /** The uploads of an aggregate after an event, by where they are: `receipts`, or `items/3/receipt`. */
-const applyTo = (places: Map<string, string>, kind: Kind, { type, data }: Pick<RecordedEvent, 'type' | 'data'>): void => {
+const applyTo = (
+  places: Map<string, string>,
+  kind: Kind,
+  { type, data }: Pick<RecordedEvent, 'type' | 'data'>,
+): void => {
   const event = Object.values(kind.events).find((each) => each.type === type);
   if (event === undefined) return;
   const { effect, list, sets } = event;
@@ -154,6 +176,7 @@ const applyTo = (places: Map<string, string>, kind: Kind, { type, data }: Pick<R
   }
   if (list === undefined) for (const name of uploadsIn(kind.fields)) put(name, data[name]);
   else
-    for (const name of uploadsIn(list.fields)) put(`${list.name}/${data[list.id.name]}/${name}`, effect === 'removes' ? null : data[name]);
+    for (const name of uploadsIn(list.fields))
+      put(`${list.name}/${data[list.id.name]}/${name}`, effect === 'removes' ? null : data[name]);
   for (const name of uploadsIn(kind.fields)) if (name in sets) put(name, sets[name]);
 };

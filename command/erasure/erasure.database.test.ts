@@ -28,7 +28,9 @@ afterEach(async () => {
 
 const keyOf = async (userId: UserId, { keys }: CommandSide = side) => (await keys.find([userId])).get(userId);
 const deletionsOf = async (userId: UserId) =>
-  (await allEvents(side)).filter(({ type, stream }) => type === 'user.deleted' && stream === `user-${userId}`);
+  (await allEvents(side)).filter(
+    ({ type, stream }) => type === 'user.deleted' && stream === `user-${userId}`,
+  );
 
 const deleteUser = async (userId: UserId): Promise<void> => {
   await side.send({ type: 'DeleteUser', userId }, by(as(userId)));
@@ -49,7 +51,9 @@ test('nobody’s key is destroyed before they are on the list', async () => {
   const userId = await registerUser(side);
   const [event] = await allEvents(side);
   const full = { note: () => Promise.reject(new Error('the disk is full')) };
-  await expect(erase({ ...side, erasures: full }, userId, event?.id as EventId)).rejects.toThrow('the disk is full');
+  await expect(erase({ ...side, erasures: full }, userId, event?.id as EventId)).rejects.toThrow(
+    'the disk is full',
+  );
   expect(await keyOf(userId)).not.toBe('destroyed');
 });
 
@@ -66,7 +70,9 @@ test('of whom the list says so, the key is destroyed again, whether there is one
   const unknown = 77 as UserId;
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
-  await side.erasures.note([restored, unknown].map((userId) => ({ userId, at: new Date().toISOString(), event: null })));
+  await side.erasures.note(
+    [restored, unknown].map((userId) => ({ userId, at: new Date().toISOString(), event: null })),
+  );
   expect(await applyErasures({ ...side, log })).toEqual([restored, unknown]);
   expect(lines.join('')).toContain('"users":2');
   expect(await Promise.all([restored, unknown, kept].map((userId) => keyOf(userId)))).toEqual([
@@ -80,7 +86,11 @@ test('of whom the list says so, the key is destroyed again, whether there is one
 
 test('whoever is on the list and not deleted in the log is deleted at the next start, once, and nobody else', async () => {
   const [restored, kept] = [await registerUser(side), await registerUser(side)];
-  const listed = [restored, 77 as UserId].map((userId) => ({ userId, at: new Date().toISOString(), event: null }));
+  const listed = [restored, 77 as UserId].map((userId) => ({
+    userId,
+    at: new Date().toISOString(),
+    event: null,
+  }));
   await side.erasures.note(listed);
   {
     await using _one = await world.open();

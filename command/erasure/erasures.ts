@@ -26,27 +26,52 @@ const CALLER = { kind: 'system', name: 'erasure-list' } as const;
 const AT_ONCE = 20;
 
 /**
- * Brings the list and the log to the same: whoever was erased before there was a list is put on it, and whoever is on it is deleted again
- * where the log does not say so, because it was restored to an earlier time. All that a deletion brings with it then follows from that.
+ * Brings the list and the log to the same: whoever was erased before there was a list is put on it, and
+ * whoever is on it is deleted again where the log does not say so, because it was restored to an earlier
+ * time. All that a deletion brings with it then follows from that.
  */
-export const catchUpWithErasures = async ({ domain, pool, erasures, gateway, log }: Dependencies): Promise<void> => {
+export const catchUpWithErasures = async ({
+  domain,
+  pool,
+  erasures,
+  gateway,
+  log,
+}: Dependencies): Promise<void> => {
   const destroyed = await selectDestroyed(pool);
-  await erasures.note(destroyed.map(({ subject, destroyedAt }) => ({ userId: subject, at: destroyedAt.toISOString(), event: null })));
+  await erasures.note(
+    destroyed.map(({ subject, destroyedAt }) => ({
+      userId: subject,
+      at: destroyedAt.toISOString(),
+      event: null,
+    })),
+  );
   const listed = (await erasures.read()).map(({ userId }) => userId);
   await deleteSnapshotsOf(pool, listed);
   // Also where a rebuild or a replay was under way as somebody was erased, and did not come to its end.
   await eraseInReadModels({ pool, tables: tablesOf(domain) }, listed).catch((err: unknown) =>
-    log.error({ err }, 'A read model keeps personal data of erased people: “erasure report” says which. The next start erases it again.'),
+    log.error(
+      { err },
+      'A read model keeps personal data of erased people: “erasure report” says which. The next start erases it again.',
+    ),
   );
   const gone = await goneAmong(pool, listed.map(userStream));
   const missing = listed.filter((userId) => !gone.has(userStream(userId)));
   const deleteAgain = async (userId: UserId): Promise<number> => {
-    const { version } = await gateway.send({ type: 'DeleteUser', userId }, { caller: CALLER, requestId: randomUUID() });
+    const { version } = await gateway.send(
+      { type: 'DeleteUser', userId },
+      { caller: CALLER, requestId: randomUUID() },
+    );
     return version;
   };
   for (let from = 0; from < missing.length; from += AT_ONCE)
-    await Promise.all(missing.slice(from, from + AT_ONCE).map((userId) => deleteAgain(userId).catch(orUnknown)));
-  if (missing.length > 0) log.warn({ users: missing.length }, 'People on the erasure list were looked for in the log, and deleted again.');
+    await Promise.all(
+      missing.slice(from, from + AT_ONCE).map((userId) => deleteAgain(userId).catch(orUnknown)),
+    );
+  if (missing.length > 0)
+    log.warn(
+      { users: missing.length },
+      'People on the erasure list were looked for in the log, and deleted again.',
+    );
 };
 
 /** The log was restored to a time before they were there. */
@@ -62,8 +87,15 @@ export type EraseDependencies = {
   readonly erasures: Pick<ErasureList, 'note'>;
 };
 
-/** Erases somebody, because of the event that deleted them: on the list first, so that no key is gone of which a backup could bring back. */
-export const erase = async ({ domain, pool, keys, erasures }: EraseDependencies, userId: UserId, event: EventId): Promise<void> => {
+/**
+ * Erases somebody, because of the event that deleted them: on the list first, so that no key is gone of which
+ * a backup could bring back.
+ */
+export const erase = async (
+  { domain, pool, keys, erasures }: EraseDependencies,
+  userId: UserId,
+  event: EventId,
+): Promise<void> => {
   await erasures.note([{ userId, at: new Date().toISOString(), event }]);
   await keys.destroy(userId);
   await deleteSnapshotsOf(pool, [userId]);

@@ -35,7 +35,10 @@ export type TaskDependencies = EraseDependencies & {
   readonly clock?: Clock | undefined;
 };
 
-/** Carries out a task, or parks it so that it holds up no other. Throws only if the log or the database does not answer. */
+/**
+ * Carries out a task, or parks it so that it holds up no other. Throws only if the log or the database does
+ * not answer.
+ */
 export const carryOutOrPark = (dependencies: TaskDependencies, task: Task): Promise<'done' | 'parked'> =>
   doOrPark(dependencies, task, {
     work: () => carryOut(dependencies, task),
@@ -43,7 +46,12 @@ export const carryOutOrPark = (dependencies: TaskDependencies, task: Task): Prom
   });
 
 type Failing = { work(): Promise<void>; park(error: unknown): Promise<void> };
-type Told = { readonly task: string; readonly stream: StreamName; readonly name?: string; readonly cause: Cause };
+type Told = {
+  readonly task: string;
+  readonly stream: StreamName;
+  readonly name?: string;
+  readonly cause: Cause;
+};
 
 /** Does what follows from an event, or parks it; throws only if the log or the database does not answer. */
 export const doOrPark = async (
@@ -65,9 +73,13 @@ export const doOrPark = async (
   }
 };
 
-/** Waits for all of them before it throws what one of them threw, so that none goes on once the lease is let go. */
+/**
+ * Waits for all of them before it throws what one of them threw, so that none goes on once the lease is let
+ * go.
+ */
 export const allDone = async (running: readonly Promise<unknown>[]): Promise<void> => {
-  for (const outcome of await Promise.allSettled(running)) if (outcome.status === 'rejected') throw outcome.reason;
+  for (const outcome of await Promise.allSettled(running))
+    if (outcome.status === 'rejected') throw outcome.reason;
 };
 
 const isOfEngines = (error: unknown): boolean => isPassing(error) || error instanceof LogUnavailable;
@@ -95,7 +107,9 @@ export const following = async (
   // If nobody records what it follows from, nobody records this.
   const { trace } = cause.metadata;
   const span =
-    trace === undefined ? undefined : tracing.start('process-manager', { parent: trace, attributes: { 'annals.event.id': cause.id } });
+    trace === undefined
+      ? undefined
+      : tracing.start('process-manager', { parent: trace, attributes: { 'annals.event.id': cause.id } });
   try {
     await work({
       ...cause.metadata,
@@ -124,22 +138,32 @@ type Ending = { readonly stream: StreamName; readonly eventId: EventId; readonly
 const ATTEMPTS_MAX = 12;
 
 /**
- * Ends what cannot be without a parent that has ended. An article that was published meanwhile stays. Types, ids and what its end carries
- * are in clear, so that neither a lost key nor one unreadable event keeps a child alive.
+ * Ends what cannot be without a parent that has ended. An article that was published meanwhile stays. Types,
+ * ids and what its end carries are in clear, so that neither a lost key nor one unreadable event keeps a
+ * child alive.
  */
-export const endChild = async (dependencies: Dependencies, { stream, eventId, metadata }: Ending): Promise<void> => {
+export const endChild = async (
+  dependencies: Dependencies,
+  { stream, eventId, metadata }: Ending,
+): Promise<void> => {
   const { eventLog, codec } = dependencies;
   const memberships = dependencies.memberships.filter(({ kind }) => stream.startsWith(`${kind}-`));
   if (memberships.length === 0) throw new Error(`${stream} belongs to nothing that can be deleted`);
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const { version, bound, ids } = await readChild(eventLog, stream, memberships);
     if (version === undefined || bound.length === 0) return;
-    if (ids === undefined) throw new Error(`No event of ${stream} has all of its ids, so that its end cannot be recorded.`);
+    if (ids === undefined)
+      throw new Error(`No event of ${stream} has all of its ids, so that its end cannot be recorded.`);
     const ending = memberships.length === 1 ? bound[0] : await firstEnded(eventLog, bound, ids);
     if (ending === undefined) return;
     try {
       const data = { ...ids, ...(await carriedBy(dependencies, ending, stream)) };
-      const event = await codec.encode({ type: ending.end, data } as unknown as AnnalsEvent, metadata, eventId, stream);
+      const event = await codec.encode(
+        { type: ending.end, data } as unknown as AnnalsEvent,
+        metadata,
+        eventId,
+        stream,
+      );
       await eventLog.append(stream, version, [event]);
       return;
     } catch (error) {
@@ -157,32 +181,55 @@ type Child = {
   readonly ids: Ids | undefined;
 };
 
-const readChild = async (eventLog: Pick<EventLog, 'read'>, stream: StreamName, memberships: readonly Membership[]): Promise<Child> => {
-  const idsOf = z.object(Object.fromEntries((memberships[0]?.ids ?? []).map((name) => [name, z.int().positive()])));
+const readChild = async (
+  eventLog: Pick<EventLog, 'read'>,
+  stream: StreamName,
+  memberships: readonly Membership[],
+): Promise<Child> => {
+  const idsOf = z.object(
+    Object.fromEntries((memberships[0]?.ids ?? []).map((name) => [name, z.int().positive()])),
+  );
   const statuses = new Map<Membership, string>();
   let last: RecordedEvent | undefined;
   let ids: Ids | undefined;
   for await (const page of eventLog.read(stream)) {
     for (const event of page) {
       last = event;
-      for (const membership of memberships) if (membership.changes.has(event.type)) statuses.set(membership, event.type);
+      for (const membership of memberships)
+        if (membership.changes.has(event.type)) statuses.set(membership, event.type);
       ids ??= idsOf.safeParse(event.data).data;
     }
   }
-  return { version: last?.version, bound: memberships.filter((each) => each.joins.has(statuses.get(each) ?? '')), ids };
+  return {
+    version: last?.version,
+    bound: memberships.filter((each) => each.joins.has(statuses.get(each) ?? '')),
+    ids,
+  };
 };
 
-/** Of what belongs to several parents: with which it ends, because that one has ended, and in the way that ends it. */
-const firstEnded = async (eventLog: Pick<EventLog, 'read'>, bound: readonly Membership[], ids: Ids): Promise<Membership | undefined> => {
+/**
+ * Of what belongs to several parents: with which it ends, because that one has ended, and in the way that
+ * ends it.
+ */
+const firstEnded = async (
+  eventLog: Pick<EventLog, 'read'>,
+  bound: readonly Membership[],
+  ids: Ids,
+): Promise<Membership | undefined> => {
   for (const membership of bound) {
     const parent = streamName(membership.parentKind, ids[membership.parentKey] as number);
-    for await (const page of eventLog.read(parent)) if (page.some(({ type }) => type === membership.parentEnd)) return membership;
+    for await (const page of eventLog.read(parent))
+      if (page.some(({ type }) => type === membership.parentEnd)) return membership;
   }
   return undefined;
 };
 
 /** What its end holds beside the ids, as the readable events leave it. */
-const carriedBy = async ({ domain, eventLog }: Dependencies, { kind: name, carries }: Membership, stream: StreamName): Promise<Row> => {
+const carriedBy = async (
+  { domain, eventLog }: Dependencies,
+  { kind: name, carries }: Membership,
+  stream: StreamName,
+): Promise<Row> => {
   const kind = domain.kinds[name];
   if (kind === undefined || carries.length === 0) return {};
   const { evolve } = deciderOf(domain, kind);
@@ -193,5 +240,7 @@ const carriedBy = async ({ domain, eventLog }: Dependencies, { kind: name, carri
     for (const { type, data, at, origin } of page.flatMap((event) => decodeClear(catalogue, event) ?? []))
       state = evolve(state, { type, data, metadata: { at, actor: origin.actor } });
   const { fields } = state as { readonly fields?: Row };
-  return Object.fromEntries(carries.map((field) => [wire(field, kind.fields[field]), fields?.[field] ?? null]));
+  return Object.fromEntries(
+    carries.map((field) => [wire(field, kind.fields[field]), fields?.[field] ?? null]),
+  );
 };

@@ -16,17 +16,29 @@ const NOTHING = '';
 
 type Declared = Pick<Following, 'fingerprint'>;
 
-/** Has what is known and to be done be that of this declaration; nothing if it declares no reaction but ends, and no timer. */
-export const declareReactions = async (pool: Pool, eventLog: EventLog, following: Declared | undefined): Promise<void> => {
+/**
+ * Has what is known and to be done be that of this declaration; nothing if it declares no reaction but ends,
+ * and no timer.
+ */
+export const declareReactions = async (
+  pool: Pool,
+  eventLog: EventLog,
+  following: Declared | undefined,
+): Promise<void> => {
   await migrateFollowers(pool);
   await migrateLeases(pool);
-  await (following === undefined ? forget(pool, 'true') : beginWith(pool, eventLog, { ...following, isOverdue: 'true' }));
+  await (following === undefined
+    ? forget(pool, 'true')
+    : beginWith(pool, eventLog, { ...following, isOverdue: 'true' }));
 };
 
-/** The leader says this at least so often, by the clock of the database, even while there is nothing to do. */
+/**
+ * The leader says this at least so often, by the clock of the database, even while there is nothing to do.
+ */
 const UNSEEN_MAX_S = 15;
 const SEEN_EVERY_S = 1;
-const isUnseenFor = (seconds: number): string => `(seen_at is null or abs(extract(epoch from clock_timestamp() - seen_at)) > ${seconds})`;
+const isUnseenFor = (seconds: number): string =>
+  `(seen_at is null or abs(extract(epoch from clock_timestamp() - seen_at)) > ${seconds})`;
 
 /** That a process works by this declaration. */
 export const tellSeen = async (pool: Pool, declared: Declared | undefined): Promise<void> => {
@@ -37,10 +49,14 @@ export const tellSeen = async (pool: Pool, declared: Declared | undefined): Prom
 };
 
 /**
- * Where no process works by the other declaration any more, such as that of a release that was rolled back. Only the owner of the lease knows:
- * another one may be busy for long.
+ * Where no process works by the other declaration any more, such as that of a release that was rolled back.
+ * Only the owner of the lease knows: another one may be busy for long.
  */
-export const takeBack = (pool: Pool, eventLog: Pick<EventLog, 'head'>, { fingerprint, epoch }: Fence): Promise<void> =>
+export const takeBack = (
+  pool: Pool,
+  eventLog: Pick<EventLog, 'head'>,
+  { fingerprint, epoch }: Fence,
+): Promise<void> =>
   beginWith(pool, eventLog, { fingerprint, isOverdue: `${isUnseenFor(UNSEEN_MAX_S)} and ${isOwned(epoch)}` });
 
 type Beginning = Declared & {
@@ -49,10 +65,14 @@ type Beginning = Declared & {
 };
 
 /**
- * What is known by another declaration is forgotten, and made anew of the log from its beginning; what followed by it stays. Nothing new
- * follows from what was before.
+ * What is known by another declaration is forgotten, and made anew of the log from its beginning; what
+ * followed by it stays. Nothing new follows from what was before.
  */
-const beginWith = async (pool: Pool, eventLog: Pick<EventLog, 'head'>, { fingerprint, isOverdue }: Beginning): Promise<void> => {
+const beginWith = async (
+  pool: Pool,
+  eventLog: Pick<EventLog, 'head'>,
+  { fingerprint, isOverdue }: Beginning,
+): Promise<void> => {
   const head = await eventLog.head();
   await inTransaction(pool, async (connection) => {
     // First, as its follower does.
@@ -83,8 +103,8 @@ const beginWith = async (pool: Pool, eventLog: Pick<EventLog, 'head'>, { fingerp
 };
 
 /**
- * As `takeBack`, where nothing is declared. Throws as long as another process may work by its declaration, so that this one lets go of the lease:
- * without it the other one is seen by nobody.
+ * As `takeBack`, where nothing is declared. Throws as long as another process may work by its declaration, so
+ * that this one lets go of the lease: without it the other one is seen by nobody.
  */
 export const forgetUnseen = async (pool: Pool, epoch: number): Promise<void> => {
   const isOverdue = `${isUnseenFor(UNSEEN_MAX_S)} and ${isOwned(epoch)}`;
@@ -113,7 +133,9 @@ const forget = async (pool: Pool, isOverdue: string): Promise<void> => {
        delete from process_manager.spent_timer s using gone g where s.stream = g.stream and s.cause_id = g.cause_id and g.name = $1 || s.name`,
       [timerTask('')],
     );
-    await connection.query('truncate process_manager.timer, process_manager.timer_mark, process_manager.fan_out');
+    await connection.query(
+      'truncate process_manager.timer, process_manager.timer_mark, process_manager.fan_out',
+    );
     await connection.query('delete from public.follower_checkpoint where follower = $1', [REACTIONS]);
     await endLeases(connection);
   });
@@ -121,17 +143,26 @@ const forget = async (pool: Pool, isOverdue: string): Promise<void> => {
 
 /** Their owners, who go by the other declaration, find out at once, even if they wait for an event. */
 const endLeases = async (connection: Connection): Promise<void> => {
-  await connection.query(`update public.lease set epoch = epoch + 1, expires_at = '-infinity' where name = any($1)`, [[REACTIONS, LEASE]]);
+  await connection.query(
+    `update public.lease set epoch = epoch + 1, expires_at = '-infinity' where name = any($1)`,
+    [[REACTIONS, LEASE]],
+  );
 };
 
 /** Whether nobody works by another declaration. */
 export const isDeclared = async (pool: Pick<Pool, 'query'>, { fingerprint }: Declared): Promise<boolean> => {
-  const { rowCount } = await pool.query('select from process_manager.reacting where fingerprint = $1', [fingerprint]);
+  const { rowCount } = await pool.query('select from process_manager.reacting where fingerprint = $1', [
+    fingerprint,
+  ]);
   return rowCount === 1;
 };
 
 /** The position from which on something follows; throws if another declaration has taken over. */
-export const actsAfter = async (connection: Pick<Pool, 'query'>, { fingerprint }: Declared, lock = ''): Promise<Position> => {
+export const actsAfter = async (
+  connection: Pick<Pool, 'query'>,
+  { fingerprint }: Declared,
+  lock = '',
+): Promise<Position> => {
   const { rows } = await connection.query<{ after: Position }>(
     `select after_position as after from process_manager.reacting where fingerprint = $1 ${lock}`,
     [fingerprint],

@@ -29,7 +29,11 @@ afterAll(async () => {
   await pool?.[Symbol.asyncDispose]();
   await world?.[Symbol.asyncDispose]();
 });
-beforeEach(() => pool.query('truncate process_manager.task, process_manager.parked, process_manager.timer, process_manager.timer_mark'));
+beforeEach(() =>
+  pool.query(
+    'truncate process_manager.task, process_manager.parked, process_manager.timer, process_manager.timer_mark',
+  ),
+);
 
 const MANY = 3_000;
 const A_FEW = 50;
@@ -37,11 +41,14 @@ const A_FEW = 50;
 type Plan = { readonly Plans?: readonly Plan[] } & Readonly<Record<string, number>>;
 const REMOVED = ['Rows Removed by Filter', 'Rows Removed by Join Filter', 'Rows Removed by Index Recheck'];
 const rowsRead = (plan: Plan): number =>
-  ['Actual Rows', ...REMOVED].reduce((sum, name) => sum + (plan[name] ?? 0), 0) * (plan['Actual Loops'] ?? 1) +
+  ['Actual Rows', ...REMOVED].reduce((sum, name) => sum + (plan[name] ?? 0), 0) *
+    (plan['Actual Loops'] ?? 1) +
   (plan.Plans ?? []).reduce((sum, each) => sum + rowsRead(each), 0);
 
 /** What a look finds, and how many rows its one statement reads for that. */
-const looking = async <Found>(look: (pool: Pool) => Promise<Found>): Promise<{ found: Found; rowsRead: number }> => {
+const looking = async <Found>(
+  look: (pool: Pool) => Promise<Found>,
+): Promise<{ found: Found; rowsRead: number }> => {
   await pool.query('analyze process_manager.task, process_manager.parked, process_manager.timer');
   const asked: [string, unknown[]][] = [];
   const query = (text: string, values: unknown[] = []) => {
@@ -51,10 +58,14 @@ const looking = async <Found>(look: (pool: Pool) => Promise<Found>): Promise<{ f
   const found = await look({ query } as never);
   expect(asked).toHaveLength(1);
   const [[text, values] = ['', []]] = asked;
-  const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(`explain (analyze, format json) ${text}`, values);
+  const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    `explain (analyze, format json) ${text}`,
+    values,
+  );
   return { found, rowsRead: rowsRead(rows[0]?.['QUERY PLAN'][0].Plan ?? {}) };
 };
-const streamsNext = async (of: Pool) => (await nextTasks(of, fence, '')).map(({ task: { stream, name } }) => `${stream} ${name}`);
+const streamsNext = async (of: Pool) =>
+  (await nextTasks(of, fence, '')).map(({ task: { stream, name } }) => `${stream} ${name}`);
 
 const LATER = `clock_timestamp() + interval '4 minutes'`;
 
@@ -130,7 +141,9 @@ test('however many timers run, only those are read that have run out', async () 
     `insert into process_manager.timer (stream, name, cause_id, cause_metadata, due_at)
      select 'claim-' || n, 'remind', gen_random_uuid(), '{}', ${LATER} from generate_series(1, ${MANY}) n`,
   );
-  const { found, rowsRead } = await looking((of) => createLook({ pool: of, domain: budgets } as never).atAll(fence));
+  const { found, rowsRead } = await looking((of) =>
+    createLook({ pool: of, domain: budgets } as never).atAll(fence),
+  );
   expect(found).toBe(false);
   expect(rowsRead).toBeLessThan(A_FEW);
 });

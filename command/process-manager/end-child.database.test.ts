@@ -35,7 +35,12 @@ const task = aggregate('task', {
     begun: { sets: { status: 'begun' } },
     dropped: { ends: true, carries: ['title'] },
   },
-  commands: { add: { emits: 'added' }, rename: { emits: 'renamed' }, begin: { emits: 'begun' }, drop: { emits: 'dropped' } },
+  commands: {
+    add: { emits: 'added' },
+    rename: { emits: 'renamed' },
+    begin: { emits: 'begun' },
+    drop: { emits: 'dropped' },
+  },
   rights: { read: { as: 'board' } },
   reactions: {
     board: { closed: { run: 'drop', when: 'new' }, archived: { run: 'drop' } },
@@ -68,7 +73,10 @@ beforeAll(async () => {
 afterAll(() => opened?.disposeAsync());
 
 const newId = () => crypto.randomUUID() as EventId;
-const append = async (stream: string, ...events: readonly { type: string; data: object }[]): Promise<void> => {
+const append = async (
+  stream: string,
+  ...events: readonly { type: string; data: object }[]
+): Promise<void> => {
   const encoded = await codec.encodeAll(
     stream as StreamName,
     METADATA,
@@ -79,7 +87,10 @@ const append = async (stream: string, ...events: readonly { type: string; data: 
 
 let ids = 0;
 /** A task in a state, whose board and helper have ended in some way, once it was to end with one of them. */
-const endedTask = async (status: 'new' | 'begun', ended: { board?: 'closed' | 'archived'; helper?: 'deleted' }) => {
+const endedTask = async (
+  status: 'new' | 'begun',
+  ended: { board?: 'closed' | 'archived'; helper?: 'deleted' },
+) => {
   ids += 10;
   const [boardId, helperId, taskId] = [ids + 1, ids + 2, ids + 3];
   const named = { taskId, boardId, helperId };
@@ -88,7 +99,8 @@ const endedTask = async (status: 'new' | 'begun', ended: { board?: 'closed' | 'a
     { type: 'board.opened', data: { boardId, title: 'One' } },
     ...(ended.board === undefined ? [] : [{ type: `board.${ended.board}`, data: { boardId } }]),
   );
-  if (ended.helper !== undefined) await append(`user-${helperId}`, { type: `user.${ended.helper}`, data: { userId: helperId } });
+  if (ended.helper !== undefined)
+    await append(`user-${helperId}`, { type: `user.${ended.helper}`, data: { userId: helperId } });
   await append(
     `task-${taskId}`,
     { type: 'task.added', data: { ...named, title: 'One' } },
@@ -96,7 +108,10 @@ const endedTask = async (status: 'new' | 'begun', ended: { board?: 'closed' | 'a
     ...(status === 'begun' ? [{ type: 'task.begun', data: named }] : []),
   );
   const stream = `task-${taskId}` as StreamName;
-  await endChild({ domain: tasks, eventLog, codec, memberships: membershipsOf(tasks) }, { stream, eventId: newId(), metadata: METADATA });
+  await endChild(
+    { domain: tasks, eventLog, codec, memberships: membershipsOf(tasks) },
+    { stream, eventId: newId(), metadata: METADATA },
+  );
   return endOf(stream);
 };
 
@@ -130,27 +145,33 @@ test.each([
   ['whose title is none', 2, 'Two'],
   ['of a type that nobody knows', 1, 'Three'],
   ['without metadata', 2, 'Two'],
-] as const)('an event %s, the one at %i, keeps no task alive: its end holds what the others say', async (how, index, title) => {
-  ids += 10;
-  const named = { taskId: ids + 3, boardId: ids + 1, helperId: ids + 2 };
-  const { taskId, boardId } = named;
-  await append(
-    `board-${boardId}`,
-    { type: 'board.opened', data: { boardId, title: 'One' } },
-    { type: 'board.archived', data: { boardId } },
-  );
-  const stream = `task-${taskId}` as StreamName;
-  const events = [
-    { type: 'task.added', data: { ...named, title: 'One' } },
-    { type: 'task.renamed', data: { ...named, title: 'Two' } },
-    { type: 'task.renamed', data: { ...named, title: 'Three' } },
-  ].map((event) => ({ id: newId(), event: event as unknown as AnnalsEvent }));
-  const encoded = await codec.encodeAll(stream, METADATA, events);
-  await eventLog.append(
-    stream,
-    NO_STREAM,
-    encoded.map((event, at) => (at === index ? (damages[how]?.(event) ?? event) : event)),
-  );
-  await endChild({ domain: tasks, eventLog, codec, memberships: membershipsOf(tasks) }, { stream, eventId: newId(), metadata: METADATA });
-  expect(await endOf(stream)).toEqual({ title });
-});
+] as const)(
+  'an event %s, the one at %i, keeps no task alive: its end holds what the others say',
+  async (how, index, title) => {
+    ids += 10;
+    const named = { taskId: ids + 3, boardId: ids + 1, helperId: ids + 2 };
+    const { taskId, boardId } = named;
+    await append(
+      `board-${boardId}`,
+      { type: 'board.opened', data: { boardId, title: 'One' } },
+      { type: 'board.archived', data: { boardId } },
+    );
+    const stream = `task-${taskId}` as StreamName;
+    const events = [
+      { type: 'task.added', data: { ...named, title: 'One' } },
+      { type: 'task.renamed', data: { ...named, title: 'Two' } },
+      { type: 'task.renamed', data: { ...named, title: 'Three' } },
+    ].map((event) => ({ id: newId(), event: event as unknown as AnnalsEvent }));
+    const encoded = await codec.encodeAll(stream, METADATA, events);
+    await eventLog.append(
+      stream,
+      NO_STREAM,
+      encoded.map((event, at) => (at === index ? (damages[how]?.(event) ?? event) : event)),
+    );
+    await endChild(
+      { domain: tasks, eventLog, codec, memberships: membershipsOf(tasks) },
+      { stream, eventId: newId(), metadata: METADATA },
+    );
+    expect(await endOf(stream)).toEqual({ title });
+  },
+);

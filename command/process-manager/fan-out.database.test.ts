@@ -14,10 +14,17 @@ const happened = ({ position, stream }: RecordedEvent): Happened => ({
 
 test('one question is asked for all events of a page, and one for each page of those who refer to one of them', async () => {
   await using world = await createCommandWorld();
-  await using pool = openPool({ url: world.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 2 });
+  await using pool = openPool({
+    url: world.settings.DATABASE_URL ?? '',
+    applicationName: 'test',
+    connectionsMax: 2,
+  });
   // It declares, and is gone.
   await (await world.open(undefined, undefined, budgets))[Symbol.asyncDispose]();
-  const events = Array.from({ length: 60 }, (_, n) => ({ stream: `team-${n}`, position: n + 1 }) as unknown as RecordedEvent);
+  const events = Array.from(
+    { length: 60 },
+    (_, n) => ({ stream: `team-${n}`, position: n + 1 }) as unknown as RecordedEvent,
+  );
   await pool.query(
     `insert into process_manager.reference (child, name, parent)
      select 'claim-' || n, 'claim.team', 'team-' || case when n <= 2500 then 30 else n % 30 end from generate_series(1, 2600) n`,
@@ -45,6 +52,8 @@ test('one question is asked for all events of a page, and one for each page of t
     ['30', 60],
   ]);
   expect(asked).toBe(4);
-  const { rows } = await pool.query<{ stream: StreamName }>('select distinct stream from process_manager.task');
+  const { rows } = await pool.query<{ stream: StreamName }>(
+    'select distinct stream from process_manager.task',
+  );
   expect(rows).toHaveLength(2_000);
 });

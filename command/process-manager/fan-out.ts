@@ -18,7 +18,9 @@ export type Happened = {
   readonly isEnd: boolean;
 };
 
-/** Events of the log to note, or an event of which some of those who refer to it are to be noted before it. */
+/**
+ * Events of the log to note, or an event of which some of those who refer to it are to be noted before it.
+ */
 export type ReactionPage = { readonly events: readonly RecordedEvent[] } | { readonly before: Happened };
 type Followed = { readonly page: ReactionPage; readonly upTo: Position; readonly event: EventId | undefined };
 
@@ -31,8 +33,14 @@ type Paging = {
 
 type From = { readonly after: Position; readonly signal: AbortSignal; readonly event: EventId | undefined };
 
-/** The pages of the log. An event to which very many refer begins one of its own, after those who refer to it; its checkpoint stays before it until then. */
-export async function* pagesOf({ pool, eventLog, happened }: Paging, { after, signal, event }: From): AsyncGenerator<Followed> {
+/**
+ * The pages of the log. An event to which very many refer begins one of its own, after those who refer to it;
+ * its checkpoint stays before it until then.
+ */
+export async function* pagesOf(
+  { pool, eventLog, happened }: Paging,
+  { after, signal, event }: From,
+): AsyncGenerator<Followed> {
   let place: Omit<Followed, 'page'> = { upTo: after, event };
   for await (const events of eventLog.follow(after, signal, event)) {
     let begun = 0;
@@ -58,26 +66,41 @@ export async function* pagesOf({ pool, eventLog, happened }: Paging, { after, si
 }
 
 /** Those who refer to it and were not noted yet, in their order. */
-const referringTo = (parent: string, references: string, position: string): string => `from process_manager.reference r
+const referringTo = (
+  parent: string,
+  references: string,
+  position: string,
+): string => `from process_manager.reference r
   where r.parent = ${parent} and split_part(r.name, '/', 1) = any(${references}) and (r.child, r.name) > (
     coalesce((select f.child from process_manager.fan_out f where f.position = ${position}), ''),
     coalesce((select f.name from process_manager.fan_out f where f.position = ${position}), ''))
   order by r.child, r.name`;
 const REFERRING = referringTo('$1', '$2', '$3');
 
-/** The positions of those to which more refer than fit in a page, as far as it is known before them all. What they say themselves is little. */
-const crowdedOf = async (pool: Pick<Pool, 'query'>, happened: readonly Happened[]): Promise<ReadonlySet<Position>> => {
+/**
+ * The positions of those to which more refer than fit in a page, as far as it is known before them all. What
+ * they say themselves is little.
+ */
+const crowdedOf = async (
+  pool: Pick<Pool, 'query'>,
+  happened: readonly Happened[],
+): Promise<ReadonlySet<Position>> => {
   if (happened.length === 0) return new Set();
   const { rows } = await pool.query<{ position: Position }>(
     `select h.position from jsonb_to_recordset($1::jsonb) as h (position bigint, parent text, names text[])
      where h.position > (select after_position from process_manager.reacting)
        and exists (select ${referringTo('h.parent', 'h.names', 'h.position')} offset ${PAGE})`,
-    [JSON.stringify(happened.map(({ position, parent, references }) => ({ position, parent, names: references })))],
+    [
+      JSON.stringify(
+        happened.map(({ position, parent, references }) => ({ position, parent, names: references })),
+      ),
+    ],
   );
   return new Set(rows.map(({ position }) => position));
 };
 
-const hasMore = async (pool: Pick<Pool, 'query'>, happened: Happened): Promise<boolean> => (await crowdedOf(pool, [happened])).size > 0;
+const hasMore = async (pool: Pick<Pool, 'query'>, happened: Happened): Promise<boolean> =>
+  (await crowdedOf(pool, [happened])).size > 0;
 
 /** Notes the next page of those who refer to an event. */
 export const notePage = async (connection: Connection, happened: Happened): Promise<void> => {
@@ -108,14 +131,19 @@ export const reactingTo = async (
   { parent, type, position, references, cause }: Omit<Happened, 'isEnd'>,
   rowsMax: number | null = null,
 ): Promise<readonly Referring[]> => {
-  const { rows } = await connection.query<{ child: StreamName; name: string }>(`select r.child, r.name ${REFERRING} limit $4`, [
-    parent,
-    references,
-    position,
-    rowsMax,
-  ]);
-  return rows.map(({ child, name }) => ({ task: { task: 'run', stream: child, name: nameOf(name, type), cause }, reference: name }));
+  const { rows } = await connection.query<{ child: StreamName; name: string }>(
+    `select r.child, r.name ${REFERRING} limit $4`,
+    [parent, references, position, rowsMax],
+  );
+  return rows.map(({ child, name }) => ({
+    task: { task: 'run', stream: child, name: nameOf(name, type), cause },
+    reference: name,
+  }));
 };
 
-/** `claim.team` and `team.closed`: the claim’s `team team.closed`; of an item, `items.article/3 article.deleted`. */
-export const nameOf = (reference: string, type: string): string => `${reference.slice(reference.indexOf('.') + 1)} ${type}`;
+/**
+ * `claim.team` and `team.closed`: the claim’s `team team.closed`; of an item, `items.article/3
+ * article.deleted`.
+ */
+export const nameOf = (reference: string, type: string): string =>
+  `${reference.slice(reference.indexOf('.') + 1)} ${type}`;

@@ -21,7 +21,8 @@ export const tellWaiting = (log: Pick<Log, 'info' | 'warn'>): Waiting => {
   let isWaiting = false;
   return {
     begins() {
-      if (!isWaiting) log.warn('Reactions and timers go by the declaration of another release, and this process waits.');
+      if (!isWaiting)
+        log.warn('Reactions and timers go by the declaration of another release, and this process waits.');
       isWaiting = true;
     },
     ends() {
@@ -35,13 +36,19 @@ const FENCE = (fingerprint: string, epoch: string): string =>
   `select from process_manager.reacting r, public.lease l where r.fingerprint = ${fingerprint} and l.name = '${LEASE}' and l.epoch = ${epoch}`;
 
 /** SQL that is true as long as nobody has taken the lease. */
-export const isOwned = (epoch: number): string => `exists (select from public.lease where name = '${LEASE}' and epoch = ${epoch})`;
+export const isOwned = (epoch: number): string =>
+  `exists (select from public.lease where name = '${LEASE}' and epoch = ${epoch})`;
 
 /** SQL that is true as long as nobody has taken over. */
-export const isFenced = (fingerprint: string, epoch: string): string => `exists (${FENCE(fingerprint, epoch)})`;
+export const isFenced = (fingerprint: string, epoch: string): string =>
+  `exists (${FENCE(fingerprint, epoch)})`;
 
 /** Throws if somebody has taken over. With a lock, nobody does before the transaction ends. */
-export const demandFence = async (connection: Pick<Connection, 'query'>, { fingerprint, epoch }: Fence, lock = ''): Promise<void> => {
+export const demandFence = async (
+  connection: Pick<Connection, 'query'>,
+  { fingerprint, epoch }: Fence,
+  lock = '',
+): Promise<void> => {
   const { rowCount } = await connection.query(`${FENCE('$1', '$2')} ${lock}`, [fingerprint, epoch]);
   if (rowCount !== 1) throw new Overtaken();
 };

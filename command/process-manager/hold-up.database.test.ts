@@ -31,7 +31,8 @@ const restart = async (): Promise<void> => {
   await side[Symbol.asyncDispose]();
   side = await world.open();
 };
-const typesOf = async (stream: string) => (await Array.fromAsync(side.eventLog.read(stream as StreamName))).flat().map(({ type }) => type);
+const typesOf = async (stream: string) =>
+  (await Array.fromAsync(side.eventLog.read(stream as StreamName))).flat().map(({ type }) => type);
 const untilErased = (userId: UserId) =>
   until(
     () => side.keys.find([userId]),
@@ -43,7 +44,11 @@ const erase = async (userId: UserId): Promise<void> => {
 };
 
 test('a comment whose author’s key is lost is deleted with its article, and holds up nobody’s erasure', async () => {
-  const [author, reader, unrelated] = [await registerUser(side), await registerUser(side), await registerUser(side)];
+  const [author, reader, unrelated] = [
+    await registerUser(side),
+    await registerUser(side),
+    await registerUser(side),
+  ];
   const articleId = await draftArticle(side, author);
   const commentId = await addComment(side, reader, articleId);
   await side.pool.query('delete from public.person_key where subject = $1', [reader]);
@@ -55,9 +60,16 @@ test('a comment whose author’s key is lost is deleted with its article, and ho
 
 /** A comment of which no event has all ids, so that nothing can be recorded of it. */
 const unendable = async (articleId: number, commentId: number): Promise<void> => {
-  await side.eventLog.append(`comment-${commentId}` as StreamName, NO_STREAM, [added({ articleId, commentId })]);
+  await side.eventLog.append(`comment-${commentId}` as StreamName, NO_STREAM, [
+    added({ articleId, commentId }),
+  ]);
 };
-const added = (data: Record<string, number>) => ({ id: crypto.randomUUID() as EventId, type: 'comment.added', data, metadata: METADATA });
+const added = (data: Record<string, number>) => ({
+  id: crypto.randomUUID() as EventId,
+  type: 'comment.added',
+  data,
+  metadata: METADATA,
+});
 const METADATA = {
   version: 1,
   at: '2026-01-02T03:04:05.678Z',
@@ -95,16 +107,25 @@ test('a child that cannot be ended is parked, holds up nothing, and is ended onc
   await side.send({ type: 'DeleteArticle', articleId }, by(as(author)));
   await erase(unrelated);
   await untilParked(1);
-  expect(await annals('parked')).toMatchObject({ exit: 0, output: expect.stringMatching(/end +comment-4001 .*has all of its ids/) });
+  expect(await annals('parked')).toMatchObject({
+    exit: 0,
+    output: expect.stringMatching(/end +comment-4001 .*has all of its ids/),
+  });
   // It is not retried by itself in the meantime.
   await side.pool.query(
     `update process_manager.parked set parked_at = parked_at - interval '1 hour', next_at = clock_timestamp() + interval '4 minutes'`,
   );
-  expect(await shownMetrics()).toMatch(/^annals_process_manager_parked 1\nannals_process_manager_parked_oldest_seconds 36\d\d\b/m);
-  await side.eventLog.append('comment-4001' as StreamName, FIRST, [added({ articleId, commentId: 4_001, authorId: unrelated })]);
+  expect(await shownMetrics()).toMatch(
+    /^annals_process_manager_parked 1\nannals_process_manager_parked_oldest_seconds 36\d\d\b/m,
+  );
+  await side.eventLog.append('comment-4001' as StreamName, FIRST, [
+    added({ articleId, commentId: 4_001, authorId: unrelated }),
+  ]);
   expect(await annals('retry', 'comment-4001')).toMatchObject({ exit: 0 });
   await untilParked(0);
-  expect(await shownMetrics()).toMatch(/^annals_process_manager_parked 0\nannals_process_manager_parked_oldest_seconds 0$/m);
+  expect(await shownMetrics()).toMatch(
+    /^annals_process_manager_parked 0\nannals_process_manager_parked_oldest_seconds 0$/m,
+  );
   expect(await typesOf('comment-4001')).toEqual(['comment.added', 'comment.added', 'comment.deleted']);
 });
 
@@ -122,7 +143,10 @@ test('operators skip what can never be ended, and nobody skips an erasure', asyn
   expect(await annals('skip', `user-${reader}`)).toMatchObject({ exit: 1 });
   expect(await annals('retry', `user-${reader}`)).toMatchObject({ exit: 0 });
   await untilErased(reader);
-  expect(await annals('retry', 'comment-1')).toMatchObject({ exit: 1, complaint: 'Nothing of comment-1 is parked.' });
+  expect(await annals('retry', 'comment-1')).toMatchObject({
+    exit: 1,
+    complaint: 'Nothing of comment-1 is parked.',
+  });
 });
 
 test('an erasure that a read model refuses is parked, the key is gone, and others are erased', async () => {
@@ -150,7 +174,12 @@ test('an erasure that a read model refuses is parked, the key is gone, and other
 
 test('a deletion whose event is damaged is carried out all the same', async () => {
   const userId = await registerUser(side);
-  const deletion = { id: crypto.randomUUID() as EventId, type: 'user.deleted', data: { userId: 'x' }, metadata: {} };
+  const deletion = {
+    id: crypto.randomUUID() as EventId,
+    type: 'user.deleted',
+    data: { userId: 'x' },
+    metadata: {},
+  };
   await side.eventLog.append(`user-${userId}` as StreamName, FIRST, [deletion]);
   await untilErased(userId);
 });

@@ -6,19 +6,31 @@ import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts'
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { parseMasterKey } from '#shared/keys/master-key.ts';
-import { by, type CommandWorld, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
+import {
+  by,
+  type CommandWorld,
+  createCommandWorld,
+  registerUser,
+  system,
+} from '../../test/engines/command-side.ts';
 import { type RoleProcess, startRole } from '../../test/engines/role-process.ts';
 import { budgets } from '../../test/toy/budgets.ts';
 import { until } from '../../testing/until.ts';
 
-const give = async (to: CommandGateway, command: Command): Promise<number> => (await to.send(command as never, by(system))).id;
+const give = async (to: CommandGateway, command: Command): Promise<number> =>
+  (await to.send(command as never, by(system))).id;
 
 /** A command role in a process of its own. */
-const startCommand = async ({ settings }: CommandWorld): Promise<{ role: RoleProcess; gateway: CommandGateway }> => {
+const startCommand = async ({
+  settings,
+}: CommandWorld): Promise<{ role: RoleProcess; gateway: CommandGateway }> => {
   const role = startRole('test/toy/budgets-main.ts command', settings);
   const { url } = await role.logged('Commands of the other roles are taken.');
   const key = gatewayKey(parseMasterKey(settings.MASTER_KEY ?? ''));
-  return { role, gateway: createHttpGateway({ urls: [String(url)], key, issuer: 'test', timeoutMs: 30_000 }) };
+  return {
+    role,
+    gateway: createHttpGateway({ urls: [String(url)], key, issuer: 'test', timeoutMs: 30_000 }),
+  };
 };
 
 /** At which a statement of the process waits: from then on nothing of its transaction gets any further. */
@@ -27,7 +39,12 @@ const GATE = 77;
 type Gate = { readonly table: string; readonly on: string; readonly isSecond: string };
 
 /** Kills the process while it is at a gate, with all of its transaction. */
-const killAtGate = async (pool: Pool, { table, on, isSecond }: Gate, role: RoleProcess, begin: () => Promise<unknown>): Promise<void> => {
+const killAtGate = async (
+  pool: Pool,
+  { table, on, isSecond }: Gate,
+  role: RoleProcess,
+  begin: () => Promise<unknown>,
+): Promise<void> => {
   await pool.query(
     `create function public.wait_at_gate() returns trigger language plpgsql as $$
        begin if ${isSecond} then perform pg_advisory_xact_lock(${GATE}); end if; return null; end $$;
@@ -37,7 +54,10 @@ const killAtGate = async (pool: Pool, { table, on, isSecond }: Gate, role: RoleP
   await closed.query(`select pg_advisory_lock(${GATE})`);
   await begin();
   const { rows } = await until(
-    () => pool.query<{ pid: number }>(`select pid from pg_locks where locktype = 'advisory' and objid = ${GATE} and not granted`),
+    () =>
+      pool.query<{ pid: number }>(
+        `select pid from pg_locks where locktype = 'advisory' and objid = ${GATE} and not granted`,
+      ),
     ({ rowCount }) => rowCount === 1,
   );
   await role.kill('SIGKILL');
@@ -56,7 +76,11 @@ test.each([
   ['an end', 'DissolveTeam', [1_500, 0]],
 ])('kill -9 between two pages of those who refer to %s notes each once', async (_what, type, referring) => {
   await using world = await createCommandWorld();
-  await using pool = openPool({ url: world.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 4 });
+  await using pool = openPool({
+    url: world.settings.DATABASE_URL ?? '',
+    applicationName: 'test',
+    connectionsMax: 4,
+  });
   const { role, gateway } = await startCommand(world);
   await using _running = role;
   const teamId = await give(gateway, { type: 'FoundTeam', name: 'All' });
@@ -73,27 +97,41 @@ test.each([
   };
   const references = async () => (await pool.query('select from process_manager.reference')).rowCount;
   const isSecond = 'exists (select from process_manager.fan_out)';
-  await killAtGate(pool, { table: 'process_manager.fan_out', on: 'insert', isSecond }, role, () => give(gateway, { type, teamId }));
+  await killAtGate(pool, { table: 'process_manager.fan_out', on: 'insert', isSecond }, role, () =>
+    give(gateway, { type, teamId }),
+  );
   expect([await noted(), await references()]).toEqual([[[1_000, 1_000]], referring[0]]);
   await using next = await world.open(undefined, undefined, budgets);
   const head = await next.eventLog.head();
   await until(
-    () => pool.query(`select from public.follower_checkpoint where follower = 'reactions' and position >= $1`, [head]),
+    () =>
+      pool.query(`select from public.follower_checkpoint where follower = 'reactions' and position >= $1`, [
+        head,
+      ]),
     ({ rowCount }) => rowCount === 1,
   );
-  expect([await noted(), await references()]).toEqual([[1_000, 1_000, 500].map((count) => [count, count]), referring[1]]);
+  expect([await noted(), await references()]).toEqual([
+    [1_000, 1_000, 500].map((count) => [count, count]),
+    referring[1],
+  ]);
 });
 
 test('kill -9 between two pages of those who end with their owner ends each once', async () => {
   await using world = await createCommandWorld();
-  await using pool = openPool({ url: world.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 4 });
+  await using pool = openPool({
+    url: world.settings.DATABASE_URL ?? '',
+    applicationName: 'test',
+    connectionsMax: 4,
+  });
   const { role, gateway } = await startCommand(world);
   await using _running = role;
   const employeeId = await registerUser(gateway, { role: 'employee' as never });
   const teamId = await give(gateway, { type: 'FoundTeam', name: 'All' });
   const form = { type: 'MakeClaim', teamId, employeeId, amount: 1, purpose: 'x' };
   const claims = await Promise.all(Array.from({ length: 250 }, () => give(gateway, form)));
-  const members = async () => (await pool.query(`select from process_manager.member where parent = $1`, [`user-${employeeId}`])).rowCount;
+  const members = async () =>
+    (await pool.query(`select from process_manager.member where parent = $1`, [`user-${employeeId}`]))
+      .rowCount;
   await until(members, (count) => count === claims.length);
   const isSecond = `(select count(*) from process_manager.member) < ${claims.length}`;
   const end = () => gateway.send({ type: 'DeleteUser', userId: employeeId }, by(system));

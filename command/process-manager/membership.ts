@@ -4,7 +4,9 @@ import { streamName } from '#shared/events/streams.ts';
 
 type Belonging = { readonly parent: StreamName; readonly child: StreamName };
 
-/** Notes who belongs to whom, and answers with those whose parent is gone already. Repeating it is harmless. */
+/**
+ * Notes who belongs to whom, and answers with those whose parent is gone already. Repeating it is harmless.
+ */
 export const join = async (pool: Pool, links: readonly Belonging[]): Promise<readonly Belonging[]> => {
   const { rows } = await pool.query<Belonging>(
     `with wanted as (select distinct parent, child from unnest($1::text[], $2::text[]) as w (parent, child)),
@@ -29,18 +31,28 @@ export const leave = async (pool: Pool, links: readonly Belonging[]): Promise<vo
 
 /** From now on, whoever joins this parent is told that it is gone. */
 export const markAsGone = async (pool: Pool, parent: StreamName): Promise<void> => {
-  await pool.query('insert into process_manager.deleted_parent (parent) values ($1) on conflict do nothing', [parent]);
+  await pool.query('insert into process_manager.deleted_parent (parent) values ($1) on conflict do nothing', [
+    parent,
+  ]);
 };
 
 /** Those who are gone, as far as the process manager has come. */
-export const goneAmong = async (pool: Pick<Pool, 'query'>, parents: readonly StreamName[]): Promise<ReadonlySet<StreamName>> => {
-  const { rows } = await pool.query<{ parent: StreamName }>('select parent from process_manager.deleted_parent where parent = any($1)', [
-    parents,
-  ]);
+export const goneAmong = async (
+  pool: Pick<Pool, 'query'>,
+  parents: readonly StreamName[],
+): Promise<ReadonlySet<StreamName>> => {
+  const { rows } = await pool.query<{ parent: StreamName }>(
+    'select parent from process_manager.deleted_parent where parent = any($1)',
+    [parents],
+  );
   return new Set(rows.map(({ parent }) => parent));
 };
 
-export const orphansOf = async (pool: Pool, parent: StreamName, limit: number): Promise<readonly StreamName[]> => {
+export const orphansOf = async (
+  pool: Pool,
+  parent: StreamName,
+  limit: number,
+): Promise<readonly StreamName[]> => {
   const { rows } = await pool.query<{ child: StreamName }>(
     'select child from process_manager.member where parent = $1 order by child limit $2',
     [parent, limit],

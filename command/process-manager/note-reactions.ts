@@ -19,10 +19,17 @@ type Link = {
   readonly acts: boolean;
 };
 
-/** Where references lead, and what follows from a page of events, in their order: once, because the checkpoint moves in the same transaction. */
+/**
+ * Where references lead, and what follows from a page of events, in their order: once, because the checkpoint
+ * moves in the same transaction.
+ */
 export const noteReactions = async (
   connection: Connection,
-  { following, after, catalogue }: { readonly following: Following; readonly after: Position; readonly catalogue: Catalogue },
+  {
+    following,
+    after,
+    catalogue,
+  }: { readonly following: Following; readonly after: Position; readonly catalogue: Catalogue },
   events: readonly RecordedEvent[],
   tellDamaged: (error: unknown, event: RecordedEvent) => void,
 ): Promise<void> => {
@@ -41,7 +48,8 @@ export const noteReactions = async (
     const acts = event.position > after;
     if (following.timed.has(type)) marks.set(stream, { position: event.position, cause });
     const isCoded = acts && following.coded.has(type);
-    // What follows from an earlier event of the same aggregate comes first, also where its reference leads elsewhere from now on.
+    // What follows from an earlier event of the same aggregate comes first, also where its reference leads
+    // elsewhere from now on.
     if ((isCoded || leading.length > 0) && links.some(({ child }) => child === stream)) await flush();
     links.push(...leading.map((each) => ({ ...each, cause, acts })));
     if (isCoded) tasks.push({ task: 'react', stream, name: type.slice(type.indexOf('.') + 1), cause });
@@ -58,7 +66,10 @@ export const noteReactions = async (
       }
     }
     if (following.lastingEnds.has(type)) {
-      await connection.query('insert into process_manager.ended (parent, type) values ($1, $2) on conflict do nothing', [stream, type]);
+      await connection.query(
+        'insert into process_manager.ended (parent, type) values ($1, $2) on conflict do nothing',
+        [stream, type],
+      );
       await connection.query('delete from process_manager.reference where parent = $1', [stream]);
     }
     if (following.ends.has(type)) {
@@ -82,9 +93,15 @@ export const noteReactions = async (
     );
 };
 
-type Meaning = { readonly cause: Cause; readonly leading: readonly Pick<Link, 'child' | 'name' | 'parent'>[] };
+type Meaning = {
+  readonly cause: Cause;
+  readonly leading: readonly Pick<Link, 'child' | 'name' | 'parent'>[];
+};
 
-/** Nothing if nothing follows from it, or it is damaged: then it holds up nothing but what would have followed. */
+/**
+ * Nothing if nothing follows from it, or it is damaged: then it holds up nothing but what would have
+ * followed.
+ */
 export const meaningOf = (
   { following, catalogue }: { readonly following: Following; readonly catalogue: Catalogue },
   event: RecordedEvent,
@@ -93,17 +110,28 @@ export const meaningOf = (
   const { id, type, stream, position } = event;
   const leads = following.leads.get(type) ?? [];
   const matters =
-    leads.length > 0 || following.reactions.has(type) || following.ends.has(type) || following.coded.has(type) || following.timed.has(type);
+    leads.length > 0 ||
+    following.reactions.has(type) ||
+    following.ends.has(type) ||
+    following.coded.has(type) ||
+    following.timed.has(type);
   if (!matters) return undefined;
   try {
     const metadata = readMetadata(event.metadata);
     const definition = catalogue.find(type);
     const { clear } = partStored(event.data);
-    const data = definition === undefined || leads.length === 0 ? clear : upcast(definition, metadata.version, clear);
+    const data =
+      definition === undefined || leads.length === 0 ? clear : upcast(definition, metadata.version, clear);
     const leading = leads.flatMap(({ targetKind, nameIn, idIn }) => {
       const target = idIn(data, metadata.actor);
       if (target === undefined) return [];
-      return [{ child: stream, name: nameIn(data), parent: target === null ? null : streamName(targetKind, Number(target)) }];
+      return [
+        {
+          child: stream,
+          name: nameIn(data),
+          parent: target === null ? null : streamName(targetKind, Number(target)),
+        },
+      ];
     });
     return { cause: { id, metadata, position }, leading };
   } catch (error) {
@@ -113,7 +141,11 @@ export const meaningOf = (
 };
 
 /** Notes where references lead, and answers with what those do who refer to what had ended before. */
-const link = async (connection: Connection, { lastingEnds }: Following, links: readonly Link[]): Promise<readonly ReactionTask[]> => {
+const link = async (
+  connection: Connection,
+  { lastingEnds }: Following,
+  links: readonly Link[],
+): Promise<readonly ReactionTask[]> => {
   if (links.length === 0) return [];
   const led = links.flatMap(({ parent, ...each }) => (parent === null ? [] : [{ ...each, parent }]));
   const nowhere = links.filter(({ parent }) => parent === null);
@@ -137,6 +169,8 @@ const link = async (connection: Connection, { lastingEnds }: Following, links: r
   const ended = new Map(rows.map(({ parent, type }) => [parent, type]));
   return led.flatMap(({ child, name, parent, cause, acts }) => {
     const type = ended.get(parent);
-    return acts && type !== undefined ? [{ task: 'run', stream: child, name: nameOf(name, type), cause }] : [];
+    return acts && type !== undefined
+      ? [{ task: 'run', stream: child, name: nameOf(name, type), cause }]
+      : [];
   });
 };

@@ -12,10 +12,14 @@ const DOUBLINGS_MAX = 10;
 const REASON_MAX = 1_000;
 const AT_ONCE = 100;
 
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, REASON_MAX);
+export const reasonOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, REASON_MAX);
 
 /** SQL for when what has failed so often is tried again; the pauses are parameters in milliseconds. */
-export const pauseAfter = (attempts: string, { first, max }: { readonly first: string; readonly max: string }): string =>
+export const pauseAfter = (
+  attempts: string,
+  { first, max }: { readonly first: string; readonly max: string },
+): string =>
   `clock_timestamp() + least(${first} * 2 ^ least(${attempts}, ${DOUBLINGS_MAX}), ${max}) * interval '1 millisecond'`;
 
 /** Parks a task that failed, or puts off its next attempt. */
@@ -29,12 +33,17 @@ export const park = async (pool: Pool, { task, stream, cause }: Task, error: unk
   );
 };
 
-/** Tasks whose next attempt has come. One that is further away than any pause was put off before the database's clock was set back. */
+/**
+ * Tasks whose next attempt has come. One that is further away than any pause was put off before the
+ * database's clock was set back.
+ */
 export const dueOf = async (pool: Pool): Promise<readonly Task[]> => {
   const dueIf = (isDue: string): string =>
     `select task, stream, cause_id as id, cause_metadata as metadata from process_manager.parked
      where skipped_at is null and ${isDue} order by next_at limit ${AT_ONCE}`;
-  const { rows } = await pool.query<Pick<Task, 'task' | 'stream'> & { id: EventId; metadata: MetadataContext }>(
+  const { rows } = await pool.query<
+    Pick<Task, 'task' | 'stream'> & { id: EventId; metadata: MetadataContext }
+  >(
     `(${dueIf('next_at <= statement_timestamp()')})
      union all (${dueIf(`next_at > statement_timestamp() + ${PAUSE_MAX_MS} * interval '1 millisecond'`)})`,
   );
@@ -59,8 +68,8 @@ export const retryParkedTasks = async (pool: Pool, stream: StreamName): Promise<
 };
 
 /**
- * Has the process manager leave undone what failed, and go on with what waits for it. An erasure cannot be skipped. Returns whether there
- * was anything.
+ * Has the process manager leave undone what failed, and go on with what waits for it. An erasure cannot be
+ * skipped. Returns whether there was anything.
  */
 export const skipParkedTask = async (pool: Pool, stream: StreamName): Promise<boolean> => {
   const { rowCount } = await pool.query(

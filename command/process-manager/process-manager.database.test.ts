@@ -26,7 +26,10 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-const eventsOf = async (type: DecodedEvent['type'], streams: readonly string[]): Promise<readonly DecodedEvent[]> =>
+const eventsOf = async (
+  type: DecodedEvent['type'],
+  streams: readonly string[],
+): Promise<readonly DecodedEvent[]> =>
   (await allEvents(side)).filter((event) => event.type === type && streams.includes(event.stream));
 
 const commentStreams = (ids: readonly CommentId[]) => ids.map((id) => `comment-${id}`);
@@ -42,7 +45,11 @@ test('the comments of a deleted article are deleted, each once, because of that 
   );
   const [cause] = await eventsOf('article.deleted', [`article-${articleId}`]);
   for (const { metadata } of deleted) {
-    expect(metadata).toMatchObject({ actor: 'system:process-manager', causation: cause?.id, correlation: 'cascade' });
+    expect(metadata).toMatchObject({
+      actor: 'system:process-manager',
+      causation: cause?.id,
+      correlation: 'cascade',
+    });
   }
 });
 
@@ -162,8 +169,16 @@ test('what follows is carried out once, whichever of two processes has the lease
 });
 
 test.each([
-  ['of another log', `update public.follower_checkpoint set log = gen_random_uuid()`, /has followed the event log/],
-  ['beyond the end of the log', 'update public.follower_checkpoint set position = 1000000', /beyond the end of the event log/],
+  [
+    'of another log',
+    `update public.follower_checkpoint set log = gen_random_uuid()`,
+    /has followed the event log/,
+  ],
+  [
+    'beyond the end of the log',
+    'update public.follower_checkpoint set position = 1000000',
+    /beyond the end of the event log/,
+  ],
 ])('a process whose checkpoint is %s refuses to start', async (_what, damage, sentence) => {
   await using damaged = await createCommandWorld();
   {

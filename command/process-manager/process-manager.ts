@@ -17,7 +17,9 @@ import { startRetrying } from './retry-parked.ts';
 import { type Cause, type Link, runsOf, type Step, type StepsOf, stepsBy } from './steps.ts';
 import { createLook } from './timers.ts';
 
-export type ProcessManagerDependencies = TaskDependencies & ReactDependencies & Omit<FollowerOptions, 'name' | 'act' | 'write'>;
+export type ProcessManagerDependencies = TaskDependencies &
+  ReactDependencies &
+  Omit<FollowerOptions, 'name' | 'act' | 'write'>;
 
 /** The follower's name. */
 export const PROCESS_MANAGER = 'process-manager';
@@ -29,7 +31,9 @@ export const migrateProcessManager = (pool: Pool): Promise<void> =>
   migrate(pool, PROCESS_MANAGER, new URL('./migrations/', import.meta.url));
 
 /** Carries out what changes bring with them, in one process at a time. */
-export const startProcessManager = async (dependencies: ProcessManagerDependencies): Promise<AsyncDisposable> => {
+export const startProcessManager = async (
+  dependencies: ProcessManagerDependencies,
+): Promise<AsyncDisposable> => {
   const { pool, eventLog, log, metrics } = dependencies;
   const stepsOf = stepsBy(dependencies.memberships);
   await migrateProcessManager(pool);
@@ -53,14 +57,25 @@ export const startProcessManager = async (dependencies: ProcessManagerDependenci
   await declareReactions(pool, eventLog, declared);
   const waiting = tellWaiting(log);
   const retrying = opening.use(
-    startRetrying({ ...dependencies, following: declared, react: createReact(dependencies), look: createLook(dependencies), waiting }),
+    startRetrying({
+      ...dependencies,
+      following: declared,
+      react: createReact(dependencies),
+      look: createLook(dependencies),
+      waiting,
+    }),
   );
   if (declared !== undefined)
-    opening.use(await startReactions({ ...dependencies, following: declared, committed: retrying.wake, waiting }));
+    opening.use(
+      await startReactions({ ...dependencies, following: declared, committed: retrying.wake, waiting }),
+    );
   return opening.move();
 };
 
-/** A damaged event holds up nothing but what would have followed from it; whoever looks after the system is told. */
+/**
+ * A damaged event holds up nothing but what would have followed from it; whoever looks after the system is
+ * told.
+ */
 const readSteps = (stepsOf: StepsOf, event: RecordedEvent, log: Log): readonly Step[] => {
   try {
     return stepsOf(event);
@@ -80,12 +95,16 @@ const AT_ONCE = 100;
 const WEBHOOKS_MAX = 10_000;
 
 /**
- * Carries out steps of one kind: the comments of a deleted article, the drafts, the webhooks and the key of a deleted user, the webhooks of
- * a reclaimed account.
- * All of it may be done again after a crash, from any earlier step on: what is noted is noted once, and the events that follow
- * have ids made from the event that they follow from. It stops early if the signal says so.
+ * Carries out steps of one kind: the comments of a deleted article, the drafts, the webhooks and the key of a
+ * deleted user, the webhooks of a reclaimed account. All of it may be done again after a crash, from any
+ * earlier step on: what is noted is noted once, and the events that follow have ids made from the event that
+ * they follow from. It stops early if the signal says so.
  */
-const takeSteps = async (dependencies: TaskDependencies, steps: readonly Step[], signal: AbortSignal): Promise<void> => {
+const takeSteps = async (
+  dependencies: TaskDependencies,
+  steps: readonly Step[],
+  signal: AbortSignal,
+): Promise<void> => {
   const links = steps.filter((step) => step.kind === 'join' || step.kind === 'leave');
   switch (steps[0]?.kind) {
     case 'join':
@@ -103,7 +122,11 @@ const takeSteps = async (dependencies: TaskDependencies, steps: readonly Step[],
   }
 };
 
-const takeJoins = async (dependencies: TaskDependencies, links: readonly Link[], signal: AbortSignal): Promise<void> => {
+const takeJoins = async (
+  dependencies: TaskDependencies,
+  links: readonly Link[],
+  signal: AbortSignal,
+): Promise<void> => {
   const causes = new Map(links.map(({ child, cause }) => [child, cause]));
   const late = await join(dependencies.pool, links);
   for (let from = 0; from < late.length && !signal.aborted; from += AT_ONCE) {
@@ -123,16 +146,21 @@ const takeOrphans = async (
     const orphans = await orphansOf(pool, parent, AT_ONCE);
     if (orphans.length === 0) break;
     await Promise.all(orphans.map((child) => end(dependencies, child, cause)));
-    // Only now, so that a crash in between leaves nobody out; what is done stays done when the whole is begun anew.
+    // Only now, so that a crash in between leaves nobody out; what is done stays done when the whole is begun
+    // anew.
     await leave(
       pool,
       orphans.map((child) => ({ parent, child })),
     );
   }
-  if (isErased && !signal.aborted) await carryOutOrPark(dependencies, { task: 'erase', stream: parent, cause });
+  if (isErased && !signal.aborted)
+    await carryOutOrPark(dependencies, { task: 'erase', stream: parent, cause });
 };
 
-/** Not those that the owner registered since: they may be known here already if the step is repeated after a crash. */
+/**
+ * Not those that the owner registered since: they may be known here already if the step is repeated after a
+ * crash.
+ */
 const takeReclaim = async (
   dependencies: TaskDependencies,
   { parent, cause, position }: Extract<Step, { kind: 'reclaim' }>,
@@ -146,12 +174,19 @@ const takeReclaim = async (
   }
 };
 
-const firstPosition = async ({ eventLog }: TaskDependencies, stream: StreamName): Promise<Position | undefined> => {
+const firstPosition = async (
+  { eventLog }: TaskDependencies,
+  stream: StreamName,
+): Promise<Position | undefined> => {
   for await (const [first] of eventLog.read(stream)) return first?.position;
   return undefined;
 };
 
-const end = async (dependencies: TaskDependencies, stream: StreamName, cause: Cause | undefined): Promise<void> => {
+const end = async (
+  dependencies: TaskDependencies,
+  stream: StreamName,
+  cause: Cause | undefined,
+): Promise<void> => {
   if (!cause) throw new Error(`nothing is known from which the end of ${stream} follows`);
   await carryOutOrPark(dependencies, { task: 'end', stream, cause });
 };

@@ -13,11 +13,11 @@ const named = (task: ReactionTask['task'], name: string): ReactionTask => ({
 });
 
 test('timers are told from a reference that is called timer, and from an event that is called timers', () => {
-  expect([named('run', timerTask('remind')), named('run', 'timer team.remind'), named('react', 'timers')].map(isOfTimer)).toEqual([
-    true,
-    false,
-    false,
-  ]);
+  expect(
+    [named('run', timerTask('remind')), named('run', 'timer team.remind'), named('react', 'timers')].map(
+      isOfTimer,
+    ),
+  ).toEqual([true, false, false]);
   expect([named('run', 'timers'), named('react', 'timers')].map(isLook)).toEqual([true, false]);
 });
 
@@ -26,10 +26,18 @@ test('commands of code are told apart in any order, and nothing personal is in w
     ...{ kind: 'claim', command: 'make', id: undefined, when: undefined },
     form: { purpose, amount, teamId: 7 },
   });
-  const commands = [make('Coal', 1), make('Oil', 2), { kind: 'team', command: 'book', id: 7, form: { spent: 1 }, when: undefined }];
-  const marksOf = (all: typeof commands) => new Map(marked(budgets, all).map(([mark, commanded]) => [commanded, mark]));
+  const commands = [
+    make('Coal', 1),
+    make('Oil', 2),
+    { kind: 'team', command: 'book', id: 7, form: { spent: 1 }, when: undefined },
+  ];
+  const marksOf = (all: typeof commands) =>
+    new Map(marked(budgets, all).map(([mark, commanded]) => [commanded, mark]));
   expect(marksOf(commands.toReversed())).toEqual(marksOf(commands));
   expect(new Set(marksOf(commands).values()).size).toBe(3);
   expect([...marksOf(commands).values()].join()).not.toContain('Coal');
-  expect(marked(budgets, [make('Coal', 1), make('Coal', 1)]).map(([mark]) => mark.slice(-2))).toEqual([' 0', ' 1']);
+  expect(marked(budgets, [make('Coal', 1), make('Coal', 1)]).map(([mark]) => mark.slice(-2))).toEqual([
+    ' 0',
+    ' 1',
+  ]);
 });

@@ -1,4 +1,5 @@
-// Over 200 lines, because it is one thing: how a reaction is executed, from its task to the commands it sends.
+// Over 200 lines, because it is one thing: how a reaction is executed, from its task to the commands it
+// sends.
 import canonicalize from 'canonicalize';
 import { v5 } from 'uuid';
 import { type Expression, resolve } from '#kernel/conditions/expression.ts';
@@ -40,7 +41,10 @@ export type ReactDependencies = Pick<TaskDependencies, 'tracing' | 'clock'> & {
   readonly states: States;
 };
 
-/** Carries out what follows from an event, by what the declaration says now; what it does not say any more is left undone. */
+/**
+ * Carries out what follows from an event, by what the declaration says now; what it does not say any more is
+ * left undone.
+ */
 export const createReact = (dependencies: ReactDependencies): ((task: ReactionTask) => Promise<void>) => {
   const see = createSee(dependencies.domain, dependencies.states);
   return (task) =>
@@ -60,15 +64,24 @@ export const createReact = (dependencies: ReactDependencies): ((task: ReactionTa
     });
 };
 
-/** As a task is named that gives the command of a timer; reactions by references name a type as well, with a dot in it. */
+/**
+ * As a task is named that gives the command of a timer; reactions by references name a type as well, with a
+ * dot in it.
+ */
 export const timerTask = (name: string): string => `timer ${name}`;
-export const isOfTimer = ({ name }: ReactionTask): boolean => name.startsWith(timerTask('')) && !name.includes('.');
+export const isOfTimer = ({ name }: ReactionTask): boolean =>
+  name.startsWith(timerTask('')) && !name.includes('.');
 
-export const kindOfStream = ({ kinds }: Domain, stream: string): Kind | undefined => kinds[stream.slice(0, stream.lastIndexOf('-'))];
+export const kindOfStream = ({ kinds }: Domain, stream: string): Kind | undefined =>
+  kinds[stream.slice(0, stream.lastIndexOf('-'))];
 const idOfStream = (stream: string): number => Number(stream.slice(stream.lastIndexOf('-') + 1));
 
 /** With what tells the commands of one task apart. */
-const commandsOf = async (dependencies: ReactDependencies, kind: Kind, task: ReactionTask): Promise<readonly Marked[]> => {
+const commandsOf = async (
+  dependencies: ReactDependencies,
+  kind: Kind,
+  task: ReactionTask,
+): Promise<readonly Marked[]> => {
   if (task.task === 'react') return marked(dependencies.domain, await reactionOf(dependencies, kind, task));
   const [reference = '', type = ''] = task.name.split(' ');
   const [path = '', item = ''] = reference.split('/');
@@ -76,7 +89,12 @@ const commandsOf = async (dependencies: ReactDependencies, kind: Kind, task: Rea
   if (reaction === undefined) return [];
   const list = kind.commands[reaction.run]?.list;
   const form = list === undefined ? {} : { [list.id.name]: itemIdIn(list, decodeURIComponent(item)) };
-  return [[ONLY, { kind: kind.name, command: reaction.run, id: idOfStream(task.stream), form, when: reaction.when }]];
+  return [
+    [
+      ONLY,
+      { kind: kind.name, command: reaction.run, id: idOfStream(task.stream), form, when: reaction.when },
+    ],
+  ];
 };
 
 type Marked = readonly [mark: string, commanded: Commanded];
@@ -84,8 +102,8 @@ type Marked = readonly [mark: string, commanded: Commanded];
 const ONLY = '0';
 
 /**
- * Commands of code are told apart by what they are and what they say, in whatever order code gives them, and equal ones by their number. What is
- * personal does not count: ids of events outlive an erasure.
+ * Commands of code are told apart by what they are and what they say, in whatever order code gives them, and
+ * equal ones by their number. What is personal does not count: ids of events outlive an erasure.
  */
 export const marked = (domain: Domain, commands: readonly Commanded[]): readonly Marked[] => {
   const counts = new Map<string, number>();
@@ -126,7 +144,8 @@ const reactionOf = async (
 };
 
 /** The position before an event, or an earlier one. */
-const before = ({ position = START }: ReactionTask['cause']): Position => Math.max(position - 1, START) as Position;
+const before = ({ position = START }: ReactionTask['cause']): Position =>
+  Math.max(position - 1, START) as Position;
 
 const occurred = ({ id, data, metadata }: DecodedEvent): Row => ({ id, at: metadata.at, data });
 const fieldsOf = (state: AggregateState): Row => (state.status === 'absent' ? {} : state.fields);
@@ -135,15 +154,28 @@ type Given = { readonly task: ReactionTask; readonly mark: string; readonly meta
 type Parts = ReactDependencies & { readonly see: See };
 
 /** What is refused does not fit any more. */
-const runTimer = async (parts: Parts, { kind, timer }: { readonly kind: Kind; readonly timer: TimerInfo }, given: Given): Promise<void> => {
+const runTimer = async (
+  parts: Parts,
+  { kind, timer }: { readonly kind: Kind; readonly timer: TimerInfo },
+  given: Given,
+): Promise<void> => {
   const { command } = commandIn(parts.domain, { kind: kind.name, command: timer.run });
-  const ordered = { kind, command, id: idOfStream(given.task.stream), form: {}, only: conditionOf(parts.domain, kind, timer) };
+  const ordered = {
+    kind,
+    command,
+    id: idOfStream(given.task.stream),
+    form: {},
+    only: conditionOf(parts.domain, kind, timer),
+  };
   await give(parts, ordered, given).catch((error: unknown) => {
     if (!(error instanceof Rejection) || error.code === 'conflict') throw error;
   });
 };
 
-const commandIn = ({ kinds }: Domain, called: Pick<Commanded, 'kind' | 'command'>): Pick<Ordered, 'kind' | 'command'> => {
+const commandIn = (
+  { kinds }: Domain,
+  called: Pick<Commanded, 'kind' | 'command'>,
+): Pick<Ordered, 'kind' | 'command'> => {
   const kind = kinds[called.kind];
   if (kind === undefined) throw new Error(`${called.kind} is not in the domain: give it to \`assemble\`.`);
   const command = kind.commands[called.command];
@@ -159,8 +191,14 @@ type Ordered = {
   readonly only: Expression | undefined;
 };
 
-/** Without asking rights: it is the system itself that gives the command. The same event never gives it twice. */
-const give = async (parts: Parts, { kind, command, id, form, only }: Ordered, given: Given): Promise<void> => {
+/**
+ * Without asking rights: it is the system itself that gives the command. The same event never gives it twice.
+ */
+const give = async (
+  parts: Parts,
+  { kind, command, id, form, only }: Ordered,
+  given: Given,
+): Promise<void> => {
   const { executor } = parts;
   const key = `${kind.name}Id`;
   const circumstances = circumstancesOf(given);
@@ -168,7 +206,14 @@ const give = async (parts: Parts, { kind, command, id, form, only }: Ordered, gi
   const type = typeOfCommand(kind, command.name);
   if (command.kind !== 'create') {
     const parsed = schema.parse({ type, [key]: id, ...form });
-    const asked = { id: Number(id), form: parsed, only, isCreation: false, list: command.list, reads: readsOf(kind, command) };
+    const asked = {
+      id: Number(id),
+      form: parsed,
+      only,
+      isCreation: false,
+      list: command.list,
+      reads: readsOf(kind, command),
+    };
     await executor.change(targetOf(parts, kind, asked, given), circumstances);
     return;
   }
@@ -206,14 +251,28 @@ const targetOf = (
     async decide(state) {
       // What has ended is given no command any more.
       if (state.status === 'ended') return [];
-      const { fields } = isCreation ? creationOf(kind)(form, state) : state.status === 'present' ? state : { fields: { id } };
+      const { fields } = isCreation
+        ? creationOf(kind)(form, state)
+        : state.status === 'present'
+          ? state
+          : { fields: { id } };
       // Nor has an item that was removed, or whose aggregate was never there.
-      if (list !== undefined && task.task === 'run' && !itemsOf(fields, list).some((item) => item.id === form[list.id.name])) return [];
+      if (
+        list !== undefined &&
+        task.task === 'run' &&
+        !itemsOf(fields, list).some((item) => item.id === form[list.id.name])
+      )
+        return [];
       fence.clear();
       const before = await see(kind, fields, { also: only, isCreation, reads, fence });
-      const look = reads.length === 0 ? before : bothOf(before, await see(kind, referencesAfter(kind, fields, form), { reads, fence }));
+      const look =
+        reads.length === 0
+          ? before
+          : bothOf(before, await see(kind, referencesAfter(kind, fields, form), { reads, fence }));
       if (only !== undefined && !holdsOf(only)(fields, null, findBy(look))) return [];
-      return toEvents(decider.decide(form as Row & { type: string }, state, { callerId: null, at: metadata.at, look }));
+      return toEvents(
+        decider.decide(form as Row & { type: string }, state, { callerId: null, at: metadata.at, look }),
+      );
     },
     ...fenced(reads, fence),
     ...preparing(limits.announce(kind, id, metadata)),
@@ -221,15 +280,18 @@ const targetOf = (
 };
 
 /** Of the event that comes of a timer first. */
-export const eventIdOf = (task: ReactionTask): EventId => seededIds({ eventSeed: seedOf(task, ONLY), firstId: 0 }).event(0);
+export const eventIdOf = (task: ReactionTask): EventId =>
+  seededIds({ eventSeed: seedOf(task, ONLY), firstId: 0 }).event(0);
 
-const seedOf = ({ task, stream, name, cause }: ReactionTask, mark: string): string => v5(`${task} ${stream} ${name} ${mark}`, cause.id);
+const seedOf = ({ task, stream, name, cause }: ReactionTask, mark: string): string =>
+  v5(`${task} ${stream} ${name} ${mark}`, cause.id);
 
 /** Ids made of the event that it follows from, so that doing it again does it once. */
 const circumstancesOf = ({ task, mark, metadata }: Given): Circumstances => {
   const eventSeed = seedOf(task, mark);
   const firstId =
-    Math.max(Date.parse(task.cause.metadata.at) - EPOCH_MS, 1) * PER_MS + (Number.parseInt(eventSeed.slice(0, 8), 16) % PER_MS);
+    Math.max(Date.parse(task.cause.metadata.at) - EPOCH_MS, 1) * PER_MS +
+    (Number.parseInt(eventSeed.slice(0, 8), 16) % PER_MS);
   return {
     metadata,
     ids: seededIds({ eventSeed, firstId }),

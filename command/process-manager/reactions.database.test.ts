@@ -39,16 +39,20 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-const give = async (command: Command, to: CommandSide = side): Promise<number> => (await to.send(command as never, by(system))).id;
+const give = async (command: Command, to: CommandSide = side): Promise<number> =>
+  (await to.send(command as never, by(system))).id;
 const found = () => give({ type: 'FoundTeam', name: 'Engines' });
-const make = (teamId: number, employeeId: number = employee) => give({ type: 'MakeClaim', teamId, employeeId, amount: 7, purpose: 'Coal' });
+const make = (teamId: number, employeeId: number = employee) =>
+  give({ type: 'MakeClaim', teamId, employeeId, amount: 7, purpose: 'Coal' });
 const submitted = async (teamId: number) => {
   const claimId = await make(teamId);
   await give({ type: 'SubmitClaim', claimId });
   return claimId;
 };
 const namesOf = async (stream: string) =>
-  (await Array.fromAsync(side.eventLog.read(stream as StreamName))).flat().map(({ type }) => type.split('.')[1]);
+  (await Array.fromAsync(side.eventLog.read(stream as StreamName)))
+    .flat()
+    .map(({ type }) => type.split('.')[1]);
 const untilNames = (stream: string, ...names: readonly string[]) =>
   until(
     () => namesOf(stream),
@@ -89,12 +93,20 @@ test('those who refer to what an event happens to react to it, as far as they ar
   await untilNames(`claim-${sent}`, 'made', 'submitted', 'withdrawn');
   await settled();
   expect(await namesOf(`claim-${approved}`)).toEqual(['made', 'submitted', 'approved', 'moved']);
-  expect([await namesOf(`claim-${elsewhere}`), await namesOf(`claim-${gone}`)]).toEqual([['made'], ['made', 'deleted']]);
+  expect([await namesOf(`claim-${elsewhere}`), await namesOf(`claim-${gone}`)]).toEqual([
+    ['made'],
+    ['made', 'deleted'],
+  ]);
   const [events, closed] = [
     await allEvents(side),
-    (await allEvents(side)).find(({ stream, type }) => stream === `team-${closing}` && (type as string) === 'team.closed'),
+    (await allEvents(side)).find(
+      ({ stream, type }) => stream === `team-${closing}` && (type as string) === 'team.closed',
+    ),
   ];
-  expect(events.find(({ stream, type }) => stream === `claim-${open}` && (type as string) === 'claim.withdrawn')?.metadata).toMatchObject({
+  expect(
+    events.find(({ stream, type }) => stream === `claim-${open}` && (type as string) === 'claim.withdrawn')
+      ?.metadata,
+  ).toMatchObject({
     actor: 'system:process-manager',
     causation: closed?.id,
     correlation: closed?.metadata.correlation,
@@ -132,7 +144,9 @@ test('code gives commands to others: to one that is there, and one that it creat
   await give({ type: 'ApproveClaim', claimId: await submitted(teamId) });
   await untilNames(`team-${teamId}`, 'founded', 'booked');
   await settled();
-  expect((await payments()).slice(before).map(({ data }) => data)).toMatchObject([{ payeeId: employee, amount: 7 }]);
+  expect((await payments()).slice(before).map(({ data }) => data)).toMatchObject([
+    { payeeId: employee, amount: 7 },
+  ]);
 });
 
 /** Runs on a world of its own, where processes die after some appends. */
@@ -159,7 +173,10 @@ test('a process that dies anywhere leaves nothing out, and does nothing twice', 
   const teamId = await give({ type: 'FoundTeam', name: 'Engines' }, mortal);
   const claims = await Promise.all(
     Array.from({ length: 6 }, async (_, each) => {
-      const claimId = await give({ type: 'MakeClaim', teamId, employeeId: by, amount: 1, purpose: 'x' }, mortal);
+      const claimId = await give(
+        { type: 'MakeClaim', teamId, employeeId: by, amount: 1, purpose: 'x' },
+        mortal,
+      );
       await give({ type: 'SubmitClaim', claimId }, mortal);
       if (each < 3) await give({ type: 'ApproveClaim', claimId }, mortal);
       return claimId;
@@ -182,7 +199,11 @@ test('a process that dies anywhere leaves nothing out, and does nothing twice', 
   await settled(next);
   const events = await allEvents(next);
   const count = (type: string) => events.filter((event) => (event.type as string) === type).length;
-  expect({ opened: count('payment.opened'), withdrawn: count('claim.withdrawn'), claims: claims.length }).toEqual({
+  expect({
+    opened: count('payment.opened'),
+    withdrawn: count('claim.withdrawn'),
+    claims: claims.length,
+  }).toEqual({
     opened: 3,
     withdrawn: 3,
     claims: 6,
@@ -232,22 +253,33 @@ test('one that is refused parks its aggregate, in whose order the rest waits, an
 test('a declaration that reacts to more knows at once what was there before, and does nothing about what has happened', async () => {
   const { claim } = budgets.kinds;
   if (!claim) throw new Error('There is no claim');
-  const lesser = { ...budgets, kinds: { ...budgets.kinds, claim: { ...claim, reactions: {}, react: { approved: () => [] } } } };
+  const lesser = {
+    ...budgets,
+    kinds: { ...budgets.kinds, claim: { ...claim, reactions: {}, react: { approved: () => [] } } },
+  };
   await using alone = await createCommandWorld();
   let [closed, closing, early, late] = [0, 0, 0, 0];
   {
     await using before = await alone.open(undefined, undefined, lesser);
     const by = await registerUser(before, { role: 'employee' as never });
-    [closed, closing] = [await give({ type: 'FoundTeam', name: 'One' }, before), await give({ type: 'FoundTeam', name: 'Two' }, before)];
+    [closed, closing] = [
+      await give({ type: 'FoundTeam', name: 'One' }, before),
+      await give({ type: 'FoundTeam', name: 'Two' }, before),
+    ];
     const form = { type: 'MakeClaim', employeeId: by, amount: 1, purpose: 'x' };
-    [early, late] = [await give({ ...form, teamId: closed }, before), await give({ ...form, teamId: closing }, before)];
+    [early, late] = [
+      await give({ ...form, teamId: closed }, before),
+      await give({ ...form, teamId: closing }, before),
+    ];
     await give({ type: 'CloseTeam', teamId: closed }, before);
     await settled(before);
   }
   await using after = await alone.open(undefined, undefined, budgets);
   await give({ type: 'CloseTeam', teamId: closing }, after);
   const typesIn = async (claimId: number) =>
-    (await Array.fromAsync(after.eventLog.read(`claim-${claimId}` as StreamName))).flat().map(({ type }) => type);
+    (await Array.fromAsync(after.eventLog.read(`claim-${claimId}` as StreamName)))
+      .flat()
+      .map(({ type }) => type);
   await until(
     () => typesIn(late),
     (types) => types.includes('claim.withdrawn'),
@@ -258,34 +290,47 @@ test('a declaration that reacts to more knows at once what was there before, and
 
 const { claim: CLAIM } = budgets.kinds;
 if (!CLAIM) throw new Error('There is no claim');
-const still: Domain = { ...budgets, kinds: { ...budgets.kinds, claim: { ...CLAIM, reactions: {}, react: {} } } };
+const still: Domain = {
+  ...budgets,
+  kinds: { ...budgets.kinds, claim: { ...CLAIM, reactions: {}, react: {} } },
+};
 
 test.each<[string, Partial<typeof CLAIM>]>([
   ['a reaction by a reference', { reactions: {} }],
   ['code', { react: {} }],
-])('a process of the former release, without %s, takes away nothing that follows from it', async (_, lacking) => {
-  await using alone = await createCommandWorld();
-  await using former = await alone.open(undefined, undefined, { ...budgets, kinds: { ...budgets.kinds, claim: { ...CLAIM, ...lacking } } });
-  const by = await registerUser(former, { role: 'employee' as never });
-  const teamId = await give({ type: 'FoundTeam', name: 'One' }, former);
-  await settled(former);
-  await using _next = await alone.open(undefined, undefined, budgets);
-  const claims = await Promise.all([1, 2].map(() => give({ type: 'MakeClaim', teamId, employeeId: by, amount: 1, purpose: 'x' }, former)));
-  const [withdrawn = 0, approved = 0] = claims;
-  await give({ type: 'SubmitClaim', claimId: approved }, former);
-  await give({ type: 'ApproveClaim', claimId: approved }, former);
-  const typesOf = async (stream: string) =>
-    (await Array.fromAsync(former.eventLog.read(stream as StreamName))).flat().map(({ type }) => type as string);
-  await until(
-    () => typesOf(`team-${teamId}`),
-    (types) => types.includes('team.booked'),
-  );
-  await give({ type: 'CloseTeam', teamId }, former);
-  await until(
-    () => typesOf(`claim-${withdrawn}`),
-    (types) => types.includes('claim.withdrawn'),
-  );
-});
+])(
+  'a process of the former release, without %s, takes away nothing that follows from it',
+  async (_, lacking) => {
+    await using alone = await createCommandWorld();
+    await using former = await alone.open(undefined, undefined, {
+      ...budgets,
+      kinds: { ...budgets.kinds, claim: { ...CLAIM, ...lacking } },
+    });
+    const by = await registerUser(former, { role: 'employee' as never });
+    const teamId = await give({ type: 'FoundTeam', name: 'One' }, former);
+    await settled(former);
+    await using _next = await alone.open(undefined, undefined, budgets);
+    const claims = await Promise.all(
+      [1, 2].map(() => give({ type: 'MakeClaim', teamId, employeeId: by, amount: 1, purpose: 'x' }, former)),
+    );
+    const [withdrawn = 0, approved = 0] = claims;
+    await give({ type: 'SubmitClaim', claimId: approved }, former);
+    await give({ type: 'ApproveClaim', claimId: approved }, former);
+    const typesOf = async (stream: string) =>
+      (await Array.fromAsync(former.eventLog.read(stream as StreamName)))
+        .flat()
+        .map(({ type }) => type as string);
+    await until(
+      () => typesOf(`team-${teamId}`),
+      (types) => types.includes('team.booked'),
+    );
+    await give({ type: 'CloseTeam', teamId }, former);
+    await until(
+      () => typesOf(`claim-${withdrawn}`),
+      (types) => types.includes('claim.withdrawn'),
+    );
+  },
+);
 
 test('code that says its commands in another order after a crash gives each once', async () => {
   const paying = (...amounts: readonly number[]): Domain => {
@@ -299,7 +344,8 @@ test('code that says its commands in another order after a crash gives each once
     return { ...budgets, kinds: { ...budgets.kinds, claim: { ...CLAIM, reactions: {}, react } } };
   };
   await using alone = await createCommandWorld();
-  const opened = async (of: CommandSide) => (await allEvents(of)).filter(({ type }) => (type as string) === 'payment.opened');
+  const opened = async (of: CommandSide) =>
+    (await allEvents(of)).filter(({ type }) => (type as string) === 'payment.opened');
   {
     let payments = 0;
     await using mortal = await alone.open(
@@ -315,7 +361,10 @@ test('code that says its commands in another order after a crash gives each once
     );
     const by = await registerUser(mortal, { role: 'employee' as never });
     const teamId = await give({ type: 'FoundTeam', name: 'One' }, mortal);
-    const claimId = await give({ type: 'MakeClaim', teamId, employeeId: by, amount: 1, purpose: 'x' }, mortal);
+    const claimId = await give(
+      { type: 'MakeClaim', teamId, employeeId: by, amount: 1, purpose: 'x' },
+      mortal,
+    );
     await give({ type: 'SubmitClaim', claimId }, mortal);
     await give({ type: 'ApproveClaim', claimId }, mortal);
     await until(
@@ -400,20 +449,35 @@ test('those who refer to an event are noted in pages, however many they are', as
 });
 
 /** The tasks that follow from events, in their order; nothing of it stays. */
-const notedOf = async (domain: Domain, happened: readonly (readonly [stream: string, type: string, data: object])[]) => {
+const notedOf = async (
+  domain: Domain,
+  happened: readonly (readonly [stream: string, type: string, data: object])[],
+) => {
   const following = followingOf(domain);
   if (following === undefined) throw new Error('Something follows');
   const [like] = (await Array.fromAsync(side.eventLog.read(`user-${employee}` as StreamName))).flat();
   const events = happened.map(
     ([stream, type, data], place) =>
-      ({ ...like, stream, type, data, position: (place + 1) as Position, id: crypto.randomUUID() }) as RecordedEvent,
+      ({
+        ...like,
+        stream,
+        type,
+        data,
+        position: (place + 1) as Position,
+        id: crypto.randomUUID(),
+      }) as RecordedEvent,
   );
   const noted: string[] = [];
   await inTransaction(side.pool, async (connection) => {
     const damaged = (error: unknown) => {
       throw error;
     };
-    await noteReactions(connection, { following, after: 0 as Position, catalogue: catalogueOf(domain) }, events, damaged);
+    await noteReactions(
+      connection,
+      { following, after: 0 as Position, catalogue: catalogueOf(domain) },
+      events,
+      damaged,
+    );
     const streams = happened.map(([stream]) => stream);
     const { rows } = await connection.query<{ is: string }>(
       `with gone as (delete from process_manager.task where stream = any($1) returning number, task || ' ' || name as is)
@@ -432,7 +496,10 @@ const made = ['claim-902', 'claim.made', { claimId: 902, teamId: 901, employeeId
 test('what follows for one aggregate is noted in the order of its events, also what refers to what had ended', async () => {
   const moved = ['claim-902', 'claim.moved', { claimId: 902, teamId: 903 }] as const;
   const approved = ['claim-902', 'claim.approved', { claimId: 902 }] as const;
-  expect(await notedOf(budgets, [dissolved, made, approved])).toEqual(['run team team.dissolved', 'react approved']);
+  expect(await notedOf(budgets, [dissolved, made, approved])).toEqual([
+    'run team team.dissolved',
+    'react approved',
+  ]);
   expect(await notedOf(budgets, [dissolved, made, moved])).toEqual(['run team team.dissolved']);
 });
 
@@ -444,7 +511,12 @@ test('where references lead is read of what an event of an earlier version means
     version: 2,
     upcast: { 1: ({ groupId, ...data }: object & { groupId?: number }) => ({ ...data, teamId: groupId }) },
   };
-  const later = { ...budgets, kinds: { ...budgets.kinds, claim: { ...CLAIM, events: { ...CLAIM.events, made: upcasted } } } } as Domain;
+  const later = {
+    ...budgets,
+    kinds: { ...budgets.kinds, claim: { ...CLAIM, events: { ...CLAIM.events, made: upcasted } } },
+  } as Domain;
   const { teamId, ...before } = made[2];
-  expect(await notedOf(later, [dissolved, [made[0], made[1], { ...before, groupId: teamId }]])).toEqual(['run team team.dissolved']);
+  expect(await notedOf(later, [dissolved, [made[0], made[1], { ...before, groupId: teamId }]])).toEqual([
+    'run team team.dissolved',
+  ]);
 });

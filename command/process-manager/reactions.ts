@@ -19,12 +19,24 @@ export const startReactions = (dependencies: Dependencies): Promise<AsyncDisposa
   const { domain, following, pool, eventLog, log, metrics, committed, waiting } = dependencies;
   const catalogue = catalogueOf(domain);
   const tellDamaged = (err: unknown, { id, type, stream, version, position }: RecordedEvent): void =>
-    log.error({ err, event: { id, type, stream, version, position } }, 'The process manager cannot read an event and passes it over.');
+    log.error(
+      { err, event: { id, type, stream, version, position } },
+      'The process manager cannot read an event and passes it over.',
+    );
   const happened = (event: RecordedEvent): Happened | undefined => {
     const { stream, type, position } = event;
     const references = following.reactions.get(type) ?? [];
     const meaning = references.length > 0 ? meaningOf({ following, catalogue }, event, () => {}) : undefined;
-    return meaning && { parent: stream, type, position, references, cause: meaning.cause, isEnd: following.lastingEnds.has(type) };
+    return (
+      meaning && {
+        parent: stream,
+        type,
+        position,
+        references,
+        cause: meaning.cause,
+        isEnd: following.lastingEnds.has(type),
+      }
+    );
   };
   return startFollowing<ReactionPage>({
     ...{ name: REACTIONS, isRequired: false, pool, eventLog, log, metrics },

@@ -22,7 +22,10 @@ type Dependencies = TaskDependencies & {
   readonly waiting: Waiting;
 };
 
-/** Carries out tasks, and retries them when their time has come, in one process at a time, apart from what the log brings. */
+/**
+ * Carries out tasks, and retries them when their time has come, in one process at a time, apart from what the
+ * log brings.
+ */
 export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { wake(): void } => {
   const { pool, log, metrics, following } = dependencies;
   observeParked(dependencies, metrics);
@@ -33,7 +36,8 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
       pool,
       name: LEASE,
       onFailure(err) {
-        if (!(err instanceof Overtaken)) log.warn({ err }, 'Parked tasks of the process manager could not be retried.');
+        if (!(err instanceof Overtaken))
+          log.warn({ err }, 'Parked tasks of the process manager could not be retried.');
       },
     },
     async ({ epoch, signal }) => {
@@ -44,7 +48,9 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
         await tellSeen(pool, following);
         if (follows === undefined) await forgetUnseen(pool, epoch);
         else if (await follows()) continue;
-        await delay(LOOK_EVERY_MS, undefined, { signal: AbortSignal.any([signal, waking.signal]) }).catch(() => {});
+        await delay(LOOK_EVERY_MS, undefined, { signal: AbortSignal.any([signal, waking.signal]) }).catch(
+          () => {},
+        );
       }
     },
     stopping.signal,
@@ -65,11 +71,17 @@ const retryParked = async (dependencies: Dependencies, signal: AbortSignal): Pro
     if (signal.aborted) return;
     if ((await carryOutOrPark(dependencies, task)) === 'parked') continue;
     await unpark(pool, task);
-    log.info({ task: task.task, stream: task.stream }, 'The process manager has carried out what was parked.');
+    log.info(
+      { task: task.task, stream: task.stream },
+      'The process manager has carried out what was parked.',
+    );
   }
 };
 
-/** Says each time whether there was anything to do. A process that was overtaken lets go of the lease, so that its successor can take it. */
+/**
+ * Says each time whether there was anything to do. A process that was overtaken lets go of the lease, so that
+ * its successor can take it.
+ */
 const followUp = (dependencies: Dependencies, fence: Fence): (() => Promise<boolean>) => {
   const { pool, eventLog, look, waiting } = dependencies;
   const next = inTurn(pool, fence);
@@ -90,7 +102,11 @@ const followUp = (dependencies: Dependencies, fence: Fence): (() => Promise<bool
 };
 
 /** Tasks of different aggregates, side by side. */
-const carryOutAll = async (dependencies: Dependencies, tasks: readonly ReactionTask[], fence: Fence): Promise<void> => {
+const carryOutAll = async (
+  dependencies: Dependencies,
+  tasks: readonly ReactionTask[],
+  fence: Fence,
+): Promise<void> => {
   const { pool, react, look } = dependencies;
   await allDone(
     tasks.map((task) =>

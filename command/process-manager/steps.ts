@@ -21,9 +21,19 @@ export type Step =
   | ({ readonly kind: 'join' } & Link)
   | ({ readonly kind: 'leave' } & Link)
   /** The parent is gone. A user is erased as well. */
-  | { readonly kind: 'orphan'; readonly parent: StreamName; readonly cause: Cause; readonly isErased: boolean }
+  | {
+      readonly kind: 'orphan';
+      readonly parent: StreamName;
+      readonly cause: Cause;
+      readonly isErased: boolean;
+    }
   /** The webhooks that were registered for a user before this position end; the user stays. */
-  | { readonly kind: 'reclaim'; readonly parent: StreamName; readonly cause: Cause; readonly position: Position };
+  | {
+      readonly kind: 'reclaim';
+      readonly parent: StreamName;
+      readonly cause: Cause;
+      readonly position: Position;
+    };
 
 // Only ids are needed, and they stand in clear: nothing has to be unsealed, and a lost key holds up nothing.
 const id = z.int().positive();
@@ -32,8 +42,8 @@ const userIds = z.object({ userId: id });
 export type StepsOf = (event: RecordedEvent) => readonly Step[];
 
 /**
- * The steps of an event, in their order; most events have none. Throws if the event is damaged, except if it is the end of a parent: of
- * that, its type and its stream say enough.
+ * The steps of an event, in their order; most events have none. Throws if the event is damaged, except if it
+ * is the end of a parent: of that, its type and its stream say enough.
  */
 export const stepsBy = (memberships: readonly Membership[]): StepsOf => {
   const joins = byType(memberships, ({ joins }) => [...joins]);
@@ -73,7 +83,10 @@ type Named = readonly { readonly membership: Membership }[] | undefined;
 const linksOf = (kind: 'join' | 'leave', named: Named, event: RecordedEvent): readonly Step[] =>
   (named ?? []).map(({ membership }) => ({ kind, ...linkOf(membership, event.data), cause: causeOf(event) }));
 
-const linkOf = ({ kind, parentKind, parentKey }: Membership, data: RecordedEvent['data']): Pick<Link, 'parent' | 'child'> => ({
+const linkOf = (
+  { kind, parentKind, parentKey }: Membership,
+  data: RecordedEvent['data'],
+): Pick<Link, 'parent' | 'child'> => ({
   parent: streamName(parentKind, id.parse(data[parentKey])),
   child: streamName(kind, id.parse(data[`${kind}Id`])),
 });
@@ -92,7 +105,13 @@ const metadataOf = ({ id, metadata, recordedAt }: RecordedEvent): MetadataContex
   try {
     return readMetadata(metadata);
   } catch {
-    const unknown = { actor: 'system:process-manager', client: null, request: id, correlation: id, causation: null } as const;
+    const unknown = {
+      actor: 'system:process-manager',
+      client: null,
+      request: id,
+      correlation: id,
+      causation: null,
+    } as const;
     return { at: recordedAt.toISOString(), ...unknown };
   }
 };

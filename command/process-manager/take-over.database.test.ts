@@ -1,4 +1,5 @@
-// Over 200 lines, because it is one thing: who goes by which declaration when releases change, each case in a world of its own.
+// Over 200 lines, because it is one thing: who goes by which declaration when releases change, each case in a
+// world of its own.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -10,7 +11,14 @@ import { holdCheckpoint, readStillness } from '#shared/follower/checkpoint.ts';
 import { demandMoving } from '#shared/follower/observe-follower.ts';
 import { createLog } from '#shared/process/log.ts';
 import { ageLog } from '../../test/engines/age-log.ts';
-import { by, type CommandSide, type CommandWorld, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
+import {
+  by,
+  type CommandSide,
+  type CommandWorld,
+  createCommandWorld,
+  registerUser,
+  system,
+} from '../../test/engines/command-side.ts';
 import { requests } from '../../test/toy/requests.ts';
 import { until } from '../../testing/until.ts';
 import { declareReactions, forgetUnseen, takeBack } from './declaration.ts';
@@ -20,7 +28,10 @@ const HOUR = 3_600_000;
 const { request } = requests.kinds;
 if (!request?.timers.remind || !request.timers.breach) throw new Error('They are declared');
 const { remind, breach } = request.timers;
-const timed = (timers: typeof request.timers): Domain => ({ ...requests, kinds: { ...requests.kinds, request: { ...request, timers } } });
+const timed = (timers: typeof request.timers): Domain => ({
+  ...requests,
+  kinds: { ...requests.kinds, request: { ...request, timers } },
+});
 const former = timed({ remind });
 const next = timed({ remind, breach });
 const without = timed({});
@@ -42,7 +53,12 @@ const ask = async (side: CommandSide): Promise<StreamName> => {
 };
 const untilTimers = (side: CommandSide, stream: StreamName, ...names: readonly string[]) =>
   until(
-    async () => (await side.pool.query<{ name: string }>('select name from process_manager.timer where stream = $1', [stream])).rows,
+    async () =>
+      (
+        await side.pool.query<{ name: string }>('select name from process_manager.timer where stream = $1', [
+          stream,
+        ])
+      ).rows,
     (rows) =>
       rows
         .map(({ name }) => name)
@@ -117,7 +133,8 @@ test('a process that has lost the lease takes nothing back, however long its own
   await forgetSeen(side);
   const declared = followingOf(former);
   if (declared === undefined) throw new Error('It has a timer');
-  const fingerprint = async () => (await side.pool.query('select fingerprint from process_manager.reacting')).rows;
+  const fingerprint = async () =>
+    (await side.pool.query('select fingerprint from process_manager.reacting')).rows;
   const epoch = await takeLease(side.pool);
   await takeBack(side.pool, side.eventLog, { fingerprint: declared.fingerprint, epoch: epoch - 1 });
   expect(await fingerprint()).toEqual([{ fingerprint: followingOf(next)?.fingerprint }]);
@@ -127,7 +144,11 @@ test('a process that has lost the lease takes nothing back, however long its own
 
 test('a process without any timer lets go of the lease as long as another may work by its declaration', async () => {
   await (await open(without))[Symbol.asyncDispose]();
-  await using pool = openPool({ url: world.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 2 });
+  await using pool = openPool({
+    url: world.settings.DATABASE_URL ?? '',
+    applicationName: 'test',
+    connectionsMax: 2,
+  });
   await using eventLog = await openEventLog({ url: world.settings.DATABASE_URL ?? '' });
   const epoch = await takeLease(pool);
   await forgetUnseen(pool, epoch);
@@ -137,7 +158,9 @@ test('a process without any timer lets go of the lease as long as another may wo
   await forgetSeen({ pool });
   await expect(forgetUnseen(pool, epoch)).rejects.toThrow(Overtaken);
   await forgetUnseen(pool, taken);
-  expect((await pool.query('select fingerprint from process_manager.reacting')).rows).toEqual([{ fingerprint: '' }]);
+  expect((await pool.query('select fingerprint from process_manager.reacting')).rows).toEqual([
+    { fingerprint: '' },
+  ]);
 });
 
 test('what is read again from the beginning of the log does not stand still', async () => {
@@ -170,7 +193,9 @@ test('a declaration waits for a write of the follower, as the follower would for
     declaring = declareReactions(later.pool, later.eventLog, followingOf(next));
     await until(
       () =>
-        later.pool.query(`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%follower_checkpoint%for update'`),
+        later.pool.query(
+          `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%follower_checkpoint%for update'`,
+        ),
       ({ rowCount }) => rowCount === 1,
     );
     await connection.query('select from process_manager.reacting for share');
@@ -196,7 +221,9 @@ test('a release without timers lists none, and leaves what was not sent yet to t
     `insert into process_manager.timer (stream, name, cause_id, cause_metadata, left_ms) values ($1, 'remind', gen_random_uuid(), '{}', 1)`,
     [running],
   );
-  await between.pool.query(`update process_manager.reacting set fingerprint = $1`, [followingOf(former)?.fingerprint]);
+  await between.pool.query(`update process_manager.reacting set fingerprint = $1`, [
+    followingOf(former)?.fingerprint,
+  ]);
   await declareReactions(between.pool, between.eventLog, undefined);
   await untilTimers(between, running);
   await using after = await open(former);
@@ -214,7 +241,11 @@ test('reactions that stand still are told of, and take nobody out of service', a
   await ask(side);
   const head = await side.eventLog.head();
   await until(
-    () => side.pool.query(`select from public.follower_checkpoint where follower = 'process-manager' and position >= $1`, [head]),
+    () =>
+      side.pool.query(
+        `select from public.follower_checkpoint where follower = 'process-manager' and position >= $1`,
+        [head],
+      ),
     ({ rowCount }) => rowCount === 1,
   );
   await ageLog(side.pool, 3);
@@ -250,7 +281,10 @@ test('a process without any timer takes back what a release with timers has left
 
 test('a process that waits for another declaration says so once, and once that it goes on', async () => {
   const lines: string[] = [];
-  const log = createLog({ level: 'info', destination: { write: (line) => void lines.push(JSON.parse(line).msg) } });
+  const log = createLog({
+    level: 'info',
+    destination: { write: (line) => void lines.push(JSON.parse(line).msg) },
+  });
   await using side = await world.open(undefined, undefined, former, { clock, log });
   const stream = await ask(side);
   await untilTimers(side, stream, 'remind');

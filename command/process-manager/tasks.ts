@@ -17,7 +17,10 @@ export type ReactionTask = {
 const AT_ONCE = 100;
 
 /** In their order; what is there already stays as it is. */
-export const addTasks = async (connection: Pick<Connection, 'query'>, tasks: readonly ReactionTask[]): Promise<void> => {
+export const addTasks = async (
+  connection: Pick<Connection, 'query'>,
+  tasks: readonly ReactionTask[],
+): Promise<void> => {
   if (tasks.length === 0) return;
   await connection.query(
     `insert into process_manager.task (task, stream, name, cause_id, cause_metadata, cause_position)
@@ -38,22 +41,34 @@ export const addTasks = async (connection: Pick<Connection, 'query'>, tasks: rea
 
 type Next = { readonly task: ReactionTask; readonly isRetry: boolean };
 
-/** What comes before another one of its aggregate has been done. Asked of one after the other, so that no more are read than are taken. */
+/**
+ * What comes before another one of its aggregate has been done. Asked of one after the other, so that no more
+ * are read than are taken.
+ */
 const IS_FIRST = `t.number = (
   select f.number from process_manager.task f where f.stream = t.stream and f.skipped_at is null order by f.number limit 1)`;
 
 /**
- * The first task of each aggregate, if it was not tried yet, of so many aggregates after one; and those whose next attempt has come. Neither the
- * queue behind one is read nor what waits for its time. One that is further away than any pause was put off before the database's clock was set
- * back.
+ * The first task of each aggregate, if it was not tried yet, of so many aggregates after one; and those whose
+ * next attempt has come. Neither the queue behind one is read nor what waits for its time. One that is
+ * further away than any pause was put off before the database's clock was set back.
  */
-export const nextTasks = async (pool: Pick<Pool, 'query'>, { fingerprint, epoch }: Fence, after: string): Promise<readonly Next[]> => {
+export const nextTasks = async (
+  pool: Pick<Pool, 'query'>,
+  { fingerprint, epoch }: Fence,
+  after: string,
+): Promise<readonly Next[]> => {
   const untriedAfter = (stream: string): string =>
     `select * from process_manager.task where skipped_at is null and next_at is null and stream > ${stream} order by stream, number limit 1`;
   const dueIf = (isDue: string): string =>
     `select * from process_manager.task t where skipped_at is null and ${isDue} and ${IS_FIRST} order by next_at limit ${AT_ONCE}`;
   const { rows } = await pool.query<
-    Omit<ReactionTask, 'cause'> & { id: EventId; metadata: MetadataContext; position: Position | null; isRetry: boolean }
+    Omit<ReactionTask, 'cause'> & {
+      id: EventId;
+      metadata: MetadataContext;
+      position: Position | null;
+      isRetry: boolean;
+    }
   >(
     `with recursive untried as (
        (${untriedAfter('$3')})
@@ -73,8 +88,14 @@ export const nextTasks = async (pool: Pick<Pool, 'query'>, { fingerprint, epoch 
   }));
 };
 
-/** Takes aggregates in turn, so that none waits for those before it. `isLast` says that there is nothing more to do now. */
-export const inTurn = (pool: Pick<Pool, 'query'>, fence: Fence): (() => Promise<{ tasks: readonly ReactionTask[]; isLast: boolean }>) => {
+/**
+ * Takes aggregates in turn, so that none waits for those before it. `isLast` says that there is nothing more
+ * to do now.
+ */
+export const inTurn = (
+  pool: Pick<Pool, 'query'>,
+  fence: Fence,
+): (() => Promise<{ tasks: readonly ReactionTask[]; isLast: boolean }>) => {
   let after = '';
   return async () => {
     const next = await nextTasks(pool, fence, after);
@@ -85,12 +106,27 @@ export const inTurn = (pool: Pick<Pool, 'query'>, fence: Fence): (() => Promise<
   };
 };
 
-export const dropTask = async (pool: Pool, task: ReactionTask, { fingerprint, epoch }: Fence): Promise<void> => {
-  await pool.query(`delete from process_manager.task where ${THIS} and ${isFenced('$5', '$6')}`, [...keyOf(task), fingerprint, epoch]);
+export const dropTask = async (
+  pool: Pool,
+  task: ReactionTask,
+  { fingerprint, epoch }: Fence,
+): Promise<void> => {
+  await pool.query(`delete from process_manager.task where ${THIS} and ${isFenced('$5', '$6')}`, [
+    ...keyOf(task),
+    fingerprint,
+    epoch,
+  ]);
 };
 
-/** Parks a task that failed, or puts off its next attempt; what follows for the same aggregate waits for it. */
-export const parkTask = async (pool: Pool, task: ReactionTask, { fingerprint, epoch }: Fence, error: unknown): Promise<void> => {
+/**
+ * Parks a task that failed, or puts off its next attempt; what follows for the same aggregate waits for it.
+ */
+export const parkTask = async (
+  pool: Pool,
+  task: ReactionTask,
+  { fingerprint, epoch }: Fence,
+  error: unknown,
+): Promise<void> => {
   await pool.query(
     `update process_manager.task set reason = $5, attempts = attempts + 1, parked_at = coalesce(parked_at, clock_timestamp()),
        next_at = ${pauseAfter('attempts', { first: '$6', max: '$7' })}

@@ -5,7 +5,14 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { EventId, StreamName, UserId } from '#shared/brands.ts';
 import { NO_STREAM } from '#shared/event-log/event-log.ts';
 import { runCommandLine } from '../../command-line/program.ts';
-import { by, type CommandSide, type CommandWorld, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
+import {
+  by,
+  type CommandSide,
+  type CommandWorld,
+  createCommandWorld,
+  registerUser,
+  system,
+} from '../../test/engines/command-side.ts';
 import { requests } from '../../test/toy/requests.ts';
 import { until } from '../../testing/until.ts';
 import { createStates } from '../states.ts';
@@ -35,13 +42,17 @@ afterAll(async () => {
 const give = async (type: string, requestId?: number): Promise<number> =>
   (
     await side.send(
-      (requestId === undefined ? { type, customerId: customer, subject: 'x' } : { type, requestId }) as Command as never,
+      (requestId === undefined
+        ? { type, customerId: customer, subject: 'x' }
+        : { type, requestId }) as Command as never,
       by(system),
     )
   ).id;
 const ask = () => give('AskRequest');
 const namesOf = async (id: number) =>
-  (await Array.fromAsync(side.eventLog.read(`request-${id}` as StreamName))).flat().map(({ type }) => type.split('.')[1]);
+  (await Array.fromAsync(side.eventLog.read(`request-${id}` as StreamName)))
+    .flat()
+    .map(({ type }) => type.split('.')[1]);
 const untilNames = async (id: number, ...names: readonly string[]) =>
   expect(
     await until(
@@ -50,7 +61,12 @@ const untilNames = async (id: number, ...names: readonly string[]) =>
     ),
   ).toEqual(names);
 const rowsOf = async (id: number) =>
-  (await side.pool.query<{ name: string }>(`select * from process_manager.timer where stream = $1 order by name`, [`request-${id}`])).rows;
+  (
+    await side.pool.query<{ name: string }>(
+      `select * from process_manager.timer where stream = $1 order by name`,
+      [`request-${id}`],
+    )
+  ).rows;
 const untilTimers = (id: number, ...names: readonly string[]) =>
   until(
     async () => (await rowsOf(id)).map(({ name }) => name).join(),
@@ -204,12 +220,17 @@ test('a command that a guard refuses when its time comes is not given later', as
   await settled();
   await give('AnswerRequest', id);
   await side[Symbol.asyncDispose]();
-  // Nor by another declaration, which has everything be looked at again, whenever the timer would run out by it, or after a release without it.
+  // Nor by another declaration, which has everything be looked at again, whenever the timer would run out by
+  // it, or after a release without it.
   const { remind: given } = guarded.timers;
   const { breach } = request.timers;
   const withTimers = (timers: typeof request.timers) =>
     open({ ...requests, kinds: { ...requests.kinds, request: { ...guarded, timers } } });
-  for (const timers of [{ remind: { ...given, waitMs: 7 * DAY } }, { breach }, { remind: given }] as readonly (typeof request.timers)[]) {
+  for (const timers of [
+    { remind: { ...given, waitMs: 7 * DAY } },
+    { breach },
+    { remind: given },
+  ] as readonly (typeof request.timers)[]) {
     if (!breach) throw new Error('It is declared');
     side = await withTimers(timers);
     await settled();
@@ -231,7 +252,11 @@ test('an aggregate whose events cannot be read is parked with its timers, and ho
   const damaged = 'request-77' as StreamName;
   const [asked] = (await Array.fromAsync(side.eventLog.read(`request-${await ask()}` as StreamName))).flat();
   if (asked === undefined) throw new Error('It was asked');
-  const broken = { ...asked, id: crypto.randomUUID() as EventId, data: { requestId: 77, customerId: customer, subject: 7 } };
+  const broken = {
+    ...asked,
+    id: crypto.randomUUID() as EventId,
+    data: { requestId: 77, customerId: customer, subject: 7 },
+  };
   await side.eventLog.append(damaged, NO_STREAM, [broken]);
   await until(
     () => annals('process-manager', 'parked'),
@@ -259,11 +284,19 @@ test('a process that was paused while it looked at timers writes nothing once an
   // It holds the lease, because it has looked.
   await untilTimers(id, 'breach', 'remind');
   const fence = await fenceNow();
-  const look = createLook({ ...side, domain: requests, states: createStates({ log: side.eventLog, codec: side.codec }) } as never);
-  await side.pool.query(`update process_manager.timer set due_at = '2100-01-01' where stream = $1`, [`request-${id}`]);
+  const look = createLook({
+    ...side,
+    domain: requests,
+    states: createStates({ log: side.eventLog, codec: side.codec }),
+  } as never);
+  await side.pool.query(`update process_manager.timer set due_at = '2100-01-01' where stream = $1`, [
+    `request-${id}`,
+  ]);
   const rowsBefore = await rowsOf(id);
   for (const lost of [{ epoch: fence.epoch - 1 }, { fingerprint: 'of another' }])
-    await expect(look.at(`request-${id}` as StreamName, { ...fence, ...lost })).rejects.toThrow('has taken over');
+    await expect(look.at(`request-${id}` as StreamName, { ...fence, ...lost })).rejects.toThrow(
+      'has taken over',
+    );
   expect(await rowsOf(id)).toEqual(rowsBefore);
   await look.at(`request-${id}` as StreamName, fence);
   expect(await rowsOf(id)).not.toEqual(rowsBefore);
@@ -278,7 +311,10 @@ test('a timer whose event is recorded does not run again when its wait gets long
   await untilNames(id, 'asked', 'breached');
   const { request } = requests.kinds;
   if (!request?.timers.breach) throw new Error('It is declared');
-  const longer = { ...request, timers: { ...request.timers, breach: { ...request.timers.breach, waitMs: 9 * DAY } } };
+  const longer = {
+    ...request,
+    timers: { ...request.timers, breach: { ...request.timers.breach, waitMs: 9 * DAY } },
+  };
   await side[Symbol.asyncDispose]();
   side = await open({ ...requests, kinds: { ...requests.kinds, request: longer } });
   await untilTimers(id, 'remind');
@@ -307,7 +343,10 @@ test('a process that is paused while it writes timers does not keep its successo
   };
   const pool = { query: side.pool.query.bind(side.pool), connect };
   const states = createStates({ log: side.eventLog, codec: side.codec });
-  const looking = createLook({ ...side, pool, domain: requests, states } as never).at(`request-${id}` as StreamName, fence);
+  const looking = createLook({ ...side, pool, domain: requests, states } as never).at(
+    `request-${id}` as StreamName,
+    fence,
+  );
   await paused.promise;
   const outcome = expect(looking).rejects.toThrow();
   await side.pool.query(

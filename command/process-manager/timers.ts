@@ -26,12 +26,17 @@ export const isLook = ({ task, name }: ReactionTask): boolean => task === 'run' 
 
 type LookDependencies = ReactDependencies & TaskDependencies;
 export type Look = {
-  /** At those of aggregates that have a new event, or of which one has run out. Says whether there were any. */
+  /**
+   * At those of aggregates that have a new event, or of which one has run out. Says whether there were any.
+   */
   atAll(fence: Fence): Promise<boolean>;
   at(stream: StreamName, fence: Fence): Promise<void>;
 };
 
-/** Looks at timers by the whole history of their aggregate in the log: so no command is given too early, whatever is late here. */
+/**
+ * Looks at timers by the whole history of their aggregate in the log: so no command is given too early,
+ * whatever is late here.
+ */
 export const createLook = (dependencies: LookDependencies): Look => {
   const { pool, clock = REAL_TIME } = dependencies;
   const look = lookOf(dependencies);
@@ -50,16 +55,25 @@ export const createLook = (dependencies: LookDependencies): Look => {
       );
       await allDone(
         rows.map(({ id, metadata, ...looked }) => {
-          const task: ReactionTask = { task: 'run', stream: looked.stream, name: LOOK, cause: { id, metadata } };
-          return doOrPark(dependencies, task, { work: () => look(looked, fence), park: (error) => parkLook(pool, task, fence, error) });
+          const task: ReactionTask = {
+            task: 'run',
+            stream: looked.stream,
+            name: LOOK,
+            cause: { id, metadata },
+          };
+          return doOrPark(dependencies, task, {
+            work: () => look(looked, fence),
+            park: (error) => parkLook(pool, task, fence, error),
+          });
         }),
       );
       return rows.length > 0;
     },
     async at(stream, fence) {
-      const { rows } = await pool.query<{ nowMs: number }>(`select (extract(epoch from ${now}) * 1000)::float8 as "nowMs"`, [
-        clock.aheadMs(),
-      ]);
+      const { rows } = await pool.query<{ nowMs: number }>(
+        `select (extract(epoch from ${now}) * 1000)::float8 as "nowMs"`,
+        [clock.aheadMs()],
+      );
       for (const { nowMs } of rows) await look({ stream, position: 0 as Position, nowMs }, fence);
     },
   };
@@ -105,7 +119,10 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence)
       spent.push({ name: timer.name, causeId: cause.id });
       const only = conditionOf(domain, kind, timer);
       const state = stateAt(history, standing.dueMs);
-      if (state.status === 'present' && holdsOf(only)(state.fields, null, findBy(await see(kind, state.fields, { also: only }))))
+      if (
+        state.status === 'present' &&
+        holdsOf(only)(state.fields, null, findBy(await see(kind, state.fields, { also: only })))
+      )
         tasks.push(task);
     }
     await inTransaction(
@@ -118,7 +135,10 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence)
         await keepSpent(connection, stream, spent);
         if (history.at(-1)?.state.status === 'ended')
           await connection.query('delete from process_manager.spent_timer where stream = $1', [stream]);
-        await connection.query('delete from process_manager.timer_mark where stream = $1 and position <= $2', [stream, position]);
+        await connection.query(
+          'delete from process_manager.timer_mark where stream = $1 and position <= $2',
+          [stream, position],
+        );
       },
       LASTING,
     );
@@ -128,9 +148,14 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence)
 type Running = { readonly standing: Standing; readonly cause: Cause };
 
 const byTime = (one: Standing, other: Standing): number => timeOf(one) - timeOf(other);
-const timeOf = (standing: Standing): number => ('dueMs' in standing ? standing.dueMs : Number.MAX_SAFE_INTEGER);
+const timeOf = (standing: Standing): number =>
+  'dueMs' in standing ? standing.dueMs : Number.MAX_SAFE_INTEGER;
 
-const keep = async (connection: Connection, stream: StreamName, running: readonly Running[]): Promise<void> => {
+const keep = async (
+  connection: Connection,
+  stream: StreamName,
+  running: readonly Running[],
+): Promise<void> => {
   await connection.query('delete from process_manager.timer where stream = $1', [stream]);
   if (running.length === 0) return;
   await connection.query(
@@ -151,14 +176,22 @@ const keep = async (connection: Connection, stream: StreamName, running: readonl
 type Spent = { readonly name: string; readonly causeId: EventId };
 
 const spentOf = async (pool: Pool, stream: StreamName): Promise<ReadonlyMap<string, EventId>> => {
-  const { rows } = await pool.query<Spent>('select name, cause_id as "causeId" from process_manager.spent_timer where stream = $1', [
-    stream,
-  ]);
+  const { rows } = await pool.query<Spent>(
+    'select name, cause_id as "causeId" from process_manager.spent_timer where stream = $1',
+    [stream],
+  );
   return new Map(rows.map(({ name, causeId }) => [name, causeId]));
 };
 
-/** One that has run out because of an earlier event gives way to the later one; the others stay, whatever is declared meanwhile. */
-const keepSpent = async (connection: Connection, stream: StreamName, spent: readonly Spent[]): Promise<void> => {
+/**
+ * One that has run out because of an earlier event gives way to the later one; the others stay, whatever is
+ * declared meanwhile.
+ */
+const keepSpent = async (
+  connection: Connection,
+  stream: StreamName,
+  spent: readonly Spent[],
+): Promise<void> => {
   if (spent.length === 0) return;
   await connection.query(
     `insert into process_manager.spent_timer (stream, name, cause_id) select $1, name, cause_id from unnest($2::text[], $3::uuid[]) as t (name, cause_id)
@@ -169,7 +202,11 @@ const keepSpent = async (connection: Connection, stream: StreamName, spent: read
 
 type Remembered = Moment & { readonly metadata: MetadataContext; readonly position: Position };
 
-const historyOf = async ({ domain, eventLog, codec }: LookDependencies, kind: Kind, stream: StreamName): Promise<readonly Remembered[]> => {
+const historyOf = async (
+  { domain, eventLog, codec }: LookDependencies,
+  kind: Kind,
+  stream: StreamName,
+): Promise<readonly Remembered[]> => {
   const { evolve } = deciderOf(domain, kind);
   const history: Remembered[] = [];
   let state: AggregateState = ABSENT;
@@ -177,7 +214,14 @@ const historyOf = async ({ domain, eventLog, codec }: LookDependencies, kind: Ki
     for (const event of await codec.decodeAll(page)) {
       const { metadata, position } = event;
       state = evolve(state, event);
-      history.push({ id: event.id as EventId, type: event.type, atMs: Date.parse(metadata.at), state, metadata, position });
+      history.push({
+        id: event.id as EventId,
+        type: event.type,
+        atMs: Date.parse(metadata.at),
+        state,
+        metadata,
+        position,
+      });
     }
   return history;
 };

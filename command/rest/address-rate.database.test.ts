@@ -21,7 +21,8 @@ test('who tries one address after the other is soon told to wait, and may change
   const path = `/users/${world.reader.id}`;
   const change = (body: object, by = world.reader) => world.send('PATCH', path, { body, by });
   const statuses = [];
-  for (const email of ['a@example.com', 'b@example.com', 'c@example.com']) statuses.push((await change({ email })).status);
+  for (const email of ['a@example.com', 'b@example.com', 'c@example.com'])
+    statuses.push((await change({ email })).status);
   expect(statuses).toEqual([403, 403, 429]);
   expect(await change({ name: 'Ada' })).toMatchObject({ status: 200 });
   expect(await change({ email: 'd@example.com' }, world.admin as never)).toMatchObject({ status: 200 });

@@ -1,6 +1,12 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { GOOD_WRITES, type GoodWrite, type Items, makeItems, pathOf } from '../../test/engines/write-operations.ts';
+import {
+  GOOD_WRITES,
+  type GoodWrite,
+  type Items,
+  makeItems,
+  pathOf,
+} from '../../test/engines/write-operations.ts';
 import { createWriteWorld, type WriteAnswer, type WriteWorld } from '../../test/engines/write-world.ts';
 
 const BODY_BYTES_MAX = 20_000;
@@ -18,7 +24,11 @@ afterAll(async () => {
 const WITH_BODY = GOOD_WRITES.filter(({ body }) => body !== undefined);
 
 /** Sends it as the one who may, and sees to it that nothing comes of it. */
-const refuse = async ({ operation, type }: GoodWrite, body: unknown, headers: Record<string, string> = {}): Promise<WriteAnswer> => {
+const refuse = async (
+  { operation, type }: GoodWrite,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<WriteAnswer> => {
   const before = await world.side.eventLog.head();
   const answer = await world.send(operation.method, pathOf(operation, items), {
     body,
@@ -26,7 +36,11 @@ const refuse = async ({ operation, type }: GoodWrite, body: unknown, headers: Re
     by: world.admin,
   });
   expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
-  expect(answer.body).toMatchObject({ status: answer.status, requestId: answer.headers.get('x-request-id'), title: expect.any(String) });
+  expect(answer.body).toMatchObject({
+    status: answer.status,
+    requestId: answer.headers.get('x-request-id'),
+    title: expect.any(String),
+  });
   expect(await world.side.eventLog.head()).toBe(before);
   return answer;
 };
@@ -36,13 +50,20 @@ const withFirst = (write: GoodWrite, member: string): string => `{${member},${te
 const gzip = (content: string) => gzipSync(content);
 const BOMB = gzip('0'.repeat(50_000_000));
 
-type Refusal = { readonly status: number; readonly code: string; readonly headers?: Readonly<Record<string, string>> };
+type Refusal = {
+  readonly status: number;
+  readonly code: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
 type Case = [what: string, body: (write: GoodWrite) => string | Uint8Array, refusal: Refusal];
 const malformed = { status: 400, code: 'malformed_body' };
 const invalid = { status: 422, code: 'invalid_request' };
 const tooLarge = { status: 413, code: 'body_too_large' };
 const unsupported = { status: 415, code: 'unsupported_media_type' };
-const encoded = (encoding: string, refusal: Refusal) => ({ ...refusal, headers: { 'Content-Encoding': encoding } });
+const encoded = (encoding: string, refusal: Refusal) => ({
+  ...refusal,
+  headers: { 'Content-Encoding': encoding },
+});
 
 const CASES: Case[] = [
   ['that stops short', (write) => text(write).slice(0, -1), malformed],
@@ -72,10 +93,18 @@ const CASES: Case[] = [
   ['that is a bomb', () => BOMB, encoded('gzip', tooLarge)],
   ['that is a bomb by Brotli', () => brotliCompressSync('0'.repeat(1_000_000)), encoded('br', tooLarge)],
   ['that is no gzip', (write) => text(write), encoded('gzip', { status: 400, code: 'malformed_request' })],
-  ['that is half a gzip', (write) => gzip(text(write)).subarray(0, 20), encoded('gzip', { status: 400, code: 'malformed_request' })],
+  [
+    'that is half a gzip',
+    (write) => gzip(text(write)).subarray(0, 20),
+    encoded('gzip', { status: 400, code: 'malformed_request' }),
+  ],
   ['compressed twice', (write) => gzip(text(write)), encoded('gzip, gzip', unsupported)],
   ['encoded in an unknown way', (write) => text(write), encoded('compress', unsupported)],
-  ['in another charset', (write) => text(write), { ...unsupported, headers: { 'Content-Type': 'application/json; charset=latin1' } }],
+  [
+    'in another charset',
+    (write) => text(write),
+    { ...unsupported, headers: { 'Content-Type': 'application/json; charset=latin1' } },
+  ],
   ...[
     'text/plain',
     'application/x-www-form-urlencoded',
@@ -83,7 +112,13 @@ const CASES: Case[] = [
     'application/xml',
     'application/jsonp',
     'json',
-  ].map((type): Case => [`of ${type}`, (write) => text(write), { ...unsupported, headers: { 'Content-Type': type } }]),
+  ].map(
+    (type): Case => [
+      `of ${type}`,
+      (write) => text(write),
+      { ...unsupported, headers: { 'Content-Type': type } },
+    ],
+  ),
 ];
 
 describe.each(WITH_BODY)('$name refuses a body', (write) => {
@@ -91,14 +126,20 @@ describe.each(WITH_BODY)('$name refuses a body', (write) => {
     const answer = await refuse(write, body(write), headers);
     expect({ status: answer.status, code: answer.body.code }).toEqual({ status, code });
     if (status === 415 && headers?.['Content-Encoding'] === undefined)
-      expect(answer.headers.get(write.operation.method === 'PATCH' ? 'accept-patch' : 'accept')).toContain('application/json');
-    if (code === 'invalid_request') expect(answer.body.errors).toContainEqual({ pointer: expect.any(String), detail: expect.any(String) });
+      expect(answer.headers.get(write.operation.method === 'PATCH' ? 'accept-patch' : 'accept')).toContain(
+        'application/json',
+      );
+    if (code === 'invalid_request')
+      expect(answer.body.errors).toContainEqual({ pointer: expect.any(String), detail: expect.any(String) });
   });
 
   const fields = Object.keys(write.body ?? {});
   test.each(fields)('whose %s is of a wrong type or shape', async (field) => {
     const isFlag = write.body?.[field] === true || write.body?.[field] === false;
-    const isObject = typeof write.body?.[field] === 'object' && !Array.isArray(write.body[field]) && write.body[field] !== null;
+    const isObject =
+      typeof write.body?.[field] === 'object' &&
+      !Array.isArray(write.body[field]) &&
+      write.body[field] !== null;
     const wrong = [
       7.5,
       ...(isObject ? [] : [{}]),
@@ -111,8 +152,15 @@ describe.each(WITH_BODY)('$name refuses a body', (write) => {
     ];
     for (const value of field === 'body' ? wrong.filter((each) => !String(each).startsWith('xxx')) : wrong) {
       const answer = await refuse(write, { ...write.body, [field]: value });
-      expect({ value, status: answer.status, code: answer.body.code }).toEqual({ value, status: 422, code: 'invalid_request' });
-      expect(answer.body.errors).toContainEqual({ pointer: expect.stringMatching(new RegExp(`^/${field}`)), detail: expect.any(String) });
+      expect({ value, status: answer.status, code: answer.body.code }).toEqual({
+        value,
+        status: 422,
+        code: 'invalid_request',
+      });
+      expect(answer.body.errors).toContainEqual({
+        pointer: expect.stringMatching(new RegExp(`^/${field}`)),
+        detail: expect.any(String),
+      });
     }
   });
 
@@ -123,7 +171,9 @@ describe.each(WITH_BODY)('$name refuses a body', (write) => {
 
   test('that is not there', async () => {
     const answer = await refuse(write, undefined, { 'Content-Type': write.type });
-    expect(answer).toMatchObject({ body: { code: expect.stringMatching(/^(malformed_body|unsupported_media_type)$/) } });
+    expect(answer).toMatchObject({
+      body: { code: expect.stringMatching(/^(malformed_body|unsupported_media_type)$/) },
+    });
   });
 });
 
@@ -131,7 +181,10 @@ test('an unknown field is named, and a flood of them is cut', async () => {
   const [write] = WITH_BODY as [GoodWrite];
   const answer = await refuse(write, { ...write.body, 'a/b~c': 1 });
   expect(answer.body.errors).toEqual([{ pointer: '/a~1b~0c', detail: 'There is no such field.' }]);
-  const flood = await refuse(write, Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`field${at}`, 1])));
+  const flood = await refuse(
+    write,
+    Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`field${at}`, 1])),
+  );
   expect(flood.body.errors).toHaveLength(50);
 });
 
@@ -142,6 +195,9 @@ test('after all that the same requests are carried out', async () => {
       headers: { 'Content-Type': type },
       by: world.admin,
     });
-    expect({ operation: operation.summary, status }).toEqual({ operation: operation.summary, status: operation.answer.status });
+    expect({ operation: operation.summary, status }).toEqual({
+      operation: operation.summary,
+      status: operation.answer.status,
+    });
   }
 });

@@ -2,7 +2,14 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text as read } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { GOOD_WRITES, type GoodWrite, type Items, makeItems, pathOf, WRITES_EXPECTED } from '../../test/engines/write-operations.ts';
+import {
+  GOOD_WRITES,
+  type GoodWrite,
+  type Items,
+  makeItems,
+  pathOf,
+  WRITES_EXPECTED,
+} from '../../test/engines/write-operations.ts';
 import { createWriteWorld, type WriteAnswer, type WriteWorld } from '../../test/engines/write-world.ts';
 
 let world: WriteWorld;
@@ -20,10 +27,18 @@ const refuse = async (
   { path = pathOf(operation, items), headers = {} }: { path?: string; headers?: Record<string, string> },
 ): Promise<WriteAnswer> => {
   const before = await world.side.eventLog.head();
-  const sent = { body, headers: { ...(type !== '' && { 'Content-Type': type }), ...headers }, by: world.admin };
+  const sent = {
+    body,
+    headers: { ...(type !== '' && { 'Content-Type': type }), ...headers },
+    by: world.admin,
+  };
   const answer = await world.send(operation.method, path, sent);
   expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
-  expect(answer.body).toMatchObject({ status: answer.status, requestId: answer.headers.get('x-request-id'), title: expect.any(String) });
+  expect(answer.body).toMatchObject({
+    status: answer.status,
+    requestId: answer.headers.get('x-request-id'),
+    title: expect.any(String),
+  });
   expect(await world.side.eventLog.head()).toBe(before);
   return answer;
 };
@@ -49,9 +64,19 @@ const GARBAGE_IDS = [
   '__proto__',
   'constructor',
 ];
-const ACCEPTS = ['text/html', 'application/xml', 'image/*', 'application/json;q=0', 'application/problem+json'];
-const STALE = ['"1-a"', 'W/"999-a"', '"abc"', '""'].map((ifMatch) => [ifMatch, 412, 'version_mismatch'] as const);
-const MALFORMED = ['abc', '"a', '1', '"1-a", 2'].map((ifMatch) => [ifMatch, 400, 'malformed_request'] as const);
+const ACCEPTS = [
+  'text/html',
+  'application/xml',
+  'image/*',
+  'application/json;q=0',
+  'application/problem+json',
+];
+const STALE = ['"1-a"', 'W/"999-a"', '"abc"', '""'].map(
+  (ifMatch) => [ifMatch, 412, 'version_mismatch'] as const,
+);
+const MALFORMED = ['abc', '"a', '1', '"1-a", 2'].map(
+  (ifMatch) => [ifMatch, 400, 'malformed_request'] as const,
+);
 
 test('every write is in the table', () => {
   expect(new Set(GOOD_WRITES.map(({ operation }) => operation)).size).toBe(WRITES_EXPECTED);
@@ -62,12 +87,22 @@ describe.each(GOOD_WRITES)('$name', (write) => {
   const isOnItem = operation.path.includes('{');
 
   test.each(isOnItem ? GARBAGE_IDS : [])('does not find the id %s', async (garbage) => {
-    const path = pathOf(operation, { userId: garbage, articleId: garbage, commentId: garbage, webhookId: garbage });
+    const path = pathOf(operation, {
+      userId: garbage,
+      articleId: garbage,
+      commentId: garbage,
+      webhookId: garbage,
+    });
     const answer = await refuse(write, { path });
-    expect(answer).toMatchObject({ status: 404, body: { code: expect.stringMatching(/^(user|article|comment|webhook)_not_found$/) } });
+    expect(answer).toMatchObject({
+      status: 404,
+      body: { code: expect.stringMatching(/^(user|article|comment|webhook)_not_found$/) },
+    });
     expect(answer.headers.get('set-cookie')).toBeNull();
     // As for an item that is not there.
-    const absent = await refuse(write, { path: pathOf(operation, { userId: 5, articleId: 5, commentId: 5, webhookId: 5 }) });
+    const absent = await refuse(write, {
+      path: pathOf(operation, { userId: 5, articleId: 5, commentId: 5, webhookId: 5 }),
+    });
     expect({ ...answer.body, requestId: 0 }).toEqual({ ...absent.body, requestId: 0 });
   });
 
@@ -77,13 +112,19 @@ describe.each(GOOD_WRITES)('$name', (write) => {
   });
 
   test.each(ACCEPTS)('cannot be answered as %s', async (Accept) => {
-    expect(await refuse(write, { headers: { Accept } })).toMatchObject({ status: 406, body: { code: 'not_acceptable' } });
+    expect(await refuse(write, { headers: { Accept } })).toMatchObject({
+      status: 406,
+      body: { code: 'not_acceptable' },
+    });
   });
 
   test.each(operation.answer.status === 201 ? [] : [...STALE, ...MALFORMED])(
     'refuses If-Match: %s by %d',
     async (ifMatch, status, code) => {
-      expect(await refuse(write, { headers: { 'If-Match': ifMatch } })).toMatchObject({ status, body: { code } });
+      expect(await refuse(write, { headers: { 'If-Match': ifMatch } })).toMatchObject({
+        status,
+        body: { code },
+      });
     },
   );
 
@@ -98,7 +139,10 @@ describe.each(GOOD_WRITES)('$name', (write) => {
     const path = `${pathOf(operation, items)}?publish=true&a%5Bb%5D=1&__proto__=x`;
     const answer = await refuse(write, { path });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } });
-    expect(answer.body.errors).toContainEqual({ parameter: 'publish', detail: 'There is no such parameter.' });
+    expect(answer.body.errors).toContainEqual({
+      parameter: 'publish',
+      detail: 'There is no such parameter.',
+    });
   });
 
   test('takes no token from the query, and no forged one', async () => {

@@ -37,7 +37,11 @@ const WRITES: readonly (readonly [string, () => Promise<string>, object | undefi
     async () => `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}/comments`,
     { text: 'Well said.' },
   ],
-  ['POST /articles/{id}/publish', async () => `/articles/${await make(world, '/articles', ARTICLE)}/publish`, undefined],
+  [
+    'POST /articles/{id}/publish',
+    async () => `/articles/${await make(world, '/articles', ARTICLE)}/publish`,
+    undefined,
+  ],
   [
     'POST /articles/{id}/unpublish',
     async () => `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}/unpublish`,
@@ -46,7 +50,11 @@ const WRITES: readonly (readonly [string, () => Promise<string>, object | undefi
   ['PUT /articles/{id}', anArticle, { ...ARTICLE, title: 'Put', cover: null }],
   ['PATCH /articles/{id}', anArticle, { title: 'Patched' }],
   ['DELETE /articles/{id}', anArticle, undefined],
-  ['DELETE /users/{id}', async () => `/users/${await make(world, '/users', { name: 'Gone' }, world.admin)}`, undefined],
+  [
+    'DELETE /users/{id}',
+    async () => `/users/${await make(world, '/users', { name: 'Gone' }, world.admin)}`,
+    undefined,
+  ],
 ];
 
 describe.each(WRITES)('%s', (name, pathOf, body) => {
@@ -69,14 +77,19 @@ describe.each(WRITES)('%s', (name, pathOf, body) => {
   test.each(['', ' ', 'a b', 'é', 'x'.repeat(256)])('with the key %j is refused', async (key) => {
     // `fetch` sends such characters as latin1, as it would bytes.
     const answer = await send(method, await pathOf(), { body, headers: keyed(key), by: by() });
-    expect(answer).toMatchObject({ status: 400, body: { code: 'malformed_request', detail: expect.stringContaining('Idempotency-Key') } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'malformed_request', detail: expect.stringContaining('Idempotency-Key') },
+    });
   });
 });
 
 test('with the same key for something else is refused', async () => {
   await send('POST', '/articles', { body: ARTICLE, headers: keyed('reused') });
   const reused = { status: 422, body: { code: 'idempotency_key_reused' } };
-  expect(await send('POST', '/articles', { body: { ...ARTICLE, title: 'Two' }, headers: keyed('reused') })).toMatchObject(reused);
+  expect(
+    await send('POST', '/articles', { body: { ...ARTICLE, title: 'Two' }, headers: keyed('reused') }),
+  ).toMatchObject(reused);
   const path = `/articles/${await make(world, '/articles', ARTICLE)}/publish`;
   expect(await send('POST', path, { headers: keyed('reused') })).toMatchObject(reused);
 });
@@ -97,7 +110,11 @@ test('a change by a key is not made again over a later one', async () => {
 
 test('a key is the caller’s own', async () => {
   const mine = await send('POST', '/articles', { body: ARTICLE, headers: keyed('shared') });
-  const theirs = await send('POST', '/articles', { body: ARTICLE, headers: keyed('shared'), by: world.admin });
+  const theirs = await send('POST', '/articles', {
+    body: ARTICLE,
+    headers: keyed('shared'),
+    by: world.admin,
+  });
   expect([mine.status, theirs.status]).toEqual([201, 201]);
   expect(mine.body.id).not.toBe(theirs.body.id);
 });
@@ -105,11 +122,21 @@ test('a key is the caller’s own', async () => {
 test('a refusal is repeated, and a malformed request leaves the key for a better one', async () => {
   const id = await make(world, '/articles', ARTICLE);
   const comment = { body: { text: 'x' }, headers: keyed('refused') };
-  expect(await send('POST', `/articles/${id}/comments`, comment)).toMatchObject({ status: 409, body: { code: 'article_not_published' } });
+  expect(await send('POST', `/articles/${id}/comments`, comment)).toMatchObject({
+    status: 409,
+    body: { code: 'article_not_published' },
+  });
   await send('POST', `/articles/${id}/publish`);
-  expect(await send('POST', `/articles/${id}/comments`, comment)).toMatchObject({ status: 409, body: { code: 'article_not_published' } });
-  expect(await send('POST', '/articles', { body: {}, headers: keyed('better') })).toMatchObject({ status: 422 });
-  expect(await send('POST', '/articles', { body: ARTICLE, headers: keyed('better') })).toMatchObject({ status: 201 });
+  expect(await send('POST', `/articles/${id}/comments`, comment)).toMatchObject({
+    status: 409,
+    body: { code: 'article_not_published' },
+  });
+  expect(await send('POST', '/articles', { body: {}, headers: keyed('better') })).toMatchObject({
+    status: 422,
+  });
+  expect(await send('POST', '/articles', { body: ARTICLE, headers: keyed('better') })).toMatchObject({
+    status: 201,
+  });
 });
 
 test('while the first is running, another is told to come back', async () => {

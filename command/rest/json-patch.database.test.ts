@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ARTICLE, createWriteWorld, make, type WriteWorld, type Written } from '../../test/engines/write-world.ts';
+import {
+  ARTICLE,
+  createWriteWorld,
+  make,
+  type WriteWorld,
+  type Written,
+} from '../../test/engines/write-world.ts';
 
 let world: WriteWorld;
 beforeAll(async () => {
@@ -10,9 +16,14 @@ afterAll(async () => {
 });
 
 const patch = (path: string, body: unknown, { headers, ...more }: Omit<Written, 'body'> = {}) =>
-  world.send('PATCH', path, { body, headers: { 'Content-Type': 'application/json-patch+json', ...headers }, ...more });
+  world.send('PATCH', path, {
+    body,
+    headers: { 'Content-Type': 'application/json-patch+json', ...headers },
+    ...more,
+  });
 const test_ = (path: string, value: unknown) => ({ op: 'test', path, value });
-const article = async (more: object = {}) => `/articles/${await make(world, '/articles', { ...ARTICLE, ...more })}`;
+const article = async (more: object = {}) =>
+  `/articles/${await make(world, '/articles', { ...ARTICLE, ...more })}`;
 const events = async () => world.side.eventLog.head();
 
 test('changes what it says, after its tests', async () => {
@@ -25,11 +36,21 @@ test('changes what it says, after its tests', async () => {
     { op: 'add', path: '/cover', value: 'https://example.com/a.png' },
   ]);
   expect(answer).toMatchObject({ status: 200, body: { version: 2 } });
-  const now = [test_('/title', 'On looms'), test_('/tags', ['engines', 'looms']), test_('/cover', 'https://example.com/a.png')];
+  const now = [
+    test_('/title', 'On looms'),
+    test_('/tags', ['engines', 'looms']),
+    test_('/cover', 'https://example.com/a.png'),
+  ];
   expect(await patch(path, now)).toMatchObject({ status: 200, body: { version: 2 } });
-  const fixed = [test_('/id', Number(path.split('/')[2])), test_('/status', 'draft'), test_('/author/id', world.author.id)];
+  const fixed = [
+    test_('/id', Number(path.split('/')[2])),
+    test_('/status', 'draft'),
+    test_('/author/id', world.author.id),
+  ];
   expect(await patch(path, fixed)).toMatchObject({ status: 200, body: { version: 2 } });
-  expect(await patch(path, [{ op: 'replace', path: '', value: { ...ARTICLE, status: 'published' } }])).toMatchObject({
+  expect(
+    await patch(path, [{ op: 'replace', path: '', value: { ...ARTICLE, status: 'published' } }]),
+  ).toMatchObject({
     status: 200,
     body: { version: 3 },
   });
@@ -39,7 +60,12 @@ test('changes what it says, after its tests', async () => {
 describe('is refused whole, and changes nothing,', () => {
   const replaced = { op: 'replace', path: '/title', value: 'Two' };
   test.each<[string, unknown, number, object]>([
-    ['where a test fails', [replaced, test_('/title', 'Three')], 409, { code: 'patch_test_failed', details: { operation: 1 } }],
+    [
+      'where a test fails',
+      [replaced, test_('/title', 'Three')],
+      409,
+      { code: 'patch_test_failed', details: { operation: 1 } },
+    ],
     [
       'where a path is not there',
       [replaced, { op: 'remove', path: '/tags/5' }],
@@ -53,8 +79,18 @@ describe('is refused whole, and changes nothing,', () => {
       422,
       { code: 'patch_not_applicable' },
     ],
-    ['where the item would be invalid', [{ ...replaced, value: ' ' }], 422, { code: 'invalid_request', errors: [{ pointer: '/title' }] }],
-    ['where a field would be missing', [{ op: 'remove', path: '/body' }], 422, { code: 'invalid_request', errors: [{ pointer: '/body' }] }],
+    [
+      'where the item would be invalid',
+      [{ ...replaced, value: ' ' }],
+      422,
+      { code: 'invalid_request', errors: [{ pointer: '/title' }] },
+    ],
+    [
+      'where a field would be missing',
+      [{ op: 'remove', path: '/body' }],
+      422,
+      { code: 'invalid_request', errors: [{ pointer: '/body' }] },
+    ],
     [
       'where an item would be wrong',
       [{ op: 'add', path: '/tags/0', value: 'A B' }],
@@ -73,14 +109,24 @@ describe('is refused whole, and changes nothing,', () => {
       422,
       { code: 'patch_not_applicable', details: { operation: 0, reason: 'not_comparable' } },
     ],
-    ['where another id would be given', [{ op: 'replace', path: '/id', value: 1 }], 422, { errors: [{ pointer: '/id' }] }],
+    [
+      'where another id would be given',
+      [{ op: 'replace', path: '/id', value: 1 }],
+      422,
+      { errors: [{ pointer: '/id' }] },
+    ],
     [
       'where the item would be something else',
       [{ op: 'add', path: '', value: [] }],
       422,
       { code: 'invalid_request', errors: [{ pointer: '' }] },
     ],
-    ['where a prototype would be reached', [{ op: 'add', path: '/__proto__/status', value: 'x' }], 422, { code: 'patch_not_applicable' }],
+    [
+      'where a prototype would be reached',
+      [{ op: 'add', path: '/__proto__/status', value: 'x' }],
+      422,
+      { code: 'patch_not_applicable' },
+    ],
     [
       'where a prototype would be added',
       [{ op: 'add', path: '/__proto__', value: {} }],
@@ -93,10 +139,25 @@ describe('is refused whole, and changes nothing,', () => {
       422,
       { code: 'invalid_request', errors: [{ pointer: '/0/op' }] },
     ],
-    ['where a pointer is none', [{ op: 'remove', path: 'title' }], 422, { code: 'invalid_request', errors: [{ pointer: '/0/path' }] }],
+    [
+      'where a pointer is none',
+      [{ op: 'remove', path: 'title' }],
+      422,
+      { code: 'invalid_request', errors: [{ pointer: '/0/path' }] },
+    ],
     ['where a value is missing', [{ op: 'add', path: '/title' }], 422, { code: 'invalid_request' }],
-    ['where operations are too many', Array.from({ length: 101 }, () => replaced), 422, { code: 'invalid_request' }],
-    ['where it is a merge patch', { title: 'Two' }, 422, { code: 'invalid_request', errors: [{ pointer: '' }] }],
+    [
+      'where operations are too many',
+      Array.from({ length: 101 }, () => replaced),
+      422,
+      { code: 'invalid_request' },
+    ],
+    [
+      'where it is a merge patch',
+      { title: 'Two' },
+      422,
+      { code: 'invalid_request', errors: [{ pointer: '' }] },
+    ],
   ])('%s', async (_, body, status, problem) => {
     const path = await article();
     const head = await events();
@@ -106,18 +167,28 @@ describe('is refused whole, and changes nothing,', () => {
 });
 
 describe('tells nobody what they may not read', () => {
-  const guesses = [[test_('/title', ARTICLE.title)], [test_('/title', 'Wrong')], [{ op: 'remove', path: '/tags/7' }]];
+  const guesses = [
+    [test_('/title', ARTICLE.title)],
+    [test_('/title', 'Wrong')],
+    [{ op: 'remove', path: '/tags/7' }],
+  ];
 
   test.each(guesses.flat())('another’s draft: %j', async (guess) => {
     const path = await article();
     const other = { id: world.reader.id, role: 'author' };
-    expect(await patch(path, [guess], { by: other })).toMatchObject({ status: 404, body: { code: 'article_not_found' } });
+    expect(await patch(path, [guess], { by: other })).toMatchObject({
+      status: 404,
+      body: { code: 'article_not_found' },
+    });
   });
 
   test('another’s e-mail address', async () => {
     const path = `/users/${await make(world, '/users', { name: 'Ada', email: 'ada@example.com' }, world.admin)}`;
     for (const email of ['ada@example.com', 'eve@example.com'])
-      expect(await patch(path, [test_('/email', email)])).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+      expect(await patch(path, [test_('/email', email)])).toMatchObject({
+        status: 403,
+        body: { code: 'forbidden' },
+      });
   });
 
   test.each([
@@ -128,7 +199,9 @@ describe('tells nobody what they may not read', () => {
     const by = { ...world.author, scope: 'write:users' };
     const refused = { status: 403, body: { code: 'insufficient_scope', details: { scope: 'read:users' } } };
     expect(await patch(`/users/${world.author.id}`, [operation], { by })).toMatchObject(refused);
-    expect(await patch(`/users/${world.author.id}`, [{ op: 'replace', path: '/name', value: 'Ada' }], { by })).toMatchObject({
+    expect(
+      await patch(`/users/${world.author.id}`, [{ op: 'replace', path: '/name', value: 'Ada' }], { by }),
+    ).toMatchObject({
       status: 200,
     });
   });
@@ -140,7 +213,10 @@ describe('tells nobody what they may not read', () => {
     { op: 'add', path: '/tags/1', value: 'x' },
   ])('how many tags there are, to a token that may only write: %j', async (operation) => {
     const by = { ...world.author, scope: 'write:articles' };
-    const refused = { status: 403, body: { code: 'insufficient_scope', details: { scope: 'read:articles' } } };
+    const refused = {
+      status: 403,
+      body: { code: 'insufficient_scope', details: { scope: 'read:articles' } },
+    };
     expect(await patch(await article(), [operation], { by })).toMatchObject(refused);
   });
 
@@ -148,22 +224,34 @@ describe('tells nobody what they may not read', () => {
     const path = await article();
     await patch(path, [{ op: 'replace', path: '/title', value: 'Two' }]);
     for (const title of ['Two', 'Three'])
-      expect(await patch(path, [test_('/title', title)], { headers: { 'If-Match': '"1-a"' } })).toMatchObject({ status: 412 });
+      expect(await patch(path, [test_('/title', title)], { headers: { 'If-Match': '"1-a"' } })).toMatchObject(
+        { status: 412 },
+      );
   });
 });
 
 test('a role is changed by who may, and may be named by anybody where it stays', async () => {
   const path = `/users/${world.author.id}`;
-  expect(await patch(path, [{ op: 'replace', path: '/role', value: 'admin' }])).toMatchObject({ status: 403, body: { code: 'forbidden' } });
-  expect(await patch(path, [{ op: 'replace', path: '/role', value: 'author' }])).toMatchObject({ status: 200 });
-  expect(await patch(path, [{ op: 'replace', path: '/role', value: 'admin' }], { by: world.admin })).toMatchObject({ status: 200 });
+  expect(await patch(path, [{ op: 'replace', path: '/role', value: 'admin' }])).toMatchObject({
+    status: 403,
+    body: { code: 'forbidden' },
+  });
+  expect(await patch(path, [{ op: 'replace', path: '/role', value: 'author' }])).toMatchObject({
+    status: 200,
+  });
+  expect(
+    await patch(path, [{ op: 'replace', path: '/role', value: 'admin' }], { by: world.admin }),
+  ).toMatchObject({ status: 200 });
 });
 
 test('an address is claimed by it as by any other change', async () => {
   await make(world, '/users', { name: 'Ada', email: 'claimed@example.com' }, world.admin);
   const path = `/users/${world.reader.id}`;
   const claim = [{ op: 'add', path: '/email', value: 'claimed@example.com' }];
-  expect(await patch(path, claim, { by: world.admin })).toMatchObject({ status: 409, body: { code: 'email_taken' } });
+  expect(await patch(path, claim, { by: world.admin })).toMatchObject({
+    status: 409,
+    body: { code: 'email_taken' },
+  });
 });
 
 test('comments are patched too; what is deleted is not found', async () => {

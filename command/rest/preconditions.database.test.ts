@@ -23,16 +23,25 @@ const CHANGES: readonly Change[] = [
   ['POST', '/unpublish'],
   ['DELETE', ''],
 ];
-const headersOf = (type = 'application/json', more: Record<string, string> = {}) => ({ 'Content-Type': type, ...more });
+const headersOf = (type = 'application/json', more: Record<string, string> = {}) => ({
+  'Content-Type': type,
+  ...more,
+});
 
 describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, type) => {
   const open = async (of = world) => {
     const path = `/articles/${await make(of, '/articles', { ...ARTICLE, publish: end === '/unpublish' })}`;
-    const { headers } = await of.send('PATCH', path, { body: { title: 'Zero' }, headers: { 'If-Match': '*' } });
+    const { headers } = await of.send('PATCH', path, {
+      body: { title: 'Zero' },
+      headers: { 'If-Match': '*' },
+    });
     return { path, etag: String(headers.get('etag')) };
   };
   const change = (of: WriteWorld, path: string, ifMatch?: string) =>
-    of.send(method, `${path}${end}`, { body, headers: headersOf(type, ifMatch === undefined ? {} : { 'If-Match': ifMatch }) });
+    of.send(method, `${path}${end}`, {
+      body,
+      headers: headersOf(type, ifMatch === undefined ? {} : { 'If-Match': ifMatch }),
+    });
 
   test.each<[string, (etag: string) => string]>([
     ['its tag', (etag) => etag],
@@ -67,7 +76,10 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
     'is refused as malformed where it holds %s',
     async (ifMatch) => {
       const { path } = await open();
-      expect(await change(world, path, ifMatch)).toMatchObject({ status: 400, body: { code: 'malformed_request' } });
+      expect(await change(world, path, ifMatch)).toMatchObject({
+        status: 400,
+        body: { code: 'malformed_request' },
+      });
     },
   );
 
@@ -79,7 +91,10 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
   ])('where If-None-Match holds %s', async (_, ifNoneMatch, isDone) => {
     const { path, etag } = await open();
     const head = await world.side.eventLog.head();
-    const answer = await world.send(method, `${path}${end}`, { body, headers: headersOf(type, { 'If-None-Match': ifNoneMatch(etag) }) });
+    const answer = await world.send(method, `${path}${end}`, {
+      body,
+      headers: headersOf(type, { 'If-None-Match': ifNoneMatch(etag) }),
+    });
     if (isDone) return expect(answer.status).toBeLessThan(300);
     expect(answer).toMatchObject({ status: 412, body: { code: 'version_mismatch' } });
     expect(await world.side.eventLog.head()).toBe(head);
@@ -87,7 +102,10 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
 
   test('demands it only where REQUIRE_IF_MATCH is on', async () => {
     const { path, etag } = await open(strict);
-    expect(await change(strict, path)).toMatchObject({ status: 428, body: { code: 'precondition_required' } });
+    expect(await change(strict, path)).toMatchObject({
+      status: 428,
+      body: { code: 'precondition_required' },
+    });
     expect((await change(strict, path, etag)).status).toBeLessThan(300);
   });
 });
@@ -99,14 +117,20 @@ test('what is created has no version to demand', async () => {
 test('who may not change an item is told that, whatever version they name', async () => {
   const path = `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}`;
   const headers = { 'If-Match': '"1-a"' };
-  expect(await world.send('PATCH', path, { body: { title: 'x' }, headers, by: world.reader })).toMatchObject({ status: 403 });
-  expect(await world.send('PATCH', '/articles/4', { body: { title: 'x' }, headers })).toMatchObject({ status: 404 });
+  expect(await world.send('PATCH', path, { body: { title: 'x' }, headers, by: world.reader })).toMatchObject({
+    status: 403,
+  });
+  expect(await world.send('PATCH', '/articles/4', { body: { title: 'x' }, headers })).toMatchObject({
+    status: 404,
+  });
 });
 
 test('of two changes to the same version one is done', async () => {
   const path = `/articles/${await make(world, '/articles', ARTICLE)}`;
   const answers = await Promise.all(
-    Array.from({ length: 8 }, (_, at) => world.send('PATCH', path, { body: { title: `${at}` }, headers: { 'If-Match': '"1-a"' } })),
+    Array.from({ length: 8 }, (_, at) =>
+      world.send('PATCH', path, { body: { title: `${at}` }, headers: { 'If-Match': '"1-a"' } }),
+    ),
   );
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...new Array(7).fill(412)]);
 });

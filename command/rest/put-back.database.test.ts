@@ -9,11 +9,22 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-const READ = { createdAt: '2026-01-02T03:04:05.678Z', updatedAt: '2026-01-02T03:04:05.678Z', _links: { self: { href: '/x' } } };
+const READ = {
+  createdAt: '2026-01-02T03:04:05.678Z',
+  updatedAt: '2026-01-02T03:04:05.678Z',
+  _links: { self: { href: '/x' } },
+};
 const COVER = 'https://example.com/a.png';
 
 const WEBHOOK = {
-  ...{ url: 'https://example.com/hooks', description: 'The shop', eventTypes: ['*'], filter: {}, payload: 'thin', ordered: false },
+  ...{
+    url: 'https://example.com/hooks',
+    description: 'The shop',
+    eventTypes: ['*'],
+    filter: {},
+    payload: 'thin',
+    ordered: false,
+  },
   ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: { 'X-Team': 'blue' } },
 };
 
@@ -31,7 +42,10 @@ const ITEMS: readonly (readonly [string, () => Promise<{ path: string; item: obj
     async () => {
       const id = await make(world, '/articles', { ...ARTICLE, cover: COVER });
       const author = { id: world.author.id, name: 'A author' };
-      return { path: `/articles/${id}`, item: { ...READ, ...ARTICLE, id, cover: COVER, status: 'draft', author, publishedAt: null } };
+      return {
+        path: `/articles/${id}`,
+        item: { ...READ, ...ARTICLE, id, cover: COVER, status: 'draft', author, publishedAt: null },
+      };
     },
   ],
   [
@@ -39,15 +53,26 @@ const ITEMS: readonly (readonly [string, () => Promise<{ path: string; item: obj
     async () => {
       const articleId = await make(world, '/articles', { ...ARTICLE, publish: true });
       const id = await make(world, `/articles/${articleId}/comments`, { text: 'One' });
-      return { path: `/comments/${id}`, item: { ...READ, id, articleId, text: 'One', author: { id: world.author.id, name: 'A author' } } };
+      return {
+        path: `/comments/${id}`,
+        item: { ...READ, id, articleId, text: 'One', author: { id: world.author.id, name: 'A author' } },
+      };
     },
   ],
   [
     'a webhook',
     async () => {
       const id = await make(world, '/webhooks', WEBHOOK);
-      const state = { enabled: true, status: 'enabled', ownerId: world.author.id, scopes: ['manage:webhooks'] };
-      return { path: `/webhooks/${id}`, item: { ...READ, ...WEBHOOK, id, ...state, headers: { 'X-Team': '********' } } };
+      const state = {
+        enabled: true,
+        status: 'enabled',
+        ownerId: world.author.id,
+        scopes: ['manage:webhooks'],
+      };
+      return {
+        path: `/webhooks/${id}`,
+        item: { ...READ, ...WEBHOOK, id, ...state, headers: { 'X-Team': '********' } },
+      };
     },
   ],
 ];
@@ -61,9 +86,15 @@ test.each(ITEMS)('%s is put back as it was got, and nothing happens', async (_, 
 
 test('a role may be named by anybody where it stays, and by nobody else where it does not', async () => {
   const path = `/users/${world.reader.id}`;
-  expect(await world.send('PATCH', path, { body: { role: 'reader' }, by: world.reader })).toMatchObject({ status: 200 });
-  expect(await world.send('PATCH', path, { body: { role: 'admin' }, by: world.reader })).toMatchObject({ status: 403 });
-  expect(await world.send('PATCH', path, { body: { role: 'reader' }, by: world.author })).toMatchObject({ status: 403 });
+  expect(await world.send('PATCH', path, { body: { role: 'reader' }, by: world.reader })).toMatchObject({
+    status: 200,
+  });
+  expect(await world.send('PATCH', path, { body: { role: 'admin' }, by: world.reader })).toMatchObject({
+    status: 403,
+  });
+  expect(await world.send('PATCH', path, { body: { role: 'reader' }, by: world.author })).toMatchObject({
+    status: 403,
+  });
 });
 
 describe('what would be erased by its absence must be there', () => {
@@ -75,33 +106,51 @@ describe('what would be erased by its absence must be there', () => {
       { ...WEBHOOK, description: undefined },
       '/description',
     ],
-    ['headers', async () => `/webhooks/${await make(world, '/webhooks', WEBHOOK)}`, { ...WEBHOOK, headers: undefined }, '/headers'],
+    [
+      'headers',
+      async () => `/webhooks/${await make(world, '/webhooks', WEBHOOK)}`,
+      { ...WEBHOOK, headers: undefined },
+      '/headers',
+    ],
     ['a cover', async () => `/articles/${await make(world, '/articles', ARTICLE)}`, ARTICLE, '/cover'],
   ])('%s', async (_, pathOf, body, pointer) => {
     const errors = [{ pointer, detail: 'Is missing.' }];
-    expect(await world.send('PUT', await pathOf(), { body })).toMatchObject({ status: 422, body: { code: 'invalid_request', errors } });
+    expect(await world.send('PUT', await pathOf(), { body })).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_request', errors },
+    });
   });
 });
 
-test.each(['articles', 'comments'])('an author in the body who is not there is a field that is wrong: %s', async (kind) => {
-  const articleId = await make(world, '/articles', { ...ARTICLE, publish: true });
-  const [path, body] = kind === 'articles' ? ['/articles', ARTICLE] : [`/articles/${articleId}/comments`, { text: 'One' }];
-  const gone = await make(world, '/users', { name: 'Gone' }, world.admin);
-  await world.send('DELETE', `/users/${gone}`, { by: world.admin });
-  for (const authorId of [987_654, gone]) {
-    expect(await world.send('POST', path, { body: { ...body, authorId }, by: world.admin })).toMatchObject({
-      status: 422,
-      body: { code: 'invalid_request', errors: [{ pointer: '/authorId', detail: 'There is no such user.' }] },
-    });
-  }
-});
+test.each(['articles', 'comments'])(
+  'an author in the body who is not there is a field that is wrong: %s',
+  async (kind) => {
+    const articleId = await make(world, '/articles', { ...ARTICLE, publish: true });
+    const [path, body] =
+      kind === 'articles' ? ['/articles', ARTICLE] : [`/articles/${articleId}/comments`, { text: 'One' }];
+    const gone = await make(world, '/users', { name: 'Gone' }, world.admin);
+    await world.send('DELETE', `/users/${gone}`, { by: world.admin });
+    for (const authorId of [987_654, gone]) {
+      expect(await world.send('POST', path, { body: { ...body, authorId }, by: world.admin })).toMatchObject({
+        status: 422,
+        body: {
+          code: 'invalid_request',
+          errors: [{ pointer: '/authorId', detail: 'There is no such user.' }],
+        },
+      });
+    }
+  },
+);
 
 test('a comment that its author cannot read any more cannot be changed either, but be deleted', async () => {
   const articleId = await make(world, '/articles', { ...ARTICLE, publish: true });
   const path = `/comments/${await make(world, `/articles/${articleId}/comments`, { text: 'One' }, world.reader)}`;
   await world.send('POST', `/articles/${articleId}/unpublish`);
   const hidden = { status: 404, body: { code: 'comment_not_found' } };
-  const patch = { body: [{ op: 'replace', path: '/text', value: 'Two' }], headers: { 'Content-Type': 'application/json-patch+json' } };
+  const patch = {
+    body: [{ op: 'replace', path: '/text', value: 'Two' }],
+    headers: { 'Content-Type': 'application/json-patch+json' },
+  };
   expect(await world.send('PATCH', path, { body: { text: 'Two' }, by: world.reader })).toMatchObject(hidden);
   expect(await world.send('PUT', path, { body: { text: 'Two' }, by: world.reader })).toMatchObject(hidden);
   expect(await world.send('PATCH', path, { ...patch, by: world.reader })).toMatchObject(hidden);
@@ -112,5 +161,8 @@ test('a token that may only write changes a comment that its author could read',
   const articleId = await make(world, '/articles', { ...ARTICLE, publish: true });
   const path = `/comments/${await make(world, `/articles/${articleId}/comments`, { text: 'One' }, world.reader)}`;
   const by = { ...world.reader, scope: 'write:comments' };
-  expect(await world.send('PATCH', path, { body: { text: 'Two' }, by })).toMatchObject({ status: 200, body: { version: 2 } });
+  expect(await world.send('PATCH', path, { body: { text: 'Two' }, by })).toMatchObject({
+    status: 200,
+    body: { version: 2 },
+  });
 });

@@ -1,4 +1,5 @@
-// Over 200 lines, because all that holds for every write is tried on the one command side that is set up here.
+// Over 200 lines, because all that holds for every write is tried on the one command side that is set up
+// here.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allEvents } from '../../test/engines/command-side.ts';
 import { ARTICLE, createWriteWorld, make, type WriteWorld } from '../../test/engines/write-world.ts';
@@ -25,22 +26,25 @@ describe('what is created', () => {
       async () => `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}/comments`,
       { text: 'Well said.' },
     ],
-  ])('%s is answered by 201 with where it is, its version and where it stands in the log', async (_, collection, path, body) => {
-    const { status, headers, body: written } = await send('POST', await path(), { body, by: world.admin });
-    expect(status).toBe(201);
-    const self = `${collection}/${written.id}`;
-    expect(written).toEqual({
-      id: expect.any(Number),
-      version: 1,
-      cursor: expect.stringMatching(CURSOR),
-      _links: { self: { href: self } },
-    });
-    expect(headers.get('location')).toBe(self);
-    expect(headers.get('etag')).toBe('"1-"');
-    expect(headers.get('consistency-token')).toBe(written.cursor);
-    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(headers.get('cache-control')).toBe('no-store');
-  });
+  ])(
+    '%s is answered by 201 with where it is, its version and where it stands in the log',
+    async (_, collection, path, body) => {
+      const { status, headers, body: written } = await send('POST', await path(), { body, by: world.admin });
+      expect(status).toBe(201);
+      const self = `${collection}/${written.id}`;
+      expect(written).toEqual({
+        id: expect.any(Number),
+        version: 1,
+        cursor: expect.stringMatching(CURSOR),
+        _links: { self: { href: self } },
+      });
+      expect(headers.get('location')).toBe(self);
+      expect(headers.get('etag')).toBe('"1-"');
+      expect(headers.get('consistency-token')).toBe(written.cursor);
+      expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(headers.get('cache-control')).toBe('no-store');
+    },
+  );
 
   test('needs only what has no default', async () => {
     const { status, body } = await send('POST', '/articles', { body: { title: 'One', body: 'Text' } });
@@ -53,7 +57,10 @@ describe('what is created', () => {
     // A patch leaves what a create would have made.
     const patch = [{ op: 'remove', path: '/tags' }];
     const headers = { 'Content-Type': 'application/json-patch+json' };
-    expect(await send('PATCH', `/articles/${body.id}`, { body: patch, headers })).toMatchObject({ status: 200, body: { version: 1 } });
+    expect(await send('PATCH', `/articles/${body.id}`, { body: patch, headers })).toMatchObject({
+      status: 200,
+      body: { version: 1 },
+    });
   });
 
   test('may be published at once', async () => {
@@ -61,8 +68,14 @@ describe('what is created', () => {
   });
 
   test('is answered in the HAL form of JSON to who prefers it', async () => {
-    const { status, headers } = await send('POST', '/articles', { body: ARTICLE, headers: { Accept: 'application/hal+json' } });
-    expect({ status, type: headers.get('content-type') }).toMatchObject({ status: 201, type: expect.stringContaining('hal+json') });
+    const { status, headers } = await send('POST', '/articles', {
+      body: ARTICLE,
+      headers: { Accept: 'application/hal+json' },
+    });
+    expect({ status, type: headers.get('content-type') }).toMatchObject({
+      status: 201,
+      type: expect.stringContaining('hal+json'),
+    });
   });
 });
 
@@ -89,23 +102,49 @@ describe('what is changed', () => {
 
   test('by a PUT is the whole, whose other fields need not be taken out', async () => {
     const id = await make(world, '/articles', { ...ARTICLE, cover: 'https://example.com/a.png' });
-    const got = { id, ...ARTICLE, title: 'Two', cover: null, status: 'draft', author: { id: 1, name: 'x' }, _links: {} };
-    expect(await send('PUT', `/articles/${id}`, { body: got })).toMatchObject({ status: 200, body: { id, version: 2 } });
+    const got = {
+      id,
+      ...ARTICLE,
+      title: 'Two',
+      cover: null,
+      status: 'draft',
+      author: { id: 1, name: 'x' },
+      _links: {},
+    };
+    expect(await send('PUT', `/articles/${id}`, { body: got })).toMatchObject({
+      status: 200,
+      body: { id, version: 2 },
+    });
     expect(await send('PUT', `/articles/${id}`, { body: { title: 'Three' } })).toMatchObject({
       status: 422,
-      body: { code: 'invalid_request', errors: [{ pointer: '/body' }, { pointer: '/tags' }, { pointer: '/cover' }] },
+      body: {
+        code: 'invalid_request',
+        errors: [{ pointer: '/body' }, { pointer: '/tags' }, { pointer: '/cover' }],
+      },
     });
   });
 
   test('of users and comments as well', async () => {
     const user = `/users/${await make(world, '/users', { name: 'Grace' }, world.admin)}`;
     const by = world.admin;
-    expect(await send('PUT', user, { body: { name: 'Hopper', email: null }, by })).toMatchObject({ status: 200, body: { version: 2 } });
-    expect(await send('PATCH', user, { body: { role: 'author' }, by })).toMatchObject({ status: 200, body: { version: 3 } });
+    expect(await send('PUT', user, { body: { name: 'Hopper', email: null }, by })).toMatchObject({
+      status: 200,
+      body: { version: 2 },
+    });
+    expect(await send('PATCH', user, { body: { role: 'author' }, by })).toMatchObject({
+      status: 200,
+      body: { version: 3 },
+    });
     const article = await make(world, '/articles', { ...ARTICLE, publish: true });
     const comment = `/comments/${await make(world, `/articles/${article}/comments`, { text: 'One' })}`;
-    expect(await send('PUT', comment, { body: { text: 'Two' } })).toMatchObject({ status: 200, body: { version: 2 } });
-    expect(await send('PATCH', comment, { body: { text: 'Three' } })).toMatchObject({ status: 200, body: { version: 3 } });
+    expect(await send('PUT', comment, { body: { text: 'Two' } })).toMatchObject({
+      status: 200,
+      body: { version: 2 },
+    });
+    expect(await send('PATCH', comment, { body: { text: 'Three' } })).toMatchObject({
+      status: 200,
+      body: { version: 3 },
+    });
   });
 
   test('by publishing and unpublishing; doing it again changes nothing', async () => {
@@ -160,25 +199,46 @@ describe('who may', () => {
     ['PUT', '/users/1', 'write:users', {}],
     ['PATCH', '/users/1', 'write:users', {}],
     ['DELETE', '/users/1', 'write:users', undefined],
-  ])('%s %s: nobody gets 401, and a token without %s gets 403, whatever is sent', async (method, path, scope, body) => {
-    const unknown = await send(method, path, { body, by: null });
-    expect(unknown).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
-    expect(unknown.headers.get('www-authenticate')).toContain('resource_metadata=');
-    const unscoped = await send(method, path, { body, by: { ...world.admin, scope: 'read:users read:articles read:comments' } });
-    expect(unscoped).toMatchObject({ status: 403, body: { code: 'insufficient_scope', details: { scope } } });
-  });
+  ])(
+    '%s %s: nobody gets 401, and a token without %s gets 403, whatever is sent',
+    async (method, path, scope, body) => {
+      const unknown = await send(method, path, { body, by: null });
+      expect(unknown).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
+      expect(unknown.headers.get('www-authenticate')).toContain('resource_metadata=');
+      const unscoped = await send(method, path, {
+        body,
+        by: { ...world.admin, scope: 'read:users read:articles read:comments' },
+      });
+      expect(unscoped).toMatchObject({
+        status: 403,
+        body: { code: 'insufficient_scope', details: { scope } },
+      });
+    },
+  );
 
   test('a reader is told so before the body is looked at', async () => {
     const body = '{ "title"';
-    expect(await send('POST', '/articles', { body, by: world.reader })).toMatchObject({ status: 403, body: { code: 'forbidden' } });
-    expect(await send('POST', '/users', { body, by: world.author })).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect(await send('POST', '/articles', { body, by: world.reader })).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden' },
+    });
+    expect(await send('POST', '/users', { body, by: world.author })).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden' },
+    });
   });
 
   test('another author’s draft is absent, and their published article is theirs', async () => {
-    const other = { id: (await make(world, '/users', { name: 'Other', role: 'author' }, world.admin)) as never, role: 'author' };
+    const other = {
+      id: (await make(world, '/users', { name: 'Other', role: 'author' }, world.admin)) as never,
+      role: 'author',
+    };
     const path = `/articles/${await make(world, '/articles', ARTICLE, other)}`;
     const edit = { body: { title: 'Mine' } };
-    expect(await send('PATCH', path, edit)).toMatchObject({ status: 404, body: { code: 'article_not_found' } });
+    expect(await send('PATCH', path, edit)).toMatchObject({
+      status: 404,
+      body: { code: 'article_not_found' },
+    });
     await send('POST', `${path}/publish`, { by: other });
     expect(await send('PATCH', path, edit)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     expect(await send('PATCH', path, { ...edit, by: world.admin })).toMatchObject({ status: 200 });
@@ -193,7 +253,9 @@ test('what stands against it is answered by 409', async () => {
   });
   const user = { name: 'Ada', email: 'taken@example.com' };
   await make(world, '/users', user, world.admin);
-  expect(await send('POST', '/users', { body: { ...user, email: 'TAKEN@example.com' }, by: world.admin })).toMatchObject({
+  expect(
+    await send('POST', '/users', { body: { ...user, email: 'TAKEN@example.com' }, by: world.admin }),
+  ).toMatchObject({
     status: 409,
     body: { code: 'email_taken' },
   });
@@ -202,17 +264,29 @@ test('what stands against it is answered by 409', async () => {
 describe('one’s own e-mail address', () => {
   const refused = { status: 403, body: { code: 'email_changed_by_application' } };
 
-  test.each(['reader', 'admin'] as const)('of a %s is not changed by an application, whichever way it asks', async (role) => {
-    const id = (await make(world, '/users', { name: 'Ada', email: `${role}.own@example.com`, role }, world.admin)) as never;
-    const [by, path] = [{ ...world.reader, id, role }, `/users/${id}`];
-    const email = `${role}.elsewhere@example.com`;
-    expect(await world.send('PATCH', path, { body: { email }, by })).toMatchObject(refused);
-    expect(await world.send('PATCH', path, { body: { email: null }, by })).toMatchObject(refused);
-    expect(await world.send('PUT', path, { body: { name: 'Ada', email }, by })).toMatchObject(refused);
-    const headers = { 'Content-Type': 'application/json-patch+json' };
-    const patch = { headers, body: [{ op: 'replace', path: '/email', value: email }], by };
-    expect(await world.send('PATCH', path, patch)).toMatchObject(refused);
-    expect(await world.send('PUT', path, { body: { name: 'Ada L', email: `${role}.own@example.com` }, by })).toMatchObject({ status: 200 });
-    expect(await world.send('PATCH', path, { body: { email }, by: world.admin })).toMatchObject({ status: 200 });
-  });
+  test.each(['reader', 'admin'] as const)(
+    'of a %s is not changed by an application, whichever way it asks',
+    async (role) => {
+      const id = (await make(
+        world,
+        '/users',
+        { name: 'Ada', email: `${role}.own@example.com`, role },
+        world.admin,
+      )) as never;
+      const [by, path] = [{ ...world.reader, id, role }, `/users/${id}`];
+      const email = `${role}.elsewhere@example.com`;
+      expect(await world.send('PATCH', path, { body: { email }, by })).toMatchObject(refused);
+      expect(await world.send('PATCH', path, { body: { email: null }, by })).toMatchObject(refused);
+      expect(await world.send('PUT', path, { body: { name: 'Ada', email }, by })).toMatchObject(refused);
+      const headers = { 'Content-Type': 'application/json-patch+json' };
+      const patch = { headers, body: [{ op: 'replace', path: '/email', value: email }], by };
+      expect(await world.send('PATCH', path, patch)).toMatchObject(refused);
+      expect(
+        await world.send('PUT', path, { body: { name: 'Ada L', email: `${role}.own@example.com` }, by }),
+      ).toMatchObject({ status: 200 });
+      expect(await world.send('PATCH', path, { body: { email }, by: world.admin })).toMatchObject({
+        status: 200,
+      });
+    },
+  );
 });

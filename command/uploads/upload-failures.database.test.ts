@@ -24,7 +24,10 @@ const faulty = (log: EventLog): EventLog => ({
 let world: CoverWorld;
 beforeAll(async () => {
   // A client that is too slow is cut off soon.
-  world = await createCoverWorld({ wrap: faulty, limits: { headersTimeoutMs: 700, requestTimeoutMs: 1_500 } });
+  world = await createCoverWorld({
+    wrap: faulty,
+    limits: { headersTimeoutMs: 700, requestTimeoutMs: 1_500 },
+  });
 });
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
@@ -34,7 +37,10 @@ beforeEach(() => world.renew());
 describe('who may not, is refused before a byte is stored', () => {
   test('by who asks, by the article, and by the version', async () => {
     const content = picture('image/png', 2_000_000);
-    const other = { ...world.author, id: (await make(world, '/users', { name: 'Other', role: 'author' }, world.admin)) as never };
+    const other = {
+      ...world.author,
+      id: (await make(world, '/users', { name: 'Other', role: 'author' }, world.admin)) as never,
+    };
     // Where a file came in nevertheless, the disk would be the reason.
     await rm(join(world.uploads, 'incoming'), { recursive: true });
     const refused = async (more: Written) => {
@@ -42,7 +48,10 @@ describe('who may not, is refused before a byte is stored', () => {
       return [status, body.code];
     };
     expect(await refused({ by: null })).toEqual([401, 'unauthenticated']);
-    expect(await refused({ by: { ...world.author, scope: 'read:articles' } })).toEqual([403, 'insufficient_scope']);
+    expect(await refused({ by: { ...world.author, scope: 'read:articles' } })).toEqual([
+      403,
+      'insufficient_scope',
+    ]);
     expect(await refused({ by: world.reader })).toEqual([404, 'article_not_found']);
     expect(await refused({ by: other })).toEqual([404, 'article_not_found']);
     expect(await refused({ headers: { 'If-Match': '"7-x"' } })).toEqual([412, 'version_mismatch']);
@@ -56,7 +65,11 @@ describe('who may not, is refused before a byte is stored', () => {
   });
 
   test('and what the article was refused meanwhile is not kept either', async () => {
-    const socket = await world.begin({ 'Content-Length': '100000', 'If-Match': '"1-x"', Connection: 'close' });
+    const socket = await world.begin({
+      'Content-Length': '100000',
+      'If-Match': '"1-x"',
+      Connection: 'close',
+    });
     const content = picture('image/png', 100_000);
     socket.write(content.subarray(0, 50_000));
     await until(world.stored, (files) => files.length === 1);
@@ -68,15 +81,18 @@ describe('who may not, is refused before a byte is stored', () => {
 });
 
 describe('what breaks off leaves nothing', () => {
-  test.each(['Content-Length', 'Transfer-Encoding'])('a client that goes away in the middle (%s)', async (header) => {
-    const isChunked = header === 'Transfer-Encoding';
-    const socket = await world.begin({ [header]: isChunked ? 'chunked' : '1000000' });
-    const part = picture('image/png', 300_000);
-    socket.write(isChunked ? chunk(part) : part);
-    await until(world.stored, (files) => files.length === 1);
-    socket.destroy();
-    await world.nothingHappened();
-  });
+  test.each(['Content-Length', 'Transfer-Encoding'])(
+    'a client that goes away in the middle (%s)',
+    async (header) => {
+      const isChunked = header === 'Transfer-Encoding';
+      const socket = await world.begin({ [header]: isChunked ? 'chunked' : '1000000' });
+      const part = picture('image/png', 300_000);
+      socket.write(isChunked ? chunk(part) : part);
+      await until(world.stored, (files) => files.length === 1);
+      socket.destroy();
+      await world.nothingHappened();
+    },
+  );
 
   test('a client that goes away before the head is whole', async () => {
     const socket = await world.begin({ 'Content-Length': '1000000' });
@@ -99,7 +115,11 @@ describe('what breaks off leaves nothing', () => {
     await rm(world.uploads, { recursive: true });
     await writeFile(world.uploads, 'no folder');
     const { status, headers, body } = await world.put(picture('image/png', 3_000_000), 'image/png');
-    expect({ status, code: body.code, after: headers.get('retry-after') }).toEqual({ status: 503, code: 'unavailable', after: '1' });
+    expect({ status, code: body.code, after: headers.get('retry-after') }).toEqual({
+      status: 503,
+      code: 'unavailable',
+      after: '1',
+    });
     await rm(world.uploads);
     await mkdir(join(world.uploads, 'incoming'), { recursive: true });
     await world.nothingHappened();
@@ -121,11 +141,18 @@ test('with REQUIRE_IF_MATCH, the version must be said, and is told before a byte
   const path = `/articles/${await make(strict, '/articles', ARTICLE)}/cover`;
   await rm(strict.uploads, { recursive: true });
   const sent = { body: picture('image/png'), headers: { 'Content-Type': 'image/png' } };
-  expect(await strict.send('PUT', path, sent)).toMatchObject({ status: 428, body: { code: 'precondition_required' } });
+  expect(await strict.send('PUT', path, sent)).toMatchObject({
+    status: 428,
+    body: { code: 'precondition_required' },
+  });
   expect(await strict.send('DELETE', path)).toMatchObject({ status: 428 });
   await mkdir(join(strict.uploads, 'incoming'), { recursive: true });
   const matching = { ...sent, headers: { ...sent.headers, 'If-Match': '"1-x"' } };
   expect(await strict.send('PUT', path, matching)).toMatchObject({ status: 200, body: { version: 2 } });
-  expect(await strict.send('DELETE', path, { headers: { 'If-Match': '"1-x"' } })).toMatchObject({ status: 412 });
-  expect(await strict.send('DELETE', path, { headers: { 'If-Match': '"2-x"' } })).toMatchObject({ status: 204 });
+  expect(await strict.send('DELETE', path, { headers: { 'If-Match': '"1-x"' } })).toMatchObject({
+    status: 412,
+  });
+  expect(await strict.send('DELETE', path, { headers: { 'If-Match': '"2-x"' } })).toMatchObject({
+    status: 204,
+  });
 });

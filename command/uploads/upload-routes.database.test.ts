@@ -25,7 +25,12 @@ describe('a cover', () => {
     const { status, headers, body } = await world.put(content, type);
     expect({ status, body }).toEqual({
       status: 200,
-      body: { id: expect.any(Number), version: 2, cursor: expect.any(String), _links: { self: { href: world.article } } },
+      body: {
+        id: expect.any(Number),
+        version: 2,
+        cursor: expect.any(String),
+        _links: { self: { href: world.article } },
+      },
     });
     expect(headers.get('etag')).toMatch(/^"2-/);
     expect(headers.get('consistency-token')).toBe(body.cursor);
@@ -37,7 +42,9 @@ describe('a cover', () => {
   });
 
   test('may have the greatest size, a type with parameters and any case, a head in many pieces, and no length', async () => {
-    expect(await world.put(picture('image/png', PICTURE_BYTES_MAX), 'IMAGE/PNG; q=1')).toMatchObject({ status: 200 });
+    expect(await world.put(picture('image/png', PICTURE_BYTES_MAX), 'IMAGE/PNG; q=1')).toMatchObject({
+      status: 200,
+    });
     const socket = await world.begin({ 'Transfer-Encoding': 'chunked', Connection: 'close' });
     for (const byte of picture('image/png', 300)) socket.write(chunk(Buffer.from([byte])));
     socket.write('0\r\n\r\n');
@@ -65,8 +72,13 @@ describe('a cover', () => {
     const content = picture('image/png', 2_000);
     const first = await world.put(content, 'image/png', { headers });
     expect(first).toMatchObject({ status: 200, body: { version: 2 } });
-    expect(await world.put(content, 'image/png', { headers })).toMatchObject({ status: 200, body: first.body });
-    const late = await world.put(content, 'image/png', { headers: { ...headers, 'Idempotency-Key': `late${world.article}` } });
+    expect(await world.put(content, 'image/png', { headers })).toMatchObject({
+      status: 200,
+      body: first.body,
+    });
+    const late = await world.put(content, 'image/png', {
+      headers: { ...headers, 'Idempotency-Key': `late${world.article}` },
+    });
     expect(late).toMatchObject({ status: 412 });
     expect(await world.stored()).toHaveLength(1);
   });
@@ -83,11 +95,15 @@ describe('a cover', () => {
 
   test('under /api is the same', async () => {
     world.article = `/api${world.article}`;
-    expect((await world.put(picture('image/png'), 'image/png')).body._links).toEqual({ self: { href: world.article.slice(4) } });
+    expect((await world.put(picture('image/png'), 'image/png')).body._links).toEqual({
+      self: { href: world.article.slice(4) },
+    });
   });
 
   test('many at the same time for one article: each is taken, and the one that the article names in the end is kept', async () => {
-    const answers = await Promise.all(Array.from({ length: 10 }, () => world.put(picture('image/gif', 50_000), 'image/gif')));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => world.put(picture('image/gif', 50_000), 'image/gif')),
+    );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     expect(new Set(answers.map(({ body }) => body.version)).size).toBe(10);
     const kept = await until(world.stored, ({ length }) => length === 1);
@@ -96,9 +112,14 @@ describe('a cover', () => {
 
   test('many at the same time that change one version: one is kept, and nothing of the others', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => world.put(picture('image/gif', 50_000), 'image/gif', { headers: { 'If-Match': '"1-x"' } })),
+      Array.from({ length: 10 }, () =>
+        world.put(picture('image/gif', 50_000), 'image/gif', { headers: { 'If-Match': '"1-x"' } }),
+      ),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 412)]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([
+      200,
+      ...Array.from({ length: 9 }, () => 412),
+    ]);
     expect((await world.stored()).map((name) => `/uploads/${name}`)).toEqual([await world.coverOf()]);
   });
 });
@@ -106,16 +127,51 @@ describe('a cover', () => {
 describe('what is no picture is refused, and nothing of it is kept', () => {
   const GIF_THAT_IS_A_PAGE = Buffer.from('GIF89a/*<script>alert(1)</script>*/=1;');
   test.each<[string, Buffer, string, string]>([
-    ['SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>'), 'image/svg+xml', '415 unsupported_media_type'],
-    ['SVG as PNG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'image/png', '415 unsupported_media_type'],
-    ['HTML as GIF', Buffer.from('<!doctype html><script>alert(1)</script>'), 'image/gif', '415 unsupported_media_type'],
+    [
+      'SVG',
+      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>'),
+      'image/svg+xml',
+      '415 unsupported_media_type',
+    ],
+    [
+      'SVG as PNG',
+      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
+      'image/png',
+      '415 unsupported_media_type',
+    ],
+    [
+      'HTML as GIF',
+      Buffer.from('<!doctype html><script>alert(1)</script>'),
+      'image/gif',
+      '415 unsupported_media_type',
+    ],
     ['HTML', Buffer.from('<!doctype html>'), 'text/html', '415 unsupported_media_type'],
     ['a PNG as JPEG', picture('image/png'), 'image/jpeg', '415 unsupported_media_type'],
     ['a JPEG as AVIF', picture('image/jpeg'), 'image/avif', '415 unsupported_media_type'],
-    ['HEIC as AVIF', Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1'), 'image/avif', '415 unsupported_media_type'],
-    ['WAV as WebP', Buffer.from('RIFF\0\0\0\0WAVEfmt ', 'latin1'), 'image/webp', '415 unsupported_media_type'],
-    ['a PNG that ends in its signature', picture('image/png').subarray(0, 7), 'image/png', '415 unsupported_media_type'],
-    ['a picture after a blank', Buffer.concat([Buffer.from(' '), picture('image/gif')]), 'image/gif', '415 unsupported_media_type'],
+    [
+      'HEIC as AVIF',
+      Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1'),
+      'image/avif',
+      '415 unsupported_media_type',
+    ],
+    [
+      'WAV as WebP',
+      Buffer.from('RIFF\0\0\0\0WAVEfmt ', 'latin1'),
+      'image/webp',
+      '415 unsupported_media_type',
+    ],
+    [
+      'a PNG that ends in its signature',
+      picture('image/png').subarray(0, 7),
+      'image/png',
+      '415 unsupported_media_type',
+    ],
+    [
+      'a picture after a blank',
+      Buffer.concat([Buffer.from(' '), picture('image/gif')]),
+      'image/gif',
+      '415 unsupported_media_type',
+    ],
     ['anything as anything', randomBytes(1_000), 'image/png', '415 unsupported_media_type'],
     ['a picture as bytes', picture('image/png'), 'application/octet-stream', '415 unsupported_media_type'],
     ['a picture of two types', picture('image/png'), 'image/png, image/gif', '415 unsupported_media_type'],
@@ -139,8 +195,12 @@ describe('what is no picture is refused, and nothing of it is kept', () => {
     const untyped = await world.put(content, '');
     expect(untyped).toMatchObject({ status: 415 });
     expect(untyped.headers.get('accept')).toBe('image/png, image/jpeg, image/webp, image/gif, image/avif');
-    expect(await world.put(content, 'image/png', { headers: { 'Content-Encoding': 'gzip' } })).toMatchObject({ status: 415 });
-    expect(await world.put(content, 'image/png', { headers: { 'Content-Range': 'bytes 0-9/100' } })).toMatchObject({ status: 400 });
+    expect(await world.put(content, 'image/png', { headers: { 'Content-Encoding': 'gzip' } })).toMatchObject({
+      status: 415,
+    });
+    expect(
+      await world.put(content, 'image/png', { headers: { 'Content-Range': 'bytes 0-9/100' } }),
+    ).toMatchObject({ status: 400 });
     await world.nothingHappened();
   });
 

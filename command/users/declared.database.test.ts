@@ -4,7 +4,13 @@ import { line, ref } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 import type { UserId } from '#shared/brands.ts';
 import { type Caller, policyOf } from '#shared/policy.ts';
-import { allEvents, by, type CommandSide, createCommandWorld, system } from '../../test/engines/command-side.ts';
+import {
+  allEvents,
+  by,
+  type CommandSide,
+  createCommandWorld,
+  system,
+} from '../../test/engines/command-side.ts';
 import { SCOPES } from '../../test/engines/policy.ts';
 
 const base = domain({
@@ -36,7 +42,8 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-const register = async (content: object) => (await side.send({ type: 'RegisterUser', ...content }, by(system))).id as UserId;
+const register = async (content: object) =>
+  (await side.send({ type: 'RegisterUser', ...content }, by(system))).id as UserId;
 
 const as = (userId: UserId, role: string): Caller => ({
   ...{ kind: 'user', policy: policyOf(school), userId, role },
@@ -55,17 +62,23 @@ test('a decision can ask for what users are, whatever was asked of them before',
 
 test('a field that the domain adds is registered, changed and patched, by whoever has the right to it', async () => {
   const teacher = await register({ name: 'Ada', role: 'teacher', department: 'Sums' });
-  const update = (changes: object, caller: Caller) => side.send({ type: 'UpdateUser', userId: teacher, ...changes }, by(caller));
+  const update = (changes: object, caller: Caller) =>
+    side.send({ type: 'UpdateUser', userId: teacher, ...changes }, by(caller));
   await update({ department: 'Engines' }, as(teacher, 'teacher'));
   // As a pupil they may name it as it is, and nothing else.
   await update({ department: 'Engines', name: 'Ada L.' }, as(teacher, 'pupil'));
-  await expect(update({ department: null }, as(teacher, 'pupil'))).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(update({ department: null }, as(teacher, 'pupil'))).rejects.toMatchObject({
+    code: 'forbidden',
+  });
   const patch = [{ op: 'remove', path: '/department' }];
   await side.send({ type: 'PatchUser', userId: teacher, patch }, by(as(teacher, 'teacher')));
   await expect(update({ department: ' ' }, system)).rejects.toMatchObject({ code: 'invalid_command' });
   const events = (await allEvents(side)).filter(({ stream }) => stream === `user-${teacher}`);
   expect(events.map(({ type, data }) => ({ type, data }))).toEqual([
-    { type: 'user.registered', data: { userId: teacher, name: 'Ada', email: null, role: 'teacher', department: 'Sums' } },
+    {
+      type: 'user.registered',
+      data: { userId: teacher, name: 'Ada', email: null, role: 'teacher', department: 'Sums' },
+    },
     { type: 'user.updated', data: { userId: teacher, department: 'Engines' } },
     { type: 'user.updated', data: { userId: teacher, name: 'Ada L.' } },
     { type: 'user.updated', data: { userId: teacher, department: null } },

@@ -11,8 +11,17 @@ import { type EmailClaimEvent, emailClaim, emailStream } from './email-claim.ts'
 const [ada, ben] = [1, 2] as [UserId, UserId];
 const at = '2026-01-02T03:04:05.678Z';
 const atVersion = (userVersion: number, userId = ada) => ({ userId, userVersion: userVersion as Version });
-const claim = (version: number, id = ada): ClaimCommand => ({ type: 'Claim', id, version: version as Version, at });
-const release = (version: number, id = ada): ClaimCommand => ({ type: 'Release', id, version: version as Version });
+const claim = (version: number, id = ada): ClaimCommand => ({
+  type: 'Claim',
+  id,
+  version: version as Version,
+  at,
+});
+const release = (version: number, id = ada): ClaimCommand => ({
+  type: 'Release',
+  id,
+  version: version as Version,
+});
 const claimed = (userVersion: number, userId = ada): EmailClaimEvent => ({
   type: 'email.claimed',
   data: { ...atVersion(userVersion, userId), at },
@@ -21,7 +30,8 @@ const released: EmailClaimEvent = { type: 'email.released', data: { userId: ada 
 
 describe('names', () => {
   test('the stream', () => expect(emailStream('x')).toBe('email-x'));
-  test('the claim, by its version', () => expect(claimName(emailStream('x'), 3 as Version)).toBe('email-x@3'));
+  test('the claim, by its version', () =>
+    expect(claimName(emailStream('x'), 3 as Version)).toBe('email-x@3'));
   test.each([
     ['Ada@Example.com', 'ada@example.com'],
     ['jo\u0308rg@example.com', 'j\u00f6rg@example.com'],
@@ -30,10 +40,13 @@ describe('names', () => {
     ['ada@XN--BCHER-KVA.example', 'ada@B\u00dcCHER.example'],
   ])('%j is the same address as %j', (one, other) => expect(sameAddress(one)).toBe(sameAddress(other)));
   // Claims are named by it.
-  test.each(['j\u00f6rg@b\u00fccher.example', 'a@1.10', 'a@0x7f.11', 'a@xn--a.example', 'xn--bcher-kva@example.com'])(
-    '%j is called as it always was',
-    (address) => expect(sameAddress(address)).toBe(address),
-  );
+  test.each([
+    'j\u00f6rg@b\u00fccher.example',
+    'a@1.10',
+    'a@0x7f.11',
+    'a@xn--a.example',
+    'xn--bcher-kva@example.com',
+  ])('%j is called as it always was', (address) => expect(sameAddress(address)).toBe(address));
 });
 
 describe('claiming', () => {

@@ -3,13 +3,18 @@ import type { EventOf } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { claimDecider } from '../claims/claim.ts';
 
-/** E-mail addresses are claimed in streams and events of their own, each named by a keyed hash of the address. */
+/**
+ * E-mail addresses are claimed in streams and events of their own, each named by a keyed hash of the address.
+ */
 export const emailStream = (addressHash: string): StreamName => streamName('email', addressHash);
 
 export type EmailClaimEvent = EventOf<'email.claimed' | 'email.released'>;
 
 export const emailClaim = claimDecider<EmailClaimEvent>({
-  claimed: ({ id, version, at }) => ({ type: 'email.claimed', data: { userId: id as UserId, userVersion: version, at } }),
+  claimed: ({ id, version, at }) => ({
+    type: 'email.claimed',
+    data: { userId: id as UserId, userVersion: version, at },
+  }),
   released: (id) => ({ type: 'email.released', data: { userId: id as UserId } }),
   read(event) {
     switch (event.type) {

@@ -29,7 +29,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const register = (on: CommandSide, email: string) => on.send({ type: 'RegisterUser', name: 'Ada', email, role: 'author' }, by(system));
+const register = (on: CommandSide, email: string) =>
+  on.send({ type: 'RegisterUser', name: 'Ada', email, role: 'author' }, by(system));
 
 test('an address belongs to one user, however it is written', async () => {
   await register(side, 'ada@example.com');
@@ -41,7 +42,9 @@ test('an address belongs to one user, however it is written', async () => {
 });
 
 test('of parallel registrations over two processes one gets the address', async () => {
-  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => register(n % 2 ? side : other, 'parallel@example.com')));
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 10 }, (_, n) => register(n % 2 ? side : other, 'parallel@example.com')),
+  );
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'email_taken' });
@@ -74,7 +77,9 @@ test('who is deleted leaves the address to others', async () => {
 
 test('a claim that was never used, after a crash before the registration, is released', async () => {
   {
-    await using dying = await world.open(mortal((stream) => (stream.startsWith('user-') ? 'before' : undefined)));
+    await using dying = await world.open(
+      mortal((stream) => (stream.startsWith('user-') ? 'before' : undefined)),
+    );
     await expect(register(dying, 'crashed@example.com')).rejects.toThrow(Died);
   }
   later();
@@ -106,14 +111,17 @@ test('a registration that was only slow, and comes after its claim was released,
   await register(other, 'slow@example.com');
   goOn();
   await outcome;
-  const holders = (await allEvents(side)).filter((event) => event.type === 'user.registered' && event.data.email === 'slow@example.com');
+  const holders = (await allEvents(side)).filter(
+    (event) => event.type === 'user.registered' && event.data.email === 'slow@example.com',
+  );
   expect(holders).toHaveLength(1);
 });
 
 test('no address stands in the log in clear', async () => {
   await register(side, 'secret.address@example.com');
-  const { rows } = await side.pool.query('select 1 from event_log.event where stream || data::text || metadata::text ilike $1', [
-    '%secret.address%',
-  ]);
+  const { rows } = await side.pool.query(
+    'select 1 from event_log.event where stream || data::text || metadata::text ilike $1',
+    ['%secret.address%'],
+  );
   expect(rows).toEqual([]);
 });

@@ -6,10 +6,14 @@ import type { Rules } from '../aggregates/rules.ts';
 import type { HandlerDependencies } from '../handler.ts';
 import { profileOf, usersOf } from './user.ts';
 
-export const userRules = ({ domain, administrators }: Pick<HandlerDependencies, 'domain' | 'administrators'>): Rules => ({
+export const userRules = ({
+  domain,
+  administrators,
+}: Pick<HandlerDependencies, 'domain' | 'administrators'>): Rules => ({
   /**
-   * Whoever has the address can choose a new password by mail. So an application cannot change the one of the user for whom it acts,
-   * whatever their role: only their account page can, where they have signed in just now.
+   * Whoever has the address can choose a new password by mail. So an application cannot change the one of the
+   * user for whom it acts, whatever their role: only their account page can, where they have signed in just
+   * now.
    */
   refuse(events, { caller }) {
     if (caller.kind !== 'user' || caller.client === ACCOUNT_CLIENT_ID) return;
@@ -23,10 +27,14 @@ export const userRules = ({ domain, administrators }: Pick<HandlerDependencies, 
     return async (events, { state, version: userVersion }) => {
       const before = rankOf(state);
       const after = rankOf(events.reduce(usersOf(domain).evolve, state));
-      if (before === undefined) return after === undefined ? undefined : administrators.appoint(userId, metadata);
+      if (before === undefined)
+        return after === undefined ? undefined : administrators.appoint(userId, metadata);
       if (before === after || (before === 'service' && after === 'person')) return undefined;
       const mayBeLast = caller.kind === 'system';
-      return administrators.leave({ userId, userVersion, hasAddress: before === 'person', mayBeLast }, metadata);
+      return administrators.leave(
+        { userId, userVersion, hasAddress: before === 'person', mayBeLast },
+        metadata,
+      );
     };
   },
 });

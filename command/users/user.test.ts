@@ -12,16 +12,23 @@ const profile = { name: 'Ada', email: 'ada@example.com', role: 'author' } as con
 const registered: UserEvent = { type: 'user.registered', data: { userId, ...profile } };
 const deleted: UserEvent = { type: 'user.deleted', data: { userId } };
 const abandoned: UserEvent = { type: 'user.email_abandoned', data: { userId, claim: 'email-x@0' } };
-const erased: UserEvent = { type: 'user.registered', data: { userId, name: null, email: null, role: 'author' } };
+const erased: UserEvent = {
+  type: 'user.registered',
+  data: { userId, name: null, email: null, role: 'author' },
+};
 const register: UserCommand = { type: 'RegisterUser', userId, ...profile };
 const remove: UserCommand = { type: 'DeleteUser', userId };
 const abandon: UserCommand = { type: 'AbandonEmail', userId, claim: 'email-x@0' };
-const update = (changes: Partial<Omit<Extract<UserCommand, { type: 'UpdateUser' }>, 'type' | 'userId'>>): UserCommand => ({
+const update = (
+  changes: Partial<Omit<Extract<UserCommand, { type: 'UpdateUser' }>, 'type' | 'userId'>>,
+): UserCommand => ({
   type: 'UpdateUser',
   userId,
   ...changes,
 });
-const updated = (changes: Partial<Omit<Extract<UserEvent, { type: 'user.updated' }>['data'], 'userId'>>): UserEvent => ({
+const updated = (
+  changes: Partial<Omit<Extract<UserEvent, { type: 'user.updated' }>['data'], 'userId'>>,
+): UserEvent => ({
   type: 'user.updated',
   data: { userId, ...changes },
 });
@@ -35,8 +42,10 @@ describe('registering', () => {
       .when({ ...register, email: null })
       .yields([{ type: 'user.registered', data: { userId, ...profile, email: null } }]));
   test('under the id of a user', () => given(user, [registered]).when(register).refuses('id_taken'));
-  test('under the id of a deleted user', () => given(user, [registered, deleted]).when(register).refuses('id_taken'));
-  test('after the claim made for it was given up', () => given(user, [abandoned]).when(register).refuses('id_taken'));
+  test('under the id of a deleted user', () =>
+    given(user, [registered, deleted]).when(register).refuses('id_taken'));
+  test('after the claim made for it was given up', () =>
+    given(user, [abandoned]).when(register).refuses('id_taken'));
 });
 
 describe('updating', () => {
@@ -89,7 +98,8 @@ describe('deleting', () => {
   test('a user whose key was destroyed', () => given(user, [erased]).when(remove).yields([deleted]));
   test('a deleted user', () => given(user, [registered, deleted]).when(remove).changesNothing());
   test('nobody', () => given(user, []).when(remove).refuses('user_not_found'));
-  test('somebody who never came to be', () => given(user, [abandoned]).when(remove).refuses('user_not_found'));
+  test('somebody who never came to be', () =>
+    given(user, [abandoned]).when(remove).refuses('user_not_found'));
 });
 
 describe('giving up a claim of an e-mail address', () => {
@@ -104,8 +114,10 @@ describe('giving up a claim of an e-mail address', () => {
     given(user, [registered, abandoned, updated({ name: 'B' })])
       .when(abandon)
       .changesNothing());
-  test('made at another version', () => given(user, [registered, abandoned]).when(other).yields([otherAbandoned]));
-  test('made for the same registration of another address', () => given(user, [abandoned]).when(other).yields([otherAbandoned]));
+  test('made at another version', () =>
+    given(user, [registered, abandoned]).when(other).yields([otherAbandoned]));
+  test('made for the same registration of another address', () =>
+    given(user, [abandoned]).when(other).yields([otherAbandoned]));
   test('of a deleted user', () => given(user, [registered, deleted]).when(abandon).changesNothing());
 });
 
@@ -128,13 +140,23 @@ describe('in general', () => {
   describeDecider<typeof user.initial, UserCommand, UserEvent>(
     user,
     fc.oneof<fc.Arbitrary<UserCommand>[]>(
-      fc.record({ type: fc.constant('RegisterUser'), userId: fc.constant(userId), name: names, email: emails, role }),
+      fc.record({
+        type: fc.constant('RegisterUser'),
+        userId: fc.constant(userId),
+        name: names,
+        email: emails,
+        role,
+      }),
       fc.record(
         { type: fc.constant('UpdateUser'), userId: fc.constant(userId), name: names, email: emails, role },
         { requiredKeys: ['type', 'userId'] },
       ),
       fc.constant(remove),
-      fc.record({ type: fc.constant('AbandonEmail'), userId: fc.constant(userId), claim: fc.constantFrom('a', 'b') }),
+      fc.record({
+        type: fc.constant('AbandonEmail'),
+        userId: fc.constant(userId),
+        claim: fc.constantFrom('a', 'b'),
+      }),
     ),
   );
 });

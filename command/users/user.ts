@@ -30,6 +30,14 @@ export const profileOf = (state: AggregateState): Profile | undefined =>
   // Every user has these, of these types: the kernel declares them.
   state.status === 'present' ? (state.fields as Profile) : undefined;
 
-/** Moves the stream of a user on, so that no append that was announced for the version of now can come any more. */
-export const abandonEmail = (domain: Domain, userId: UserId, claim: string, state: AggregateState): readonly AnnalsEvent[] =>
+/**
+ * Moves the stream of a user on, so that no append that was announced for the version of now can come any
+ * more.
+ */
+export const abandonEmail = (
+  domain: Domain,
+  userId: UserId,
+  claim: string,
+  state: AggregateState,
+): readonly AnnalsEvent[] =>
   toEvents(abandon(userKindOf(domain), { fence: 'email_abandoned', id: userId, claim }, state));

@@ -13,15 +13,25 @@ export const contentOf = (state: Webhook): WebhookContent => {
   return { url, description, eventTypes, filter, payload, ordered, limits, headers };
 };
 
-/** What of its content a webhook is to have otherwise. What is hidden goes nowhere but where whoever knew it has it sent. */
+/**
+ * What of its content a webhook is to have otherwise. What is hidden goes nowhere but where whoever knew it
+ * has it sent.
+ */
 export const changesTo = (before: WebhookContent, after: WebhookContent): Partial<WebhookContent> => {
   if (!isSameOrigin(before.url, after.url)) refuseHidden(after.headers);
   const wanted = { ...after, headers: withValues(before.headers, after.headers) };
-  const names = (Object.keys(before) as (keyof WebhookContent)[]).filter((name) => !areEqual(before[name] as Json, wanted[name] as Json));
+  const names = (Object.keys(before) as (keyof WebhookContent)[]).filter(
+    (name) => !areEqual(before[name] as Json, wanted[name] as Json),
+  );
   return Object.fromEntries(names.map((name) => [name, wanted[name]]));
 };
 
-const WHAT_GOES_WHERE = ['url', 'eventTypes', 'filter', 'payload'] as const satisfies readonly (keyof WebhookContent)[];
+const WHAT_GOES_WHERE = [
+  'url',
+  'eventTypes',
+  'filter',
+  'payload',
+] as const satisfies readonly (keyof WebhookContent)[];
 
 /** Whoever does so is answerable for what is told, and has it told no more than they may read themself. */
 export const decidesWhatGoesWhere = (changes: Partial<WebhookContent>): boolean =>
@@ -41,12 +51,14 @@ export const merged = (
 
 type Headers = WebhookContent['headers'];
 
-const isSameOrigin = (one: string, other: string): boolean => URL.parse(one)?.origin === URL.parse(other)?.origin;
+const isSameOrigin = (one: string, other: string): boolean =>
+  URL.parse(one)?.origin === URL.parse(other)?.origin;
 
 /** A stolen token could have the owner's secrets sent to its thief otherwise. */
 const refuseHidden = (headers: Headers): void => {
   const hidden = Object.keys(headers).filter((name) => headers[name] === HIDDEN_VALUE);
-  const detail = 'Must be given anew, or be taken away: its value is hidden, and is not sent to another origin.';
+  const detail =
+    'Must be given anew, or be taken away: its value is hidden, and is not sent to another origin.';
   const errors = hidden.map((name) => ({ pointer: pointerTo(['headers', name]), detail }));
   if (errors.length > 0) throw new Rejection('invalid_command', { errors });
 };
@@ -57,7 +69,8 @@ export const withValues = (before: Headers, after: Headers): Headers => {
   return Object.fromEntries(
     Object.entries(after).map(([name, value]) => {
       const known = value === HIDDEN_VALUE ? values.get(name.toLowerCase()) : value;
-      if (known === undefined) throw refusalOf(['headers', name], 'There is no such header that could keep its value.');
+      if (known === undefined)
+        throw refusalOf(['headers', name], 'There is no such header that could keep its value.');
       return [name, known];
     }),
   );
@@ -79,8 +92,15 @@ const refusalOf = (path: readonly string[], detail: string): Rejection =>
 
 type Without<Nothing, Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], Nothing> };
 
-const without = <Nothing, Fields extends object>(nothing: Nothing, fields: Fields): Without<Nothing, Fields> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== nothing)) as Without<Nothing, Fields>;
+const without = <Nothing, Fields extends object>(
+  nothing: Nothing,
+  fields: Fields,
+): Without<Nothing, Fields> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== nothing)) as Without<
+    Nothing,
+    Fields
+  >;
 
 /** A field that is undefined is not named. */
-const named = <Fields extends object>(fields: Fields): Without<undefined, Fields> => without(undefined, fields);
+const named = <Fields extends object>(fields: Fields): Without<undefined, Fields> =>
+  without(undefined, fields);

@@ -31,7 +31,12 @@ afterAll(async () => {
 });
 
 const REGISTER = {
-  ...{ type: 'RegisterWebhook', url: 'https://example.com/hooks', description: 'The shop', eventTypes: ['*'] },
+  ...{
+    type: 'RegisterWebhook',
+    url: 'https://example.com/hooks',
+    description: 'The shop',
+    eventTypes: ['*'],
+  },
   ...{ filter: {}, payload: 'thin', ordered: false, enabled: true },
   ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: { Authorization: 'Bearer of.tokens' } },
 } as const satisfies RegisterWebhook;
@@ -39,7 +44,8 @@ const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 
 const register = async (owner: UserId, more: Partial<RegisterWebhook> = {}): Promise<WebhookId> =>
   (await side.send({ ...REGISTER, ...more }, by(as(owner)))).id as WebhookId;
-const eventsOf = async (webhookId: WebhookId) => (await allEvents(side)).filter(({ stream }) => stream === webhookStream(webhookId));
+const eventsOf = async (webhookId: WebhookId) =>
+  (await allEvents(side)).filter(({ stream }) => stream === webhookStream(webhookId));
 const refused = (code: string, pointer?: string) => ({
   code,
   ...(pointer !== undefined && { details: { errors: [expect.objectContaining({ pointer })] } }),
@@ -58,7 +64,8 @@ describe('a secret', () => {
   test('is that of the event also where the process died before it could say so', async () => {
     let appends = 0;
     // The reservation and the event are written, and the outcome is not.
-    const dies = (stream: StreamName) => (stream.startsWith('command-') && ++appends === 2 ? 'before' : undefined);
+    const dies = (stream: StreamName) =>
+      stream.startsWith('command-') && ++appends === 2 ? 'before' : undefined;
     await using dying = await world.open(mortal(dies));
     const owner = await registerUser(side);
     const context = by(as(owner), { idempotencyKey: 'died' });
@@ -80,7 +87,10 @@ describe('a secret', () => {
     expect(await side.send(rotate, context)).toEqual(rotated);
     const [, event] = await eventsOf(id as WebhookId);
     expect(event?.data).toMatchObject({ secret: rotated.secret, oldSecretsEndAt: expect.any(String) });
-    const edited = await side.send({ type: 'EditWebhook', webhookId: id as WebhookId, ordered: true }, by(as(owner)));
+    const edited = await side.send(
+      { type: 'EditWebhook', webhookId: id as WebhookId, ordered: true },
+      by(as(owner)),
+    );
     expect(edited).not.toHaveProperty('secret');
   });
 
@@ -88,19 +98,31 @@ describe('a secret', () => {
     const owner = await registerUser(side);
     const { id, secret } = await side.send(REGISTER, by(as(owner), { idempotencyKey: 'sealed' }));
     const stored = await Array.fromAsync(side.eventLog.read(webhookStream(id as WebhookId)));
-    const { rows } = await side.pool.query<{ data: string }>('select data::text as data from event_log.event');
+    const { rows } = await side.pool.query<{ data: string }>(
+      'select data::text as data from event_log.event',
+    );
     const text = [JSON.stringify(stored), ...rows.map(({ data }) => data)].join();
-    for (const hidden of [secret, REGISTER.url, REGISTER.description, REGISTER.headers.Authorization]) expect(text).not.toContain(hidden);
+    for (const hidden of [secret, REGISTER.url, REGISTER.description, REGISTER.headers.Authorization])
+      expect(text).not.toContain(hidden);
   });
 });
 
 test('what the token could read that decides what goes where is recorded', async () => {
   const owner = await registerUser(side);
   const bearing = (...scopes: readonly string[]) => by(as(owner, 'author', scopes));
-  const { id } = await side.send(REGISTER, bearing('manage:webhooks', 'write:articles', 'read:comments', 'read:events'));
+  const { id } = await side.send(
+    REGISTER,
+    bearing('manage:webhooks', 'write:articles', 'read:comments', 'read:events'),
+  );
   const webhookId = id as WebhookId;
-  await side.send({ type: 'EditWebhook', webhookId, ordered: true }, bearing('manage:webhooks', 'read:users'));
-  await side.send({ type: 'EditWebhook', webhookId, url: 'https://example.com/2' }, bearing('manage:webhooks', 'read:articles'));
+  await side.send(
+    { type: 'EditWebhook', webhookId, ordered: true },
+    bearing('manage:webhooks', 'read:users'),
+  );
+  await side.send(
+    { type: 'EditWebhook', webhookId, url: 'https://example.com/2' },
+    bearing('manage:webhooks', 'read:articles'),
+  );
   await side.send({ type: 'EditWebhook', webhookId, payload: 'full' }, by(system));
   const patch: JsonPatch = [
     { op: 'test', path: '/scopes/0', value: 'read:articles' },
@@ -133,10 +155,14 @@ describe('somebody else’s webhook', () => {
       { type: 'DeleteWebhook', webhookId },
     ];
     for (const command of commands) {
-      await expect(side.send(command, by(as(other, 'reader')))).rejects.toMatchObject(refused('webhook_not_found'));
+      await expect(side.send(command, by(as(other, 'reader')))).rejects.toMatchObject(
+        refused('webhook_not_found'),
+      );
     }
     expect(await eventsOf(webhookId)).toHaveLength(1);
-    expect((await side.send({ type: 'EditWebhook', webhookId, ordered: true }, by(as(other, 'admin')))).version).toBe(2);
+    expect(
+      (await side.send({ type: 'EditWebhook', webhookId, ordered: true }, by(as(other, 'admin')))).version,
+    ).toBe(2);
   });
 
   test('is registered by administrators alone, for somebody who is there', async () => {
@@ -146,8 +172,12 @@ describe('somebody else’s webhook', () => {
     const { id } = await side.send(named, by(as(other, 'admin')));
     expect((await eventsOf(id as WebhookId))[0]?.data).toMatchObject({ ownerId: owner });
     const nobody = { ...REGISTER, ownerId: 987_654 as UserId };
-    await expect(side.send(nobody, by(as(other, 'admin')))).rejects.toMatchObject(refused('invalid_command', '/ownerId'));
-    await expect(side.send(REGISTER, by(system))).rejects.toMatchObject(refused('invalid_command', '/ownerId'));
+    await expect(side.send(nobody, by(as(other, 'admin')))).rejects.toMatchObject(
+      refused('invalid_command', '/ownerId'),
+    );
+    await expect(side.send(REGISTER, by(system))).rejects.toMatchObject(
+      refused('invalid_command', '/ownerId'),
+    );
   });
 });
 
@@ -163,15 +193,18 @@ test.each(['http://10.0.0.1/', 'http://[::1]/', 'http://0x7f.1/', 'https://examp
   },
 );
 
-test.each(['article.eaten', 'email.*', 'command.reserved'])('asks for %s in vain, which nobody is told of', async (type) => {
-  const owner = await registerUser(side);
-  await expect(register(owner, { eventTypes: ['article.*', type] })).rejects.toMatchObject(
-    refused('invalid_command', '/command/eventTypes'),
-  );
-  const webhookId = await register(owner);
-  const changed = side.send({ type: 'EditWebhook', webhookId, eventTypes: [type] }, by(as(owner)));
-  await expect(changed).rejects.toMatchObject(refused('invalid_command', '/command/eventTypes'));
-});
+test.each(['article.eaten', 'email.*', 'command.reserved'])(
+  'asks for %s in vain, which nobody is told of',
+  async (type) => {
+    const owner = await registerUser(side);
+    await expect(register(owner, { eventTypes: ['article.*', type] })).rejects.toMatchObject(
+      refused('invalid_command', '/command/eventTypes'),
+    );
+    const webhookId = await register(owner);
+    const changed = side.send({ type: 'EditWebhook', webhookId, eventTypes: [type] }, by(as(owner)));
+    await expect(changed).rejects.toMatchObject(refused('invalid_command', '/command/eventTypes'));
+  },
+);
 
 test('nobody but the system disables for another reason than that somebody wants it', async () => {
   const owner = await registerUser(side);
@@ -180,7 +213,10 @@ test('nobody but the system disables for another reason than that somebody wants
   await expect(side.send(disable, by(as(owner, 'admin')))).rejects.toMatchObject(refused('forbidden'));
   await side.send(disable, by(system));
   const [first, event] = await eventsOf(webhookId);
-  expect(event).toMatchObject({ type: 'webhook.disabled', data: { reason: 'failing', missed: { at: event?.metadata.at } } });
+  expect(event).toMatchObject({
+    type: 'webhook.disabled',
+    data: { reason: 'failing', missed: { at: event?.metadata.at } },
+  });
   const missed = event?.type === 'webhook.disabled' ? event.data.missed : null;
   expect(missed?.since.log).toBe(side.eventLog.identity);
   expect(missed?.since.position).toBeGreaterThanOrEqual(first?.position ?? 0);
@@ -199,7 +235,10 @@ test('what is missed while somebody else has disabled it is offered to its owner
   const [, , enabled, disabled, , replay] = await eventsOf(webhookId);
   const [, byOwner] = await eventsOf(webhookId);
   expect(byOwner?.data).toMatchObject({ reason: 'owner', missed: null });
-  const missed = { since: { log: side.eventLog.identity, position: expect.any(Number) }, at: disabled?.metadata.at };
+  const missed = {
+    since: { log: side.eventLog.identity, position: expect.any(Number) },
+    at: disabled?.metadata.at,
+  };
   expect(disabled?.data).toMatchObject({ reason: 'owner', missed });
   const since = disabled?.type === 'webhook.disabled' ? disabled.data.missed?.since : undefined;
   expect(since?.position).toBeGreaterThanOrEqual(enabled?.position ?? 0);
@@ -207,7 +246,10 @@ test('what is missed while somebody else has disabled it is offered to its owner
 });
 
 describe('a replay', () => {
-  const placeOf = (event: DecodedEvent | undefined) => ({ log: side.eventLog.identity, position: event?.position });
+  const placeOf = (event: DecodedEvent | undefined) => ({
+    log: side.eventLog.identity,
+    position: event?.position,
+  });
   test('covers what the log says its cursors and times are', async () => {
     const owner = await registerUser(side);
     const { id, cursor } = await side.send(REGISTER, by(as(owner)));
@@ -219,7 +261,11 @@ describe('a replay', () => {
       type: 'webhook.replay_requested',
       data: { replayId: byCursor?.id, from: placeOf(first), to: placeOf(first), time: null, missed: null },
     });
-    expect(byTime?.data).toMatchObject({ from: null, time: '2026-01-02T03:04:05.000Z', to: placeOf(byCursor) });
+    expect(byTime?.data).toMatchObject({
+      from: null,
+      time: '2026-01-02T03:04:05.000Z',
+      to: placeOf(byCursor),
+    });
     const foreign = side.send({ ...ask, from: '00000000-1' }, by(as(owner)));
     await expect(foreign).rejects.toMatchObject(refused('invalid_command', '/from'));
     await expect(side.send(ask, by(as(owner)))).rejects.toMatchObject(refused('invalid_command', '/from'));
@@ -243,18 +289,26 @@ describe('a JSON patch', () => {
     const [, changed] = await eventsOf(webhookId);
     expect(changed?.data).toEqual({
       ...{ webhookId, ownerId: owner, description: null },
-      ...{ limits: { ratePerSecond: 50, concurrency: 1 }, headers: { ...REGISTER.headers, 'X-Team': 'blue' } },
+      ...{
+        limits: { ratePerSecond: 50, concurrency: 1 },
+        headers: { ...REGISTER.headers, 'X-Team': 'blue' },
+      },
     });
   });
 
   test('changes nothing that is not the owner’s to change', async () => {
     const owner = await registerUser(side);
     const webhookId = await register(owner);
-    const change = (path: string, value: unknown) => patch(webhookId, owner, [{ op: 'replace', path, value }]);
+    const change = (path: string, value: unknown) =>
+      patch(webhookId, owner, [{ op: 'replace', path, value }]);
     await expect(change('/ownerId', 1)).rejects.toMatchObject(refused('invalid_command', '/ownerId'));
     await expect(change('/status', 'disabled')).rejects.toMatchObject(refused('invalid_command', '/status'));
-    await expect(change('/url', 'ftp://example.com')).rejects.toMatchObject(refused('invalid_command', '/url'));
-    await expect(change('/headers', { Host: 'x' })).rejects.toMatchObject(refused('invalid_command', '/headers'));
+    await expect(change('/url', 'ftp://example.com')).rejects.toMatchObject(
+      refused('invalid_command', '/url'),
+    );
+    await expect(change('/headers', { Host: 'x' })).rejects.toMatchObject(
+      refused('invalid_command', '/headers'),
+    );
   });
 });
 

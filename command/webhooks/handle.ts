@@ -4,7 +4,13 @@ import { presentIn, type WebhookEvent } from '#kernel/declare/webhook.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { WebhookId } from '#shared/brands.ts';
 import type { KernelCommand } from '#shared/commands/command.ts';
-import type { DeleteWebhook, EditWebhook, EnableWebhook, RegisterWebhook, ReplaceWebhook } from '#shared/commands/webhook.ts';
+import type {
+  DeleteWebhook,
+  EditWebhook,
+  EnableWebhook,
+  RegisterWebhook,
+  ReplaceWebhook,
+} from '#shared/commands/webhook.ts';
 import { type Caller, policyOf, toldScopesOf } from '#shared/policy.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { checkUrl, type GuardRules } from '#shared/webhooks/guard/check-url.ts';
@@ -23,12 +29,18 @@ import { type WebhookCommand, webhook, webhookStream } from './webhook.ts';
 type WebhookTarget = Target<AggregateState, WebhookEvent>;
 type WebhookChange = Extract<KernelCommand, { webhookId: WebhookId }>;
 /** The command as the decider takes it, with what it cannot know. */
-type CommandOn<Change> = (command: Change, sent: Sent, state: AggregateState) => WebhookCommand | Promise<WebhookCommand>;
+type CommandOn<Change> = (
+  command: Change,
+  sent: Sent,
+  state: AggregateState,
+) => WebhookCommand | Promise<WebhookCommand>;
 
 const OPERATION = 'webhook.manage';
 const POINTER = '/ownerId';
 
-export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'RegisterWebhook' | WebhookChange['type']> => {
+export const webhookHandlers = (
+  dependencies: HandlerDependencies,
+): HandlersOf<'RegisterWebhook' | WebhookChange['type']> => {
   const { executor, log, pool, webhooks } = dependencies;
   const quota = createQuota({ pool, perOwnerMax: webhooks.perOwnerMax });
   const requested = { reveal: requestReader(dependencies) };
@@ -70,14 +82,25 @@ export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'
       scopes: scopesOf(caller),
     })),
     RotateWebhookSecret: {
-      ...handling((command, { circumstances }) => ({ ...command, secret: newSecret(), at: circumstances.metadata.at })),
+      ...handling((command, { circumstances }) => ({
+        ...command,
+        secret: newSecret(),
+        at: circumstances.metadata.at,
+      })),
       reveal: secretReader(dependencies),
     },
     EnableWebhook: deciding,
     DisableWebhook: handling(async (command, { caller, circumstances }, state) => {
       if (command.reason !== 'owner' && caller.kind !== 'system') throw new Rejection('forbidden');
-      const isByOwner = caller.kind === 'user' && state.status !== 'absent' && caller.userId === state.fields.owner;
-      return { ...command, isByOwner, log: log.identity, head: await log.head(), at: circumstances.metadata.at };
+      const isByOwner =
+        caller.kind === 'user' && state.status !== 'absent' && caller.userId === state.fields.owner;
+      return {
+        ...command,
+        isByOwner,
+        log: log.identity,
+        head: await log.head(),
+        at: circumstances.metadata.at,
+      };
     }),
     DeleteWebhook: {
       operation: OPERATION,
@@ -87,7 +110,10 @@ export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'
         return outcome;
       },
     },
-    TestWebhook: { ...handling((command, sent) => ({ ...command, requestId: requestIdOf(sent) })), ...requested },
+    TestWebhook: {
+      ...handling((command, sent) => ({ ...command, requestId: requestIdOf(sent) })),
+      ...requested,
+    },
     ReplayWebhook: {
       ...handling(async ({ from, to, ...command }, sent) => ({
         ...command,
@@ -98,8 +124,14 @@ export const webhookHandlers = (dependencies: HandlerDependencies): HandlersOf<'
       })),
       ...requested,
     },
-    RedeliverDelivery: { ...handling((command, sent) => ({ ...command, requestId: requestIdOf(sent) })), ...requested },
-    RedriveWebhook: { ...handling((command, sent) => ({ ...command, requestId: requestIdOf(sent) })), ...requested },
+    RedeliverDelivery: {
+      ...handling((command, sent) => ({ ...command, requestId: requestIdOf(sent) })),
+      ...requested,
+    },
+    RedriveWebhook: {
+      ...handling((command, sent) => ({ ...command, requestId: requestIdOf(sent) })),
+      ...requested,
+    },
   };
 };
 
@@ -111,7 +143,8 @@ const decidingOutside =
   (command, state) => {
     const address = addressIn(command, state);
     const detail = address === undefined ? undefined : checkUrl(address, guard);
-    if (detail !== undefined) throw new Rejection('invalid_command', { errors: [{ pointer: '/url', detail }] });
+    if (detail !== undefined)
+      throw new Rejection('invalid_command', { errors: [{ pointer: '/url', detail }] });
     demandSomeTold(domain, command, state);
     return webhook.decide(command, state);
   };
@@ -161,7 +194,9 @@ const registering =
 
 /** What of all that happens the token of a caller could read; nothing where there is none. */
 const scopesOf = (caller: Caller): readonly string[] | undefined =>
-  caller.kind === 'user' ? toldScopesOf(caller.policy).filter((scope) => caller.scopes.has(scope)) : undefined;
+  caller.kind === 'user'
+    ? toldScopesOf(caller.policy).filter((scope) => caller.scopes.has(scope))
+    : undefined;
 
 /** A request is one event, and has its id. */
 const requestIdOf = ({ circumstances }: Sent): string => circumstances.ids.event(0);
@@ -170,5 +205,8 @@ const requestIdOf = ({ circumstances }: Sent): string => circumstances.ids.event
 const demandOn = (caller: Caller, state: AggregateState): void => {
   // The decider says that there is nothing.
   if (state.status === 'absent') return;
-  demand(caller, OPERATION, { resource: { fields: state.fields }, hidden: new Rejection('webhook_not_found') });
+  demand(caller, OPERATION, {
+    resource: { fields: state.fields },
+    hidden: new Rejection('webhook_not_found'),
+  });
 };

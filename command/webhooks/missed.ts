@@ -8,9 +8,17 @@ import { Rejection } from '#shared/rejection.ts';
 
 type Mark = EventOf<'webhook.deleted'>['data'];
 /** What disabling depends on beside the command; `head` is a position in our log that it comes after. */
-export type Disabled = { readonly log: LogIdentity; readonly head: Position; readonly at: string; readonly isByOwner: boolean };
+export type Disabled = {
+  readonly log: LogIdentity;
+  readonly head: Position;
+  readonly at: string;
+  readonly isByOwner: boolean;
+};
 
-/** An owner who disables it wants to hear of nothing; the place is one before the event, so that nothing lies between. */
+/**
+ * An owner who disables it wants to hear of nothing; the place is one before the event, so that nothing lies
+ * between.
+ */
 export const disable = (
   mark: Mark,
   { reason, log, head, at, isByOwner }: DisableWebhook & Disabled,
@@ -34,19 +42,23 @@ export type Replay = {
 type Replayed = Pick<EventOf<'webhook.replay_requested'>['data'], 'from' | 'to' | 'time' | 'missed'>;
 
 export const replay = ({ from: given, log, head, to = head }: Replay, missed: Missed): Replayed => {
-  // What was missed in a log that ours is a copy of lies anywhere in it: all of it is sent again, rather than too little.
+  // What was missed in a log that ours is a copy of lies anywhere in it: all of it is sent again, rather than
+  // too little.
   const since = missed && positionHere(missed.since, { log, elsewhere: START });
   const from = given ?? since ?? undefined;
-  if (from === undefined) throw refusalOf('/from', 'Is missing: nothing was missed that a replay could begin with.');
+  if (from === undefined)
+    throw refusalOf('/from', 'Is missing: nothing was missed that a replay could begin with.');
   if (to > head) throw refusalOf('/to', 'Lies beyond what has happened.');
   const end = { log, position: to };
   const after = (isFromThere: boolean): Missed => {
     if (missed === null || !isFromThere || to < (since ?? START)) return missed;
     return to === head ? null : { ...missed, since: end };
   };
-  if (typeof from === 'string') return { from: null, to: end, time: from, missed: after(from <= (missed?.at ?? '')) };
+  if (typeof from === 'string')
+    return { from: null, to: end, time: from, missed: after(from <= (missed?.at ?? '')) };
   if (from > to) throw refusalOf('/from', 'Lies beyond the end.');
   return { from: { log, position: from }, to: end, time: null, missed: after(from <= (since ?? START)) };
 };
 
-const refusalOf = (pointer: string, detail: string): Rejection => new Rejection('invalid_command', { errors: [{ pointer, detail }] });
+const refusalOf = (pointer: string, detail: string): Rejection =>
+  new Rejection('invalid_command', { errors: [{ pointer, detail }] });

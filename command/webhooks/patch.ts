@@ -1,13 +1,22 @@
 import type { AggregateState } from '#kernel/decide/state.ts';
 import { presentIn } from '#kernel/declare/webhook.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { type EditWebhook, HIDDEN_VALUE, type PatchWebhook, type ReplaceWebhook, webhookFormsOf } from '#shared/commands/webhook.ts';
+import {
+  type EditWebhook,
+  HIDDEN_VALUE,
+  type PatchWebhook,
+  type ReplaceWebhook,
+  webhookFormsOf,
+} from '#shared/commands/webhook.ts';
 import { changesByPatch } from '../patch-content.ts';
 import { contentOf } from './content.ts';
 
 const UNKNOWN = ['/missedSince', '/secretsEndAt', '/createdAt', '/updatedAt', '/_links'] as const;
 
-/** The replacement that a JSON patch comes to. Where there is nothing to patch it changes nothing, and the decider says why. */
+/**
+ * The replacement that a JSON patch comes to. Where there is nothing to patch it changes nothing, and the
+ * decider says why.
+ */
 export const replacementByPatch = (
   domain: Domain,
   { webhookId, patch }: PatchWebhook,
@@ -17,9 +26,24 @@ export const replacementByPatch = (
   if (!present) return { type: 'EditWebhook', webhookId };
   const { enabled, reason: disabledReason, owner: ownerId, scopes } = present;
   const { headers, ...shown } = contentOf(present);
-  const content = { ...shown, headers: Object.fromEntries(Object.keys(headers).map((name) => [name, HIDDEN_VALUE])) };
+  const content = {
+    ...shown,
+    headers: Object.fromEntries(Object.keys(headers).map((name) => [name, HIDDEN_VALUE])),
+  };
   const reason = disabledReason !== null && { disabledReason };
-  const fixed = { id: webhookId, ownerId, scopes, enabled, status: enabled ? 'enabled' : 'disabled', ...reason };
+  const fixed = {
+    id: webhookId,
+    ownerId,
+    scopes,
+    enabled,
+    status: enabled ? 'enabled' : 'disabled',
+    ...reason,
+  };
   const { WebhookContent } = webhookFormsOf(domain);
-  return { type: 'ReplaceWebhook', webhookId, ...content, ...changesByPatch(WebhookContent, { content, fixed, unknown: UNKNOWN }, patch) };
+  return {
+    type: 'ReplaceWebhook',
+    webhookId,
+    ...content,
+    ...changesByPatch(WebhookContent, { content, fixed, unknown: UNKNOWN }, patch),
+  };
 };

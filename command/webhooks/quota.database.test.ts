@@ -2,14 +2,21 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { UserId, WebhookId } from '#shared/brands.ts';
 import type { RegisterWebhook } from '#shared/commands/webhook.ts';
 import { Rejection } from '#shared/rejection.ts';
-import { as, by, type CommandSide, createCommandWorld, registerUser } from '../../test/engines/command-side.ts';
+import {
+  as,
+  by,
+  type CommandSide,
+  createCommandWorld,
+  registerUser,
+} from '../../test/engines/command-side.ts';
 import { until } from '../../testing/until.ts';
 
 const PER_OWNER_MAX = 3;
 
 let world: Awaited<ReturnType<typeof createCommandWorld>>;
 let side: CommandSide;
-const open = () => world.open(undefined, { guard: { allowed: [], ports: 'any' }, perOwnerMax: PER_OWNER_MAX });
+const open = () =>
+  world.open(undefined, { guard: { allowed: [], ports: 'any' }, perOwnerMax: PER_OWNER_MAX });
 beforeAll(async () => {
   world = await createCommandWorld();
   side = await open();
@@ -20,11 +27,19 @@ afterAll(async () => {
 });
 
 const REGISTER = {
-  ...{ type: 'RegisterWebhook', url: 'https://example.com/hooks', description: null, eventTypes: ['*'], filter: {}, payload: 'thin' },
+  ...{
+    type: 'RegisterWebhook',
+    url: 'https://example.com/hooks',
+    description: null,
+    eventTypes: ['*'],
+    filter: {},
+    payload: 'thin',
+  },
   ...{ ordered: false, enabled: true, limits: { ratePerSecond: 50, concurrency: 10 }, headers: {} },
 } as const satisfies RegisterWebhook;
 
-const register = (owner: UserId, context: { idempotencyKey?: string } = {}) => side.send(REGISTER, by(as(owner), context));
+const register = (owner: UserId, context: { idempotencyKey?: string } = {}) =>
+  side.send(REGISTER, by(as(owner), context));
 const codeOf = (error: unknown) => (error instanceof Rejection ? error.code : error);
 
 test('of many registrations at once no more are done than there may be', async () => {
@@ -50,7 +65,10 @@ test('what is deleted makes room, and what was registered before a restart count
   );
   await side[Symbol.asyncDispose]();
   side = await open();
-  await expect(register(owner)).rejects.toMatchObject({ code: 'quota_exceeded', details: { max: PER_OWNER_MAX } });
+  await expect(register(owner)).rejects.toMatchObject({
+    code: 'quota_exceeded',
+    details: { max: PER_OWNER_MAX },
+  });
 });
 
 test('what is deleted by way of another process makes room as well', async () => {

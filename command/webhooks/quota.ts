@@ -27,7 +27,13 @@ type Made = { readonly ownerId: UserId; readonly position: Position };
 const RECENT_MS = 60_000;
 const RECENT_MAX = 1_000;
 
-export const createQuota = ({ pool, perOwnerMax }: { pool: Pick<Pool, 'query'>; perOwnerMax: number }): Quota => {
+export const createQuota = ({
+  pool,
+  perOwnerMax,
+}: {
+  pool: Pick<Pool, 'query'>;
+  perOwnerMax: number;
+}): Quota => {
   const turns = createTurns<UserId>();
   const recent = new LRUCache<StreamName, Made>({ max: RECENT_MAX, ttl: RECENT_MS });
   return {
@@ -36,9 +42,13 @@ export const createQuota = ({ pool, perOwnerMax }: { pool: Pick<Pool, 'query'>; 
       // Before its members are read, which then are at least of that place.
       const heard = (await readCheckpoint(pool, PROCESS_MANAGER))?.position ?? START;
       const known = await childrenOf(pool, userStream(ownerId), { kind: 'webhook', limit: perOwnerMax });
-      // One that the process manager has heard of, and does not know, is gone: it was deleted by way of another process.
-      const made = [...recent.entries()].flatMap(([stream, by]) => (by.ownerId === ownerId && by.position > heard ? [stream] : []));
-      if (new Set([...known, ...made]).size >= perOwnerMax) throw new Rejection('quota_exceeded', { max: perOwnerMax });
+      // One that the process manager has heard of, and does not know, is gone: it was deleted by way of
+      // another process.
+      const made = [...recent.entries()].flatMap(([stream, by]) =>
+        by.ownerId === ownerId && by.position > heard ? [stream] : [],
+      );
+      if (new Set([...known, ...made]).size >= perOwnerMax)
+        throw new Rejection('quota_exceeded', { max: perOwnerMax });
     },
     note: (stream, made) => void recent.set(stream, made),
     forget: (stream) => void recent.delete(stream),

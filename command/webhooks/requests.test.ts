@@ -89,7 +89,11 @@ describe('asking for a replay', () => {
       .yields([replayed({ time: later(1) }, MISSED)]));
   test.each([
     ['of what was missed before anybody said in which log', place(10, null), place(10)],
-    ['of what was missed in a log that this one is a copy of, of which all is sent again', place(10, FORMER_LOG), place(0)],
+    [
+      'of what was missed in a log that this one is a copy of, of which all is sent again',
+      place(10, FORMER_LOG),
+      place(0),
+    ],
   ])('%s', (_what, since, from) =>
     given(webhook, [registered, disabled('failing', { since, at }), enabled])
       .when(replay(undefined))
@@ -101,7 +105,8 @@ describe('asking for a replay', () => {
       .yields([replayed({ from: place(0), to: place(15) }, { since: place(15), at })]));
   test('of nothing', () => given(webhook, [registered]).when(replay(undefined)).refuses('invalid_command'));
   test('of the future', () => given(webhook, [registered]).when(replay(5, 101)).refuses('invalid_command'));
-  test('that ends before it begins', () => given(webhook, [registered]).when(replay(6, 5)).refuses('invalid_command'));
+  test('that ends before it begins', () =>
+    given(webhook, [registered]).when(replay(6, 5)).refuses('invalid_command'));
 });
 
 describe('asking for deliveries', () => {
@@ -109,17 +114,36 @@ describe('asking for deliveries', () => {
     [askTest, { type: 'webhook.test_requested', data: { ...mark, testId: requestId } }],
     [
       { type: 'RedeliverDelivery', webhookId, deliveryId: requestId, requestId },
-      { type: 'webhook.redelivery_requested', data: { ...mark, redeliveryId: requestId, deliveryId: requestId } },
+      {
+        type: 'webhook.redelivery_requested',
+        data: { ...mark, redeliveryId: requestId, deliveryId: requestId },
+      },
     ],
     [
       { type: 'RedriveWebhook', webhookId, requestId },
-      { type: 'webhook.redrive_requested', data: { ...mark, redriveId: requestId, since: null, until: null, retrying: false } },
-    ],
-    [
-      { type: 'RedriveWebhook', webhookId, requestId, since: '2026-01-02T01:00:00+01:00', until: '2026-01-03T00:00:00Z', retrying: true },
       {
         type: 'webhook.redrive_requested',
-        data: { ...mark, redriveId: requestId, since: '2026-01-02T00:00:00.000Z', until: '2026-01-03T00:00:00.000Z', retrying: true },
+        data: { ...mark, redriveId: requestId, since: null, until: null, retrying: false },
+      },
+    ],
+    [
+      {
+        type: 'RedriveWebhook',
+        webhookId,
+        requestId,
+        since: '2026-01-02T01:00:00+01:00',
+        until: '2026-01-03T00:00:00Z',
+        retrying: true,
+      },
+      {
+        type: 'webhook.redrive_requested',
+        data: {
+          ...mark,
+          redriveId: requestId,
+          since: '2026-01-02T00:00:00.000Z',
+          until: '2026-01-03T00:00:00.000Z',
+          retrying: true,
+        },
       },
     ],
   ])('%j', (command, event) => {

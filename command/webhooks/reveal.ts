@@ -10,15 +10,23 @@ import { webhookStream } from './webhook.ts';
 type Dependencies = Pick<HandlerDependencies, 'log' | 'codec'>;
 type Reveal = (outcome: Outcome) => Promise<Revealed>;
 
-/** Reads back the secret that a command made, so that a repetition is answered as the first time was; nothing where it was erased. */
+/**
+ * Reads back the secret that a command made, so that a repetition is answered as the first time was; nothing
+ * where it was erased.
+ */
 export const secretReader =
   ({ log, codec }: Dependencies): Reveal =>
   async (outcome) => {
     const event = await decodeEvent({ log, codec }, outcome);
-    return event?.type === 'webhook.secret_rotated' && event.data.secret !== null ? { secret: event.data.secret } : {};
+    return event?.type === 'webhook.secret_rotated' && event.data.secret !== null
+      ? { secret: event.data.secret }
+      : {};
   };
 
-/** Reads back what a registration made, and says what of the types that it asks for is not sent by the rights that its owner has now. */
+/**
+ * Reads back what a registration made, and says what of the types that it asks for is not sent by the rights
+ * that its owner has now.
+ */
 export const registrationReader =
   ({ domain, log, codec, states }: Dependencies & Pick<HandlerDependencies, 'domain' | 'states'>): Reveal =>
   async (outcome) => {
@@ -40,13 +48,19 @@ export const requestReader =
     return event ? { eventId: event.id } : {};
   };
 
-const decodeEvent = async ({ log, codec }: Dependencies, outcome: Outcome): Promise<DecodedEvent | undefined> => {
+const decodeEvent = async (
+  { log, codec }: Dependencies,
+  outcome: Outcome,
+): Promise<DecodedEvent | undefined> => {
   const recorded = await readEvent(log, outcome);
   const [event] = recorded ? await codec.decodeAll([recorded]) : [];
   return event;
 };
 
-const readEvent = async (log: Dependencies['log'], { id, version }: Outcome): Promise<RecordedEvent | undefined> => {
+const readEvent = async (
+  log: Dependencies['log'],
+  { id, version }: Outcome,
+): Promise<RecordedEvent | undefined> => {
   for await (const [event] of log.read(webhookStream(id as WebhookId), version, version)) return event;
   return undefined;
 };

@@ -10,7 +10,14 @@ afterAll(async () => {
 });
 
 const WEBHOOK = {
-  ...{ url: 'https://example.com/hooks', description: 'The shop', eventTypes: ['article.*'], filter: {}, payload: 'thin', ordered: false },
+  ...{
+    url: 'https://example.com/hooks',
+    description: 'The shop',
+    eventTypes: ['article.*'],
+    filter: {},
+    payload: 'thin',
+    ordered: false,
+  },
   ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: { 'X-Team': 'blue' } },
 };
 const send: WriteWorld['send'] = (...sent) => world.send(...sent);
@@ -18,7 +25,10 @@ const webhook = async () => `/webhooks/${await make(world, '/webhooks', WEBHOOK)
 const SECRET = expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/);
 
 test('the answer to a registration shows the secret, and the same to the same request', async () => {
-  const registration = { body: { url: WEBHOOK.url, eventTypes: ['*'] }, headers: { 'Idempotency-Key': 'one' } };
+  const registration = {
+    body: { url: WEBHOOK.url, eventTypes: ['*'] },
+    headers: { 'Idempotency-Key': 'one' },
+  };
   const answer = await send('POST', '/webhooks', registration);
   expect(answer).toMatchObject({ status: 201, body: { version: 1, secret: SECRET } });
   expect(answer.headers.get('location')).toBe(`/webhooks/${answer.body.id}`);
@@ -28,13 +38,24 @@ test('the answer to a registration shows the secret, and the same to the same re
 
 test('the answer to a registration says what will not be sent, and why', async () => {
   const lacking = { ...world.author, scope: 'manage:webhooks read:articles' };
-  const registration = { by: lacking, body: { url: WEBHOOK.url, eventTypes: ['article.*', 'comment.edited'] } };
+  const registration = {
+    by: lacking,
+    body: { url: WEBHOOK.url, eventTypes: ['article.*', 'comment.edited'] },
+  };
   const { status, body } = await send('POST', '/webhooks', registration);
   expect([status, body.withheld]).toEqual([
     201,
-    [{ eventType: 'comment.edited', scope: 'read:comments', reason: expect.stringContaining('lacked the scope read:comments') }],
+    [
+      {
+        eventType: 'comment.edited',
+        scope: 'read:comments',
+        reason: expect.stringContaining('lacked the scope read:comments'),
+      },
+    ],
   ]);
-  const all = await send('POST', '/webhooks', { body: { url: WEBHOOK.url, eventTypes: ['article.*', 'comment.edited'] } });
+  const all = await send('POST', '/webhooks', {
+    body: { url: WEBHOOK.url, eventTypes: ['article.*', 'comment.edited'] },
+  });
   expect(all.body.withheld).toEqual([]);
   const reader = { by: world.reader, body: { url: WEBHOOK.url, eventTypes: ['article.drafted'] } };
   expect((await send('POST', '/webhooks', reader)).body.withheld).toMatchObject([
@@ -60,7 +81,10 @@ test('every write does what it says, and only a rotation shows a secret again', 
   ]);
   expect(answers.at(-1)?.body.secret).toEqual(SECRET);
   expect((await send('DELETE', path)).status).toBe(204);
-  expect(await send('POST', `${path}/enable`)).toMatchObject({ status: 404, body: { code: 'webhook_deleted' } });
+  expect(await send('POST', `${path}/enable`)).toMatchObject({
+    status: 404,
+    body: { code: 'webhook_deleted' },
+  });
 });
 
 test('the sixth secret within a day is refused', async () => {
@@ -74,8 +98,12 @@ test('the sixth secret within a day is refused', async () => {
 test('an address inside is a field that is wrong', async () => {
   const errors = [{ pointer: '/url', detail: expect.stringContaining('inside') }];
   const refused = { status: 422, body: { code: 'invalid_request', errors } };
-  expect(await send('POST', '/webhooks', { body: { ...WEBHOOK, url: 'http://169.254.169.254/latest' } })).toMatchObject(refused);
-  expect(await send('PATCH', await webhook(), { body: { url: 'http://2130706433/' } })).toMatchObject(refused);
+  expect(
+    await send('POST', '/webhooks', { body: { ...WEBHOOK, url: 'http://169.254.169.254/latest' } }),
+  ).toMatchObject(refused);
+  expect(await send('PATCH', await webhook(), { body: { url: 'http://2130706433/' } })).toMatchObject(
+    refused,
+  );
 });
 
 test('a hidden value that would go to another origin is a field that is wrong', async () => {
@@ -84,10 +112,18 @@ test('a hidden value that would go to another origin is a field that is wrong', 
   const refused = { status: 422, body: { code: 'invalid_request', errors } };
   const url = 'https://other.example/hooks';
   expect(await send('PATCH', path, { body: { url } })).toMatchObject(refused);
-  expect(await send('PUT', path, { body: { ...WEBHOOK, url, headers: { 'X-Team': '********' } } })).toMatchObject(refused);
-  const patch = { body: [{ op: 'replace', path: '/url', value: url }], headers: { 'Content-Type': 'application/json-patch+json' } };
+  expect(
+    await send('PUT', path, { body: { ...WEBHOOK, url, headers: { 'X-Team': '********' } } }),
+  ).toMatchObject(refused);
+  const patch = {
+    body: [{ op: 'replace', path: '/url', value: url }],
+    headers: { 'Content-Type': 'application/json-patch+json' },
+  };
   expect(await send('PATCH', path, patch)).toMatchObject(refused);
-  expect(await send('PATCH', path, { body: { url, headers: { 'X-Team': 'blue' } } })).toMatchObject({ status: 200, body: { version: 2 } });
+  expect(await send('PATCH', path, { body: { url, headers: { 'X-Team': 'blue' } } })).toMatchObject({
+    status: 200,
+    body: { version: 2 },
+  });
 });
 
 test('somebody else’s is not there', async () => {
@@ -98,6 +134,8 @@ test('somebody else’s is not there', async () => {
     ['DELETE', path],
     ['POST', `${path}/rotate-secret`],
   ] as const) {
-    expect(await send(method, at, { ...(method === 'PATCH' && { body: {} }), by: world.reader })).toMatchObject(absent);
+    expect(
+      await send(method, at, { ...(method === 'PATCH' && { body: {} }), by: world.reader }),
+    ).toMatchObject(absent);
   }
 });

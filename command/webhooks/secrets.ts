@@ -13,8 +13,15 @@ const OVERLAP_MS = 24 * 60 * 60 * 1000;
 
 type Mark = EventOf<'webhook.deleted'>['data'];
 
-/** Each old secret ends after the one before it; they are told by when, because nobody needs to know more of them here. */
-export const rotate = (mark: Mark, { secret, at }: { secret: string; at: string }, state: Webhook): readonly WebhookEvent[] => {
+/**
+ * Each old secret ends after the one before it; they are told by when, because nobody needs to know more of
+ * them here.
+ */
+export const rotate = (
+  mark: Mark,
+  { secret, at }: { secret: string; at: string },
+  state: Webhook,
+): readonly WebhookEvent[] => {
   const known = state.secret.at(-1);
   if (known === secret) return [];
   if (known === null) throw new Rejection('user_deleted');

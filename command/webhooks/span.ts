@@ -8,7 +8,10 @@ import type { Replay } from './missed.ts';
 type Log = Pick<EventLog, 'identity' | 'lost'>;
 
 /** What a replay is to cover, in terms of the log: positions, or a time in UTC. */
-export const spanOf = (log: Log, { from, to }: Pick<ReplayWebhook, 'from' | 'to'>): Pick<Replay, 'from' | 'to'> => ({
+export const spanOf = (
+  log: Log,
+  { from, to }: Pick<ReplayWebhook, 'from' | 'to'>,
+): Pick<Replay, 'from' | 'to'> => ({
   from: from?.includes(':') ? new Date(from).toISOString() : positionOf(log, '/from', from),
   to: positionOf(log, '/to', to),
 });
@@ -18,7 +21,12 @@ const positionOf = (log: Log, pointer: string, cursor: string | undefined): Posi
     return cursor === undefined ? undefined : parseOwnCursor(log, cursor);
   } catch (error) {
     if (!(error instanceof UnknownCursor)) throw error;
-    if (error.code === 'cursor_of_lost_history') throw new Rejection(error.code, { pointer }, { cause: error });
-    throw new Rejection('invalid_command', { errors: [{ pointer, detail: 'Must be a cursor of this log.' }] }, { cause: error });
+    if (error.code === 'cursor_of_lost_history')
+      throw new Rejection(error.code, { pointer }, { cause: error });
+    throw new Rejection(
+      'invalid_command',
+      { errors: [{ pointer, detail: 'Must be a cursor of this log.' }] },
+      { cause: error },
+    );
   }
 };

@@ -36,7 +36,8 @@ test('the stream', () => expect(webhookStream(webhookId)).toBe('webhook-6'));
 describe('registering', () => {
   test('an address', () => given(webhook, []).when(register).yields([registered]));
   test('under the id of a webhook', () => given(webhook, [registered]).when(register).refuses('id_taken'));
-  test('under the id of a deleted one', () => given(webhook, [registered, deleted]).when(register).refuses('id_taken'));
+  test('under the id of a deleted one', () =>
+    given(webhook, [registered, deleted]).when(register).refuses('id_taken'));
   test('with a hidden value, which stands for none', () =>
     given(webhook, [])
       .when({ ...register, headers: { 'X-Team': HIDDEN_VALUE } })
@@ -73,7 +74,8 @@ describe('editing', () => {
       .when(edit({ headers: Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`X-${n}`, 'x'])) }))
       .refuses('invalid_command'));
   test('what is not there', () => given(webhook, []).when(edit({})).refuses('webhook_not_found'));
-  test('what was deleted', () => given(webhook, [registered, deleted]).when(edit({})).refuses('webhook_deleted'));
+  test('what was deleted', () =>
+    given(webhook, [registered, deleted]).when(edit({})).refuses('webhook_deleted'));
   test('what was an erased person’s', () =>
     given(webhook, [erased])
       .when(edit({ ordered: true }))
@@ -82,7 +84,9 @@ describe('editing', () => {
 
 describe('going over to another origin', () => {
   const url = 'https://other.example/hooks';
-  const refused = { errors: [{ pointer: '/headers/X-Team', detail: expect.stringContaining('another origin') }] };
+  const refused = {
+    errors: [{ pointer: '/headers/X-Team', detail: expect.stringContaining('another origin') }],
+  };
   const refusal = (command: WebhookCommand) => {
     try {
       return webhook.decide(command, webhook.evolve(webhook.initial, registered));
@@ -117,16 +121,27 @@ describe('going over to another origin', () => {
 
 describe('what it is told', () => {
   const other = ['read:comments', 'manage:webhooks'] as const;
-  test.each([{ url: 'https://example.com/2' }, { eventTypes: ['comment.*'] }, { filter: { articleId: 8 } }, { payload: 'full' }])(
-    'is what those may read from then on who change %j',
-    (changes) =>
-      given(webhook, [registered])
-        .when(edit({ ...changes, scopes: other }))
-        .yields([changed({ ...changes, scopes: other })]),
+  test.each([
+    { url: 'https://example.com/2' },
+    { eventTypes: ['comment.*'] },
+    { filter: { articleId: 8 } },
+    { payload: 'full' },
+  ])('is what those may read from then on who change %j', (changes) =>
+    given(webhook, [registered])
+      .when(edit({ ...changes, scopes: other }))
+      .yields([changed({ ...changes, scopes: other })]),
   );
   test('stays where only the way it is sent is changed', () =>
     given(webhook, [registered])
-      .when(edit({ ordered: true, description: 'Mine', headers: { 'X-More': 'yes' }, limits: { concurrency: 1 }, scopes: other }))
+      .when(
+        edit({
+          ordered: true,
+          description: 'Mine',
+          headers: { 'X-More': 'yes' },
+          limits: { concurrency: 1 },
+          scopes: other,
+        }),
+      )
       .yields([
         changed({
           ...{ ordered: true, description: 'Mine', headers: { 'X-Team': 'blue', 'X-More': 'yes' } },
@@ -143,7 +158,11 @@ describe('what it is told', () => {
       .when({ ...enable, scopes: other } as WebhookCommand)
       .yields([{ ...enabled, data: { ...mark, scopes: other } } as WebhookEvent]);
     given(webhook, disabledWebhook).when(enable).yields([enabled]);
-    given(webhook, [...disabledWebhook, { ...enabled, data: { ...mark, scopes: other } } as WebhookEvent, disabled('owner', null)])
+    given(webhook, [
+      ...disabledWebhook,
+      { ...enabled, data: { ...mark, scopes: other } } as WebhookEvent,
+      disabled('owner', null),
+    ])
       .when(enable)
       .yields([{ ...enabled, data: { ...mark, scopes: other } } as WebhookEvent]);
   });

@@ -24,7 +24,12 @@ import { rotate } from './secrets.ts';
 export const webhookStream = (id: WebhookId): StreamName => streamName('webhook', id);
 
 export type WebhookCommand =
-  | (RegisterWebhook & { readonly webhookId: WebhookId; readonly ownerId: UserId; readonly secret: string; readonly scopes: Scopes })
+  | (RegisterWebhook & {
+      readonly webhookId: WebhookId;
+      readonly ownerId: UserId;
+      readonly secret: string;
+      readonly scopes: Scopes;
+    })
   | (ReplaceWebhook & Deciding)
   | (EditWebhook & Deciding)
   | (RotateWebhookSecret & { readonly secret: string; readonly at: string })
@@ -61,7 +66,9 @@ export const webhook: Decider<AggregateState, WebhookCommand, WebhookEvent> = {
       case 'RotateWebhookSecret':
         return rotate(mark, command, present);
       case 'EnableWebhook':
-        return present.enabled ? [] : [{ type: 'webhook.enabled', data: { ...mark, scopes: command.scopes ?? present.scopes } }];
+        return present.enabled
+          ? []
+          : [{ type: 'webhook.enabled', data: { ...mark, scopes: command.scopes ?? present.scopes } }];
       case 'DisableWebhook':
         return disable(mark, command, present);
       case 'DeleteWebhook':
@@ -83,7 +90,10 @@ const demandPresent = (state: AggregateState): Webhook => {
   return present;
 };
 
-const register = (command: Extract<WebhookCommand, { type: 'RegisterWebhook' }>, state: AggregateState): readonly WebhookEvent[] => {
+const register = (
+  command: Extract<WebhookCommand, { type: 'RegisterWebhook' }>,
+  state: AggregateState,
+): readonly WebhookEvent[] => {
   if (state.status !== 'absent') throw new Rejection('id_taken');
   const { type: _, ...data } = command;
   return [{ type: 'webhook.registered', data: { ...data, headers: withValues({}, data.headers) } }];
@@ -101,13 +111,30 @@ const request = (mark: Mark, command: Requested, state: Webhook): readonly Webho
     case 'TestWebhook':
       return [{ type: 'webhook.test_requested', data: { ...mark, testId: requestId } }];
     case 'ReplayWebhook':
-      return [{ type: 'webhook.replay_requested', data: { ...mark, replayId: requestId, ...replay(command, state.missed) } }];
+      return [
+        {
+          type: 'webhook.replay_requested',
+          data: { ...mark, replayId: requestId, ...replay(command, state.missed) },
+        },
+      ];
     case 'RedeliverDelivery':
-      return [{ type: 'webhook.redelivery_requested', data: { ...mark, redeliveryId: requestId, deliveryId: command.deliveryId } }];
+      return [
+        {
+          type: 'webhook.redelivery_requested',
+          data: { ...mark, redeliveryId: requestId, deliveryId: command.deliveryId },
+        },
+      ];
     case 'RedriveWebhook':
-      return [{ type: 'webhook.redrive_requested', data: { ...mark, redriveId: requestId, ...redriven(command) } }];
+      return [
+        { type: 'webhook.redrive_requested', data: { ...mark, redriveId: requestId, ...redriven(command) } },
+      ];
   }
 };
 
-const redriven = ({ since, until, retrying = false }: RedriveWebhook) => ({ since: inUtc(since), until: inUtc(until), retrying });
-const inUtc = (time: string | undefined): string | null => (time === undefined ? null : new Date(time).toISOString());
+const redriven = ({ since, until, retrying = false }: RedriveWebhook) => ({
+  since: inUtc(since),
+  until: inUtc(until),
+  retrying,
+});
+const inUtc = (time: string | undefined): string | null =>
+  time === undefined ? null : new Date(time).toISOString();

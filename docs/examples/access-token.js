@@ -1,4 +1,7 @@
-/** An access token for a program (OAuth 2.1, client credentials). It lasts five minutes, so that each connection asks for one of its own. */
+/**
+ * An access token for a program (OAuth 2.1, client credentials). It lasts five minutes, so that each
+ * connection asks for one of its own.
+ */
 export const accessToken = async () => {
   const response = await fetch(`${ANNALS_URL}/token`, {
     method: 'POST',

@@ -20,13 +20,18 @@ const sse = createClient({
 
 /** Queries and mutations may go this way as well; `ApolloLink.split` sends them by an `HttpLink` instead. */
 const link = new ApolloLink(
-  ({ query, variables }) => new Observable((observer) => sse.subscribe({ query: print(query), variables }, observer)),
+  ({ query, variables }) =>
+    new Observable((observer) => sse.subscribe({ query: print(query), variables }, observer)),
 );
 
 const client = new ApolloClient({ link, cache: new InMemoryCache() });
 
-/** Where the log is now. Whoever follows without a cursor, and is cut off before anything has come, would begin at a later place. */
-const cursorNow = async () => (await client.query({ query: gql`{ cursor }`, fetchPolicy: 'no-cache' })).data.cursor;
+/**
+ * Where the log is now. Whoever follows without a cursor, and is cut off before anything has come, would
+ * begin at a later place.
+ */
+const cursorNow = async () =>
+  (await client.query({ query: gql`{ cursor }`, fetchPolicy: 'no-cache' })).data.cursor;
 
 let after = process.argv[2] ?? (await cursorNow());
 console.error('from', after);

@@ -1,7 +1,7 @@
 /**
- * Follows what is published by the browser's own `EventSource`. That cannot send a token, so the stream is opened without one, by
- * a name that only this page knows, and what to send on it is asked for by `fetch`, which can (GraphQL over SSE, single
- * connection mode).
+ * Follows what is published by the browser's own `EventSource`. That cannot send a token, so the stream is
+ * opened without one, by a name that only this page knows, and what to send on it is asked for by `fetch`,
+ * which can (GraphQL over SSE, single connection mode).
  *
  *     const { close } = followPublished({ url: 'https://annals.example', token: getToken, onChange: ({ cursor, article }) => … });
  *
@@ -30,7 +30,8 @@ export const followPublished = ({ url, token, after, onChange, onProblem = conso
       source.onopen = () => subscribe(name);
       source.onerror = ({ target }) => target.readyState === EventSource.CLOSED && connectAgain();
       source.addEventListener('next', ({ data }) => handle(JSON.parse(data)));
-      // Such as when the token has expired. Where asking again does not help either, that is not found out in a loop.
+      // Such as when the token has expired. Where asking again does not help either, that is not found out in
+      // a loop.
       source.addEventListener('complete', () => setTimeout(() => subscribe(name), AGAIN_MS));
     } catch (error) {
       onProblem(error);
@@ -41,7 +42,11 @@ export const followPublished = ({ url, token, after, onChange, onProblem = conso
   const subscribe = async (name) => {
     if (isClosed) return;
     attempt += 1;
-    const body = { query: PUBLISHED, variables: { after: last }, extensions: { operationId: String(attempt) } };
+    const body = {
+      query: PUBLISHED,
+      variables: { after: last },
+      extensions: { operationId: String(attempt) },
+    };
     try {
       const answer = await fetch(`${url}/graphql`, {
         method: 'POST',
@@ -75,7 +80,10 @@ export const followPublished = ({ url, token, after, onChange, onProblem = conso
   };
 };
 
-/** Where the log is now. Whoever follows without a cursor, and is cut off before anything has come, would begin at a later place. */
+/**
+ * Where the log is now. Whoever follows without a cursor, and is cut off before anything has come, would
+ * begin at a later place.
+ */
 const cursorNow = async (url) => {
   const answer = await fetch(`${url}/graphql?query={cursor}`, { cache: 'no-store' });
   if (!answer.ok) throw new Error(`no cursor: ${answer.status} ${await answer.text()}`);

@@ -11,7 +11,11 @@ export async function* followEvents({ url, token, types, after = '', signal }) {
   const state = { last: after, retryMs: 1_000 };
   while (!signal?.aborted) {
     try {
-      for await (const { event, data } of messages(address, { authorization: `Bearer ${await token()}` }, { state, signal })) {
+      for await (const { event, data } of messages(
+        address,
+        { authorization: `Bearer ${await token()}` },
+        { state, signal },
+      )) {
         if (event === 'problem') console.warn('told:', data);
         else yield JSON.parse(data);
       }
@@ -60,7 +64,10 @@ async function* messages(address, headers, { state, signal }) {
   }
 }
 
-/** Ours have one line of data. A colon alone, which says that the stream lives, is a field that nobody looks at. */
+/**
+ * Ours have one line of data. A colon alone, which says that the stream lives, is a field that nobody looks
+ * at.
+ */
 const fieldsOf = (text) =>
   Object.fromEntries(
     text.split('\n').map((line) => {

@@ -1,4 +1,6 @@
-/** Follows what is published by the client of graphql-sse. The argument, if any, is the cursor to go on after. */
+/**
+ * Follows what is published by the client of graphql-sse. The argument, if any, is the cursor to go on after.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from 'graphql-sse';
 import { ANNALS_URL, accessToken } from './access-token.js';
@@ -16,7 +18,10 @@ const client = createClient({
   retryAttempts: 0,
 });
 
-/** Where the log is now. Whoever follows without a cursor, and is cut off before anything has come, would begin at a later place. */
+/**
+ * Where the log is now. Whoever follows without a cursor, and is cut off before anything has come, would
+ * begin at a later place.
+ */
 const cursorNow = async () => {
   for await (const { data, errors } of client.iterate({ query: '{ cursor }' })) {
     if (errors) throw new Error(JSON.stringify(errors));

@@ -1,22 +1,32 @@
 /**
- * A job on a server: comments on each article that is published. It may be killed at any time, and each article has one comment all the same. The argument
- * is a file for how far it has come.
+ * A job on a server: comments on each article that is published. It may be killed at any time, and each
+ * article has one comment all the same. The argument is a file for how far it has come.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { createClient } from 'annals/client';
 import { clientCredentials } from 'annals/client/sign-in';
 
-const { ANNALS_URL: url = 'http://localhost:4000', CLIENT_ID: clientId = '', CLIENT_SECRET: clientSecret = '' } = process.env;
+const {
+  ANNALS_URL: url = 'http://localhost:4000',
+  CLIENT_ID: clientId = '',
+  CLIENT_SECRET: clientSecret = '',
+} = process.env;
 const [, , file = 'greet.cursor'] = process.argv;
 const client = createClient({ url, token: clientCredentials({ url, clientId, clientSecret }) });
 
-/** Replaced as a whole, so that it is never half written. Where the job has a database, keep the cursor there, in the transaction of what it does. */
+/**
+ * Replaced as a whole, so that it is never half written. Where the job has a database, keep the cursor there,
+ * in the transaction of what it does.
+ */
 const save = async (cursor) => {
   await writeFile(`${file}.new`, cursor);
   await rename(`${file}.new`, file);
 };
 
-/** The first run begins now, and says so at once: what is published before the first event was dealt with is not missed. */
+/**
+ * The first run begins now, and says so at once: what is published before the first event was dealt with is
+ * not missed.
+ */
 const begin = async () => {
   const answer = await client.request('POST', '/graphql', { query: '{ cursor }' });
   const { cursor } = (await answer.json()).data;
@@ -30,8 +40,11 @@ const GONE = ['article_not_found', 'article_deleted', 'article_not_published'];
 const greet = async ({ id, data }) => {
   const text = 'Congratulations on your article.';
   try {
-    // An event comes again if the job was killed before it saved the cursor. By this key the comment is written once.
-    return await client.articles.of(data.articleId).comments.create({ text }, { idempotencyKey: `greet-${id}` });
+    // An event comes again if the job was killed before it saved the cursor. By this key the comment is
+    // written once.
+    return await client.articles
+      .of(data.articleId)
+      .comments.create({ text }, { idempotencyKey: `greet-${id}` });
   } catch (error) {
     // Deleted or unpublished since. Anything else ends the job, which its supervisor starts again.
     if (client.isProblem(error, ...GONE)) return undefined;
@@ -43,7 +56,10 @@ const greet = async ({ id, data }) => {
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopping.abort());
 
-/** Only a missing file means a first run. To begin at the cursor of now because the file cannot be read would skip events. */
+/**
+ * Only a missing file means a first run. To begin at the cursor of now because the file cannot be read would
+ * skip events.
+ */
 const saved = async () => {
   try {
     const cursor = await readFile(file, 'utf8');
@@ -58,7 +74,10 @@ const saved = async () => {
 const after = (await saved()) ?? (await begin());
 console.error('following after', after);
 try {
-  for await (const event of client.follow({ types: ['article.published'], after }, { signal: stopping.signal })) {
+  for await (const event of client.follow(
+    { types: ['article.published'], after },
+    { signal: stopping.signal },
+  )) {
     const comment = await greet(event);
     console.log(event.cursor, event.subject, comment?.id ?? 'is gone');
     await save(event.cursor);

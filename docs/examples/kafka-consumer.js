@@ -27,7 +27,8 @@ await consumer.run({
   eachMessage: async ({ message }) => {
     const change = JSON.parse(message.value);
     if (change.position <= last) return;
-    // What you do with it comes here; keep the position together with that, in one transaction where there is one.
+    // What you do with it comes here; keep the position together with that, in one transaction where there is
+    // one.
     console.log(String(message.headers.cursor), change.type, change.stream);
     last = change.position;
     await writeFile(file, String(last));

@@ -1,6 +1,6 @@
 /**
- * Receives webhooks with Express. WEBHOOK_SECRET is what the registration has answered; while it is being rotated, both, with a space
- * between them.
+ * Receives webhooks with Express. WEBHOOK_SECRET is what the registration has answered; while it is being
+ * rotated, both, with a space between them.
  */
 import { verifyWebhook, WebhookRefused } from 'annals/client';
 import express from 'express';
@@ -8,10 +8,15 @@ import express from 'express';
 const { WEBHOOK_SECRET = '', PORT = '8080' } = process.env;
 const secrets = WEBHOOK_SECRET.split(' ').filter((secret) => secret !== '');
 
-/** What is done already. Yours is a table with a unique id, written in one transaction with whatever you do about an event. */
+/**
+ * What is done already. Yours is a table with a unique id, written in one transaction with whatever you do
+ * about an event.
+ */
 const seen = new Set();
 
-/** What you do about an event. The answer waits for it: leave what takes long to whatever works off the table. */
+/**
+ * What you do about an event. The answer waits for it: leave what takes long to whatever works off the table.
+ */
 const handle = async (event) => {
   console.log(event.id, event.type, event.subject);
 };
@@ -29,7 +34,9 @@ const app = express();
 app.post('/hooks', express.raw({ type: () => true, limit: '1mb' }), async (request, response) => {
   try {
     // Express gives an empty object for an empty body.
-    await receive(await verifyWebhook(request.headers, Buffer.isBuffer(request.body) ? request.body : '', secrets));
+    await receive(
+      await verifyWebhook(request.headers, Buffer.isBuffer(request.body) ? request.body : '', secrets),
+    );
     response.sendStatus(204);
   } catch (error) {
     // Express answers everything else with 500, and Annals retries.

@@ -1,13 +1,19 @@
 /**
- * Receives webhooks as a route handler: `app/hooks/route.js` of Next.js, and whatever else calls a function with a `Request` for a `Response`. WEBHOOK_SECRET
- * is what the registration has answered; while it is being rotated, both, with a space between them.
+ * Receives webhooks as a route handler: `app/hooks/route.js` of Next.js, and whatever else calls a function
+ * with a `Request` for a `Response`. WEBHOOK_SECRET is what the registration has answered; while it is being
+ * rotated, both, with a space between them.
  */
 import { verifyWebhook, WebhookRefused } from 'annals/client';
 
-/** What is done already. Yours is a table with a unique id, written in one transaction with whatever you do about an event. */
+/**
+ * What is done already. Yours is a table with a unique id, written in one transaction with whatever you do
+ * about an event.
+ */
 const seen = new Set();
 
-/** What you do about an event. The answer waits for it: leave what takes long to whatever works off the table. */
+/**
+ * What you do about an event. The answer waits for it: leave what takes long to whatever works off the table.
+ */
 const handle = async (event) => {
   console.log(event.id, event.type, event.subject);
 };

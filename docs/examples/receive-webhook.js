@@ -1,6 +1,6 @@
 /**
- * Receives webhooks with nothing but Node. WEBHOOK_SECRET is what the registration has answered; while it is being rotated, both, with a
- * space between them.
+ * Receives webhooks with nothing but Node. WEBHOOK_SECRET is what the registration has answered; while it is
+ * being rotated, both, with a space between them.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -12,10 +12,14 @@ const port = Number(process.env.PORT ?? 8080);
 const AGE_MAX_SECONDS = 300;
 const BODY_BYTES_MAX = 1_000_000;
 
-/** Whether Annals has just sent this. `body` is the bytes as they came: parsed and written again, they would be others. */
+/**
+ * Whether Annals has just sent this. `body` is the bytes as they came: parsed and written again, they would
+ * be others.
+ */
 const isGenuine = (headers, body) => {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures = '' } = headers;
-  if (!/^\d+$/.test(timestamp) || Math.abs(Date.now() / 1_000 - Number(timestamp)) > AGE_MAX_SECONDS) return false;
+  if (!/^\d+$/.test(timestamp) || Math.abs(Date.now() / 1_000 - Number(timestamp)) > AGE_MAX_SECONDS)
+    return false;
   const expected = secrets.map((secret) =>
     createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'))
       .update(`${id}.${timestamp}.`)
@@ -25,14 +29,23 @@ const isGenuine = (headers, body) => {
   // Any one of the signatures by any one of our secrets is enough.
   return signatures.split(' ').some((signature) => {
     const given = Buffer.from(signature.replace(/^v1,/, ''), 'base64');
-    return signature.startsWith('v1,') && expected.some((each) => each.length === given.length && timingSafeEqual(each, given));
+    return (
+      signature.startsWith('v1,') &&
+      expected.some((each) => each.length === given.length && timingSafeEqual(each, given))
+    );
   });
 };
 
-/** What is done already. Yours is a table with a unique id, written in one transaction with whatever you do about an event. */
+/**
+ * What is done already. Yours is a table with a unique id, written in one transaction with whatever you do
+ * about an event.
+ */
 const seen = new Set();
 
-/** What you do about an event. The answer waits for it, at most 15 seconds: leave what takes long to whatever works off the table. */
+/**
+ * What you do about an event. The answer waits for it, at most 15 seconds: leave what takes long to whatever
+ * works off the table.
+ */
 const handle = async (event) => {
   console.log(event.id, event.type, event.subject);
 };

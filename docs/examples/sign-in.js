@@ -1,6 +1,6 @@
 /**
- * Lets somebody sign in at Annals, and reads in their name: the authorization code flow with PKCE (OAuth 2.1), with nothing but Node. CLIENT_ID is
- * a client with this REDIRECT_URI, without a secret.
+ * Lets somebody sign in at Annals, and reads in their name: the authorization code flow with PKCE (OAuth
+ * 2.1), with nothing but Node. CLIENT_ID is a client with this REDIRECT_URI, without a secret.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,7 +14,10 @@ const random = () => randomBytes(32).toString('base64url');
 /** Any OpenID Connect server tells its addresses here. */
 const server = await (await fetch(`${annals}/.well-known/openid-configuration`)).json();
 
-/** Whoever steals the code cannot use it without the verifier, which stays here; the state says that the answer is to our question. */
+/**
+ * Whoever steals the code cannot use it without the verifier, which stays here; the state says that the
+ * answer is to our question.
+ */
 const verifier = random();
 const state = random();
 const challenge = createHash('sha256').update(verifier).digest('base64url');
@@ -38,7 +41,9 @@ const waitForBrowser = async () => {
     const [request, response] = await once(listener, 'request');
     const asked = URL.parse(request.url, redirect);
     const isIt = asked?.pathname === redirect.pathname;
-    response.writeHead(isIt ? 200 : 404, { 'content-type': 'text/plain' }).end(isIt ? 'Thank you. Go back to the terminal.' : '');
+    response
+      .writeHead(isIt ? 200 : 404, { 'content-type': 'text/plain' })
+      .end(isIt ? 'Thank you. Go back to the terminal.' : '');
     if (!isIt) continue;
     listener.close();
     return asked.searchParams;
@@ -60,5 +65,7 @@ const answer = await fetch(server.token_endpoint, {
 });
 const tokens = await answer.json();
 if (!answer.ok) throw new Error(`no token: ${tokens.error_description ?? tokens.error}`);
-const me = await (await fetch(`${annals}/me`, { headers: { authorization: `Bearer ${tokens.access_token}` } })).json();
+const me = await (
+  await fetch(`${annals}/me`, { headers: { authorization: `Bearer ${tokens.access_token}` } })
+).json();
 console.log(`Signed in: ${me.name} <${me.email}>, ${me.role}`);

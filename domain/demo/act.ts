@@ -4,7 +4,13 @@ import type { Random } from '#kernel/demo/random.ts';
 import { REMARKS, SEQUELS } from './remarks.ts';
 
 const Articles = z.array(
-  z.object({ id: z.number(), title: z.string(), body: z.string(), tags: z.array(z.string()), author: z.object({ id: z.number() }) }),
+  z.object({
+    id: z.number(),
+    title: z.string(),
+    body: z.string(),
+    tags: z.array(z.string()),
+    author: z.object({ id: z.number() }),
+  }),
 );
 type Article = z.infer<typeof Articles>[number];
 
@@ -22,7 +28,11 @@ export const act = async ({ send, read, random, people }: Acting): Promise<void>
   const dice = random.below(10);
   if (dice < 5) {
     const text = random.pick(REMARKS).text;
-    await send(random.pick(people).place, { type: 'AddComment', articleId, text }, { client: 'reading-list' });
+    await send(
+      random.pick(people).place,
+      { type: 'AddComment', articleId, text },
+      { client: 'reading-list' },
+    );
   } else if (dice < 8) await send(author, { type: 'EditArticle', articleId, ...touched(article) });
   else await send(author, { type: 'DraftArticle', ...followUpOf(article, random) });
 };
@@ -37,5 +47,11 @@ const touched = ({ body }: Article): object => ({
 const followUpOf = ({ title, tags }: Article, random: Random): object => {
   const sequel = random.pick(SEQUELS);
   const about = title.replace(/^[^“]*“(.+)”.*$/, '$1');
-  return { title: sequel.title(about), body: sequel.opening, tags: tags.slice(0, 2), cover: null, publish: true };
+  return {
+    title: sequel.title(about),
+    body: sequel.opening,
+    tags: tags.slice(0, 2),
+    cover: null,
+    publish: true,
+  };
 };

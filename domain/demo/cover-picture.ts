@@ -37,7 +37,11 @@ const PALETTES: readonly (readonly [sky: Colour, ground: Colour, sun: Colour])[]
 /** A cover as a printer with three inks would make it: a sky, a sun, and hills in front of it. */
 export const coverPicture = (random: Random): Buffer => {
   const [sky, ground, sun] = random.pick(PALETTES);
-  const centre = { x: 100 + random.below(WIDTH - 200), y: 70 + random.below(120), radius: 36 + random.below(50) };
+  const centre = {
+    x: 100 + random.below(WIDTH - 200),
+    y: 70 + random.below(120),
+    radius: 36 + random.below(50),
+  };
   const hills = Array.from({ length: 3 }, (_, index) => ({
     base: 190 + index * 55 + random.below(20),
     height: 18 + random.below(34),
@@ -46,7 +50,9 @@ export const coverPicture = (random: Random): Buffer => {
     shade: 0.55 - index * 0.25,
   }));
   const colourAt = (x: number, y: number): Colour => {
-    const hill = hills.findLast(({ base, height, length, shift }) => y > base - height * Math.sin(((x + shift) / length) * Math.PI));
+    const hill = hills.findLast(
+      ({ base, height, length, shift }) => y > base - height * Math.sin(((x + shift) / length) * Math.PI),
+    );
     if (hill !== undefined) return mix(ground, sky, Math.max(0, hill.shade));
     return Math.hypot(x - centre.x, y - centre.y) < centre.radius ? sun : mix(sky, sun, (0.25 * y) / HEIGHT);
   };
@@ -73,7 +79,12 @@ const pngOf = (colourAt: (x: number, y: number) => Colour): Buffer => {
   for (let y = 0; y < HEIGHT; y += 1) {
     for (let x = 0; x < WIDTH; x += 1) rows.set(colourAt(x, y), y * rowBytes + 1 + 3 * x);
   }
-  return Buffer.concat([SIGNATURE, chunk('IHDR', header), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    SIGNATURE,
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
 };
 
 const chunk = (type: string, content: Buffer): Buffer => {

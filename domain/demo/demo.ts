@@ -13,11 +13,18 @@ export const demo: Demo = (seed, count) => {
   return {
     days: DAYS,
     people,
-    scenes: [...scenesOfArticles(articles, seed), ...scenes, ...scenesOfPeople(people[FIRST_READER]?.name ?? '')],
+    scenes: [
+      ...scenesOfArticles(articles, seed),
+      ...scenes,
+      ...scenesOfPeople(people[FIRST_READER]?.name ?? ''),
+    ],
     webhooks: WEBHOOKS,
     clients: CLIENTS,
     summary: summaryOf(articles),
-    lookAt: () => ({ path: `/console/items/articles/${articleId()}`, says: 'somebody changed the facts of this article at night' }),
+    lookAt: () => ({
+      path: `/console/items/articles/${articleId()}`,
+      says: 'somebody changed the facts of this article at night',
+    }),
     act,
   };
 };
@@ -26,16 +33,22 @@ export const demo: Demo = (seed, count) => {
 const scenesOfPeople = (marries: string): readonly Scene[] => [
   {
     at: timeOf(15, '10:20'),
-    play: async ({ send, idOf }) => void (await send(EDITOR, { type: 'UpdateUser', userId: idOf(FIRST_READER + 1), role: 'author' })),
+    play: async ({ send, idOf }) =>
+      void (await send(EDITOR, { type: 'UpdateUser', userId: idOf(FIRST_READER + 1), role: 'author' })),
   },
   {
     at: timeOf(19, '20:05'),
     play: async ({ send, idOf }) =>
-      void (await send(FIRST_READER, { type: 'UpdateUser', userId: idOf(FIRST_READER), name: `${marries} Lindqvist` })),
+      void (await send(FIRST_READER, {
+        type: 'UpdateUser',
+        userId: idOf(FIRST_READER),
+        name: `${marries} Lindqvist`,
+      })),
   },
   {
     at: 'today',
-    play: async ({ send, idOf }) => void (await send(FIRST_READER + 2, { type: 'DeleteUser', userId: idOf(FIRST_READER + 2) })),
+    play: async ({ send, idOf }) =>
+      void (await send(FIRST_READER + 2, { type: 'DeleteUser', userId: idOf(FIRST_READER + 2) })),
   },
 ];
 

@@ -30,13 +30,15 @@ const TRUE_FACTS = bodyOf({
 });
 const FALSE_FACTS = bodyOf({
   paid: '21.9 million',
-  waiting: 'The greatest single cost is steel. For a few days the cranes stood still, because of the weather.',
+  waiting:
+    'The greatest single cost is steel. For a few days the cranes stood still, because of the weather.',
 });
 const CONTENT = { title: TITLE, body: TRUE_FACTS, tags: ['cities', 'accounts'] };
 
 /**
- * A writer is an administrator for the holidays, and changes the facts of somebody else's article at night. A reader notices; the history shows
- * who it was and what it was before, the writer restores it, and the right is taken back.
+ * A writer is an administrator for the holidays, and changes the facts of somebody else's article at night. A
+ * reader notices; the history shows who it was and what it was before, the writer restores it, and the right
+ * is taken back.
  */
 export const incident = (): { readonly scenes: readonly Scene[]; articleId(): number } => {
   let articleId = 0;
@@ -62,17 +64,36 @@ export const incident = (): { readonly scenes: readonly Scene[]; articleId(): nu
       },
     },
     { at: timeOf(17, '10:42'), play: edit(WRITER, { title: TITLE, tags: CONTENT.tags }) },
-    { at: timeOf(17, '11:30'), play: async ({ send }) => void (await send(WRITER, { type: 'PublishArticle', articleId })) },
-    { at: timeOf(17, '12:04'), play: comment(FIRST_READER + 4, 'I walked past those cranes every morning, and wondered.', reading) },
-    { at: timeOf(18, '19:26'), play: comment(FIRST_READER + 5, 'Page 88 is worth the walk to the library.', reading) },
+    {
+      at: timeOf(17, '11:30'),
+      play: async ({ send }) => void (await send(WRITER, { type: 'PublishArticle', articleId })),
+    },
+    {
+      at: timeOf(17, '12:04'),
+      play: comment(FIRST_READER + 4, 'I walked past those cranes every morning, and wondered.', reading),
+    },
+    {
+      at: timeOf(18, '19:26'),
+      play: comment(FIRST_READER + 5, 'Page 88 is worth the walk to the library.', reading),
+    },
     { at: timeOf(20, '16:55'), play: roleOfSubstitute('admin') },
     { at: timeOf(22, '23:41'), play: edit(SUBSTITUTE, { body: FALSE_FACTS }) },
-    { at: timeOf(23, '07:52'), play: comment(FIRST_READER + 3, 'Yesterday it said 31.9 million and 163 days here. Which is it?', reading) },
+    {
+      at: timeOf(23, '07:52'),
+      play: comment(
+        FIRST_READER + 3,
+        'Yesterday it said 31.9 million and 163 days here. Which is it?',
+        reading,
+      ),
+    },
     { at: timeOf(23, '08:20'), play: edit(WRITER, { body: TRUE_FACTS }) },
     { at: timeOf(23, '08:31'), play: roleOfSubstitute('author') },
     {
       at: timeOf(23, '08:47'),
-      play: comment(WRITER, 'It is 31.9 million and 163 days, as the accounts say. Somebody changed it overnight; it is restored.'),
+      play: comment(
+        WRITER,
+        'It is 31.9 million and 163 days, as the accounts say. Somebody changed it overnight; it is restored.',
+      ),
     },
   ];
   return { scenes, articleId: () => articleId };

@@ -10,7 +10,9 @@ const Command = commandsOf(publishing);
 
 test('the same seed plans the same, and another seed plans other people', () => {
   expect(planDemo(7, 60)).toEqual(planDemo(7, 60));
-  const [one, other] = [planDemo(1, 1), planDemo(2, 1)].map(({ people }) => new Set(people.map(({ email }) => email)));
+  const [one, other] = [planDemo(1, 1), planDemo(2, 1)].map(
+    ({ people }) => new Set(people.map(({ email }) => email)),
+  );
   expect(one?.isDisjointFrom(other ?? new Set())).toBe(true);
 });
 
@@ -26,7 +28,9 @@ test('all that is planned can be written', () => {
 test.each([40, 500])('among %i articles no title comes twice, and there is one of every fate', (count) => {
   const { articles } = planDemo(1, count);
   expect(new Set(articles.map(({ title }) => title)).size).toBe(count);
-  expect(new Set(articles.map(({ fate }) => fate))).toEqual(new Set(['draft', 'published', 'unpublished', 'deleted']));
+  expect(new Set(articles.map(({ fate }) => fate))).toEqual(
+    new Set(['draft', 'published', 'unpublished', 'deleted']),
+  );
 });
 
 test('a cover is a PNG, the same for the same seed, and small', () => {

@@ -23,7 +23,11 @@ export type PlannedArticle = {
   /** What its cover is drawn by. */
   readonly coverSeed?: number;
   /** In their order. */
-  readonly edits: readonly { readonly title?: string; readonly body?: string; readonly tags?: readonly string[] }[];
+  readonly edits: readonly {
+    readonly title?: string;
+    readonly body?: string;
+    readonly tags?: readonly string[];
+  }[];
   readonly comments: readonly PlannedComment[];
   readonly fate: 'draft' | 'published' | 'unpublished' | 'deleted';
 };
@@ -50,13 +54,20 @@ const MORNING = 480;
 /** The editor begins, the writers follow within the hour, and readers within the first two days. */
 const planPeople = (random: Random, seed: number): readonly [DemoPerson, ...DemoPerson[]] => {
   const mailOf = ({ mailbox }: Name): string => `${mailbox}${seed === 1 ? '' : `.${seed}`}@example.com`;
-  const person = (each: Name, role: string, joins: number): DemoPerson => ({ name: each.name, email: mailOf(each), role, joins });
+  const person = (each: Name, role: string, joins: number): DemoPerson => ({
+    name: each.name,
+    email: mailOf(each),
+    role,
+    joins,
+  });
   const writers = [...WRITERS_OF_INCIDENT, ...random.shuffled(WRITERS)].slice(0, WRITERS_COUNT);
   const readers = random.shuffled(READERS).slice(0, READERS_COUNT);
   return [
     person(random.pick(EDITORS), 'admin', MORNING),
     ...writers.map((each, index) => person(each, 'author', MORNING + 7 * (index + 1))),
-    ...readers.map((each, index) => person(each, 'reader', MORNING + 60 + index * Math.floor(DAY / READERS_COUNT))),
+    ...readers.map((each, index) =>
+      person(each, 'reader', MORNING + 60 + index * Math.floor(DAY / READERS_COUNT)),
+    ),
   ];
 };
 
@@ -66,7 +77,8 @@ export const FIRST_WRITER = 1;
 export const FIRST_READER = FIRST_WRITER + WRITERS_COUNT;
 
 const readerFrom = (random: Random): number => FIRST_READER + random.below(READERS_COUNT);
-const anybodyFrom = (random: Random): number => (random.chance(0.8) ? readerFrom(random) : FIRST_WRITER + random.below(WRITERS_COUNT));
+const anybodyFrom = (random: Random): number =>
+  random.chance(0.8) ? readerFrom(random) : FIRST_WRITER + random.below(WRITERS_COUNT);
 
 const planArticle = (random: Random, subjects: readonly Subject[], index: number): PlannedArticle => {
   const written = index < subjects.length ? first(subjects[index] as Subject) : sequel(subjects, index);
@@ -96,7 +108,11 @@ const first = ({ title, retitled, tags, paragraphs: texts, afterthought }: Subje
   title,
   body: paragraphs(...texts),
   tags,
-  edits: [{ title: retitled }, { body: paragraphs(...texts, `> ${afterthought}`) }, { tags: [...tags, 'from-the-archive'] }],
+  edits: [
+    { title: retitled },
+    { body: paragraphs(...texts, `> ${afterthought}`) },
+    { tags: [...tags, 'from-the-archive'] },
+  ],
 });
 
 /** Comes back to an earlier one; from the second round on, its title says how often. */

@@ -44,13 +44,23 @@ export const NUISANCES: readonly string[] = [
 
 /** How later pieces come back to an earlier one, given its title. */
 export const SEQUELS: readonly { readonly title: (of: string) => string; readonly opening: string }[] = [
-  { title: (of) => `After “${of}”`, opening: 'A month has passed since we wrote about this, and the post has not stopped coming.' },
-  { title: (of) => `Three letters on “${of}”`, opening: 'Of the letters that came, these three disagree with us the most politely.' },
+  {
+    title: (of) => `After “${of}”`,
+    opening: 'A month has passed since we wrote about this, and the post has not stopped coming.',
+  },
+  {
+    title: (of) => `Three letters on “${of}”`,
+    opening: 'Of the letters that came, these three disagree with us the most politely.',
+  },
   {
     title: (of) => `“${of}”, a year later`,
-    opening: 'We went back to see what had become of it. Less had changed than we feared, and more than they admit.',
+    opening:
+      'We went back to see what had become of it. Less had changed than we feared, and more than they admit.',
   },
-  { title: (of) => `What we left out of “${of}”`, opening: 'An article has edges. This is what was cut from it, and why we miss it.' },
+  {
+    title: (of) => `What we left out of “${of}”`,
+    opening: 'An article has edges. This is what was cut from it, and why we miss it.',
+  },
   {
     title: (of) => `Corrections to “${of}”`,
     opening: 'We got some things wrong. The people concerned were kind about it, which makes it worse.',

@@ -24,7 +24,10 @@ const scenesOf = (article: PlannedArticle, draftedAt: number, random: Random): r
   let articleId = 0;
   const scenes: Scene[] = [];
   const at = (time: StoryTime, play: (stage: Stage) => Promise<unknown>): void => {
-    scenes.push({ at: time === 'today' ? time : Math.min(time, LAST), play: async (stage) => void (await play(stage)) });
+    scenes.push({
+      at: time === 'today' ? time : Math.min(time, LAST),
+      play: async (stage) => void (await play(stage)),
+    });
   };
   const byAuthor =
     (type: string, more: object = {}) =>
@@ -35,7 +38,9 @@ const scenesOf = (article: PlannedArticle, draftedAt: number, random: Random): r
   });
   if (coverSeed !== undefined)
     at(draftedAt + 12, async (stage) =>
-      byAuthor('EditArticle', { cover: await stage.keep(articleId, coverPicture(randomFrom(coverSeed))) })(stage),
+      byAuthor('EditArticle', { cover: await stage.keep(articleId, coverPicture(randomFrom(coverSeed))) })(
+        stage,
+      ),
     );
   if (fate === 'draft') return scenes;
   const publishedAt = draftedAt + 30 + random.below(20 * HOUR);
@@ -58,19 +63,28 @@ const scenesOf = (article: PlannedArticle, draftedAt: number, random: Random): r
 /** Readers comment by an application of their own. */
 const throughOf = (author: number) => (author >= FIRST_READER ? { client: 'reading-list' } : {});
 
-const scenesOfComment = (comment: PlannedComment, articleId: () => number, saidAt: number): readonly Scene[] => {
+const scenesOfComment = (
+  comment: PlannedComment,
+  articleId: () => number,
+  saidAt: number,
+): readonly Scene[] => {
   const { author, text, edited, isModerated } = comment;
   let commentId = 0;
   const scenes: Scene[] = [
     {
       at: saidAt,
       async play({ send }) {
-        commentId = (await send(author, { type: 'AddComment', articleId: articleId(), text }, throughOf(author))).id;
+        commentId = (
+          await send(author, { type: 'AddComment', articleId: articleId(), text }, throughOf(author))
+        ).id;
       },
     },
   ];
   const later = (by: number, command: DemoCommand): void => {
-    scenes.push({ at: saidAt + 9, play: async ({ send }) => void (await send(by, { ...command, commentId })) });
+    scenes.push({
+      at: saidAt + 9,
+      play: async ({ send }) => void (await send(by, { ...command, commentId })),
+    });
   };
   if (edited !== undefined) later(author, { type: 'EditComment', text: edited });
   if (isModerated) later(EDITOR, { type: 'DeleteComment' });

@@ -19,7 +19,8 @@ export const SUBJECTS: readonly Subject[] = [
       'Until the spring of her retirement, Edda walked the same two miles every evening with a pole, a ladder and a tin of matches. The lamps had been electric for years. She still went, because somebody had to look.',
       'What she looked for was never in the contract: a door left open, a pram in the rain, the baker’s light that should have been on by four. *A street is not lit by lamps,* she used to say. *It is lit by whoever notices that one is out.*',
     ],
-    afterthought: 'Edda read this before it went to print. She asked us to correct the ladder: it was seven rungs, not eight.',
+    afterthought:
+      'Edda read this before it went to print. She asked us to correct the ladder: it was seven rungs, not eight.',
   },
   {
     title: 'Bread that remembers the week',
@@ -40,7 +41,8 @@ export const SUBJECTS: readonly Subject[] = [
       'Every folded map has one panel that comes up first, and it is nearly always the wrong one. Surveyors know a fold that puts any square you choose on top, and keeps it there.',
       'You need a table, a ruler and a map you are allowed to spoil. Begin from the square that matters to you, and fold away from it: first the long side, then the short. Whatever you do next, it will open there.',
     ],
-    afterthought: 'The diagram in the first edition had the second fold the wrong way round. It has been redrawn.',
+    afterthought:
+      'The diagram in the first edition had the second fold the wrong way round. It has been redrawn.',
   },
   {
     title: 'Notes on keeping a tide table',
@@ -50,7 +52,8 @@ export const SUBJECTS: readonly Subject[] = [
       'The harbour office prints the tides a year ahead, to the minute. The old man on the quay writes them down the day after, to the quarter of an hour, and trusts his own.',
       'His notebooks fill a shelf. Where the two differ, there was wind; where they differ by much, there was a story. He has written that down as well, in the margin, in pencil.',
     ],
-    afterthought: 'The notebooks are now in the town library, which has asked for somebody who can read the handwriting.',
+    afterthought:
+      'The notebooks are now in the town library, which has asked for somebody who can read the handwriting.',
   },
   {
     title: 'A short history of the shared staircase',
@@ -100,7 +103,8 @@ export const SUBJECTS: readonly Subject[] = [
       'A card holds about as much as one can think at once. It can be moved, and while it is moved it keeps what it says: that is the whole of its genius.',
       'We have tried seven programs that promised to be better. Each had a search that found everything, and each took away the corner of the desk where the three cards lay that did not fit yet.',
     ],
-    afterthought: 'Since this appeared we have been sent eleven more programs to try. Thank you. Please stop.',
+    afterthought:
+      'Since this appeared we have been sent eleven more programs to try. Thank you. Please stop.',
   },
   {
     title: 'Rain gauges of the upper valley',
@@ -121,7 +125,8 @@ export const SUBJECTS: readonly Subject[] = [
       'It prints one postcard at a time, and weighs as much as a child of six. It has been to four weddings, two strikes and a burial.',
       'You learn to write for it. There are only forty of the letter *e*, so a long sentence has to be finished before it is begun.',
     ],
-    afterthought: 'A reader has sent us sixty more of the letter *e*. We hardly know what to do with ourselves.',
+    afterthought:
+      'A reader has sent us sixty more of the letter *e*. We hardly know what to do with ourselves.',
   },
   {
     title: 'Ferry timetables and other fictions',
@@ -131,7 +136,8 @@ export const SUBJECTS: readonly Subject[] = [
       'The timetable says every forty minutes. What it means is: when the lorry is on, when the fog is off, and when the captain’s brother-in-law has finished his tea.',
       'And yet nobody on the island is ever late. They have stopped asking when it leaves, and ask instead whether it has been heard.',
     ],
-    afterthought: 'The company writes that punctuality was 91 % last year. The island writes that it depends on what one calls a year.',
+    afterthought:
+      'The company writes that punctuality was 91 % last year. The island writes that it depends on what one calls a year.',
   },
   {
     title: 'A garden in the shape of its pipes',
@@ -151,6 +157,7 @@ export const SUBJECTS: readonly Subject[] = [
       '*Back soon* is a promise, *back in five minutes* a lie, and *closed* an insult. We walked one street for a month and wrote down what the doors said.',
       'The longest was a poem about a dentist. The shortest was an arrow, which pointed at another arrow.',
     ],
-    afterthought: 'The second arrow has since been removed, and the first one points at nothing with great conviction.',
+    afterthought:
+      'The second arrow has since been removed, and the first one points at nothing with great conviction.',
   },
 ];

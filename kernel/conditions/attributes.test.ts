@@ -20,7 +20,11 @@ const FIELDS = {
 
 /** A domain with this condition in the right to read. */
 const withRight = (condition: object, writes: readonly string[] = Object.keys(FIELDS)) => {
-  const base = domain({ name: 'desk', roles: ['clerk'], user: { fields: FIELDS, fieldRights: { move: { writes } as never } } });
+  const base = domain({
+    name: 'desk',
+    roles: ['clerk'],
+    user: { fields: FIELDS, fieldRights: { move: { writes } as never } },
+  });
   const post = base.aggregate('post', {
     owner: 'author',
     fields: {
@@ -45,10 +49,26 @@ test.each<[string, object, string]>([
     'post: a condition compares text with the caller’s room, which users do not have: name one of role, desk, story, level, mentor,',
   ],
   ['a personal field', { text: { caller: 'phone' } }, 'the caller’s phone, which is personal, so that'],
-  ['a list', { tags: { caller: 'tags' } }, 'the caller’s tags, and a field of the kind set cannot be compared: compare texts,'],
-  ['a long text', { text: { caller: 'story' } }, 'the caller’s story, which may be longer than 200 characters: let it be shorter.'],
-  ['another type', { text: { caller: 'level' } }, 'the caller’s level, which is never equal to it: compare fields of the same type.'],
-  ['a reference to something else', { author: { caller: 'mentor' } }, 'the caller’s mentor, which is never equal to it:'],
+  [
+    'a list',
+    { tags: { caller: 'tags' } },
+    'the caller’s tags, and a field of the kind set cannot be compared: compare texts,',
+  ],
+  [
+    'a long text',
+    { text: { caller: 'story' } },
+    'the caller’s story, which may be longer than 200 characters: let it be shorter.',
+  ],
+  [
+    'another type',
+    { text: { caller: 'level' } },
+    'the caller’s level, which is never equal to it: compare fields of the same type.',
+  ],
+  [
+    'a reference to something else',
+    { author: { caller: 'mentor' } },
+    'the caller’s mentor, which is never equal to it:',
+  ],
 ])('%s is refused', (_, condition, message) => expect(withRight(condition)).toThrow(message));
 
 test('what all users could change of themselves is refused', () =>
@@ -63,7 +83,8 @@ test('only what conditions compare is an attribute', () => {
 
 test('it is read as people read conditions', () => {
   const { report, remark } = departments.kinds;
-  const said = (kind: typeof report, condition: object | string) => wordsOf(resolve(departments, kind as never, condition));
+  const said = (kind: typeof report, condition: object | string) =>
+    wordsOf(resolve(departments, kind as never, condition));
   expect(said(report, 'ours')).toBe('its department is the caller’s department');
   expect(said(report, { ours: false })).toBe('its department is not the caller’s department');
   expect(said(remark, { report: 'ours' })).toBe('the department of its report is the caller’s department');
@@ -72,12 +93,17 @@ test('it is read as people read conditions', () => {
 test('what is not sent to a webhook is told by the attributes of its owner', () => {
   const scopes = ['read:reports', 'read:remarks'];
   const withheld = (department: string | null) =>
-    withheldOf(departments, { eventTypes: ['report.drafted', 'report.filed'], scopes }, { role: 'member', attributes: { department } });
+    withheldOf(
+      departments,
+      { eventTypes: ['report.drafted', 'report.filed'], scopes },
+      { role: 'member', attributes: { department } },
+    );
   expect(withheld('mill')).toEqual([]);
   expect(withheld(null)).toEqual([
     {
       eventType: 'report.drafted',
-      reason: 'Nothing of this is sent: neither the role of the owner, member, nor their department lets them read it.',
+      reason:
+        'Nothing of this is sent: neither the role of the owner, member, nor their department lets them read it.',
     },
   ]);
 });

@@ -8,7 +8,12 @@ import { rightsOf } from './rights.ts';
 const made = new WeakMap<Domain, readonly Attribute[]>();
 
 /** A field of users that conditions compare with fields of what is asked for. */
-export type Attribute = { readonly name: string; readonly def: FieldDef; readonly column: string; readonly wire: string };
+export type Attribute = {
+  readonly name: string;
+  readonly def: FieldDef;
+  readonly column: string;
+  readonly wire: string;
+};
 
 /** In a fixed order; nothing if no condition asks for such. Made once for a domain. */
 export const attributesOf = (domain: Domain): readonly Attribute[] => {
@@ -28,8 +33,8 @@ const findAttributes = (domain: Domain): readonly Attribute[] => {
   const fields = domain.kinds.user?.fields ?? {};
   const rights = [...rightsOf(domain).values()].flatMap(({ alternatives }) => alternatives);
   const guards = Object.values(domain.kinds).flatMap((kind) =>
-    [...Object.values(kind.commands).map(({ when }) => when ?? true), ...Object.values(kind.invariants)].map((each) =>
-      resolve(domain, kind, each),
+    [...Object.values(kind.commands).map(({ when }) => when ?? true), ...Object.values(kind.invariants)].map(
+      (each) => resolve(domain, kind, each),
     ),
   );
   return [...new Set([...rights, ...guards].flatMap(attributesIn))].toSorted().flatMap((name) => {
@@ -58,7 +63,9 @@ export const attributesIn = (expression: Expression): readonly string[] => {
 /** Refuses attributes that everybody could give themselves, and those that nobody has. */
 export const demandAttributes = (domain: Domain): void => {
   const { fieldRights = {} } = domain.kinds.user ?? {};
-  const guarded = new Set(Object.values(fieldRights).flatMap(({ writes = [] }) => writes as readonly string[]));
+  const guarded = new Set(
+    Object.values(fieldRights).flatMap(({ writes = [] }) => writes as readonly string[]),
+  );
   const free = attributesOf(domain).find(({ name }) => !guarded.has(name));
   if (free !== undefined)
     throw new StartRefused(

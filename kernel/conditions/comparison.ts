@@ -10,17 +10,25 @@ const LENGTH_MAX = 200;
 type Compared = { readonly field: string; readonly def: FieldDef; readonly attribute: string };
 
 /** Refuses to compare a field with one of the caller that is never equal to it, or that nobody may know. */
-export const demandComparable = (domain: Domain, place: string, { field, def, attribute }: Compared): void => {
+export const demandComparable = (
+  domain: Domain,
+  place: string,
+  { field, def, attribute }: Compared,
+): void => {
   const fields = domain.kinds.user?.fields ?? {};
   const own = fields[attribute];
   const compares = `${place}: a condition compares ${field} with the caller’s ${attribute}`;
   const isUsable = (each: FieldDef): boolean => each.personal === undefined && COMPARED.has(each.kind);
   if (own === undefined) {
     const names = Object.keys(fields).filter((name) => isUsable(fields[name] as FieldDef));
-    throw new StartRefused(`${compares}, which users do not have: name one of ${names.join(', ')}, or add it to the fields of users.`);
+    throw new StartRefused(
+      `${compares}, which users do not have: name one of ${names.join(', ')}, or add it to the fields of users.`,
+    );
   }
   if (own.personal !== undefined)
-    throw new StartRefused(`${compares}, which is personal, so that nothing but their own stream may say it: compare another field.`);
+    throw new StartRefused(
+      `${compares}, which is personal, so that nothing but their own stream may say it: compare another field.`,
+    );
   for (const each of [own, def])
     if (!COMPARED.has(each.kind))
       throw new StartRefused(
@@ -28,9 +36,15 @@ export const demandComparable = (domain: Domain, place: string, { field, def, at
       );
   // It stands in every token of theirs.
   if (own.kind === 'text' && own.recorded.safeParse('a'.repeat(LENGTH_MAX + 1)).success)
-    throw new StartRefused(`${compares}, which may be longer than ${LENGTH_MAX} characters: let it be shorter.`);
-  const isAlike = own.column === def.column && (own.kind === 'ref') === (def.kind === 'ref') && targetIn(own) === targetIn(def);
-  if (!isAlike) throw new StartRefused(`${compares}, which is never equal to it: compare fields of the same type.`);
+    throw new StartRefused(
+      `${compares}, which may be longer than ${LENGTH_MAX} characters: let it be shorter.`,
+    );
+  const isAlike =
+    own.column === def.column &&
+    (own.kind === 'ref') === (def.kind === 'ref') &&
+    targetIn(own) === targetIn(def);
+  if (!isAlike)
+    throw new StartRefused(`${compares}, which is never equal to it: compare fields of the same type.`);
 };
 
 const targetIn = (def: FieldDef): string | undefined => (def.kind === 'ref' ? targetOf(def) : undefined);

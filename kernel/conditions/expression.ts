@@ -5,8 +5,8 @@ import type { Defs, Domain, Kind, ListInfo, Row } from '../registry/registry.ts'
 import { demandComparable } from './comparison.ts';
 
 /**
- * A condition, resolved: the one form that is read in memory, as SQL and of events. What each part means of a value that is null, and of
- * a reference to what is not there, is in docs/conditions.md.
+ * A condition, resolved: the one form that is read in memory, as SQL and of events. What each part means of a
+ * value that is null, and of a reference to what is not there, is in docs/conditions.md.
  */
 export type Expression =
   | { readonly op: 'const'; readonly value: boolean }
@@ -23,17 +23,22 @@ export const always = { op: 'const', value: true } as const;
 export const never = { op: 'const', value: false } as const;
 
 export const and = (...of: readonly Expression[]): Expression => {
-  const left = of.flatMap((each) => (each.op === 'and' ? each.of : [each])).filter((each) => !(each.op === 'const' && each.value));
+  const left = of
+    .flatMap((each) => (each.op === 'and' ? each.of : [each]))
+    .filter((each) => !(each.op === 'const' && each.value));
   if (left.some((each) => each.op === 'const')) return never;
   return left.length > 1 ? { op: 'and', of: left } : (left[0] ?? always);
 };
 export const or = (...of: readonly Expression[]): Expression => {
-  const left = of.flatMap((each) => (each.op === 'or' ? each.of : [each])).filter((each) => each.op !== 'const' || each.value);
+  const left = of
+    .flatMap((each) => (each.op === 'or' ? each.of : [each]))
+    .filter((each) => each.op !== 'const' || each.value);
   if (left.some((each) => each.op === 'const')) return always;
   const different = [...new Map(left.map((each) => [JSON.stringify(each), each])).values()];
   return different.length > 1 ? { op: 'or', of: different } : (different[0] ?? never);
 };
-export const negate = (of: Expression): Expression => (of.op === 'const' ? { op: 'const', value: !of.value } : { op: 'not', of });
+export const negate = (of: Expression): Expression =>
+  of.op === 'const' ? { op: 'const', value: !of.value } : { op: 'not', of };
 /** What lies behind a reference; of alternatives, each by itself, so that each can be granted by itself. */
 export const at = (field: string, kind: string, of: Expression): Expression =>
   of.op === 'or'
@@ -61,7 +66,8 @@ const factOf = (domain: Domain, kind: Kind, fact: string): Expression => {
 };
 
 const entryOf = (domain: Domain, kind: Kind, name: string, value: unknown): Expression => {
-  if (typeof value === 'boolean' && !(name in kind.fields)) return value ? factOf(domain, kind, name) : negate(factOf(domain, kind, name));
+  if (typeof value === 'boolean' && !(name in kind.fields))
+    return value ? factOf(domain, kind, name) : negate(factOf(domain, kind, name));
   const def = kind.fields[name];
   const attribute = attributeIn(domain, def, value);
   if (def !== undefined && attribute !== undefined) {
@@ -79,22 +85,33 @@ const entryOf = (domain: Domain, kind: Kind, name: string, value: unknown): Expr
   }
   const list = kind.lists[name];
   if (list !== undefined) {
-    const item = { ...kind, name: `${kind.name}.${name}`, fields: fieldsOfItem(list), facts: {}, owner: undefined };
+    const item = {
+      ...kind,
+      name: `${kind.name}.${name}`,
+      fields: fieldsOfItem(list),
+      facts: {},
+      owner: undefined,
+    };
     return { op: 'some', field: name, of: resolve(domain, item, (value as { some: unknown }).some) };
   }
   return matches(name, value);
 };
 /** Of which of the caller’s fields a condition wants the value: `{ caller: 'department' }`. */
 const attributeIn = (domain: Domain, def: FieldDef | undefined, value: unknown): string | undefined => {
-  if (def === undefined || typeof value !== 'object' || value === null || !('caller' in value)) return undefined;
+  if (def === undefined || typeof value !== 'object' || value === null || !('caller' in value))
+    return undefined;
   const target = def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined;
   return typeof value.caller === 'string' && target?.fields.caller === undefined ? value.caller : undefined;
 };
 /** With what tells it apart. */
-export const fieldsOfItem = ({ fields, key, id }: ListInfo): Defs => ({ ...(key !== undefined && { [key]: id.def }), ...fields });
+export const fieldsOfItem = ({ fields, key, id }: ListInfo): Defs => ({
+  ...(key !== undefined && { [key]: id.def }),
+  ...fields,
+});
 const isOther = (value: unknown): boolean => typeof value === 'object' && value !== null && 'not' in value;
 /** Values of fields alone, which take nothing else to be asked. */
-export const matching = (values: Row): Expression => and(...Object.entries(values).map(([field, value]) => matches(field, value)));
+export const matching = (values: Row): Expression =>
+  and(...Object.entries(values).map(([field, value]) => matches(field, value)));
 const matches = (field: string, value: unknown): Expression => {
   if (Array.isArray(value)) return or(...value.map((each): Expression => ({ op: 'is', field, value: each })));
   if (typeof value !== 'object' || value === null) return { op: 'is', field, value: value as string | null };
@@ -103,7 +120,10 @@ const matches = (field: string, value: unknown): Expression => {
   return { op: 'max', field, than: (value as unknown as { max: number }).max };
 };
 
-/** What is left of it where a field is known: lists are cut into parts by this, each of which one index holds in order. */
+/**
+ * What is left of it where a field is known: lists are cut into parts by this, each of which one index holds
+ * in order.
+ */
 export const knowing = (expression: Expression, field: string, value: unknown): Expression => {
   switch (expression.op) {
     case 'is':

@@ -4,13 +4,18 @@ import { always, and, type Expression, negate, never, or } from './expression.ts
 import { type Attributes, compare, holdsOf, isSame, type State } from './holds.ts';
 
 /**
- * What a right depends on, flat, as a change carries it along: the owner as `ownerId`, other fields after their aggregate, as
- * `articleStatus`, and those behind a reference after the reference, as `articleAuthorId`. What is not known is not there.
+ * What a right depends on, flat, as a change carries it along: the owner as `ownerId`, other fields after
+ * their aggregate, as `articleStatus`, and those behind a reference after the reference, as
+ * `articleAuthorId`. What is not known is not there.
  */
 export type Facts = Readonly<Record<string, unknown>>;
 export type Check = (facts: Facts, callerId: number | null, own?: Attributes) => boolean;
 /** Behind which references, from the aggregate whose right it is. */
-export type At = { readonly domain: Domain; readonly kind: Kind | undefined; readonly path: readonly string[] };
+export type At = {
+  readonly domain: Domain;
+  readonly kind: Kind | undefined;
+  readonly path: readonly string[];
+};
 
 const keyOf = ({ kind, path }: At, field: string): string => {
   const isOwner = kind === undefined || field === kind.owner || (kind.name === 'user' && field === 'id');
@@ -36,7 +41,8 @@ export const checkOf = (expression: Expression, at: At): Check => {
       const check = checkOf(expression.of, at);
       const keys = factsIn(expression.of, at).map(({ key }) => key);
       // Of what is not known, no negation is true either.
-      return (facts, callerId, own) => keys.every((key) => facts[key] !== undefined) && !check(facts, callerId, own);
+      return (facts, callerId, own) =>
+        keys.every((key) => facts[key] !== undefined) && !check(facts, callerId, own);
     }
     case 'is': {
       const key = keyOf(at, expression.field);
@@ -60,7 +66,8 @@ export const checkOf = (expression: Expression, at: At): Check => {
     case 'some': {
       const key = keyOf(at, expression.field);
       const holds = holdsOf(expression.of);
-      return (facts, callerId, own) => itemsIn(facts[key]).some((item) => holds(item, callerId, findNothing, own));
+      return (facts, callerId, own) =>
+        itemsIn(facts[key]).some((item) => holds(item, callerId, findNothing, own));
     }
   }
 };
@@ -74,7 +81,8 @@ const findNothing = (): undefined => undefined;
 const behind = (expression: Extract<Expression, { op: 'at' }>, at: At): Check => {
   const check = checkOf(expression.of, thereOf(expression, at));
   const keys = factsIn(expression, at).map(({ key }) => key);
-  return (facts, callerId, own) => keys.some((key) => facts[key] !== undefined) && check(facts, callerId, own);
+  return (facts, callerId, own) =>
+    keys.some((key) => facts[key] !== undefined) && check(facts, callerId, own);
 };
 
 const thereOf = ({ field, kind }: Extract<Expression, { op: 'at' }>, { domain, path }: At): At => ({
@@ -127,7 +135,10 @@ export const questionsIn = (expression: Expression, at: At): readonly Question[]
 
 export const factOf = (at: At, field: string): Fact => ({ key: keyOf(at, field), path: at.path, field });
 
-/** What facts leave of a condition: whether it is true, or of which callers. Two that are left alike are true of the same. */
+/**
+ * What facts leave of a condition: whether it is true, or of which callers. Two that are left alike are true
+ * of the same.
+ */
 export const leftBy = (expression: Expression, at: At, facts: Facts): Expression => {
   switch (expression.op) {
     case 'and':
@@ -135,7 +146,9 @@ export const leftBy = (expression: Expression, at: At, facts: Facts): Expression
     case 'or':
       return or(...expression.of.map((each) => leftBy(each, at, facts)));
     case 'not':
-      return factsIn(expression.of, at).every(({ key }) => facts[key] !== undefined) ? negate(leftBy(expression.of, at, facts)) : never;
+      return factsIn(expression.of, at).every(({ key }) => facts[key] !== undefined)
+        ? negate(leftBy(expression.of, at, facts))
+        : never;
     case 'at':
       return factsIn(expression, at).some(({ key }) => facts[key] !== undefined)
         ? leftBy(expression.of, thereOf(expression, at), facts)
@@ -145,13 +158,16 @@ export const leftBy = (expression: Expression, at: At, facts: Facts): Expression
     case 'callers':
       return attributeLeft(expression, facts[keyOf(at, expression.field)]);
     case 'some':
-      return or(...itemsIn(facts[keyOf(at, expression.field)]).map((item) => leftOfItem(expression.of, item)));
+      return or(
+        ...itemsIn(facts[keyOf(at, expression.field)]).map((item) => leftOfItem(expression.of, item)),
+      );
     default:
       return checkOf(expression, at)(facts, null) ? always : never;
   }
 };
 
-const callerLeft = (id: unknown): Expression => (typeof id === 'number' ? { op: 'caller', field: String(id) } : never);
+const callerLeft = (id: unknown): Expression =>
+  typeof id === 'number' ? { op: 'caller', field: String(id) } : never;
 
 const attributeLeft = ({ attribute }: Extract<Expression, { op: 'callers' }>, value: unknown): Expression =>
   value === undefined || value === null ? never : { op: 'callers', field: JSON.stringify(value), attribute };

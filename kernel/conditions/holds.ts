@@ -27,7 +27,8 @@ export const anyHoldsOf = (expressions: ReadonlySet<Expression>): Holds => {
 const anyOf = (all: readonly Holds[]): Holds => {
   const [first = () => false, ...others] = all;
   return others.reduce(
-    (one, other) => (state, callerId, find, own) => one(state, callerId, find, own) || other(state, callerId, find, own),
+    (one, other) => (state, callerId, find, own) =>
+      one(state, callerId, find, own) || other(state, callerId, find, own),
     first,
   );
 };
@@ -35,7 +36,8 @@ const anyOf = (all: readonly Holds[]): Holds => {
 const allOf = (all: readonly Holds[]): Holds => {
   const [first = () => true, ...others] = all;
   return others.reduce(
-    (one, other) => (state, callerId, find, own) => one(state, callerId, find, own) && other(state, callerId, find, own),
+    (one, other) => (state, callerId, find, own) =>
+      one(state, callerId, find, own) && other(state, callerId, find, own),
     first,
   );
 };
@@ -83,15 +85,20 @@ const compile = (expression: Expression): Holds => {
     case 'some': {
       const { field } = expression;
       const holds = holdsOf(expression.of);
-      return (state, callerId, find, own) => ((state[field] ?? []) as readonly State[]).some((item) => holds(item, callerId, find, own));
+      return (state, callerId, find, own) =>
+        ((state[field] ?? []) as readonly State[]).some((item) => holds(item, callerId, find, own));
     }
   }
 };
 
 /** What has no value is the same as nothing. */
-export const isSame = (value: unknown, own: unknown): boolean => value !== undefined && value !== null && value === own;
+export const isSame = (value: unknown, own: unknown): boolean =>
+  value !== undefined && value !== null && value === own;
 
-/** Not a number, which no comparison is true of, if there is no value. Instants and dates are texts in the order of time. */
+/**
+ * Not a number, which no comparison is true of, if there is no value. Instants and dates are texts in the
+ * order of time.
+ */
 export const compare = (value: unknown, than: number | string): number => {
   if (typeof value === 'number' && typeof than === 'number') return value - than;
   if (typeof value === 'string' && typeof than === 'string') return value < than ? -1 : Number(value > than);

@@ -3,7 +3,10 @@ import type { Domain, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { type Expression, fieldsOfItem, resolve } from './expression.ts';
 import { rightsOf } from './rights.ts';
 
-/** A list that conditions ask: rights, and what commands demand. Whoever reads an aggregate for them reads no more of its items. */
+/**
+ * A list that conditions ask: rights, and what commands demand. Whoever reads an aggregate for them reads no
+ * more of its items.
+ */
 export type AskedList = {
   readonly list: ListInfo;
   /** Of its items. */
@@ -34,7 +37,8 @@ const findLists = (domain: Domain): ReadonlyMap<string, readonly AskedList[]> =>
   for (const { kind, alternatives } of rightsOf(domain).values())
     if (kind !== undefined) for (const each of alternatives) walk(domain, kind, each, note);
   for (const kind of Object.values(domain.kinds))
-    for (const { when } of Object.values(kind.commands)) if (when !== undefined) walk(domain, kind, resolve(domain, kind, when), note);
+    for (const { when } of Object.values(kind.commands))
+      if (when !== undefined) walk(domain, kind, resolve(domain, kind, when), note);
   return new Map(
     [...asked].map(([name, lists]) => [
       name,
@@ -102,8 +106,15 @@ export const asksIn = (expression: Expression): readonly Asked[] => {
 /** The column, in rows that are read for rights, with what is asked of the items; no field is called so. */
 export const askedColumn = ({ list }: AskedList): string => `${list.name}.asked`;
 
-/** The SQL that makes it, of the row that is called `row`: what conditions ask of each item, in the form of states. */
-export const askedItemsSql = ({ list, fields }: AskedList, kind: Kind, { row, schema }: { row: string; schema: string }): string => {
+/**
+ * The SQL that makes it, of the row that is called `row`: what conditions ask of each item, in the form of
+ * states.
+ */
+export const askedItemsSql = (
+  { list, fields }: AskedList,
+  kind: Kind,
+  { row, schema }: { row: string; schema: string },
+): string => {
   const defs = fieldsOfItem(list);
   const pairs = fields.map((name) => {
     const value = `i.${column(name, defs[name])}`;
@@ -113,7 +124,8 @@ export const askedItemsSql = ({ list, fields }: AskedList, kind: Kind, { row, sc
 };
 
 /** As states have moments. */
-const isoSql = (value: string): string => `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const isoSql = (value: string): string =>
+  `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** The same of the rows of the items. */
 export const askedItems = ({ list, fields }: AskedList, rows: readonly Row[]): readonly Row[] => {

@@ -4,7 +4,10 @@ import { always, type Expression, matching } from './expression.ts';
 /** Items of a list that fewer may read than the aggregate. */
 export type ItemPart = {
   readonly list: ListInfo;
-  /** Which of them, by their own fields: `always` if all. What cannot be told of an item, because it is not known, is true of it. */
+  /**
+   * Which of them, by their own fields: `always` if all. What cannot be told of an item, because it is not
+   * known, is true of it.
+   */
   readonly of: Expression;
 };
 
@@ -34,7 +37,9 @@ const makeRights = (kind: Kind): readonly PartRight[] =>
       const found = kind.lists[list];
       return found === undefined ? [] : [{ list: found, of: matching(values) }];
     });
-    return [{ name, fields: names.filter((field) => kind.lists[field] === undefined), items: [...whole, ...some] }];
+    return [
+      { name, fields: names.filter((field) => kind.lists[field] === undefined), items: [...whole, ...some] },
+    ];
   });
 
 /** Whether a right of its own is one to read some of an aggregate. */
@@ -51,7 +56,10 @@ export const partOfItems = (kind: Kind, list: ListInfo): (ItemPart & { readonly 
 export const guardOfField = (kind: Kind, field: string): string | undefined =>
   partRightsOf(kind).find(({ fields }) => fields.includes(field))?.name;
 
-/** The rights to the parts that a command cannot do without writing: of its form all, or of a list each item. Nobody writes what they may not read. */
+/**
+ * The rights to the parts that a command cannot do without writing: of its form all, or of a list each item.
+ * Nobody writes what they may not read.
+ */
 export const partsWrittenBy = (kind: Kind, { kind: what, list, form }: CommandInfo): readonly string[] => {
   if (what === 'create') return [];
   if (list !== undefined) {

@@ -3,12 +3,16 @@ import type { Reach, Right } from './rights.ts';
 import { conditionSql, type Granted, joinedBy, type Place, rightSql, type SqlWriter } from './sql.ts';
 
 /**
- * A part of what can be read: of one state, and there what one condition leaves. No two parts have anything in common, and each is what
- * one index holds in the order of lists, so that a list reads no row that it would have to leave out again.
+ * A part of what can be read: of one state, and there what one condition leaves. No two parts have anything
+ * in common, and each is what one index holds in the order of lists, so that a list reads no row that it
+ * would have to leave out again.
  */
 type Part = {
   readonly state: string;
-  /** Nothing if the part is all that a right leaves of the state: of what is public, that is nearly everything. */
+  /**
+   * Nothing if the part is all that a right leaves of the state: of what is public, that is nearly
+   * everything.
+   */
   readonly only?: Alternative;
   readonly except: readonly Alternative[];
 };
@@ -22,7 +26,10 @@ const stateFieldOf = (right: Right): readonly [string, readonly string[]] | unde
 };
 
 /** Those that the public may read come first. */
-const statesOf = (right: Right, [field, values]: readonly [string, readonly string[]]): readonly (readonly [string, boolean])[] => {
+const statesOf = (
+  right: Right,
+  [field, values]: readonly [string, readonly string[]],
+): readonly (readonly [string, boolean])[] => {
   const open = [...(right.byRole.get('anonymous') ?? [])];
   const isPublic = (value: string): boolean => open.some((each) => knowing(each, field, value) === always);
   return [
@@ -46,20 +53,29 @@ const partsOf = (right: Right): readonly Part[] => {
 
 type SqlPart<Sql> = { readonly state: string | undefined; readonly where: Sql };
 /** The parts as conditions; one for all if the aggregate has no states. */
-export const partsSql = <Sql>(writer: SqlWriter<Sql>, right: Right, place: Place<Sql>, granted: Granted<Sql>): readonly SqlPart<Sql>[] => {
+export const partsSql = <Sql>(
+  writer: SqlWriter<Sql>,
+  right: Right,
+  place: Place<Sql>,
+  granted: Granted<Sql>,
+): readonly SqlPart<Sql>[] => {
   const { sql, name, constant } = writer;
   const field = stateFieldOf(right);
   if (field === undefined) return [{ state: undefined, where: rightSql(writer, right, place, granted) }];
   return partsOf(right).map(({ state, only, except }) => {
     const isState = sql`${place.row}.${name(field[0])} = ${constant(state)}`;
-    if (only === undefined) return { state, where: sql`${isState} and ${rightSql(writer, right, place, granted)}` };
+    if (only === undefined)
+      return { state, where: sql`${isState} and ${rightSql(writer, right, place, granted)}` };
     const isLeft = only.left === always ? [] : [conditionSql(writer, only.left, place)];
     const isNoOther = except.map((other) =>
       other.left === always
         ? sql`not ${granted(other.granted)}`
         : sql`(${granted(other.granted)} and ${conditionSql(writer, other.left, place)}) is not true`,
     );
-    return { state, where: joinedBy(writer, [isState, ...isLeft, granted(only.granted), ...isNoOther], sql` and `) };
+    return {
+      state,
+      where: joinedBy(writer, [isState, ...isLeft, granted(only.granted), ...isNoOther], sql` and `),
+    };
   });
 };
 
@@ -67,7 +83,10 @@ type PartLeft = { readonly state: string; readonly left: Expression };
 
 const made = new WeakMap<Right, WeakMap<Reach, readonly PartLeft[]>>();
 
-/** The parts that a caller may read, for statements that are made for each caller; what is left to ask of each state. Made once. */
+/**
+ * The parts that a caller may read, for statements that are made for each caller; what is left to ask of each
+ * state. Made once.
+ */
 export const partsIn = (right: Right, reach: Reach): readonly PartLeft[] => {
   const ofRight = made.get(right) ?? new WeakMap<Reach, readonly PartLeft[]>();
   made.set(right, ofRight);

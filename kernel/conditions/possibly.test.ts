@@ -24,7 +24,9 @@ test.each<[object | string, object]>([
       ],
     },
   ],
-])('of %j only what is known is left', (condition, expected) => expect(left(condition, ['department'])).toEqual(expected));
+])('of %j only what is known is left', (condition, expected) =>
+  expect(left(condition, ['department'])).toEqual(expected),
+);
 
 test('nothing is left out of what is known', () =>
   expect(left('ours', ['title'])).toEqual({ op: 'callers', field: 'department', attribute: 'department' }));

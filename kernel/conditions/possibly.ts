@@ -1,7 +1,14 @@
 import { always, and, type Expression, negate, never, or } from './expression.ts';
 
-/** What is left of a condition where nobody knows some fields: true wherever it may be, or with `isIt` false wherever it must be. */
-export const possiblyTrue = (expression: Expression, unknown: ReadonlySet<string>, isIt = true): Expression => {
+/**
+ * What is left of a condition where nobody knows some fields: true wherever it may be, or with `isIt` false
+ * wherever it must be.
+ */
+export const possiblyTrue = (
+  expression: Expression,
+  unknown: ReadonlySet<string>,
+  isIt = true,
+): Expression => {
   switch (expression.op) {
     case 'const':
       return expression;

@@ -34,7 +34,12 @@ const team = aggregate('team', {
     opened: { sets: { open: true, since: 'now' } },
     dissolved: { ends: true },
   },
-  commands: { form: { emits: 'formed' }, reform: { emits: 'reformed' }, open: { emits: 'opened' }, dissolve: { emits: 'dissolved' } },
+  commands: {
+    form: { emits: 'formed' },
+    reform: { emits: 'reformed' },
+    open: { emits: 'opened' },
+    dissolve: { emits: 'dissolved' },
+  },
   rights: {
     read: {
       anyone: { open: true, budget: { max: 3 } },
@@ -43,7 +48,10 @@ const team = aggregate('team', {
       auditor: [{ since: { not: null } }, { open: { caller: 'trusted' }, budget: { caller: 'grade' } }],
       admin: { lead: null },
     },
-    write: { signedIn: { budget: { not: [1, 2] } }, approver: [{ open: false }, { since: { min: '2026-02-01' } }] },
+    write: {
+      signedIn: { budget: { not: [1, 2] } },
+      approver: [{ open: false }, { since: { min: '2026-02-01' } }],
+    },
   },
 });
 const claim = aggregate('claim', {
@@ -54,7 +62,12 @@ const claim = aggregate('claim', {
     purpose: line(10).optional(),
     kind: choice('travel', 'meals'),
     notes: list(
-      { text: line(10).optional(), level: choice('low', 'high').optional(), weight: integer(0, 9).optional(), at: instant().optional() },
+      {
+        text: line(10).optional(),
+        level: choice('low', 'high').optional(),
+        weight: integer(0, 9).optional(),
+        at: instant().optional(),
+      },
       { max: 9 },
     ),
     status: states('draft', 'submitted', 'paid'),
@@ -71,7 +84,11 @@ const claim = aggregate('claim', {
     audited: { sets: { status: 'submitted' }, internal: true },
     withdrawn: { ends: true },
   },
-  facts: { foreign: { employee: { caller: false } }, alike: { kind: { caller: 'trade' } }, here: { team: { caller: 'place' } } },
+  facts: {
+    foreign: { employee: { caller: false } },
+    alike: { kind: { caller: 'trade' } },
+    here: { team: { caller: 'place' } },
+  },
   commands: {
     draft: { emits: 'drafted' },
     move: { emits: 'moved' },
@@ -83,9 +100,21 @@ const claim = aggregate('claim', {
     removeNote: { emits: 'noteRemoved' },
   },
   fieldRights: {
-    readPurpose: { reads: ['purpose'], clerk: ['own', { team: { open: false } }], approver: { team: 'own' }, auditor: { draft: false } },
+    readPurpose: {
+      reads: ['purpose'],
+      clerk: ['own', { team: { open: false } }],
+      approver: { team: 'own' },
+      auditor: { draft: false },
+    },
     readNotes: {
-      items: { notes: { level: { not: 'low' }, weight: [1, 2, null], at: { min: '2026-02-01' }, text: { not: ['a', null] } } },
+      items: {
+        notes: {
+          level: { not: 'low' },
+          weight: [1, 2, null],
+          at: { min: '2026-02-01' },
+          text: { not: ['a', null] },
+        },
+      },
       approver: true,
     },
   },
@@ -99,9 +128,16 @@ const claim = aggregate('claim', {
         'travel',
         { here: true, draft: false },
       ],
-      auditor: [{ status: { not: 'draft' } }, { team: null }, { alike: false, here: false, purpose: { caller: 'region' } }],
+      auditor: [
+        { status: { not: 'draft' } },
+        { team: null },
+        { alike: false, here: false, purpose: { caller: 'region' } },
+      ],
     },
-    write: { signedIn: { own: true, team: { not: null } }, approver: [{ travel: false, own: false }, { purpose: null }] },
+    write: {
+      signedIn: { own: true, team: { not: null } },
+      approver: [{ travel: false, own: false }, { purpose: null }],
+    },
   },
 });
 const remark = aggregate('remark', {
@@ -138,7 +174,12 @@ const union = aggregate('union', {
   fields: {
     open: flag(),
     officers: list(
-      { user: ref(user), level: choice('clerical', 'chief'), paid: integer(0, 9), until: instant().optional() },
+      {
+        user: ref(user),
+        level: choice('clerical', 'chief'),
+        paid: integer(0, 9),
+        until: instant().optional(),
+      },
       { max: 9, key: 'user' },
     ),
   },
@@ -200,7 +241,12 @@ const task = aggregate('task', {
     done: { sets: { status: 'done' } },
     hidden: { sets: { status: 'secret' } },
   },
-  commands: { give: { emits: 'given' }, pass: { emits: 'passed' }, finish: { emits: 'done' }, hide: { emits: 'hidden' } },
+  commands: {
+    give: { emits: 'given' },
+    pass: { emits: 'passed' },
+    finish: { emits: 'done' },
+    hide: { emits: 'hidden' },
+  },
   rights: {
     read: {
       anyone: 'done',
@@ -209,7 +255,10 @@ const task = aggregate('task', {
         { open: true, crew: { hands: { some: { who: 'caller', skill: { min: 3 } } } } },
         { open: true, crew: { hands: { some: { skill: { caller: 'grade' } } } } },
       ],
-      approver: [{ crew: { union: { officers: { some: { user: 'caller' } } } } }, { open: true, crew: { union: { open: true } } }],
+      approver: [
+        { crew: { union: { officers: { some: { user: 'caller' } } } } },
+        { open: true, crew: { union: { open: true } } },
+      ],
       auditor: { secret: false, crew: { ours: false } },
     },
   },

@@ -41,11 +41,19 @@ const readOf = (read: object, role: string) => {
 };
 
 const isOpen = { op: 'is', field: 'status', value: 'open' };
-const behind = (of: object) => ({ op: 'at', field: 'post', kind: 'post', of: { op: 'at', field: 'topic', kind: 'topic', of } });
+const behind = (of: object) => ({
+  op: 'at',
+  field: 'post',
+  kind: 'post',
+  of: { op: 'at', field: 'topic', kind: 'topic', of },
+});
 
 test('a right as of another, which is as of a third, is asked of the third', () => {
   expect(readOf({ as: 'post' }, 'anonymous')).toEqual(behind(isOpen));
-  expect(readOf({ as: 'post' }, 'member')).toEqual({ op: 'or', of: [behind(isOpen), behind({ op: 'caller', field: 'author' })] });
+  expect(readOf({ as: 'post' }, 'member')).toEqual({
+    op: 'or',
+    of: [behind(isOpen), behind({ op: 'caller', field: 'author' })],
+  });
   expect(readOf({ as: 'post' }, 'guide')).toBe(always);
   expect(readOf({ as: 'post' }, 'admin')).toBe(always);
 });
@@ -65,10 +73,18 @@ test.each([
     { as: 'post', anyone: true },
     'reply: the right read has a cell for anyone, which leaves nothing to `as`',
   ],
-  ['one that leads back to itself', { as: 'answered' }, 'reply: the right read is as that of answered, which leads back to itself'],
+  [
+    'one that leads back to itself',
+    { as: 'answered' },
+    'reply: the right read is as that of answered, which leads back to itself',
+  ],
 ])('%s is refused', (_, read, message) => expect(() => rightsOf(forumWith(read))).toThrow(message));
 
 test('what has cells beside `as` is not read as its parent', () => {
   const isAs = (read: object) => isReadAs(forumWith(read).kinds.reply ?? ({} as never), 'post');
-  expect([isAs({ as: 'post' }), isAs({ as: 'post', scope: 'see' }), isAs({ as: 'post', member: false })]).toEqual([true, true, false]);
+  expect([
+    isAs({ as: 'post' }),
+    isAs({ as: 'post', scope: 'see' }),
+    isAs({ as: 'post', member: false }),
+  ]).toEqual([true, true, false]);
 });

@@ -12,12 +12,18 @@ export type Right = {
   readonly scope: string;
   /** Without one, it is of the kernel and asks at most for the owner. */
   readonly kind: Kind | undefined;
-  /** The conditions under which some role has it, each for itself; the same condition is the same object for all roles. */
+  /**
+   * The conditions under which some role has it, each for itself; the same condition is the same object for
+   * all roles.
+   */
   readonly alternatives: readonly Expression[];
   /** By role; a role that is not here has no right. */
   readonly byRole: ReadonlyMap<string, Reach>;
 };
-/** How far the right of a role goes: under any of the conditions, of which `always` is the only one if it is there. */
+/**
+ * How far the right of a role goes: under any of the conditions, of which `always` is the only one if it is
+ * there.
+ */
 export type Reach = ReadonlySet<Expression>;
 
 export const NOTHING: Reach = new Set();
@@ -38,8 +44,14 @@ export const operationOf = (kind: Kind, name: string): `${string}.${string}` => 
 
 const resolveAll = (domain: Domain): Rights => {
   const rights = new Map<string, Right>();
-  for (const kind of [...Object.values(domain.kinds), ...domain.views.map(({ asked }) => asked), webhookOf(domain)])
-    for (const name of kind.isManaged ? ['manage'] : new Set(['read', ...Object.keys(kind.fieldRights), ...commandsOf(kind)])) {
+  for (const kind of [
+    ...Object.values(domain.kinds),
+    ...domain.views.map(({ asked }) => asked),
+    webhookOf(domain),
+  ])
+    for (const name of kind.isManaged
+      ? ['manage']
+      : new Set(['read', ...Object.keys(kind.fieldRights), ...commandsOf(kind)])) {
       const byRole = domain.roles.map((role) => [role, rightOf(domain, kind, name, role)] as const);
       const operation = operationOf(kind, name);
       rights.set(operation, { operation, scope: scopeOf(kind, name), kind, ...apart(byRole) });
@@ -51,7 +63,9 @@ const commandsOf = ({ commands }: Kind): readonly string[] =>
   Object.values(commands).flatMap(({ name, internal }) => (internal ? [] : [name]));
 
 /** Takes the conditions of each role apart, so that each is granted for itself. */
-export const apart = (byRole: readonly (readonly [string, Expression])[]): Pick<Right, 'alternatives' | 'byRole'> => {
+export const apart = (
+  byRole: readonly (readonly [string, Expression])[],
+): Pick<Right, 'alternatives' | 'byRole'> => {
   const known = new Map<string, Expression>();
   const interned = (expression: Expression): Expression => {
     if (expression.op === 'const') return expression.value ? always : never;
@@ -72,8 +86,8 @@ const rowOf = (kind: Kind, name: string): Row =>
   kind.rights[name] ?? kind.fieldRights[name] ?? (name === 'read' ? {} : (kind.rights.write ?? {}));
 
 /**
- * What somebody with this role must find true of an aggregate; of what it has `as` another, that must be found true. Nobody reads a part
- * of what they may not read.
+ * What somebody with this role must find true of an aggregate; of what it has `as` another, that must be
+ * found true. Nobody reads a part of what they may not read.
  */
 export const rightOf = (domain: Domain, kind: Kind, name: string, role: string): Expression => {
   const own = rightAlong(domain, [kind], name, role);
@@ -81,12 +95,19 @@ export const rightOf = (domain: Domain, kind: Kind, name: string, role: string):
 };
 
 /** Of the first, as of which the others are. */
-const rightAlong = (domain: Domain, kinds: readonly [Kind, ...Kind[]], name: string, role: string): Expression => {
+const rightAlong = (
+  domain: Domain,
+  kinds: readonly [Kind, ...Kind[]],
+  name: string,
+  role: string,
+): Expression => {
   const [kind, ...before] = kinds;
   const row = rowOf(kind, name);
   if (typeof row.as !== 'string') return resolve(domain, kind, cellOf(row, role));
   if (row.anyone !== undefined)
-    throw new StartRefused(`${kind.name}: the right ${name} has a cell for anyone, which leaves nothing to \`as\`: take one of them away.`);
+    throw new StartRefused(
+      `${kind.name}: the right ${name} has a cell for anyone, which leaves nothing to \`as\`: take one of them away.`,
+    );
   if (before.includes(kind))
     throw new StartRefused(
       `${kind.name}: the right ${name} is as that of ${row.as}, which leads back to itself: say there whose right it is.`,

@@ -3,7 +3,10 @@ import type { Domain, Kind } from '../registry/registry.ts';
 import { always, type Expression, fieldsOfItem } from './expression.ts';
 import type { Right } from './rights.ts';
 
-/** Makes pieces of a statement, in the form that the statement is made of: what it is given by others are parameters. */
+/**
+ * Makes pieces of a statement, in the form that the statement is made of: what it is given by others are
+ * parameters.
+ */
 export type SqlWriter<Sql> = {
   sql(strings: TemplateStringsArray, ...holes: readonly Sql[]): Sql;
   /** A name of the declaration. */
@@ -14,11 +17,17 @@ export type SqlWriter<Sql> = {
   table(name: string): Sql;
   /** The id of the caller, null if nobody is signed in; read only where a condition asks for it. */
   readonly viewer: Sql;
-  /** The caller’s own value of a field of users, null if there is none; read only where a condition asks for it. */
+  /**
+   * The caller’s own value of a field of users, null if there is none; read only where a condition asks for
+   * it.
+   */
   attribute(name: string): Sql;
 };
 
-/** The row that a condition is asked of, with those that the statement has joined to it already, by the names of the references. */
+/**
+ * The row that a condition is asked of, with those that the statement has joined to it already, by the names
+ * of the references.
+ */
 export type Place<Sql> = {
   readonly domain: Domain;
   readonly kind: Kind;
@@ -27,7 +36,12 @@ export type Place<Sql> = {
 };
 
 /** The same as `holdsOf`, of rows. */
-export const conditionSql = <Sql>(writer: SqlWriter<Sql>, expression: Expression, place: Place<Sql>, depth = 1): Sql => {
+export const conditionSql = <Sql>(
+  writer: SqlWriter<Sql>,
+  expression: Expression,
+  place: Place<Sql>,
+  depth = 1,
+): Sql => {
   const { sql, name, constant } = writer;
   const { kind, row } = place;
   const read = (each: Expression): Sql => conditionSql(writer, each, place, depth);
@@ -61,7 +75,12 @@ export const conditionSql = <Sql>(writer: SqlWriter<Sql>, expression: Expression
       const list = kind.lists[expression.field];
       if (list === undefined) return sql`false`;
       const items = { ...kind, fields: fieldsOfItem(list) };
-      const condition = conditionSql(writer, expression.of, { domain: place.domain, kind: items, row: item }, depth + 1);
+      const condition = conditionSql(
+        writer,
+        expression.of,
+        { domain: place.domain, kind: items, row: item },
+        depth + 1,
+      );
       const table = writer.table(list.table);
       return sql`exists (select from ${table} ${item} where ${item}.${name(`${snake(kind.name)}_id`)} = ${row}.id and ${condition})`;
     }
@@ -88,13 +107,26 @@ const behindSql = <Sql>(
 /** Whether the caller has a right under this condition; `always`, if under none. */
 export type Granted<Sql> = (condition: Expression) => Sql;
 
-/** What a right leaves of the rows. What a caller is granted are parameters, so that one statement serves all of them. */
-export const rightSql = <Sql>(writer: SqlWriter<Sql>, right: Right, place: Place<Sql>, granted: Granted<Sql>): Sql => {
+/**
+ * What a right leaves of the rows. What a caller is granted are parameters, so that one statement serves all
+ * of them.
+ */
+export const rightSql = <Sql>(
+  writer: SqlWriter<Sql>,
+  right: Right,
+  place: Place<Sql>,
+  granted: Granted<Sql>,
+): Sql => {
   const { sql } = writer;
-  const alternatives = right.alternatives.map((each) => sql`(${granted(each)} and ${conditionSql(writer, each, place)})`);
+  const alternatives = right.alternatives.map(
+    (each) => sql`(${granted(each)} and ${conditionSql(writer, each, place)})`,
+  );
   return sql`(${joinedBy(writer, [granted(always), ...alternatives], sql` or `)})`;
 };
 
 /** At least one. */
-export const joinedBy = <Sql>({ sql }: SqlWriter<Sql>, [first, ...others]: readonly Sql[], separator: Sql): Sql =>
-  others.reduce((before, piece) => sql`${before}${separator}${piece}`, first ?? sql``);
+export const joinedBy = <Sql>(
+  { sql }: SqlWriter<Sql>,
+  [first, ...others]: readonly Sql[],
+  separator: Sql,
+): Sql => others.reduce((before, piece) => sql`${before}${separator}${piece}`, first ?? sql``);

@@ -7,8 +7,16 @@ import { conditionWords, deedOf, wordsOf } from './words.ts';
 
 const base = domain({ name: 'forum', roles: ['member'] });
 const { aggregate, user } = base;
-const events = { opened: { creates: ['title'] }, shut: { sets: { status: 'shut' } }, removed: { ends: true } } as const;
-const commands = { open: { emits: 'opened' }, shut: { emits: 'shut' }, remove: { emits: 'removed' } } as const;
+const events = {
+  opened: { creates: ['title'] },
+  shut: { sets: { status: 'shut' } },
+  removed: { ends: true },
+} as const;
+const commands = {
+  open: { emits: 'opened' },
+  shut: { emits: 'shut' },
+  remove: { emits: 'removed' },
+} as const;
 const topic = aggregate('topic', {
   owner: 'author',
   fields: {
@@ -49,7 +57,11 @@ test.each([
   ['topic', 'own', 'the caller is its author'],
   ['topic', { author: { caller: false } }, 'the caller is not its author'],
   ['topic', { author: { role: 'member' } }, 'the role of its author is member'],
-  ['topic', ['open', { size: { min: 3 }, pinned: true }], 'its status is open, or its size is at least 3 and its pinned is true'],
+  [
+    'topic',
+    ['open', { size: { min: 3 }, pinned: true }],
+    'its status is open, or its size is at least 3 and its pinned is true',
+  ],
   ['topic', { size: { not: [1, 2] } }, 'not (its size is 1, or its size is 2)'],
   ['topic', { size: { max: 5 } }, 'its size is at most 5'],
   ['reply', { title: null }, 'its title is not set'],
@@ -62,7 +74,9 @@ test.each([
   ],
   ['reply', { marks: { some: { by: 'caller' } } }, 'for one of its marks, the caller is its by'],
   ['user', 'caller', 'the caller is the user'],
-])('of %s, %j is read as “%s”', (name, condition, words) => expect(conditionWords(forum, kind(name), condition)).toBe(words));
+])('of %s, %j is read as “%s”', (name, condition, words) =>
+  expect(conditionWords(forum, kind(name), condition)).toBe(words),
+);
 
 test('what is read as something else is read as that', () => {
   expect(wordsOf(rightOf(forum, kind('reply'), 'read', 'member'))).toBe(

@@ -11,7 +11,9 @@ export const wordsOf = (expression: Expression, place: Place = { path: [] }): st
     case 'const':
       return expression.value ? 'always' : 'never';
     case 'and':
-      return expression.of.map((each) => (each.op === 'or' ? `(${wordsOf(each, place)})` : wordsOf(each, place))).join(' and ');
+      return expression.of
+        .map((each) => (each.op === 'or' ? `(${wordsOf(each, place)})` : wordsOf(each, place)))
+        .join(' and ');
     case 'or':
       return expression.of.map((each) => wordsOf(each, place)).join(', or ');
     case 'not':
@@ -34,7 +36,8 @@ export const wordsOf = (expression: Expression, place: Place = { path: [] }): st
 };
 
 /** What must hold of the fields and references of an aggregate, as its author wrote it. */
-export const conditionWords = (domain: Domain, kind: Kind, condition: unknown): string => wordsOf(resolve(domain, kind, condition));
+export const conditionWords = (domain: Domain, kind: Kind, condition: unknown): string =>
+  wordsOf(resolve(domain, kind, condition));
 
 /** What no word stands for is negated as a whole. */
 const negationOf = (expression: Expression, place: Place): string => {
@@ -58,7 +61,9 @@ const behind = ({ field, of }: Extract<Expression, { op: 'at' }>, { path }: Plac
 
 const thing = (field: string, { path }: Place): string => {
   const [last, ...before] = path.toReversed();
-  return last === undefined ? `its ${spaced(field)}` : `the ${spaced(field)} of ${thing(last, { path: before.toReversed() })}`;
+  return last === undefined
+    ? `its ${spaced(field)}`
+    : `the ${spaced(field)} of ${thing(last, { path: before.toReversed() })}`;
 };
 
 const whom = (field: string, place: Place): string => {
@@ -67,7 +72,8 @@ const whom = (field: string, place: Place): string => {
   return last === undefined ? 'the user' : thing(last, { path: before.toReversed() });
 };
 
-const shownAs = (value: string | number | boolean | null): string => (value === null ? 'not set' : String(value));
+const shownAs = (value: string | number | boolean | null): string =>
+  value === null ? 'not set' : String(value);
 
 /** What a right allows, as a verb with its object: “read it”, “draft an article”. */
 export const deedOf = (kind: Kind, operation: string): string => {
@@ -80,7 +86,9 @@ export const deedOf = (kind: Kind, operation: string): string => {
     items?: Readonly<Record<string, Row>>;
   };
   if (reads === undefined && writes === undefined && items === undefined) return `${spaced(operation)} it`;
-  const some = Object.entries(items ?? {}).map(([list, values]) => `read those of its ${spaced(list)} where ${wordsOf(matching(values))}`);
+  const some = Object.entries(items ?? {}).map(
+    ([list, values]) => `read those of its ${spaced(list)} where ${wordsOf(matching(values))}`,
+  );
   const all = [reads && `read its ${listed(reads)}`, ...some, writes && `write its ${listed(writes)}`];
   return all.filter((each) => each !== undefined).join(' and ');
 };

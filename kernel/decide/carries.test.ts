@@ -72,7 +72,12 @@ test('an end carries what it ends', () => {
 test('what follows from a carried field is made of what the event records', () => {
   const priced = base.aggregate('fare', {
     owner: 'owner',
-    fields: { owner: ref(user), amount: integer(0, 99), shown: line(20).optional(), status: states('open', 'done') },
+    fields: {
+      owner: ref(user),
+      amount: integer(0, 99),
+      shown: line(20).optional(),
+      status: states('open', 'done'),
+    },
     projects: { shown: { by: { finished: ({ amount }) => (amount as number).toFixed(1) } } },
     events: { made: { creates: ['amount'] }, finished: { sets: { status: 'done' }, carries: ['amount'] } },
     commands: { make: { emits: 'made' }, finish: { emits: 'finished' } },

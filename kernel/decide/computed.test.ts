@@ -31,7 +31,10 @@ const quote = aggregate('quote', {
     change: { emits: ['changed'], decide: ({ form }) => [['changed', { rate: (form.amount ?? 1) + 1 }]] },
     convert: {
       emits: ['converted', 'gone'],
-      decide: ({ state }) => (state.amount === 1 ? ['gone'] : [['converted', { rate: state.amount * 2, note: `${state.amount} by two` }]]),
+      decide: ({ state }) =>
+        state.amount === 1
+          ? ['gone']
+          : [['converted', { rate: state.amount * 2, note: `${state.amount} by two` }]],
     },
     revalue: { emits: ['revalued'], decide: ({ state }) => [['revalued', { rate: state.amount }]] },
   },
@@ -71,8 +74,17 @@ test('a state and a row hold the same of it', () => {
   expect(state).toMatchObject({ fields: { rate: 10, note: '5 by two', status: 'converted' } });
   const data = { quoteId: ID, traderId: OWNER, rate: 10, note: '5 by two' };
   const metadata = { at: '2026-01-02T03:04:05.678Z', actor: `user:${OWNER}` };
-  const row = compileRows(kind).get('quote.converted')?.({ type: 'quote.converted', version: 2, data, metadata, seal: 'x' });
-  expect(row).toMatchObject({ kind: 'patch', row: { id: ID, rate: 10, note: '5 by two', status: 'converted', seal: 'x' } });
+  const row = compileRows(kind).get('quote.converted')?.({
+    type: 'quote.converted',
+    version: 2,
+    data,
+    metadata,
+    seal: 'x',
+  });
+  expect(row).toMatchObject({
+    kind: 'patch',
+    row: { id: ID, rate: 10, note: '5 by two', status: 'converted', seal: 'x' },
+  });
   expect(definitionOf(kind).table).toContain('rate bigint');
 });
 
@@ -81,7 +93,10 @@ test('its event demands it, seals what is personal of it, and shows it', () => {
   const ids = { quoteId: ID, traderId: OWNER };
   expect(definition?.schema.safeParse({ ...ids, rate: 3, note: null }).success).toBe(true);
   expect(definition?.schema.safeParse({ ...ids, note: null }).success).toBe(false);
-  expect(definition).toMatchObject({ personal: { subject: 'traderId', fields: ['note'] }, example: { rate: 3, note: null } });
+  expect(definition).toMatchObject({
+    personal: { subject: 'traderId', fields: ['note'] },
+    example: { rate: 3, note: null },
+  });
 });
 
 const declared = (events: object, commands: object) =>
@@ -96,17 +111,29 @@ const declared = (events: object, commands: object) =>
   ]);
 
 test.each([
-  ['an end', { gone: { ends: true, computes: ['amount'] } }, {}, 'other: the event gone ends, and so computes nothing'],
+  [
+    'an end',
+    { gone: { ends: true, computes: ['amount'] } },
+    {},
+    'other: the event gone ends, and so computes nothing',
+  ],
   [
     'a command that decides nothing',
     { set: { computes: ['amount'] } },
     { set: { emits: 'set' } },
     'other: the command set emits set, which computes values, and decides on none',
   ],
-])('%s computes nothing', (_, events, commands, sentence) => expect(() => declared(events, commands)).toThrow(sentence));
+])('%s computes nothing', (_, events, commands, sentence) =>
+  expect(() => declared(events, commands)).toThrow(sentence),
+);
 
 test('a decision without a value that its event computes is a fault of its author', () => {
-  const wrong = declared({ set: { computes: ['amount'] } }, { set: { emits: ['set'], decide: () => ['set'] } });
+  const wrong = declared(
+    { set: { computes: ['amount'] } },
+    { set: { emits: ['set'], decide: () => ['set'] } },
+  );
   const other = { kind: 'other', events: { made: {}, set: {} }, commands: { set: {} } };
-  expect(() => rulesOf(wrong).given(other, 'made').when('set').yields()).toThrow('other.set is decided on without amount');
+  expect(() => rulesOf(wrong).given(other, 'made').when('set').yields()).toThrow(
+    'other.set is decided on without amount',
+  );
 });

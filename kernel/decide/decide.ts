@@ -9,25 +9,37 @@ import { readerOf } from './reads.ts';
 import type { AggregateState, Happened, Present } from './state.ts';
 import { demandOwnUploads } from './uploads.ts';
 
-/** A command as it is sent: its type, and its form as events name the fields, with the id of the aggregate and the owner. */
+/**
+ * A command as it is sent: its type, and its form as events name the fields, with the id of the aggregate and
+ * the owner.
+ */
 export type Command = Row & { readonly type: string };
 export type Decide = (command: Row, state: AggregateState, context: Context) => readonly Happened[];
 
 /** As clients and the other roles name it: `EditArticle`. */
-export const typeOfCommand = ({ name }: Kind, command: string): string => `${capital(command)}${capital(name)}`;
+export const typeOfCommand = ({ name }: Kind, command: string): string =>
+  `${capital(command)}${capital(name)}`;
 
 /**
- * The decisions of an aggregate by the types of its commands, compiled. Pure: a command and what is there come to events or to a refusal,
- * and what would change nothing to no event, so that a retry is free. Rights are asked before.
+ * The decisions of an aggregate by the types of its commands, compiled. Pure: a command and what is there
+ * come to events or to a refusal, and what would change nothing to no event, so that a retry is free. Rights
+ * are asked before.
  */
 export const decisionsOf = (domain: Domain, kind: Kind, evolve: Evolve): ReadonlyMap<string, Decide> => {
   const decisions = new Map<string, Decide>();
   for (const command of Object.values(kind.commands))
-    decisions.set(typeOfCommand(kind, command.name), decisionOf(domain, kind, { command, evolve, decisions }));
+    decisions.set(
+      typeOfCommand(kind, command.name),
+      decisionOf(domain, kind, { command, evolve, decisions }),
+    );
   return decisions;
 };
 
-type Parts = { readonly command: CommandInfo; readonly evolve: Evolve; readonly decisions: ReadonlyMap<string, Decide> };
+type Parts = {
+  readonly command: CommandInfo;
+  readonly evolve: Evolve;
+  readonly decisions: ReadonlyMap<string, Decide>;
+};
 
 const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: Parts): Decide => {
   const isCreation = command.kind === 'create';
@@ -35,7 +47,9 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
   const begun = isCreation ? creationOf(kind) : presenceOf(kind, command);
   const guard = guardOf(domain, kind, command.when);
   const choose = choiceOf(domain, kind, command);
-  const invariants = Object.entries(kind.invariants).map(([name, condition]) => invariantOf(domain, kind, { name, condition }));
+  const invariants = Object.entries(kind.invariants).map(([name, condition]) =>
+    invariantOf(domain, kind, { name, condition }),
+  );
   return (form, state, context) => {
     const started = begun(form, state);
     if (started === undefined) return [];
@@ -50,8 +64,15 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
         if (!isCreation) guard(before.fields, context);
         draft.demandUploads(before, data);
         // What it carries of before stands in, until what it leads to is known.
-        const next: AggregateState = evolve(after, { type: draft.type, data: { ...draft.carriedFrom(after), ...data }, metadata });
-        const event: Happened = { type: draft.type, data: { ...data, ...draft.carriedFrom(next.status === 'present' ? next : after) } };
+        const next: AggregateState = evolve(after, {
+          type: draft.type,
+          data: { ...draft.carriedFrom(after), ...data },
+          metadata,
+        });
+        const event: Happened = {
+          type: draft.type,
+          data: { ...data, ...draft.carriedFrom(next.status === 'present' ? next : after) },
+        };
         events.push(event);
         after = draft.carries ? evolve(after, { ...event, metadata }) : next;
       }
@@ -63,7 +84,8 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
         after = evolve(after, { ...event, metadata });
       }
     }
-    if (events.length > 0 && after.status === 'present') for (const invariant of invariants) invariant(after.fields, context);
+    if (events.length > 0 && after.status === 'present')
+      for (const invariant of invariants) invariant(after.fields, context);
     return events;
   };
 };
@@ -73,12 +95,19 @@ const metadataOf = ({ at, callerId }: Context): NonNullable<Happened['metadata']
   actor: callerId === null ? 'anonymous' : `user:${callerId}`,
 });
 
-/** What is about to be: who and what it belongs to, and what its form says, of which rights and guards are asked. */
+/**
+ * What is about to be: who and what it belongs to, and what its form says, of which rights and guards are
+ * asked.
+ */
 export const creationOf = (kind: Kind): ((form: Row, state: AggregateState) => Present) => {
-  const given = Object.values(kind.events).flatMap(({ effect, content }) => (effect === 'creates' ? content : []));
+  const given = Object.values(kind.events).flatMap(({ effect, content }) =>
+    effect === 'creates' ? content : [],
+  );
   // What was uploaded is none of the aggregate before it is.
   const plain = given.filter((name) => kind.fields[name]?.kind !== 'upload');
-  const said = [...new Set([...kind.identity, ...plain])].map((name) => [name, wire(name, kind.fields[name])] as const);
+  const said = [...new Set([...kind.identity, ...plain])].map(
+    (name) => [name, wire(name, kind.fields[name])] as const,
+  );
   return (form, state) => {
     if (state.status !== 'absent' || state.abandoned !== undefined) throw new Rejection('id_taken');
     const fields: Record<string, unknown> = { id: form[`${kind.name}Id`] };
@@ -88,10 +117,13 @@ export const creationOf = (kind: Kind): ((form: Row, state: AggregateState) => P
 };
 
 /**
- * Whose the personal fields are, where a path says so: whom it leads to now. What it goes over never changes and outlasts its aggregate, so that
- * nothing has to hold it still until the events are appended.
+ * Whose the personal fields are, where a path says so: whom it leads to now. What it goes over never changes
+ * and outlasts its aggregate, so that nothing has to hold it still until the events are appended.
  */
-const identifiedBy = (domain: Domain, kind: Kind): ((started: Present, context: Context) => Present) | undefined => {
+const identifiedBy = (
+  domain: Domain,
+  kind: Kind,
+): ((started: Present, context: Context) => Present) | undefined => {
   const paths = Object.entries(kind.persons);
   if (paths.length === 0) return undefined;
   const follow = (from: Kind, fields: Row, { path: [name = '', ...further], look }: Following): unknown => {
@@ -103,15 +135,22 @@ const identifiedBy = (domain: Domain, kind: Kind): ((started: Present, context: 
     return follow(target, state.fields, { path: further, look });
   };
   return (started, { look }) => {
-    const persons = paths.map(([name, path]) => [name, follow(kind, started.fields, { path, look })] as const);
+    const persons = paths.map(
+      ([name, path]) => [name, follow(kind, started.fields, { path, look })] as const,
+    );
     return { ...started, fields: { ...started.fields, ...Object.fromEntries(persons) } };
   };
 };
 
 type Following = { readonly path: readonly string[]; readonly look: Context['look'] };
 
-const presenceOf = (kind: Kind, command: CommandInfo): ((form: Row, state: AggregateState) => Present | undefined) => {
-  const required = command.form.filter((name) => kind.fields[name]?.personal !== undefined && !kind.fields[name]?.optional);
+const presenceOf = (
+  kind: Kind,
+  command: CommandInfo,
+): ((form: Row, state: AggregateState) => Present | undefined) => {
+  const required = command.form.filter(
+    (name) => kind.fields[name]?.personal !== undefined && !kind.fields[name]?.optional,
+  );
   return (_, state) => {
     switch (state.status) {
       case 'absent':
@@ -152,12 +191,15 @@ const choiceOf = (
   if (decide === undefined) return () => all;
   const read = readerOf(domain, kind, command);
   return (form, { fields }, { callerId, at, look }) =>
-    decide({ state: fields, form, callerId, now: at, reads: read(fields, form, look) } as never).map((decided): Chosen => {
-      const [name, computed] = typeof decided === 'string' ? [decided, {}] : decided;
-      const draft = drafts.get(name);
-      if (draft === undefined) throw new Error(`${kind.name}: ${command.name} decided on ${name}, which it does not emit`);
-      return [draft, computed];
-    });
+    decide({ state: fields, form, callerId, now: at, reads: read(fields, form, look) } as never).map(
+      (decided): Chosen => {
+        const [name, computed] = typeof decided === 'string' ? [decided, {}] : decided;
+        const draft = drafts.get(name);
+        if (draft === undefined)
+          throw new Error(`${kind.name}: ${command.name} decided on ${name}, which it does not emit`);
+        return [draft, computed];
+      },
+    );
 };
 
 const draftOf = (kind: Kind, event: EventInfo): Draft => {
@@ -167,7 +209,8 @@ const draftOf = (kind: Kind, event: EventInfo): Draft => {
   const computes = event.computes.map((name) => [name, wire(name, kind.fields[name])] as const);
   const constants = Object.entries(event.sets).filter(([, value]) => value !== 'now' && value !== 'caller');
   const items = event.list === undefined ? undefined : itemDraftOf(kind, event);
-  const isChange = event.effect === 'changes' || (event.effect === 'sets' && constants.length + computes.length > 0);
+  const isChange =
+    event.effect === 'changes' || (event.effect === 'sets' && constants.length + computes.length > 0);
   const dataOf = (form: Row, state: Present, computed: Row): readonly Row[] => {
     const { fields } = state;
     const data: Record<string, unknown> = { [`${kind.name}Id`]: fields.id };
@@ -188,6 +231,14 @@ const draftOf = (kind: Kind, event: EventInfo): Draft => {
     return isChanged ? [data] : [];
   };
   const carriedFrom = (state: AggregateState): Row =>
-    state.status === 'absent' ? {} : Object.fromEntries(carries.map(([name, key]) => [key, state.fields[name]]));
-  return { type: event.type, dataOf, carriedFrom, carries: carries.length > 0, demandUploads: demandOwnUploads(kind, event) };
+    state.status === 'absent'
+      ? {}
+      : Object.fromEntries(carries.map(([name, key]) => [key, state.fields[name]]));
+  return {
+    type: event.type,
+    dataOf,
+    carriedFrom,
+    carries: carries.length > 0,
+    demandUploads: demandOwnUploads(kind, event),
+  };
 };

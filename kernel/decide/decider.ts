@@ -41,8 +41,14 @@ export const deciderOf = (domain: Domain, kind: Kind): KindDecider => {
 type Abandoned = { readonly fence: string; readonly id: number; readonly claim: string };
 
 /**
- * The fence: once this is appended, an append that expects the version at which something was claimed cannot succeed. Nothing
- * follows an end, so that no fence is needed then.
+ * The fence: once this is appended, an append that expects the version at which something was claimed cannot
+ * succeed. Nothing follows an end, so that no fence is needed then.
  */
-export const abandon = (kind: Kind, { fence, id, claim }: Abandoned, state: AggregateState): readonly Happened[] =>
-  state.status === 'ended' || state.abandoned === claim ? [] : [{ type: `${kind.name}.${fence}`, data: { [`${kind.name}Id`]: id, claim } }];
+export const abandon = (
+  kind: Kind,
+  { fence, id, claim }: Abandoned,
+  state: AggregateState,
+): readonly Happened[] =>
+  state.status === 'ended' || state.abandoned === claim
+    ? []
+    : [{ type: `${kind.name}.${fence}`, data: { [`${kind.name}Id`]: id, claim } }];

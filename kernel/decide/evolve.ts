@@ -25,12 +25,19 @@ const foldOf = (kind: Kind, event: EventInfo): Evolve => {
   switch (event.effect) {
     case 'creates': {
       const initial = Object.fromEntries(
-        Object.entries(kind.fields).map(([name, def]) => [name, def.remembers === undefined ? (def.initial ?? null) : []]),
+        Object.entries(kind.fields).map(([name, def]) => [
+          name,
+          def.remembers === undefined ? (def.initial ?? null) : [],
+        ]),
       );
       const lists = withoutItems(kind);
       return (_, happened) => {
         const before = { id: happened.data[`${kind.name}Id`], ...initial, ...lists };
-        return { status: 'present', fields: { ...merge(before, given(happened.data)), ...set(happened) }, lostUploads: '' };
+        return {
+          status: 'present',
+          fields: { ...merge(before, given(happened.data)), ...set(happened) },
+          lostUploads: '',
+        };
       };
     }
     case 'changes':
@@ -43,10 +50,14 @@ const foldOf = (kind: Kind, event: EventInfo): Evolve => {
       };
     }
     case 'ends':
-      return (_, { data }) => ({ status: 'ended', fields: { id: data[`${kind.name}Id`], ...identity(data) } });
+      return (_, { data }) => ({
+        status: 'ended',
+        fields: { id: data[`${kind.name}Id`], ...identity(data) },
+      });
     case 'notes':
       if (event.spec.claim === undefined) return (state) => state;
-      return (state, { data }) => (state.status === 'ended' ? state : { ...state, abandoned: String(data.claim) });
+      return (state, { data }) =>
+        state.status === 'ended' ? state : { ...state, abandoned: String(data.claim) };
     case 'adds':
     case 'updates':
     case 'moves':
@@ -55,7 +66,11 @@ const foldOf = (kind: Kind, event: EventInfo): Evolve => {
       return (state, happened) => {
         if (state.status !== 'present') return state;
         const folded = fold(state, happened.data);
-        return { ...folded, fields: { ...folded.fields, ...set(happened) }, lostUploads: lost(state, happened.data) };
+        return {
+          ...folded,
+          fields: { ...folded.fields, ...set(happened) },
+          lostUploads: lost(state, happened.data),
+        };
       };
     }
   }
@@ -70,7 +85,8 @@ const mergeOf = ({ fields }: Kind): ((before: Row, values: Row) => Row) => {
   return (before, values) => {
     const after: Record<string, unknown> = { ...before, ...values };
     for (const [name, max] of remembered)
-      if (name in values) after[name] = [...((before[name] ?? []) as readonly unknown[]), values[name]].slice(-max);
+      if (name in values)
+        after[name] = [...((before[name] ?? []) as readonly unknown[]), values[name]].slice(-max);
     return after;
   };
 };
@@ -101,16 +117,23 @@ const settingsOf = (event: EventInfo): ((event: Happened) => Row) => {
 };
 
 const declaredOf = ({ sets }: EventInfo): ((event: Happened) => Row) => {
-  const isConstant = (value: unknown): boolean => value !== 'now' && value !== 'caller' && typeof value !== 'function';
+  const isConstant = (value: unknown): boolean =>
+    value !== 'now' && value !== 'caller' && typeof value !== 'function';
   const constants = Object.fromEntries(Object.entries(sets).filter(([, value]) => isConstant(value)));
   const others = Object.entries(sets).filter(([, value]) => !isConstant(value));
   if (others.length === 0) return () => constants;
   return ({ data, metadata }) => {
     const values: Record<string, unknown> = { ...constants };
     for (const [name, value] of others)
-      values[name] = typeof value === 'function' ? value(data) : value === 'now' ? (metadata?.at ?? null) : userOf(metadata?.actor);
+      values[name] =
+        typeof value === 'function'
+          ? value(data)
+          : value === 'now'
+            ? (metadata?.at ?? null)
+            : userOf(metadata?.actor);
     return values;
   };
 };
 
-const userOf = (actor: Actor | undefined): number | null => (actor?.startsWith('user:') ? Number(actor.slice('user:'.length)) : null);
+const userOf = (actor: Actor | undefined): number | null =>
+  actor?.startsWith('user:') ? Number(actor.slice('user:'.length)) : null;

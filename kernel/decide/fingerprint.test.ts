@@ -43,25 +43,45 @@ const note = base.aggregate('note', {
 });
 const plans = assemble(base, [team, plan]);
 const { team: TEAM, plan: PLAN } = plans.kinds;
-if (!TEAM || !PLAN?.events.made || !PLAN.events.moved || !PLAN.events.finished || !PLAN.timers.late || !TEAM.events.dissolved)
+if (
+  !TEAM ||
+  !PLAN?.events.made ||
+  !PLAN.events.moved ||
+  !PLAN.events.finished ||
+  !PLAN.timers.late ||
+  !TEAM.events.dissolved
+)
   throw new Error('They are declared');
 const { made, moved, finished } = PLAN.events;
 const { late } = PLAN.timers;
 const { dissolved } = TEAM.events;
 
-const planning = (changed: Partial<typeof PLAN>): Domain => ({ ...plans, kinds: { ...plans.kinds, plan: { ...PLAN, ...changed } } });
+const planning = (changed: Partial<typeof PLAN>): Domain => ({
+  ...plans,
+  kinds: { ...plans.kinds, plan: { ...PLAN, ...changed } },
+});
 const fingerprint = (of: Domain): string | undefined => followingOf(of)?.fingerprint;
-const turned = <Part extends object>(part: Part): Part => Object.fromEntries(Object.entries(part).toReversed()) as Part;
+const turned = <Part extends object>(part: Part): Part =>
+  Object.fromEntries(Object.entries(part).toReversed()) as Part;
 
 test.each<[string, Domain]>([
   ['another aggregate from which nothing follows', assemble(base, [team, plan, note])],
   ['the order of aggregates', assemble(base, [plan, team])],
   ['the order of events', planning({ events: turned(PLAN.events) })],
-  ['the order of what is in a condition', planning({ facts: { ...PLAN.facts, small: { status: ['held', 'open'], size: { max: 3 } } } })],
-  ['a name for a condition', planning({ reactions: { team: { dissolved: { run: 'finish', when: PLAN.facts.small } } } })],
+  [
+    'the order of what is in a condition',
+    planning({ facts: { ...PLAN.facts, small: { status: ['held', 'open'], size: { max: 3 } } } }),
+  ],
+  [
+    'a name for a condition',
+    planning({ reactions: { team: { dissolved: { run: 'finish', when: PLAN.facts.small } } } }),
+  ],
   [
     'documentation',
-    planning({ says: 'What is to be done.', events: { ...PLAN.events, held: { ...PLAN.events.held, says: 'It waits.' } as never } }),
+    planning({
+      says: 'What is to be done.',
+      events: { ...PLAN.events, held: { ...PLAN.events.held, says: 'It waits.' } as never },
+    }),
   ],
   ['rights', planning({ rights: {} })],
 ])('%s is nothing that a fingerprint tells apart', (_, changed) => {
@@ -69,7 +89,10 @@ test.each<[string, Domain]>([
 });
 
 test.each<[string, Domain]>([
-  ['what a fact means', planning({ facts: { ...PLAN.facts, small: { size: { max: 4 }, status: ['open', 'held'] } } })],
+  [
+    'what a fact means',
+    planning({ facts: { ...PLAN.facts, small: { size: { max: 4 }, status: ['open', 'held'] } } }),
+  ],
   ['how long a timer waits', planning({ timers: { late: { ...late, waitMs: 7 } } })],
   ['what a timer asks', planning({ timers: { late: { ...late, unless: undefined } } })],
   ['an event that pauses', planning({ events: { ...PLAN.events, held: finished } })],
@@ -77,15 +100,32 @@ test.each<[string, Domain]>([
     'an event that starts with another state',
     planning({ fields: { ...PLAN.fields, status: { ...PLAN.fields.status, initial: 'held' } as never } }),
   ],
-  ['an event that leads elsewhere', planning({ events: { ...PLAN.events, moved: { ...moved, values: [], sets: { team: 7 } } } })],
-  ['an event of which an earlier version said where to', planning({ events: { ...PLAN.events, made: { ...made, version: 2 } } })],
+  [
+    'an event that leads elsewhere',
+    planning({ events: { ...PLAN.events, moved: { ...moved, values: [], sets: { team: 7 } } } }),
+  ],
+  [
+    'an event of which an earlier version said where to',
+    planning({ events: { ...PLAN.events, made: { ...made, version: 2 } } }),
+  ],
   [
     'the version of what a command records',
-    planning({ commands: { ...PLAN.commands, finish: { ...PLAN.commands.finish, events: [{ ...finished, version: 2 }] } as never } }),
+    planning({
+      commands: {
+        ...PLAN.commands,
+        finish: { ...PLAN.commands.finish, events: [{ ...finished, version: 2 }] } as never,
+      },
+    }),
   ],
   [
     'an end',
-    { ...plans, kinds: { ...plans.kinds, team: { ...TEAM, events: { ...TEAM.events, dissolved: { ...dissolved, effect: 'notes' } } } } },
+    {
+      ...plans,
+      kinds: {
+        ...plans.kinds,
+        team: { ...TEAM, events: { ...TEAM.events, dissolved: { ...dissolved, effect: 'notes' } } },
+      },
+    },
   ],
   ['an end of its own', planning({ events: { ...PLAN.events, moved: { ...moved, effect: 'ends' } } })],
   ['to which events code reacts', planning({ react: {} })],

@@ -3,10 +3,19 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { EventInfo, Kind, ListInfo } from '../registry/registry.ts';
 
 /**
- * What the fold of an aggregate means: whatever changes the state that the same events come to gives another one. Of code only the text counts, not
- * what it refers to. Each release has its own, because it may fold otherwise.
+ * What the fold of an aggregate means: whatever changes the state that the same events come to gives another
+ * one. Of code only the text counts, not what it refers to. Each release has its own, because it may fold
+ * otherwise.
  */
-export const foldDefinitionOf = ({ name, identity, fields, lists, derived, events, projectionVersions }: Kind): string => {
+export const foldDefinitionOf = ({
+  name,
+  identity,
+  fields,
+  lists,
+  derived,
+  events,
+  projectionVersions,
+}: Kind): string => {
   const said = {
     release: packageJson.version,
     name,
@@ -25,8 +34,20 @@ const listOf = ({ name, fields, key, id, isOrdered, settled }: ListInfo) => [
   Object.entries(fields).map(([field, def]) => [field, def.kind, def.initial]),
 ];
 
-const eventOf = ({ type, version, effect, list, values, content, sets, projects, upcast, spec }: EventInfo) => [
+const eventOf = ({
+  type,
+  version,
+  effect,
+  list,
+  values,
+  content,
+  sets,
+  projects,
+  upcast,
+  spec,
+}: EventInfo) => [
   ...[type, version, effect, list?.name, values, content, sets, projects, upcast, spec.claim],
 ];
 
-const withCode = (_: string, value: unknown): unknown => (typeof value === 'function' ? String(value) : value);
+const withCode = (_: string, value: unknown): unknown =>
+  typeof value === 'function' ? String(value) : value;

@@ -8,14 +8,18 @@ import { typeOfCommand } from './decide.ts';
 type Shape = Record<string, z.ZodType>;
 const id = z.int().positive();
 
-/** What a command holds beside its ids. What is not named in a creation has its default, and in an edit stays as it is. */
+/**
+ * What a command holds beside its ids. What is not named in a creation has its default, and in an edit stays
+ * as it is.
+ */
 export const formShape = (kind: Kind, command: CommandInfo): Shape => {
   const isCreation = command.kind === 'create';
   const isPartial = command.kind === 'edit' && command.form.length > 1;
   if (command.list !== undefined) return itemFormShape(command, command.list);
   const shape: Shape = {};
   // Whoever may, names somebody else.
-  if (isCreation && kind.owner !== undefined) shape[wire(kind.owner, kind.fields[kind.owner])] = id.optional();
+  if (isCreation && kind.owner !== undefined)
+    shape[wire(kind.owner, kind.fields[kind.owner])] = id.optional();
   for (const name of command.form) {
     const def = kind.fields[name] as FieldDef;
     const schema = command.requires.includes(name) ? def.demanded : demandedOf(def);
@@ -36,7 +40,9 @@ const itemFormShape = (command: CommandInfo, { fields, id: of, key, settled }: L
       };
     case 'changeItem':
       return Object.fromEntries(
-        all.flatMap(([name, def, schema]) => (settled.includes(name) ? [] : [[wire(name, def), schema.optional()] as const])),
+        all.flatMap(([name, def, schema]) =>
+          settled.includes(name) ? [] : [[wire(name, def), schema.optional()] as const],
+        ),
       );
     case 'moveItem':
       return { before: of.def.recorded.nullable() };
@@ -52,24 +58,38 @@ export const contentSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
       command.form.map((name) => {
         const def = kind.fields[name] as FieldDef;
         const schema = demandedOf(def);
-        return [wire(name, def), def.optional ? schema.default(null) : def.kind === 'set' ? schema.default([]) : schema];
+        return [
+          wire(name, def),
+          def.optional ? schema.default(null) : def.kind === 'set' ? schema.default([]) : schema,
+        ];
       }),
     ),
   );
 
 /** What a form may say of a field. */
-export const demandedOf = (def: FieldDef): z.ZodType => (def.optional ? def.demanded.nullable() : def.demanded);
+export const demandedOf = (def: FieldDef): z.ZodType =>
+  def.optional ? def.demanded.nullable() : def.demanded;
 
 const withDefault = (schema: z.ZodType, def: FieldDef): z.ZodType =>
-  def.initial !== undefined && def.kind !== 'states' ? schema.default(def.initial) : def.optional ? schema.default(null) : schema;
+  def.initial !== undefined && def.kind !== 'states'
+    ? schema.default(def.initial)
+    : def.optional
+      ? schema.default(null)
+      : schema;
 
 /** The command as it is sent. It names the parent of what it creates, and what it changes. */
 export const commandSchema = (kind: Kind, command: CommandInfo): z.ZodObject => {
   const parent = kind.parent === undefined ? {} : { [wire(kind.parent, kind.fields[kind.parent])]: id };
   const of = command.kind === 'create' ? parent : { [`${kind.name}Id`]: id };
   const { list } = command;
-  const item = list === undefined || command.kind === 'addItem' ? {} : { [list.id.name]: list.id.def.recorded };
-  return z.strictObject({ type: z.literal(typeOfCommand(kind, command.name)), ...of, ...item, ...formShape(kind, command) });
+  const item =
+    list === undefined || command.kind === 'addItem' ? {} : { [list.id.name]: list.id.def.recorded };
+  return z.strictObject({
+    type: z.literal(typeOfCommand(kind, command.name)),
+    ...of,
+    ...item,
+    ...formShape(kind, command),
+  });
 };
 
 /** The command whose form a JSON patch changes. */
@@ -84,5 +104,7 @@ export const commandSchemasOf = (domain: Domain): readonly z.ZodObject[] =>
     ...Object.values(kind.commands)
       .filter((command) => !command.internal)
       .map((command) => commandSchema(kind, command)),
-    ...(editOf(kind) === undefined ? [] : [z.strictObject({ type: z.literal(patchType(kind)), [`${kind.name}Id`]: id, patch: JsonPatch })]),
+    ...(editOf(kind) === undefined
+      ? []
+      : [z.strictObject({ type: z.literal(patchType(kind)), [`${kind.name}Id`]: id, patch: JsonPatch })]),
   ]);

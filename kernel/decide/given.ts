@@ -17,8 +17,9 @@ type Told<A extends Declared> = (keyof A['events'] & string) | readonly [keyof A
 type Others = Readonly<Record<string, AggregateState>>;
 
 /**
- * Speaks of the rules of an aggregate as a sentence: `given(article, ['drafted', content]).when('publish').yields('published')`.
- * `others` are what references lead to, by their kinds, such as the `state` of another sentence; what is not named was never there.
+ * Speaks of the rules of an aggregate as a sentence: `given(article, ['drafted',
+ * content]).when('publish').yields('published')`. `others` are what references lead to, by their kinds, such
+ * as the `state` of another sentence; what is not named was never there.
  */
 export const rulesOf = (domain: Domain) => ({
   given: <A extends Declared>({ kind: name }: A, ...history: readonly Told<A>[]) => {
@@ -26,23 +27,30 @@ export const rulesOf = (domain: Domain) => ({
     assert(kind, `${name} is in the domain`);
     const decider = deciderOf(domain, kind);
     const isOwner = (field: string): boolean => field === kind.owner || field in kind.persons;
-    const ids = Object.fromEntries(kind.identity.map((field) => [wire(field, kind.fields[field]), isOwner(field) ? OWNER : ID]));
+    const ids = Object.fromEntries(
+      kind.identity.map((field) => [wire(field, kind.fields[field]), isOwner(field) ? OWNER : ID]),
+    );
     const happened = (told: Told<A>) => {
       const [event, data] = typeof told === 'string' ? [told, {}] : told;
       const metadata = { at: AT, actor: `user:${OWNER}` } as const;
       return { type: `${name}.${event}`, data: { [`${name}Id`]: ID, ...ids, ...data }, metadata };
     };
-    const state = history.reduce((before: AggregateState, told) => decider.evolve(before, happened(told)), ABSENT);
+    const state = history.reduce(
+      (before: AggregateState, told) => decider.evolve(before, happened(told)),
+      ABSENT,
+    );
     const sentence = (others: Others) => ({
       state,
       when(command: keyof A['commands'] & string, form: Row = {}) {
         const type = typeOfCommand(kind, command);
         const look = (of: string): AggregateState => others[of] ?? ABSENT;
         const decide = () =>
-          decider.decide({ type, [`${name}Id`]: ID, ...ids, ...form }, state, { callerId: OWNER, at: AT, look }).map(({ type, data }) => ({
-            type,
-            data,
-          }));
+          decider
+            .decide({ type, [`${name}Id`]: ID, ...ids, ...form }, state, { callerId: OWNER, at: AT, look })
+            .map(({ type, data }) => ({
+              type,
+              data,
+            }));
         return {
           yields: (...events: readonly Told<A>[]): void =>
             assert.deepEqual(
@@ -53,7 +61,10 @@ export const rulesOf = (domain: Domain) => ({
           refuses: (code: string, says?: string): void =>
             assert.throws(
               decide,
-              (error) => error instanceof Rejection && error.code === code && (says ?? error.message) === error.message,
+              (error) =>
+                error instanceof Rejection &&
+                error.code === code &&
+                (says ?? error.message) === error.message,
               `${command} is to be refused as ${code}`,
             ),
         };

@@ -16,7 +16,12 @@ const budget = aggregate('costCentre', {
 const order = aggregate('purchaseOrder', {
   parent: 'costCentre',
   owner: 'buyer',
-  fields: { costCentre: ref(budget), buyer: ref(user), amount: integer(0, 100), status: states('draft', 'sent') },
+  fields: {
+    costCentre: ref(budget),
+    buyer: ref(user),
+    amount: integer(0, 100),
+    status: states('draft', 'sent'),
+  },
   events: {
     made: { creates: ['amount'] },
     changed: { changes: ['amount'] },
@@ -25,7 +30,10 @@ const order = aggregate('purchaseOrder', {
     dropped: { ends: true },
   },
   facts: { small: { amount: { max: 10 } }, notEmpty: { amount: { min: 1 } } },
-  refusals: { draft: 'The order was sent and cannot be changed.', small: { code: 'needs_approval', says: 'Somebody must approve it.' } },
+  refusals: {
+    draft: 'The order was sent and cannot be changed.',
+    small: { code: 'needs_approval', says: 'Somebody must approve it.' },
+  },
   invariants: { withinLimit: 'small', hasAmount: 'notEmpty' },
   commands: {
     make: { emits: 'made', when: { costCentre: 'open' } },
@@ -44,7 +52,9 @@ const opened = ['opened', { name: 'One' }] as const;
 const before = { costCentre: given(budget, opened).state };
 
 test('a guard answers as its fact says, by the derived code or by one of its own', () => {
-  given(order, made, 'sent').when('change', { amount: 6 }).refuses('purchase_order_not_draft', 'The order was sent and cannot be changed.');
+  given(order, made, 'sent')
+    .when('change', { amount: 6 })
+    .refuses('purchase_order_not_draft', 'The order was sent and cannot be changed.');
   given(order, ['made', { amount: 0 }])
     .when('send')
     .refuses('purchase_order_not_not_empty', 'The purchase order is not not empty.');
@@ -68,8 +78,14 @@ test('what a reference leads to refuses by itself', () => {
 });
 
 test('an invariant answers as its fact says, or by its own name', () => {
-  given(order).beside(before).when('make', { amount: 11 }).refuses('needs_approval', 'Somebody must approve it.');
-  given(order).beside(before).when('make', { amount: 0 }).refuses('purchase_order_not_has_amount', 'The purchase order is not has amount.');
+  given(order)
+    .beside(before)
+    .when('make', { amount: 11 })
+    .refuses('needs_approval', 'Somebody must approve it.');
+  given(order)
+    .beside(before)
+    .when('make', { amount: 0 })
+    .refuses('purchase_order_not_has_amount', 'The purchase order is not has amount.');
 });
 
 test('whoever is no caller of a reference is told that it is not ready', () => {

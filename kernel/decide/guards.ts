@@ -40,7 +40,8 @@ export const guardOf = (domain: Domain, kind: Kind, when: unknown): Guard => {
   }));
   return (fields, { callerId, own, look }) => {
     const find = findBy(look);
-    for (const { holds, refuse } of parts) if (!holds(fields, callerId, find, own)) throw rejection(refuse(fields, look));
+    for (const { holds, refuse } of parts)
+      if (!holds(fields, callerId, find, own)) throw rejection(refuse(fields, look));
   };
 };
 
@@ -72,7 +73,8 @@ const conditionsIn = (when: unknown): readonly Asked[] => {
   return Object.entries(when as Row).map(([name, value]) => ({ [name]: value }));
 };
 
-const refusalOf = (kind: Kind, fact: string): Refusal => kind.refusals[fact] ?? { code: isNot(kind.name, fact) };
+const refusalOf = (kind: Kind, fact: string): Refusal =>
+  kind.refusals[fact] ?? { code: isNot(kind.name, fact) };
 
 /** One; or of what a reference leads to: that it is not there, was deleted, and is not as it must be. */
 const refusalsIn = (domain: Domain, kind: Kind, condition: Asked): readonly Refusal[] => {

@@ -9,7 +9,8 @@ const { given } = rulesOf(expenses);
 const drafted = ['drafted', { purpose: 'Strasbourg' }] as const;
 const train = { category: 'travel', amount: 9_000, note: null };
 const lunch = { category: 'meals', amount: 2_000, note: null };
-const added = (itemId: number, item: object, rank: string) => ['itemAdded', { itemId, ...item, rank }] as const;
+const added = (itemId: number, item: object, rank: string) =>
+  ['itemAdded', { itemId, ...item, rank }] as const;
 const two = [drafted, added(1, train, 'a0'), added(2, lunch, 'a1')] as const;
 
 test('items are numbered, and a number that is free again is not given again', () => {
@@ -70,15 +71,26 @@ test('ranks that got too long are all made short again', () => {
   const long = `a0${'0'.repeat(47)}1`;
   given(claim, drafted, added(1, train, 'a0'), added(2, train, long), added(3, train, 'a1'))
     .when('moveItem', { itemId: 3, before: 2 })
-    .yields(['itemMoved', { itemId: 1, rank: 'a0' }], ['itemMoved', { itemId: 3, rank: 'a1' }], ['itemMoved', { itemId: 2, rank: 'a2' }]);
+    .yields(
+      ['itemMoved', { itemId: 1, rank: 'a0' }],
+      ['itemMoved', { itemId: 3, rank: 'a1' }],
+      ['itemMoved', { itemId: 2, rank: 'a2' }],
+    );
 });
 
-test.each(['a0', undefined])('what has the rank %s, as another has, is in the order of its number, until all get one', (rank) => {
-  const same = (itemId: number) => ['itemAdded', { itemId, ...train, rank }] as const;
-  given(claim, drafted, same(1), same(2), same(3))
-    .when('moveItem', { itemId: 3, before: 2 })
-    .yields(['itemMoved', { itemId: 1, rank: 'a0' }], ['itemMoved', { itemId: 3, rank: 'a1' }], ['itemMoved', { itemId: 2, rank: 'a2' }]);
-});
+test.each(['a0', undefined])(
+  'what has the rank %s, as another has, is in the order of its number, until all get one',
+  (rank) => {
+    const same = (itemId: number) => ['itemAdded', { itemId, ...train, rank }] as const;
+    given(claim, drafted, same(1), same(2), same(3))
+      .when('moveItem', { itemId: 3, before: 2 })
+      .yields(
+        ['itemMoved', { itemId: 1, rank: 'a0' }],
+        ['itemMoved', { itemId: 3, rank: 'a1' }],
+        ['itemMoved', { itemId: 2, rank: 'a2' }],
+      );
+  },
+);
 
 test('what is removed again is gone already, and what never was there is not found', () => {
   given(claim, ...two)
@@ -127,7 +139,10 @@ test('a guard of a command of items is asked', () => {
 
 test('the state holds the items in their order, and none once it has ended', () => {
   const evolve = evolveOf(expenses.kinds.claim as never);
-  const happened = (name: string, data: object): Happened => ({ type: `claim.${name}`, data: { claimId: ID, employeeId: OWNER, ...data } });
+  const happened = (name: string, data: object): Happened => ({
+    type: `claim.${name}`,
+    data: { claimId: ID, employeeId: OWNER, ...data },
+  });
   const state = [
     happened('drafted', { purpose: 'One' }),
     happened('itemAdded', { itemId: 1, ...train, rank: 'a0' }),
@@ -151,7 +166,9 @@ test('the state holds the items in their order, and none once it has ended', () 
     },
   });
   const ended = evolve(state, happened('deleted', {}));
-  expect(ended.status === 'ended' && itemsOf(ended.fields, expenses.kinds.claim?.lists.items as never)).toEqual([]);
+  expect(
+    ended.status === 'ended' && itemsOf(ended.fields, expenses.kinds.claim?.lists.items as never),
+  ).toEqual([]);
   // Nothing comes of what was never there.
   expect(evolve(ABSENT, happened('itemAdded', { itemId: 1, ...train, rank: 'a0' }))).toEqual(ABSENT);
 });

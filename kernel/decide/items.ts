@@ -8,17 +8,22 @@ import type { Present } from './state.ts';
 /** As decisions and conditions see it, with its key under its name too. */
 export type Item = Row & { readonly id: number | string; readonly rank?: string };
 
-export const itemsOf = (fields: Row, list: ListInfo): readonly Item[] => (fields[list.name] ?? []) as readonly Item[];
+export const itemsOf = (fields: Row, list: ListInfo): readonly Item[] =>
+  (fields[list.name] ?? []) as readonly Item[];
 
 /** What there is of the lists of an aggregate that was just made. */
-export const withoutItems = ({ lists }: Kind): Row => Object.fromEntries(Object.keys(lists).map((name) => [name, []]));
+export const withoutItems = ({ lists }: Kind): Row =>
+  Object.fromEntries(Object.keys(lists).map((name) => [name, []]));
 
 /** The numbers that follow from a list. */
 const derivedFrom = (kind: Kind, list: ListInfo): ((items: readonly Item[]) => Row) => {
   const own = kind.derived.filter((each) => each.list === list);
   return (items) =>
     Object.fromEntries(
-      own.map(({ name, field }) => [name, field === undefined ? items.length : items.reduce((sum, item) => sum + Number(item[field]), 0)]),
+      own.map(({ name, field }) => [
+        name,
+        field === undefined ? items.length : items.reduce((sum, item) => sum + Number(item[field]), 0),
+      ]),
     );
 };
 
@@ -37,14 +42,19 @@ export const itemFoldOf = (kind: Kind, event: EventInfo): FoldItem => {
   });
   switch (event.effect) {
     case 'adds': {
-      const nothing = Object.fromEntries(Object.entries(list.fields).map(([field, def]) => [field, def.initial ?? null]));
+      const nothing = Object.fromEntries(
+        Object.entries(list.fields).map(([field, def]) => [field, def.initial ?? null]),
+      );
       return (state, data) => {
         const known = data[id.name] as Item['id'];
         const item = { id: known, ...(key !== undefined && { [key]: known }), ...nothing, ...given(data) };
         const others = itemsOf(state.fields, list).filter((each) => each.id !== known);
         const after = changed(state, placed([...others, item]));
         if (key !== undefined) return after;
-        return { ...after, numbers: { ...state.numbers, [name]: Math.max(state.numbers?.[name] ?? 0, Number(known)) } };
+        return {
+          ...after,
+          numbers: { ...state.numbers, [name]: Math.max(state.numbers?.[name] ?? 0, Number(known)) },
+        };
       };
     }
     case 'removes':
@@ -55,7 +65,9 @@ export const itemFoldOf = (kind: Kind, event: EventInfo): FoldItem => {
         );
     default:
       return (state, data) => {
-        const items = itemsOf(state.fields, list).map((each) => (each.id === data[id.name] ? { ...each, ...given(data) } : each));
+        const items = itemsOf(state.fields, list).map((each) =>
+          each.id === data[id.name] ? { ...each, ...given(data) } : each,
+        );
         return changed(state, event.effect === 'moves' ? placed(items) : items);
       };
   }
@@ -86,7 +98,10 @@ const givenBy = ({ fields, isOrdered }: ListInfo): ((data: Row) => Row) => {
 /** As refusals and operations name one of its items: `claim_item`. */
 export const oneOfList = (kind: Kind, { one }: ListInfo): string => `${kind.name}_${one}`;
 
-/** What the events of a command hold of items: nothing that would change nothing, and of a move more than one where ranks got too long. */
+/**
+ * What the events of a command hold of items: nothing that would change nothing, and of a move more than one
+ * where ranks got too long.
+ */
 type DraftItem = (form: Row, state: Present) => readonly Row[];
 
 export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
@@ -95,7 +110,9 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
   const content = Object.entries(list.fields).map(([name, def]) => [name, wire(name, def)] as const);
   const differing = (form: Row, item: Item): Row =>
     Object.fromEntries(
-      content.flatMap(([name, from]) => (form[from] === undefined || areEqual(form[from], item[name]) ? [] : [[from, form[from]]])),
+      content.flatMap(([name, from]) =>
+        form[from] === undefined || areEqual(form[from], item[name]) ? [] : [[from, form[from]]],
+      ),
     );
   const settled = (item: Item): Row => Object.fromEntries(list.settled.map((name) => [name, item[name]]));
   const absent = () => new Rejection(notFound(oneOfList(kind, list)));
@@ -131,7 +148,9 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
       return (form, state) => {
         const item = found(form, state);
         const changes = differing(form, item);
-        return Object.keys(changes).length === 0 ? [] : [{ [id.name]: item.id, ...settled(item), ...changes }];
+        return Object.keys(changes).length === 0
+          ? []
+          : [{ [id.name]: item.id, ...settled(item), ...changes }];
       };
     case 'moves':
       return (form, state) => {
@@ -141,17 +160,24 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
         const others = items.filter((each) => each !== item);
         const index = indexAmong(others, form.before);
         if (items.indexOf(item) === index) return [];
-        const { rank } = areRanked(others.slice(Math.max(0, index - 1), index + 1)) ? rankAt(others, index) : {};
-        if (rank !== undefined && rank.length <= RANK_CHARACTERS_MAX) return [{ [id.name]: item.id, ...settled(item), rank }];
+        const { rank } = areRanked(others.slice(Math.max(0, index - 1), index + 1))
+          ? rankAt(others, index)
+          : {};
+        if (rank !== undefined && rank.length <= RANK_CHARACTERS_MAX)
+          return [{ [id.name]: item.id, ...settled(item), rank }];
         const ranks = spread(items.length);
-        return others.toSpliced(index, 0, item).map((each, place) => ({ [id.name]: each.id, ...settled(each), rank: ranks[place] }));
+        return others
+          .toSpliced(index, 0, item)
+          .map((each, place) => ({ [id.name]: each.id, ...settled(each), rank: ranks[place] }));
       };
     default:
       return (form, state) => {
         const { [list.name]: highest = 0 } = state.numbers ?? {};
         // It was there once: what is gone is gone.
         const isGone =
-          key === undefined && Number(form[id.name]) <= highest && !itemsOf(state.fields, list).some((each) => each.id === form[id.name]);
+          key === undefined &&
+          Number(form[id.name]) <= highest &&
+          !itemsOf(state.fields, list).some((each) => each.id === form[id.name]);
         if (isGone) return [];
         const item = found(form, state);
         return [{ [id.name]: item.id, ...settled(item) }];
@@ -161,7 +187,9 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
 
 /** Ranks that others wrote may be missing, or the same. */
 const areRanked = (neighbours: readonly Item[]): boolean =>
-  neighbours.every(({ rank }, index) => rank !== undefined && (index === 0 || rank > (neighbours[index - 1]?.rank ?? '')));
+  neighbours.every(
+    ({ rank }, index) => rank !== undefined && (index === 0 || rank > (neighbours[index - 1]?.rank ?? '')),
+  );
 
 const rankAt = (items: readonly Item[], index: number): { readonly rank: string } => ({
   rank: between(items[index - 1]?.rank, items[index]?.rank),

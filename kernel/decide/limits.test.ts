@@ -10,7 +10,11 @@ import type { Domain, Kind } from '../registry/registry.ts';
 import { limitsOf } from './limits.ts';
 import type { AggregateState } from './state.ts';
 
-const present = (fields: object): AggregateState => ({ status: 'present', fields: { id: 8, ...fields }, lostUploads: '' });
+const present = (fields: object): AggregateState => ({
+  status: 'present',
+  fields: { id: 8, ...fields },
+  lostUploads: '',
+});
 const among = (of: Domain, kind: string, limit: string, state: AggregateState) =>
   limitsOf(of, of.kinds[kind] as Kind)
     .find(({ name }) => name === limit)
@@ -28,11 +32,17 @@ test('an aggregate counts among those with the same values, as long as the condi
 test('texts are the same whatever their case and form, addresses also by their domains, and null is like nothing', () => {
   expect(among(lending, 'book', 'code', present({ code: 'JO\u0308RG', shelf: null }))).toEqual(['j\u00f6rg']);
   expect(among(lending, 'book', 'shelf', present({ code: 'a', shelf: null }))).toBeUndefined();
-  expect(among(lending, 'user', 'email', present({ email: 'Ada@XN--BCHER-KVA.example' }))).toEqual(['ada@b\u00fccher.example']);
+  expect(among(lending, 'user', 'email', present({ email: 'Ada@XN--BCHER-KVA.example' }))).toEqual([
+    'ada@b\u00fccher.example',
+  ]);
 });
 
 test('a field that a domain adds to users can be unique too', () => {
-  const added = domain({ name: 'tried', roles: ['clerk'], user: { fields: { badge: line(9).optional().unique() } } });
+  const added = domain({
+    name: 'tried',
+    roles: ['clerk'],
+    user: { fields: { badge: line(9).optional().unique() } },
+  });
   const { user } = assemble(added, []).kinds;
   expect(user?.limits.map(({ name, fence, refusal }) => [name, fence, refusal.code])).toEqual([
     ['email', 'email_abandoned', 'email_taken'],
@@ -46,13 +56,18 @@ test('a field that a domain adds to users can be unique too', () => {
     rights: { read: { anyone: true } },
   });
   const tried = assemble(other, [guest]);
-  expect(among(tried, 'guest', 'address', present({ address: 'A@xn--bcher-kva.example' }))).toEqual(['a@b\u00fccher.example']);
+  expect(among(tried, 'guest', 'address', present({ address: 'A@xn--bcher-kva.example' }))).toEqual([
+    'a@b\u00fccher.example',
+  ]);
 });
 
 test('only commands after which one more may count are refused by a limit', () => {
   const operations = operationsOf(lending);
-  const refusedBy = (id: string) => operations[id]?.refusals?.filter((code) => /_(?:full|out|taken)$/.test(code));
-  expect(Object.keys(operations).flatMap((id) => ((refusedBy(id)?.length ?? 0) > 0 ? [[id, refusedBy(id)]] : []))).toEqual([
+  const refusedBy = (id: string) =>
+    operations[id]?.refusals?.filter((code) => /_(?:full|out|taken)$/.test(code));
+  expect(
+    Object.keys(operations).flatMap((id) => ((refusedBy(id)?.length ?? 0) > 0 ? [[id, refusedBy(id)]] : [])),
+  ).toEqual([
     ['createBook', ['book_code_taken', 'book_shelf_taken']],
     ['replaceBook', ['book_code_taken', 'book_shelf_taken']],
     ['changeBook', ['book_code_taken', 'book_shelf_taken']],
@@ -76,7 +91,9 @@ test('what an event sets counts, and not what it would be otherwise', () => {
     rights: { read: { anyone: true } },
   });
   const operations = Object.values(operationsOf(assemble(tried, [note])));
-  const refused = operations.filter(({ refusals = [] }) => (refusals as readonly string[]).includes('note_open_full'));
+  const refused = operations.filter(({ refusals = [] }) =>
+    (refusals as readonly string[]).includes('note_open_full'),
+  );
   expect(refused).toHaveLength(1);
 });
 
@@ -86,7 +103,13 @@ test('claims are recorded in streams of their own, as they always were', () => {
   expect(typesOf(expenses).filter((type) => /^limit\.|claim_abandoned$/.test(type))).toEqual([]);
   const find = (type: string) => {
     const { version, visibility, stream, schema, example } = catalogueOf(lending).find(type) ?? {};
-    return { version, visibility, stream, fields: Object.keys(schema?.shape ?? {}), example: schema?.parse(example) };
+    return {
+      version,
+      visibility,
+      stream,
+      fields: Object.keys(schema?.shape ?? {}),
+      example: schema?.parse(example),
+    };
   };
   const common = { version: 1, visibility: 'internal' };
   expect(['limit.claimed', 'limit.released', 'loan.claim_abandoned'].map(find)).toEqual([
@@ -94,7 +117,17 @@ test('claims are recorded in streams of their own, as they always were', () => {
       ...{ ...common, stream: { kind: 'limit', key: null }, fields: ['limit', 'id', 'version', 'at'] },
       example: { limit: 'claim.open', id: 8001, version: 0, at: '2026-01-02T03:04:05.678Z' },
     },
-    { ...common, stream: { kind: 'limit', key: null }, fields: ['limit', 'id'], example: { limit: 'claim.open', id: 8001 } },
-    { ...common, stream: { kind: 'loan', key: 'loanId' }, fields: ['loanId', 'claim'], example: { loanId: 9001, claim: 'limit-6XrQ@0' } },
+    {
+      ...common,
+      stream: { kind: 'limit', key: null },
+      fields: ['limit', 'id'],
+      example: { limit: 'claim.open', id: 8001 },
+    },
+    {
+      ...common,
+      stream: { kind: 'loan', key: 'loanId' },
+      fields: ['loanId', 'claim'],
+      example: { loanId: 9001, claim: 'limit-6XrQ@0' },
+    },
   ]);
 });

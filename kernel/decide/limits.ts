@@ -44,7 +44,10 @@ const limitOf = (domain: Domain, kind: Kind, limit: LimitInfo): Limit => {
 export const countingOf = (domain: Domain, kind: Kind, limit: LimitInfo): Expression =>
   limit.while === undefined ? always : resolve(domain, kind, limit.while);
 
-const askedBy = ({ per }: LimitInfo, counting: Expression): readonly string[] => [...per, ...factsIn(counting).map(({ field }) => field)];
+const askedBy = ({ per }: LimitInfo, counting: Expression): readonly string[] => [
+  ...per,
+  ...factsIn(counting).map(({ field }) => field),
+];
 
 /** Texts are the same whatever their case. */
 const sameOf = (def: FieldDef | undefined): ((value: unknown) => unknown) => {
@@ -55,10 +58,17 @@ const sameOf = (def: FieldDef | undefined): ((value: unknown) => unknown) => {
 
 const sameText = (text: string): string => text.normalize('NFC').toLowerCase().normalize('NFC');
 
-/** By what a command is refused after which one more would count; of addresses of users, the kernel's own operations say it. */
+/**
+ * By what a command is refused after which one more would count; of addresses of users, the kernel's own
+ * operations say it.
+ */
 export const limitRefusalsOf = (domain: Domain, kind: Kind, command: CommandInfo): readonly RejectionCode[] =>
   kind.limits
-    .filter((limit) => limit.fence !== 'email_abandoned' && command.events.some((event) => canReach(domain, kind, { limit, event })))
+    .filter(
+      (limit) =>
+        limit.fence !== 'email_abandoned' &&
+        command.events.some((event) => canReach(domain, kind, { limit, event })),
+    )
     .map(({ refusal }) => refusal.code);
 
 type Reached = { readonly limit: LimitInfo; readonly event: EventInfo };
@@ -74,9 +84,13 @@ const canReach = (domain: Domain, kind: Kind, { limit, event }: Reached): boolea
           values.includes(name) || name in sets || initial === undefined ? [] : [[name, initial]],
         )
       : [];
-  const known: readonly (readonly [string, unknown])[] = [...begun, ...Object.entries(sets)].filter(([, value]) => isSet(value)) as never;
+  const known: readonly (readonly [string, unknown])[] = [...begun, ...Object.entries(sets)].filter(
+    ([, value]) => isSet(value),
+  ) as never;
   const counting = countingOf(domain, kind, limit);
   const left = known.reduce((expression, [name, value]) => knowing(expression, name, value), counting);
   if (left.op === 'const' && !left.value) return false;
-  return effect === 'creates' || askedBy(limit, counting).some((name) => values.includes(name) || name in sets);
+  return (
+    effect === 'creates' || askedBy(limit, counting).some((name) => values.includes(name) || name in sets)
+  );
 };

@@ -6,25 +6,48 @@ import { assemble } from '../registry/assemble.ts';
 import { membershipsOf } from './memberships.ts';
 
 const shown = (domain: Parameters<typeof membershipsOf>[0]) =>
-  membershipsOf(domain).map(({ joins, changes, carries: _, ...same }) => ({ ...same, joins: [...joins], changes: [...changes] }));
+  membershipsOf(domain).map(({ joins, changes, carries: _, ...same }) => ({
+    ...same,
+    joins: [...joins],
+    changes: [...changes],
+  }));
 
 test('what ends with what in publishing, as it always was', () => {
   expect(shown(publishing)).toEqual([
     {
-      ...{ kind: 'article', parentKind: 'user', parentEnd: 'user.deleted', parentKey: 'authorId', end: 'article.deleted' },
+      ...{
+        kind: 'article',
+        parentKind: 'user',
+        parentEnd: 'user.deleted',
+        parentKey: 'authorId',
+        end: 'article.deleted',
+      },
       ids: ['articleId', 'authorId'],
-      // An article that becomes a draft again belongs to its author as a new one does; one that is published stays.
+      // An article that becomes a draft again belongs to its author as a new one does; one that is published
+      // stays.
       joins: ['article.drafted', 'article.unpublished'],
       changes: ['article.drafted', 'article.published', 'article.unpublished', 'article.deleted'],
     },
     {
-      ...{ kind: 'comment', parentKind: 'article', parentEnd: 'article.deleted', parentKey: 'articleId', end: 'comment.deleted' },
+      ...{
+        kind: 'comment',
+        parentKind: 'article',
+        parentEnd: 'article.deleted',
+        parentKey: 'articleId',
+        end: 'comment.deleted',
+      },
       ids: ['commentId', 'articleId', 'authorId'],
       joins: ['comment.added'],
       changes: ['comment.added', 'comment.deleted'],
     },
     {
-      ...{ kind: 'webhook', parentKind: 'user', parentEnd: 'user.deleted', parentKey: 'ownerId', end: 'webhook.deleted' },
+      ...{
+        kind: 'webhook',
+        parentKind: 'user',
+        parentEnd: 'user.deleted',
+        parentKey: 'ownerId',
+        end: 'webhook.deleted',
+      },
       ids: ['webhookId', 'ownerId'],
       joins: ['webhook.registered'],
       changes: ['webhook.registered', 'webhook.deleted'],
@@ -64,7 +87,10 @@ const taskWith = (reactions: object) =>
       begin: { emits: 'begun' },
       finish: { emits: 'finished' },
       drop: { emits: 'dropped' },
-      dropOrFinish: { emits: ['dropped', 'finished'], decide: ({ state }) => (state.title === '' ? ['dropped'] : ['finished']) },
+      dropOrFinish: {
+        emits: ['dropped', 'finished'],
+        decide: ({ state }) => (state.title === '' ? ['dropped'] : ['finished']),
+      },
       lose: { emits: 'lost' },
     },
     rights: { read: { as: 'board' } },
@@ -74,14 +100,22 @@ const membershipIn = (reactions: object) => membershipsOf(assemble(base, [board,
 
 test('a child ends with its parent in any of the states that its reaction names', () => {
   expect(membershipIn({ board: { closed: { run: 'drop', when: ['new', 'begun'] } } })).toMatchObject({
-    ...{ kind: 'task', parentKind: 'board', parentEnd: 'board.closed', parentKey: 'boardId', end: 'task.dropped' },
+    ...{
+      kind: 'task',
+      parentKind: 'board',
+      parentEnd: 'board.closed',
+      parentKey: 'boardId',
+      end: 'task.dropped',
+    },
     joins: new Set(['task.added', 'task.begun']),
     changes: new Set(['task.added', 'task.begun', 'task.finished', 'task.dropped', 'task.lost']),
   });
 });
 
 test('a child whose end would hold personal data is refused by name', () => {
-  expect(() => membershipIn({ board: { closed: { run: 'lose' } } })).toThrow('lost carries note, which is personal');
+  expect(() => membershipIn({ board: { closed: { run: 'lose' } } })).toThrow(
+    'lost carries note, which is personal',
+  );
 });
 
 test.each([
@@ -90,4 +124,6 @@ test.each([
   ['by a command that may do something else', { board: { closed: { run: 'dropOrFinish' } } }],
   ['in other cases than states', { board: { closed: { run: 'drop', when: { title: 'x' } } } }],
   ['by a reference that changes', { helper: { deleted: { run: 'drop' } } }],
-])('a reaction to %s is no membership', (_, reactions) => expect(membershipIn(reactions)?.kind).toBe('webhook'));
+])('a reaction to %s is no membership', (_, reactions) =>
+  expect(membershipIn(reactions)?.kind).toBe('webhook'),
+);

@@ -4,7 +4,10 @@ import { webhookOf } from '../declare/webhook.ts';
 import { targetOf, wire } from '../registry/names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from '../registry/registry.ts';
 
-/** What ends with what it refers to. Events name the ids in clear, so that nothing has to be opened to know it. */
+/**
+ * What ends with what it refers to. Events name the ids in clear, so that nothing has to be opened to know
+ * it.
+ */
 export type Membership = {
   /** The kind that ends. */
   readonly kind: string;
@@ -24,14 +27,21 @@ export type Membership = {
   readonly carries: readonly string[];
 };
 
-/** From reactions: what runs a command that ends it when something that it refers to has ended. The webhooks of a user are among them. */
+/**
+ * From reactions: what runs a command that ends it when something that it refers to has ended. The webhooks
+ * of a user are among them.
+ */
 export const membershipsOf = (domain: Domain): readonly Membership[] =>
   [...Object.values(domain.kinds), webhookOf(domain)].flatMap((kind) =>
     reactionsOf(domain, kind).flatMap((reaction) => membershipOf(reaction) ?? []),
   );
 
 /** A reference of an aggregate, or of the items of one of its lists: `items.article`. */
-export type Reference = { readonly def: FieldDef; readonly field: string; readonly list: ListInfo | undefined };
+export type Reference = {
+  readonly def: FieldDef;
+  readonly field: string;
+  readonly list: ListInfo | undefined;
+};
 
 /** Nothing if there is no such reference. */
 export const referenceAt = ({ fields, lists }: Kind, path: string): Reference | undefined => {
@@ -63,16 +73,28 @@ const reactionsOf = (domain: Domain, kind: Kind): readonly Reaction[] =>
       const reference = referenceAt(kind, path);
       const target = reference && domain.kinds[targetOf(reference.def)];
       const [event, command] = [target?.events[name], kind.commands[run]];
-      if (reference === undefined || target === undefined || event === undefined || command === undefined) return [];
+      if (reference === undefined || target === undefined || event === undefined || command === undefined)
+        return [];
       return [{ kind, path, reference, target, event, command, when }];
     }),
   );
 
-/** Of a reaction that only ends it with its parent or its owner, in certain states: types and ids in clear say all that this takes. */
-export const membershipOf = ({ kind, path: field, target, event, command, when }: Reaction): Membership | undefined => {
+/**
+ * Of a reaction that only ends it with its parent or its owner, in certain states: types and ids in clear say
+ * all that this takes.
+ */
+export const membershipOf = ({
+  kind,
+  path: field,
+  target,
+  event,
+  command,
+  when,
+}: Reaction): Membership | undefined => {
   const end = endOf(kind, command);
   const states = statesOf(kind, when);
-  if (event.effect !== 'ends' || end === undefined || states === undefined || !kind.identity.includes(field)) return undefined;
+  if (event.effect !== 'ends' || end === undefined || states === undefined || !kind.identity.includes(field))
+    return undefined;
   const isMember = memberAfter(kind, states);
   const events = Object.values(kind.events);
   return {
@@ -101,11 +123,17 @@ const endOf = (kind: Kind, command: CommandInfo): EventInfo | undefined => {
   return end;
 };
 
-/** Whether it ends with its parent once an event has happened to it; nothing where the event leaves that as it was. */
+/**
+ * Whether it ends with its parent once an event has happened to it; nothing where the event leaves that as it
+ * was.
+ */
 const memberAfter = (kind: Kind, { field, words }: States): ((event: EventInfo) => boolean | undefined) => {
   return ({ effect, sets }) => {
     if (effect === 'ends') return false;
-    const word = field === undefined ? undefined : (sets[field] ?? (effect === 'creates' ? kind.fields[field]?.initial : undefined));
+    const word =
+      field === undefined
+        ? undefined
+        : (sets[field] ?? (effect === 'creates' ? kind.fields[field]?.initial : undefined));
     if (field === undefined) return effect === 'creates' ? true : undefined;
     return word === undefined ? undefined : words.includes(word);
   };
@@ -113,12 +141,17 @@ const memberAfter = (kind: Kind, { field, words }: States): ((event: EventInfo) 
 
 type States = { readonly field: string | undefined; readonly words: readonly unknown[] };
 
-/** The states in which it ends; nothing if a condition asks something that cannot be told from the types of events. */
+/**
+ * The states in which it ends; nothing if a condition asks something that cannot be told from the types of
+ * events.
+ */
 const statesOf = (kind: Kind, when: unknown): States | undefined => {
   if (when === undefined) return { field: undefined, words: [] };
   const words = [when].flat();
   const field = Object.keys(kind.fields).find(
-    (name) => kind.fields[name]?.kind === 'states' && words.every((word) => kind.fields[name]?.values?.includes(String(word))),
+    (name) =>
+      kind.fields[name]?.kind === 'states' &&
+      words.every((word) => kind.fields[name]?.values?.includes(String(word))),
   );
   return field === undefined ? undefined : { field, words };
 };

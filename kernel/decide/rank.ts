@@ -1,7 +1,8 @@
 /**
- * Texts between which there is always another one, so that an item is moved by changing it alone. A rank begins with a whole number,
- * whose first letter says how many digits it has, so that what is put first or last again and again stays short; what follows lies
- * between two whole numbers, and never ends with the lowest digit. They sort by their characters, as PostgreSQL's collation "C" does.
+ * Texts between which there is always another one, so that an item is moved by changing it alone. A rank
+ * begins with a whole number, whose first letter says how many digits it has, so that what is put first or
+ * last again and again stays short; what follows lies between two whole numbers, and never ends with the
+ * lowest digit. They sort by their characters, as PostgreSQL's collation "C" does.
  */
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const [LOWEST, HIGHEST] = ['0', 'z'];
@@ -22,7 +23,9 @@ export const between = (after: string | undefined, before: string | undefined): 
   if (before === undefined) return stepped(whole, 1);
   const next = whole === wholeOf(before) ? undefined : stepped(whole, 1);
   if (next !== undefined && next < before) return next;
-  return whole + midpoint(after.slice(whole.length), next === undefined ? before.slice(whole.length) : undefined);
+  return (
+    whole + midpoint(after.slice(whole.length), next === undefined ? before.slice(whole.length) : undefined)
+  );
 };
 
 /** So many, in order, each as short as can be. */
@@ -47,7 +50,8 @@ const stepped = (whole: string, step: 1 | -1): string => {
     kept = kept.slice(0, -1);
     turned += to;
   }
-  if (kept !== '') return `${whole.charAt(0)}${kept.slice(0, -1)}${DIGITS.charAt(DIGITS.indexOf(kept.slice(-1)) + step)}${turned}`;
+  if (kept !== '')
+    return `${whole.charAt(0)}${kept.slice(0, -1)}${DIGITS.charAt(DIGITS.indexOf(kept.slice(-1)) + step)}${turned}`;
   // All of its digits turned: those of the next letter are one more, or one less.
   const head = whole.charAt(0);
   if (head === 'Z' && step === 1) return FIRST;

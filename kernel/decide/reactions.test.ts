@@ -34,10 +34,14 @@ const plan = base.aggregate('plan', {
 const following = followingOf(assemble(base, [team, plan]));
 
 const leadsOf = (event: string, data: object) =>
-  following?.leads.get(`plan.${event}`)?.map(({ nameIn, idIn }) => [nameIn(data as never), idIn(data as never, 'user:1')]);
+  following?.leads
+    .get(`plan.${event}`)
+    ?.map(({ nameIn, idIn }) => [nameIn(data as never), idIn(data as never, 'user:1')]);
 
 test('each item refers to something for itself, until that is changed or it is removed', () => {
-  expect(leadsOf('stepAdded', { stepId: 3, byId: 7, says: 'x', rank: 'a0' })).toEqual([['plan.steps.by/3', 7]]);
+  expect(leadsOf('stepAdded', { stepId: 3, byId: 7, says: 'x', rank: 'a0' })).toEqual([
+    ['plan.steps.by/3', 7],
+  ]);
   expect(leadsOf('stepAdded', { stepId: 3, byId: null })).toEqual([['plan.steps.by/3', null]]);
   expect(leadsOf('stepChanged', { stepId: 3, byId: 8 })).toEqual([['plan.steps.by/3', 8]]);
   expect(leadsOf('stepChanged', { stepId: 3, says: 'y' })).toEqual([['plan.steps.by/3', undefined]]);

@@ -38,10 +38,14 @@ export const referenceOf = ({ name }: Kind, path: string): string => `${name}.${
 export const followingOf = (domain: Domain): Following | undefined => {
   const reactions = reactionsIn(domain).filter((reaction) => membershipOf(reaction) === undefined);
   const kinds = Object.values(domain.kinds);
-  const coded = kinds.flatMap((kind) => Object.keys(kind.react).flatMap((event) => kind.events[event]?.type ?? []));
+  const coded = kinds.flatMap((kind) =>
+    Object.keys(kind.react).flatMap((event) => kind.events[event]?.type ?? []),
+  );
   const timed = kinds.flatMap(timedBy);
   if (reactions.length + coded.length + timed.length === 0) return undefined;
-  const references = new Map(reactions.map((reaction) => [referenceOf(reaction.kind, reaction.path), reaction]));
+  const references = new Map(
+    reactions.map((reaction) => [referenceOf(reaction.kind, reaction.path), reaction]),
+  );
   const leads = [...references.values()].flatMap(leadsOf);
   const referring = new Set(reactions.map(({ kind }) => kind));
   const byType = Map.groupBy(reactions, ({ event }) => event.type);
@@ -49,9 +53,16 @@ export const followingOf = (domain: Domain): Following | undefined => {
     Object.values(events).flatMap(({ effect, type }) => (effect === 'ends' ? [type] : [])),
   );
   return {
-    leads: new Map([...Map.groupBy(leads, ([type]) => type)].map(([type, all]) => [type, all.map(([, leading]) => leading)])),
+    leads: new Map(
+      [...Map.groupBy(leads, ([type]) => type)].map(([type, all]) => [
+        type,
+        all.map(([, leading]) => leading),
+      ]),
+    ),
     ends: new Set(ends),
-    reactions: new Map([...byType].map(([type, all]) => [type, all.map(({ kind, path }) => referenceOf(kind, path))])),
+    reactions: new Map(
+      [...byType].map(([type, all]) => [type, all.map(({ kind, path }) => referenceOf(kind, path))]),
+    ),
     lastingEnds: new Set(reactions.flatMap(({ event }) => (event.effect === 'ends' ? [event.type] : []))),
     coded: new Set(coded),
     timed: new Set(timed),
@@ -68,7 +79,9 @@ const timedBy = ({ timers, events }: Kind): readonly string[] => {
   const all = Object.values(timers);
   const isPaused = all.some(({ pause }) => pause !== undefined);
   return Object.values(events).flatMap(({ type, effect }) =>
-    isPaused || all.some(({ after }) => after === type) || (all.length > 0 && effect === 'ends') ? [type] : [],
+    isPaused || all.some(({ after }) => after === type) || (all.length > 0 && effect === 'ends')
+      ? [type]
+      : [],
   );
 };
 
@@ -80,17 +93,30 @@ const leadsOf = (reaction: Reaction): readonly Leads[] => {
   const { list } = reference;
   const wayOf = list === undefined ? wayOfAggregate(reaction) : wayOfItems(reference, list);
   const name = referenceOf(kind, path);
-  const nameIn: Leading['nameIn'] = list === undefined ? () => name : (data) => `${name}/${encodeURIComponent(String(data[list.id.name]))}`;
+  const nameIn: Leading['nameIn'] =
+    list === undefined ? () => name : (data) => `${name}/${encodeURIComponent(String(data[list.id.name]))}`;
   return Object.values(kind.events).flatMap((event): readonly Leads[] => {
     const way = wayOf(event);
     if (way === undefined) return [];
     const { type, version } = event;
-    return [[type, { targetKind: target.name, nameIn, idIn: idBy(way) }, ['leads', type, version, name, target.name, list?.id.name, way]]];
+    return [
+      [
+        type,
+        { targetKind: target.name, nameIn, idIn: idBy(way) },
+        ['leads', type, version, name, target.name, list?.id.name, way],
+      ],
+    ];
   });
 };
 
-/** How an event says where a reference leads: whoever caused it, always the same, or a key of its data; one that must be there leads nowhere without it. */
-type Way = readonly ['caller'] | readonly ['always', id: unknown] | readonly ['creates' | 'changes', key: string];
+/**
+ * How an event says where a reference leads: whoever caused it, always the same, or a key of its data; one
+ * that must be there leads nowhere without it.
+ */
+type Way =
+  | readonly ['caller']
+  | readonly ['always', id: unknown]
+  | readonly ['creates' | 'changes', key: string];
 
 const idBy = (way: Way): Leading['idIn'] => {
   switch (way[0]) {

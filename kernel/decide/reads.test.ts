@@ -8,7 +8,11 @@ const base = domain({ name: 'reads', roles: ['member'] });
 const { aggregate, user } = base;
 const anyone = { read: { anyone: true }, write: { anyone: true } } as const;
 const team = aggregate('team', {
-  fields: { budget: integer(0, 99), members: list({ person: ref(user) }, { max: 9 }), status: states('open', 'closed') },
+  fields: {
+    budget: integer(0, 99),
+    members: list({ person: ref(user) }, { max: 9 }),
+    status: states('open', 'closed'),
+  },
   derived: { size: { count: 'members' } },
   events: {
     formed: { creates: ['budget'] },
@@ -16,7 +20,12 @@ const team = aggregate('team', {
     closed: { sets: { status: 'closed' } },
     dissolved: { ends: true },
   },
-  commands: { form: { emits: 'formed' }, join: { emits: 'joined' }, close: { emits: 'closed' }, dissolve: { emits: 'dissolved' } },
+  commands: {
+    form: { emits: 'formed' },
+    join: { emits: 'joined' },
+    close: { emits: 'closed' },
+    dissolve: { emits: 'dissolved' },
+  },
   rights: anyone,
 });
 const claim = aggregate('claim', {
@@ -42,7 +51,11 @@ const claim = aggregate('claim', {
       decide: ({ state, reads: { team: its } }) =>
         its !== null && its.size > 0 && its.budget >= state.amount ? ['submitted'] : ['refused'],
     },
-    move: { emits: ['moved'], reads: ['team'], decide: ({ reads }) => (reads.team?.status === 'open' ? ['moved'] : []) },
+    move: {
+      emits: ['moved'],
+      reads: ['team'],
+      decide: ({ reads }) => (reads.team?.status === 'open' ? ['moved'] : []),
+    },
     peek: { emits: ['submitted'], decide: ({ reads }) => (reads.team === null ? [] : ['submitted']) },
   },
   rights: anyone,
@@ -100,7 +113,11 @@ const declared = (command: object, { draft, rights, ...more }: Declared = {}) =>
   ]);
 
 test.each([
-  ['no reference', { reads: ['note'] }, 'claim: the command note reads note, which is no reference of it: name one of team.'],
+  [
+    'no reference',
+    { reads: ['note'] },
+    'claim: the command note reads note, which is no reference of it: name one of team.',
+  ],
   [
     'what nothing asks for',
     { reads: ['team'] },
@@ -121,7 +138,10 @@ test.each([
 test.each([
   ['guard', { when: { team: 'open' } }, {}],
   ['right', {}, { rights: { note: { member: { team: 'open' } } } }],
-])('a creation can hold still what the %s of another command asks, which its form can ask for at once', (_, command, more) => {
-  const all = declared(command, { draft: { next: ['note'], reads: ['team'] }, ...more });
-  expect(all.kinds.claim?.commands.draft?.reads).toEqual(['team']);
-});
+])(
+  'a creation can hold still what the %s of another command asks, which its form can ask for at once',
+  (_, command, more) => {
+    const all = declared(command, { draft: { next: ['note'], reads: ['team'] }, ...more });
+    expect(all.kinds.claim?.commands.draft?.reads).toEqual(['team']);
+  },
+);

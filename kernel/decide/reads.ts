@@ -19,8 +19,8 @@ export const referencesAfter = (kind: Kind, fields: Row, form: Row): Row => {
 type Reads = (fields: Row, form: Row, look: Look) => Row;
 
 /**
- * The states that a decision is given, by the names of the references: null of what is not there, was never there, or has ended. It is refused
- * to ask for what is not read, because nothing would hold that still.
+ * The states that a decision is given, by the names of the references: null of what is not there, was never
+ * there, or has ended. It is refused to ask for what is not read, because nothing would hold that still.
  */
 export const readerOf = (domain: Domain, kind: Kind, command: CommandInfo): Reads => {
   const references = Object.entries(kind.fields).filter(([, { kind: of }]) => of === 'ref');
@@ -29,7 +29,9 @@ export const readerOf = (domain: Domain, kind: Kind, command: CommandInfo): Read
     const given = references.map(([name, def]) => {
       const get = (): Row | null => {
         if (!command.reads.includes(name))
-          throw new Error(`${kind.name}: ${command.name} decides by what ${name} leads to; name it in its \`reads\``);
+          throw new Error(
+            `${kind.name}: ${command.name} decides by what ${name} leads to; name it in its \`reads\``,
+          );
         const target = domain.kinds[targetOf(def)];
         const state = target && look(target.name, after[name]);
         return state?.status === 'present' ? state.fields : null;

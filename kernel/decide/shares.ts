@@ -7,8 +7,8 @@ import type { AggregateState } from './state.ts';
 export type Share = Row;
 
 /**
- * What an aggregate has of a view after an event, told by its state and not by what the projection copies out of events: so that one
- * can be held against the other.
+ * What an aggregate has of a view after an event, told by its state and not by what the projection copies out
+ * of events: so that one can be held against the other.
  */
 export type FoldShare = (before: Share | null, event: Positioned, after: AggregateState) => Share | null;
 
@@ -24,7 +24,9 @@ export const shareFoldOf = (kind: Kind, view: ViewInfo, share: ShareInfo): FoldS
     ),
   };
   const keyOf = (fields: Row): Row =>
-    Object.fromEntries(Object.entries(share.by).map(([part, field]) => [column(part, view.key[part]), fields[field] ?? null]));
+    Object.fromEntries(
+      Object.entries(share.by).map(([part, field]) => [column(part, view.key[part]), fields[field] ?? null]),
+    );
   const events = new Map(Object.values(kind.events).map((event) => [event.type, event]));
   return (before, event, after) => {
     const declared = events.get(event.type);
@@ -41,7 +43,11 @@ export const shareFoldOf = (kind: Kind, view: ViewInfo, share: ShareInfo): FoldS
       const isSaid = effect?.kind === 'gives' || !declared?.content.includes(from.field) || key in event.data;
       const value = declared?.carries.includes(from.field) ? event.data[key] : after.fields[from.field];
       if (!isSaid) return undefined;
-      return view.values[name]?.kind === 'latest' ? (value ?? null) : isNegative ? -Number(value) : Number(value);
+      return view.values[name]?.kind === 'latest'
+        ? (value ?? null)
+        : isNegative
+          ? -Number(value)
+          : Number(value);
     };
     for (const [name, source] of Object.entries(effect?.sets ?? {})) {
       const [to, value] = [column(name, view.values[name]?.def), said(name, source)];

@@ -17,11 +17,17 @@ export type Present = Abandoned & {
   readonly fields: Row;
   /** Each with a line break, in one text, by whose length the state weighs. */
   readonly lostUploads: string;
-  /** The highest number that an item was given, by the lists whose items have numbers: none is given again. */
+  /**
+   * The highest number that an item was given, by the lists whose items have numbers: none is given again.
+   */
   readonly numbers?: Readonly<Record<string, number>>;
 };
 
 export const ABSENT: AggregateState = { status: 'absent' };
 
 /** As it was decided, and as it was recorded. */
-export type Happened = { readonly type: string; readonly data: Row; readonly metadata?: { readonly at: string; readonly actor: Actor } };
+export type Happened = {
+  readonly type: string;
+  readonly data: Row;
+  readonly metadata?: { readonly at: string; readonly actor: Actor };
+};

@@ -26,7 +26,8 @@ const history = (...told: Told): readonly Moment[] => {
     return { id: `${event} ${index}` as EventId, type: happened.type, atMs, state };
   });
 };
-const standing = (name: string, ...told: Told) => standingsOf(requests, request, history(...told)).find((each) => each.name === name);
+const standing = (name: string, ...told: Told) =>
+  standingsOf(requests, request, history(...told)).find((each) => each.name === name);
 
 test('a timer runs from the latest event that starts it', () => {
   expect(standing('remind', ['asked', 0])).toMatchObject({ cause: 'asked 0', dueMs: 3 * DAY });
@@ -45,7 +46,9 @@ test('it stands still as long as it is paused, and goes on with what is left', (
   ] as const;
   expect(standing('breach', ...paused)).toMatchObject({ leftMs: 30 * HOUR });
   expect(standing('breach', ...paused, ['answered', 100])).toMatchObject({ dueMs: 130 * HOUR });
-  expect(standing('breach', ...paused, ['answered', 100], ['returned', 110], ['answered', 500])).toMatchObject({ dueMs: 520 * HOUR });
+  expect(
+    standing('breach', ...paused, ['answered', 100], ['returned', 110], ['answered', 500]),
+  ).toMatchObject({ dueMs: 520 * HOUR });
 });
 
 test('what had run out before it was paused has run out, and a clock that goes back gives no time back', () => {

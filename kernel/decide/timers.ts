@@ -5,10 +5,18 @@ import type { Domain, Kind, TimerInfo } from '../registry/registry.ts';
 import { ABSENT, type AggregateState } from './state.ts';
 
 /** An event of an aggregate, when it happened, and what it left behind. */
-export type Moment = { readonly id: EventId; readonly type: string; readonly atMs: number; readonly state: AggregateState };
+export type Moment = {
+  readonly id: EventId;
+  readonly type: string;
+  readonly atMs: number;
+  readonly state: AggregateState;
+};
 
 /** Where a timer is: it runs out at a time, or is paused with some time left. */
-export type Standing = { readonly name: string; readonly cause: EventId } & ({ readonly dueMs: number } | { readonly leftMs: number });
+export type Standing = { readonly name: string; readonly cause: EventId } & (
+  | { readonly dueMs: number }
+  | { readonly leftMs: number }
+);
 
 /** What must be true of the aggregate when it runs out, and when the command is given. */
 export const conditionOf = (domain: Domain, kind: Kind, timer: TimerInfo): Expression =>
@@ -18,12 +26,14 @@ export const conditionOf = (domain: Domain, kind: Kind, timer: TimerInfo): Expre
   );
 
 /**
- * Where the timers of an aggregate are, by its whole history and what is declared now: the latest event that starts one counts. Pure, so that
- * whatever knows the log knows them.
+ * Where the timers of an aggregate are, by its whole history and what is declared now: the latest event that
+ * starts one counts. Pure, so that whatever knows the log knows them.
  */
 export const standingsOf = (domain: Domain, kind: Kind, history: readonly Moment[]): readonly Standing[] =>
   history.at(-1)?.state.status === 'present'
-    ? Object.values(kind.timers).flatMap((timer) => standingOf(timer, history, isPaused(domain, kind, timer)) ?? [])
+    ? Object.values(kind.timers).flatMap(
+        (timer) => standingOf(timer, history, isPaused(domain, kind, timer)) ?? [],
+      )
     : [];
 
 const isPaused = (domain: Domain, kind: Kind, { pause }: TimerInfo): ((state: AggregateState) => boolean) => {
@@ -46,7 +56,8 @@ const standingOf = (
     if (cause === undefined) continue;
     if (!paused(state)) sinceMs ??= atMs;
     // What has run out before it was to be paused stays as it was.
-    else if (sinceMs !== undefined && atMs < sinceMs + leftMs) [leftMs, sinceMs] = [leftMs - Math.max(atMs - sinceMs, 0), undefined];
+    else if (sinceMs !== undefined && atMs < sinceMs + leftMs)
+      [leftMs, sinceMs] = [leftMs - Math.max(atMs - sinceMs, 0), undefined];
   }
   if (cause === undefined) return undefined;
   return sinceMs === undefined ? { name, cause, leftMs } : { name, cause, dueMs: sinceMs + leftMs };

@@ -1,8 +1,15 @@
 import type { CommandInfo, Kind, ListInfo } from '../registry/registry.ts';
 import { editOf } from './forms.ts';
 
-/** A field that is given a file, of an aggregate or of the items of a list, and the command by which it is given one. */
-export type UploadField = { readonly name: string; readonly list: ListInfo | undefined; readonly command: CommandInfo };
+/**
+ * A field that is given a file, of an aggregate or of the items of a list, and the command by which it is
+ * given one.
+ */
+export type UploadField = {
+  readonly name: string;
+  readonly list: ListInfo | undefined;
+  readonly command: CommandInfo;
+};
 
 export const uploadFieldsOf = (kind: Kind): readonly UploadField[] => {
   const edit = editOf(kind);
@@ -10,7 +17,9 @@ export const uploadFieldsOf = (kind: Kind): readonly UploadField[] => {
   return [
     ...(edit === undefined ? [] : own.map((name) => ({ name, list: undefined, command: edit }))),
     ...Object.values(kind.lists).flatMap((list) => {
-      const command = Object.values(kind.commands).find((each) => each.list === list && each.kind === 'changeItem' && !each.internal);
+      const command = Object.values(kind.commands).find(
+        (each) => each.list === list && each.kind === 'changeItem' && !each.internal,
+      );
       const names = Object.keys(list.fields).filter((name) => list.fields[name]?.kind === 'upload');
       return command === undefined ? [] : names.map((name) => ({ name, list, command }));
     }),

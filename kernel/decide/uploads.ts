@@ -5,10 +5,11 @@ import { itemsOf } from './items.ts';
 import type { Present } from './state.ts';
 
 /**
- * An upload belongs to one field of an aggregate, or of one of its items, so that no other may name it, and never comes back once lost.
- * Its file is removed then.
+ * An upload belongs to one field of an aggregate, or of one of its items, so that no other may name it, and
+ * never comes back once lost. Its file is removed then.
  */
-const uploadsIn = (defs: Defs, names: readonly string[]): readonly string[] => names.filter((name) => defs[name]?.kind === 'upload');
+const uploadsIn = (defs: Defs, names: readonly string[]): readonly string[] =>
+  names.filter((name) => defs[name]?.kind === 'upload');
 
 /** The uploads that the aggregate has lost, once an event has happened to it. */
 export const lostUploadsOf = (kind: Kind, event: EventInfo): ((before: Present, data: Row) => string) => {
@@ -19,11 +20,16 @@ export const lostUploadsOf = (kind: Kind, event: EventInfo): ((before: Present, 
   return ({ fields, lostUploads }, data) => {
     let lost = lostUploads;
     const lose = (had: unknown, has: unknown): void => {
-      if (typeof had === 'string' && isUploadPath(had) && has !== undefined && has !== had) lost += `${had}\n`;
+      if (typeof had === 'string' && isUploadPath(had) && has !== undefined && has !== had)
+        lost += `${had}\n`;
     };
     for (const name of names) lose(fields[name], name in sets ? sets[name] : data[name]);
-    const item = list && ofItem.length > 0 ? itemsOf(fields, list).find(({ id }) => id === data[list.id.name]) : undefined;
-    if (item !== undefined) for (const name of ofItem) lose(item[name], effect === 'removes' ? null : data[name]);
+    const item =
+      list && ofItem.length > 0
+        ? itemsOf(fields, list).find(({ id }) => id === data[list.id.name])
+        : undefined;
+    if (item !== undefined)
+      for (const name of ofItem) lose(item[name], effect === 'removes' ? null : data[name]);
     return lost;
   };
 };
@@ -31,7 +37,10 @@ export const lostUploadsOf = (kind: Kind, event: EventInfo): ((before: Present, 
 /** Refuses an event that names an upload of something else, or a lost one. */
 export const demandOwnUploads = (kind: Kind, event: EventInfo): ((before: Present, data: Row) => void) => {
   const { list } = event;
-  const names = list === undefined ? uploadsIn(kind.fields, event.values) : uploadsIn(list.fields, Object.keys(list.fields));
+  const names =
+    list === undefined
+      ? uploadsIn(kind.fields, event.values)
+      : uploadsIn(list.fields, Object.keys(list.fields));
   const isHeld = holderIn(kind);
   const wanted = (name: string): string =>
     (list?.fields ?? kind.fields)[name]?.mayBeElsewhere
@@ -41,8 +50,10 @@ export const demandOwnUploads = (kind: Kind, event: EventInfo): ((before: Presen
     const { fields, lostUploads } = before;
     for (const name of names) {
       const path = data[name];
-      if (typeof path !== 'string' || !isUploadPath(path) || (list === undefined && path === fields[name])) continue;
-      if (isUploadOf(Number(fields.id), path) && !lostUploads.includes(`${path}\n`) && !isHeld(fields, path)) continue;
+      if (typeof path !== 'string' || !isUploadPath(path) || (list === undefined && path === fields[name]))
+        continue;
+      if (isUploadOf(Number(fields.id), path) && !lostUploads.includes(`${path}\n`) && !isHeld(fields, path))
+        continue;
       throw new Rejection('invalid_command', { errors: [{ pointer: `/${name}`, detail: wanted(name) }] });
     }
   };
@@ -51,8 +62,13 @@ export const demandOwnUploads = (kind: Kind, event: EventInfo): ((before: Presen
 /** Whether a field of an aggregate or of its items has an upload. */
 const holderIn = (kind: Kind): ((fields: Row, path: string) => boolean) => {
   const own = uploadsIn(kind.fields, Object.keys(kind.fields));
-  const ofItems = Object.values(kind.lists).map((list) => [list, uploadsIn(list.fields, Object.keys(list.fields))] as const);
+  const ofItems = Object.values(kind.lists).map(
+    (list) => [list, uploadsIn(list.fields, Object.keys(list.fields))] as const,
+  );
   return (fields, path) =>
     own.some((name) => fields[name] === path) ||
-    ofItems.some(([list, names]) => names.length > 0 && itemsOf(fields, list).some((item) => names.some((name) => item[name] === path)));
+    ofItems.some(
+      ([list, names]) =>
+        names.length > 0 && itemsOf(fields, list).some((item) => names.some((name) => item[name] === path)),
+    );
 };

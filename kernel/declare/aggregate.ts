@@ -1,10 +1,23 @@
-// Over 200 lines, because it is one type: what authors write of an aggregate; each part is inferred from the others and read with them.
+// Over 200 lines, because it is one type: what authors write of an aggregate; each part is inferred from the
+// others and read with them.
 import type { Asked, Condition, ValueMatch } from './conditions.ts';
-import type { Choice, Field, Fields, Instant, List, Ref, States, TargetOf, ValueOf, ValuesOf } from './fields.ts';
+import type {
+  Choice,
+  Field,
+  Fields,
+  Instant,
+  List,
+  Ref,
+  States,
+  TargetOf,
+  ValueOf,
+  ValuesOf,
+} from './fields.ts';
 import type { CustomFilter, Expression, Projections } from './hatches.ts';
 import type { Commanded, Run } from './run.ts';
 
-// ── Which fields are what ────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Which fields are what
+// ────────────────────────────────────────────────────────────────────────────────────────────────────
 type KeysOf<F, Type> = { [K in keyof F]: F[K] extends Type ? K : never }[keyof F] & string;
 type RefKey<F> = Keys<F, unknown>['reference'];
 type ListKey<F> = KeysOf<F, List<Fields>>;
@@ -16,7 +29,8 @@ interface Keys<F, D> {
     [K in keyof F & string]: F[K] extends List<Fields> | States<string> ? never : K;
   }[keyof F & string];
   readonly list: { [K in keyof F & string]: F[K] extends List<Fields> ? K : never }[keyof F & string];
-  readonly reference: { [K in keyof F & string]: F[K] extends Ref<unknown, unknown> ? K : never }[keyof F & string];
+  readonly reference: { [K in keyof F & string]: F[K] extends Ref<unknown, unknown> ? K : never }[keyof F &
+    string];
   readonly any: (keyof F | keyof D) & string;
   /** By which aggregates can be counted. */
   readonly plain: { [K in keyof F & string]: F[K] extends List<Fields> ? never : K }[keyof F & string];
@@ -35,7 +49,8 @@ type SumPath<F> = {
   [K in ListKey<F>]: F[K] extends List<infer I> ? `${K}.${NumberKey<I>}` : never;
 }[ListKey<F>];
 
-// ── Events: what has happened, and what it does to the state ─────────────────────────────────────────────────────────────────
+// ── Events: what has happened, and what it does to the state
+// ─────────────────────────────────────────────────────────────────
 /** By names alone, so that messages are short. */
 type Common<Content, Sets, Carried> = {
   /** One sentence for the catalogue of events. */
@@ -56,14 +71,21 @@ type Common<Content, Sets, Carried> = {
 export type Versions = {
   /** Of the shape of its data, 1 unless given; raise it when the shape changes. */
   readonly version?: number;
-  /** From an earlier version to the next; pure. Personal fields may be missing, because they were erased or nothing opens them. */
+  /**
+   * From an earlier version to the next; pure. Personal fields may be missing, because they were erased or
+   * nothing opens them.
+   */
   readonly upcast?: {
-    readonly [version: number]: (data: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+    readonly [version: number]: (
+      data: Readonly<Record<string, unknown>>,
+    ) => Readonly<Record<string, unknown>>;
   };
 };
 type SetsOf<F> = { readonly [K in keyof F]?: SetValue<F[K]> };
-type SetValue<X> = X extends Ref<unknown, infer N> ? 'caller' | N : X extends Instant<infer N> ? 'now' | N : ValueOf<X>;
-export type EventSpec<Content, Listed, Sets, Carried> = Common<Content, Sets, Carried> & Effect<Content, Listed, Sets>;
+type SetValue<X> =
+  X extends Ref<unknown, infer N> ? 'caller' | N : X extends Instant<infer N> ? 'now' | N : ValueOf<X>;
+export type EventSpec<Content, Listed, Sets, Carried> = Common<Content, Sets, Carried> &
+  Effect<Content, Listed, Sets>;
 type Effect<Content, Listed, Sets> =
   /** Creates the aggregate with these fields, which the form of the command has. */
   | { readonly creates: readonly Content[] }
@@ -96,7 +118,8 @@ export type DataKey<E> =
   | (E extends { readonly computes: readonly (infer K)[] } ? K : never)
   | (E extends { readonly carries: readonly (infer K)[] } ? K : never);
 
-// ── Commands: what can be asked for ──────────────────────────────────────────────────────────────────────────────────────────
+// ── Commands: what can be asked for
+// ──────────────────────────────────────────────────────────────────────────────────────────
 type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference> = {
   /** What it does, as one would ask for it: “Publish an article”. */
   readonly says?: string;
@@ -107,8 +130,9 @@ type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference> = {
   /** Only timers and reactions send it: it has no path and no mutation. */
   readonly internal?: true;
   /**
-   * References whose aggregates `decide` is given as `reads`. They, and what the conditions and rights of this command ask behind them, are the
-   * same when its events are appended; if they have changed meanwhile, it is decided again. The event log in PostgreSQL only.
+   * References whose aggregates `decide` is given as `reads`. They, and what the conditions and rights of
+   * this command ask behind them, are the same when its events are appended; if they have changed meanwhile,
+   * it is decided again. The event log in PostgreSQL only.
    */
   readonly reads?: readonly Reference[];
   /** Commands without a form that the same request can ask for: `"publish": true` in the form of `create`. */
@@ -118,26 +142,40 @@ type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference> = {
   /** The events that `decide` chooses from. The form is that of the first. */
   | {
       readonly emits: readonly EventName[];
-      /** Which events happen, and the values of fields that they compute: a pure function, for what data cannot say. */
+      /**
+       * Which events happen, and the values of fields that they compute: a pure function, for what data
+       * cannot say.
+       */
       readonly decide: (given: Decision) => readonly (EventName | readonly [EventName, Computed])[];
     }
 );
 /** By the names of the fields. */
 type Computed = { readonly [field: string]: unknown };
 /** Events that hold only what the form and the declaration say. */
-type PlainOf<E> = { [N in keyof E & string]: E[N] extends { readonly computes: unknown } ? never : N }[keyof E & string];
+type PlainOf<E> = {
+  [N in keyof E & string]: E[N] extends { readonly computes: unknown } ? never : N;
+}[keyof E & string];
 type StateOf<F, D> = { readonly id: number } & ValuesOf<F> & { readonly [K in keyof D]: number };
 /** Of what is declared later, nothing but its id is known. */
-type StateBehind<A> = A extends { readonly fields: infer F; readonly derived: infer D } ? StateOf<F, D> : { readonly id: number };
+type StateBehind<A> = A extends { readonly fields: infer F; readonly derived: infer D }
+  ? StateOf<F, D>
+  : { readonly id: number };
 /** What a decision can depend on. */
 export type Given<F extends Fields, D> = {
   /** The aggregate as it is: its id, fields and derived numbers. Of lists, the items. */
   readonly state: StateOf<F, D>;
   /** As forms name the fields; what was not given is not there. */
-  readonly form: { readonly [K in keyof F & string as F[K] extends Ref<unknown, unknown> ? `${K}Id` : K]?: ValueOf<F[K]> };
-  /** What the references lead to that the command names in its `reads`, by the form if that gives another; null if it is not there. */
+  readonly form: {
+    readonly [K in keyof F & string as F[K] extends Ref<unknown, unknown> ? `${K}Id` : K]?: ValueOf<F[K]>;
+  };
+  /**
+   * What the references lead to that the command names in its `reads`, by the form if that gives another;
+   * null if it is not there.
+   */
   readonly reads: {
-    readonly [K in keyof F & string as F[K] extends Ref<unknown, unknown> ? K : never]: StateBehind<TargetOf<F[K]>> | null;
+    readonly [K in keyof F & string as F[K] extends Ref<unknown, unknown> ? K : never]: StateBehind<
+      TargetOf<F[K]>
+    > | null;
   };
   /** The user who asks, unless nobody is signed in. */
   readonly callerId: number | null;
@@ -159,11 +197,21 @@ type DecisionOn<F, E, N> = N extends keyof E
   : never;
 type Followed<C> = { readonly [K in keyof C]: { readonly next?: readonly (keyof C & string)[] } };
 export type CommandsOf<F extends Fields, D, E, Cond> = {
-  readonly [name: string]: CommandSpec<keyof E & string, PlainOf<E>, Cond, keyof F & string, Given<F, D>, RefKey<F>>;
+  readonly [name: string]: CommandSpec<
+    keyof E & string,
+    PlainOf<E>,
+    Cond,
+    keyof F & string,
+    Given<F, D>,
+    RefKey<F>
+  >;
 };
 
-// ── Rights ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-/** Nobody who is not named may; administrators may unless it is said. `true`, `false`, or on what it depends. */
+// ── Rights
+// ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+/**
+ * Nobody who is not named may; administrators may unless it is said. `true`, `false`, or on what it depends.
+ */
 type Row<Role extends string, Cond, Parent = never> = {
   /** Who has this role. */
   readonly [R in Role | 'admin']?: boolean | Cond;
@@ -172,7 +220,10 @@ type Row<Role extends string, Cond, Parent = never> = {
   readonly anyone?: boolean | Cond;
   /** Everybody signed in whose role is not named. */
   readonly signedIn?: boolean | Cond;
-  /** Everybody whose role is not named, as they may do it with the aggregate that this reference leads to. It leaves nothing to `anyone`. */
+  /**
+   * Everybody whose role is not named, as they may do it with the aggregate that this reference leads to. It
+   * leaves nothing to `anyone`.
+   */
   readonly as?: Parent;
   /** The first word of the scope that a token needs, if it is not `read` or `write`. */
   readonly scope?: string;
@@ -187,7 +238,10 @@ export type RightsOf<Role extends string, F, C, Cond> = {
   readonly [K in keyof C]?: Row<Role, Cond, RefKey<F>>;
 };
 type FieldRight<Role extends string, F, D, Cond> = Row<Role, Cond> & {
-  /** Fields, lists and numbers that follow from lists, which only those of this row may read, of what they may read at all. */
+  /**
+   * Fields, lists and numbers that follow from lists, which only those of this row may read, of what they may
+   * read at all.
+   */
   readonly reads?: readonly (Keys<F, D>['any'] | 'createdAt' | 'updatedAt')[];
   /** Items that only those of this row may read, by their own fields: `{ notes: { internal: true } }`. */
   readonly items?: ItemsOf<F>;
@@ -211,14 +265,19 @@ export const WORDS_OF_RIGHTS: ReadonlySet<string> = new Set(
 type ItemsOf<F> = { readonly [L in ListKey<F>]?: F[L] extends List<infer I> ? ItemMatch<I> : never };
 /** Values alone, because the events of an item say them. */
 type ItemMatch<I> = {
-  readonly [K in keyof I as I[K] extends Ref<unknown, unknown> ? never : K]?: I[K] extends Field<infer T> ? ValueMatch<T> : never;
+  readonly [K in keyof I as I[K] extends Ref<unknown, unknown> ? never : K]?: I[K] extends Field<infer T>
+    ? ValueMatch<T>
+    : never;
 };
 
 /** So many aggregates at most have the same values of some fields; without fields, so many at all. */
 type Limit<Counted, Cond> = {
   /** So many, from 1 to 100. */
   readonly max: number;
-  /** Those with the same values of this field, or of these, are counted together. Where one is null there is no limit. Otherwise all are counted. */
+  /**
+   * Those with the same values of this field, or of these, are counted together. Where one is null there is
+   * no limit. Otherwise all are counted.
+   */
   readonly per?: Counted | readonly Counted[];
   /** Only items for which it is true count. */
   readonly while?: Cond;
@@ -228,10 +287,13 @@ type Limit<Counted, Cond> = {
   readonly code?: string;
 };
 
-// ── What follows from what ───────────────────────────────────────────────────────────────────────────────────────────────────
+// ── What follows from what
+// ───────────────────────────────────────────────────────────────────────────────────────────────────
 /** When what I refer to has this event, I am given this command. Of items: `items.article`. */
 type Reactions<F, C, Cond> = { readonly [K in RefPath<F>]?: OfTarget<At<F, K>, C, Cond> };
-type RefPath<F> = RefKey<F> | { [K in ListKey<F>]: F[K] extends List<infer I> ? `${K}.${RefKey<I>}` : never }[ListKey<F>];
+type RefPath<F> =
+  | RefKey<F>
+  | { [K in ListKey<F>]: F[K] extends List<infer I> ? `${K}.${RefKey<I>}` : never }[ListKey<F>];
 type At<F, K> = K extends keyof F
   ? F[K]
   : K extends `${infer L extends keyof F & string}.${infer R}`
@@ -242,7 +304,10 @@ type At<F, K> = K extends keyof F
 type OfTarget<X, C, Cond> =
   X extends Ref<infer A, unknown>
     ? {
-        readonly [N in A extends { readonly events: infer E } ? keyof E & string : string]?: Reaction<C, Cond>;
+        readonly [N in A extends { readonly events: infer E } ? keyof E & string : string]?: Reaction<
+          C,
+          Cond
+        >;
       }
     : never;
 type Reaction<C, Cond> = {
@@ -259,7 +324,9 @@ type Occurred<F, E> = {
   readonly at: string;
   /** What it holds, as forms name the fields. Personal values are null once the person is erased. */
   readonly data: {
-    readonly [K in DataKey<E> & keyof F & string as F[K] extends Ref<unknown, unknown> ? `${K}Id` : K]: E extends {
+    readonly [K in DataKey<E> & keyof F & string as F[K] extends Ref<unknown, unknown>
+      ? `${K}Id`
+      : K]: E extends {
       readonly changes: unknown;
     }
       ? ValueOf<F[K]> | undefined
@@ -291,12 +358,16 @@ type Timer<E, C, Cond> = {
   readonly pause?: Cond;
 };
 
-// ── The whole ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── The whole
+// ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 /** Whether `own` is a fact. */
 type Own<O> = [O] extends [string] ? 'own' : never;
 /** An interface, so that messages spell the words out. */
 interface Facts<F, K, O> {
-  readonly fact: { [N in keyof F]: F[N] extends Choice<infer V> ? V : never }[keyof F] | Own<O> | (keyof K & string);
+  readonly fact:
+    | { [N in keyof F]: F[N] extends Choice<infer V> ? V : never }[keyof F]
+    | Own<O>
+    | (keyof K & string);
 }
 
 export type Declaration<
@@ -321,7 +392,10 @@ export type Declaration<
   readonly says?: string;
   /** The user whose it is: whoever creates it, unless they may name somebody else. */
   readonly owner?: O;
-  /** The reference to what it stands under: it is created and listed there, as `/articles/{articleId}/comments`. */
+  /**
+   * The reference to what it stands under: it is created and listed there, as
+   * `/articles/{articleId}/comments`.
+   */
   readonly parent?: P;
   /** What others that refer to it show of it beside the id. */
   readonly label?: keyof F & string;
@@ -333,10 +407,20 @@ export type Declaration<
   readonly derived?: D;
   /** What can happen to it, and what that does to it. They are storage: only add to them. */
   readonly events: E;
-  /** Conditions with a name, to be used as words. The words of choices and states are facts already, and so is `own`. */
+  /**
+   * Conditions with a name, to be used as words. The words of choices and states are facts already, and so is
+   * `own`.
+   */
   readonly facts?: K;
-  /** What a command is answered that asks for one of these facts where it is not true: a sentence, or one with a code of its own. */
-  readonly refusals?: { readonly [N in Facts<F, NoInfer<K>, O>['fact']]?: string | { readonly code: string; readonly says: string } };
+  /**
+   * What a command is answered that asks for one of these facts where it is not true: a sentence, or one with
+   * a code of its own.
+   */
+  readonly refusals?: {
+    readonly [N in Facts<F, NoInfer<K>, O>['fact']]?:
+      | string
+      | { readonly code: string; readonly says: string };
+  };
   /** What must be true after every command; one that would break it is refused. */
   readonly invariants?: { readonly [name: string]: Cond };
   /** At most so many at a time, however many ask at once: “three open claims of one employee”. */
@@ -356,7 +440,11 @@ export type Declaration<
   /** By what its lists can be narrowed, where `filter()` of a field does not say it. */
   readonly filters?: { readonly [name: string]: CustomFilter<NoInfer<F>, NoInfer<D>> };
   /** Fields whose values code makes of what events hold. */
-  readonly projects?: Projections<NoInfer<F>, NoInfer<E>, { readonly [N in keyof E & string]: Occurred<NoInfer<F>, E[N]>['data'] }>;
+  readonly projects?: Projections<
+    NoInfer<F>,
+    NoInfer<E>,
+    { readonly [N in keyof E & string]: Occurred<NoInfer<F>, E[N]>['data'] }
+  >;
   /** Commands without a form that follow some time after an event, unless they do not fit any more. */
   readonly timers?: { readonly [name: string]: Timer<E, C, Cond> };
 };
@@ -373,8 +461,15 @@ export type More<Names, Label, Guards, Filters, Invariants, Limits> = {
 };
 type Named = { readonly [name: string]: unknown };
 
-export interface Aggregate<Kind extends string, F extends Fields, D, E, Fact extends string, C, More = unknown>
-  extends Asked<Condition<Fact, F, D>> {
+export interface Aggregate<
+  Kind extends string,
+  F extends Fields,
+  D,
+  E,
+  Fact extends string,
+  C,
+  More = unknown,
+> extends Asked<Condition<Fact, F, D>> {
   readonly [MORE]?: { readonly facts: Fact; readonly more: More };
   readonly kind: Kind;
   readonly fields: F;
@@ -384,9 +479,20 @@ export interface Aggregate<Kind extends string, F extends Fields, D, E, Fact ext
   readonly declaration: AnyDeclaration;
 }
 /** The parts that clients are typed by. */
-type Part<Role extends string, F extends Fields, D, E, K, C, O, P> = Required<Declaration<Role, F, D, E, K, C, O, P>>;
+type Part<Role extends string, F extends Fields, D, E, K, C, O, P> = Required<
+  Declaration<Role, F, D, E, K, C, O, P>
+>;
 /** As the registry reads it: the one place where types end. */
-export type AnyDeclaration = Declaration<string, Fields, Record<string, never>, unknown, unknown, unknown, unknown, unknown>;
+export type AnyDeclaration = Declaration<
+  string,
+  Fields,
+  Record<string, never>,
+  unknown,
+  unknown,
+  unknown,
+  unknown,
+  unknown
+>;
 export type AnyAggregate = {
   readonly kind: string;
   readonly fields: Fields;
@@ -410,19 +516,24 @@ export const declareFor =
     const E extends EventsOf<F, D>,
     const C extends CommandsOf<F, D, E, Condition<Facts<F, K, O>['fact'], F, D>>,
     const D extends DerivedOf<F> = Record<never, never>,
-    const K extends { readonly [name: string]: Condition<Facts<F, unknown, O>['fact'], F, D> } = Record<never, never>,
+    const K extends { readonly [name: string]: Condition<Facts<F, unknown, O>['fact'], F, D> } = Record<
+      never,
+      never
+    >,
     const O extends Keys<F, unknown>['reference'] | undefined = undefined,
     const P extends Keys<F, unknown>['reference'] | undefined = undefined,
     const Names extends Named = Record<never, never>,
     const Label extends string | undefined = undefined,
-    // What is wrong with one of these is said where it stands, because they are held against what can be declared before they are inferred.
+    // What is wrong with one of these is said where it stands, because they are held against what can be
+    // declared before they are inferred.
     const Guards extends Part<Role, F, D, E, K, C, O, P>['fieldRights'] = Record<never, never>,
     const Filters extends Part<Role, F, D, E, K, C, O, P>['filters'] = Record<never, never>,
     const Invariants extends Part<Role, F, D, E, K, C, O, P>['invariants'] = Record<never, never>,
     const Limits extends Part<Role, F, D, E, K, C, O, P>['limits'] = Record<never, never>,
   >(
     kind: Kind,
-    declaration: Declaration<Role, F, D, E, K, C, O, P> & More<Names, Label, Guards, Filters, Invariants, Limits>,
+    declaration: Declaration<Role, F, D, E, K, C, O, P> &
+      More<Names, Label, Guards, Filters, Invariants, Limits>,
   ): Aggregate<
     Kind,
     F,

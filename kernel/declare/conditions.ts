@@ -1,8 +1,9 @@
 import type { Field, Fields, List, Ref } from './fields.ts';
 
 /**
- * What is asked of an aggregate, as data: the name of a fact; an object, all of which must hold; or a list, any of which must hold.
- * One condition becomes a check in memory, an SQL condition, and a check of each event.
+ * What is asked of an aggregate, as data: the name of a fact; an object, all of which must hold; or a list,
+ * any of which must hold. One condition becomes a check in memory, an SQL condition, and a check of each
+ * event.
  */
 export type Condition<Fact extends string, F extends Fields, D> =
   /** A fact is true: a word of a choice or of states, `own`, or one that the declaration names. */
@@ -12,9 +13,16 @@ export type Condition<Fact extends string, F extends Fields, D> =
   /** Any of these is true. */
   | readonly (Fact | Match<Fact, F, D>)[];
 
-/** Facts, as they must be, and values of fields. Of a reference, a condition on the aggregate that it leads to. */
+/**
+ * Facts, as they must be, and values of fields. Of a reference, a condition on the aggregate that it leads
+ * to.
+ */
 export type Match<Fact extends string, F extends Fields, D> = {
-  readonly [K in Fact | keyof F | keyof D]?: K extends Fact ? boolean : K extends keyof F ? MatchOf<F[K]> : ValueMatch<number>;
+  readonly [K in Fact | keyof F | keyof D]?: K extends Fact
+    ? boolean
+    : K extends keyof F
+      ? MatchOf<F[K]>
+      : ValueMatch<number>;
 };
 type MatchOf<X> = (X extends List<Fields> ? never : CallersMatch) | MatchOfOwn<X>;
 type MatchOfOwn<X> =
@@ -26,7 +34,10 @@ type MatchOfOwn<X> =
         ? ValueMatch<T>
         : never;
 type CallersMatch = {
-  /** It has the value that this field of the caller has, as users are declared: `{ department: { caller: 'department' } }`. */
+  /**
+   * It has the value that this field of the caller has, as users are declared: `{ department: { caller:
+   * 'department' } }`.
+   */
   readonly caller: string;
 };
 type ListMatch<I extends Fields> = {

@@ -16,7 +16,9 @@ type UserEvents = {
   readonly deleted: UserEvent;
 };
 /** Of its rights, only who reads what is said; what authors add has others besides. */
-type UserGuards = { readonly readPrivate: { readonly reads: readonly ['email', 'role', 'createdAt', 'updatedAt'] } };
+type UserGuards = {
+  readonly readPrivate: { readonly reads: readonly ['email', 'role', 'createdAt', 'updatedAt'] };
+};
 export type User<Role extends string, F extends Fields, Guards = unknown> = Aggregate<
   'user',
   UserFields<Role> & F,
@@ -91,7 +93,11 @@ export const domain = <
         example: { email: 'countess@example.com' } as never,
         ...added?.events?.updated,
       },
-      deleted: { says: 'A user was deleted; the key of the personal data is destroyed after it.', ends: true, ...added?.events?.deleted },
+      deleted: {
+        says: 'A user was deleted; the key of the personal data is destroyed after it.',
+        ends: true,
+        ...added?.events?.deleted,
+      },
     },
     commands: {
       register: { says: 'Register a user', emits: 'registered' },
@@ -101,13 +107,28 @@ export const domain = <
     rights: { read: { anyone: true }, register: {}, write: { signedIn: 'caller' } } as never,
     fieldRights: { ...fieldRights, ...added?.fieldRights } as never,
   });
-  return { name, roles, signUp, aggregate, view: viewFor<Role>(), user: user as unknown as User<Role, F, Guards> };
+  return {
+    name,
+    roles,
+    signUp,
+    aggregate,
+    view: viewFor<Role>(),
+    user: user as unknown as User<Role, F, Guards>,
+  };
 };
 
 /** Of every user. */
-const fieldsOf = (roles: readonly [string, ...string[]], means: Readonly<Record<string, string | undefined>> | undefined): Fields => ({
+const fieldsOf = (
+  roles: readonly [string, ...string[]],
+  means: Readonly<Record<string, string | undefined>> | undefined,
+): Fields => ({
   name: line(100).personal({ erased: 'Deleted user' }).example('Ada Lovelace'),
-  email: email().optional().unique().personal().says('No two users have the same, whatever its case.').example('ada@example.com'),
+  email: email()
+    .optional()
+    .unique()
+    .personal()
+    .says('No two users have the same, whatever its case.')
+    .example('ada@example.com'),
   role: choice<string>(...roles, 'admin')
     .named('Role')
     .says('The role of the user. The scopes of a token limit it.')
@@ -119,5 +140,6 @@ const fieldsOf = (roles: readonly [string, ...string[]], means: Readonly<Record<
 /** What is added takes the place of nothing that every user has. */
 const demandAdded = (what: string, own: object, added: object = {}): void => {
   const taken = Object.keys(added).find((name) => Object.hasOwn(own, name));
-  if (taken !== undefined) throw new StartRefused(`user: the ${what} ${taken} is one that every user has: give yours another name.`);
+  if (taken !== undefined)
+    throw new StartRefused(`user: the ${what} ${taken} is one that every user has: give yours another name.`);
 };

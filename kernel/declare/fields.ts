@@ -15,7 +15,19 @@ export type Part = {
 
 /** What the kernel knows of a field at run time. Everything that interpreters derive is derived from this. */
 export type FieldDef = {
-  readonly kind: 'text' | 'choice' | 'states' | 'instant' | 'date' | 'integer' | 'boolean' | 'set' | 'ref' | 'upload' | 'list' | 'value';
+  readonly kind:
+    | 'text'
+    | 'choice'
+    | 'states'
+    | 'instant'
+    | 'date'
+    | 'integer'
+    | 'boolean'
+    | 'set'
+    | 'ref'
+    | 'upload'
+    | 'list'
+    | 'value';
   /** What events may hold: may be loosened later, never tightened. */
   readonly recorded: z.ZodType;
   /** What forms must satisfy. At least as strict as `recorded`. */
@@ -86,7 +98,10 @@ export interface Field<out T> {
   search(weight: 'A' | 'B' | 'C' | 'D'): this & Said<{ readonly search: true }>;
   /** No two aggregates have the same, whatever its case. */
   unique(): this;
-  /** It belongs to a person: the owner, or whom `of` names by another reference to a user, or by a path to one (`'claim.employee'`). It is encrypted in the log, and erased with the person. Then `erased` is shown. */
+  /**
+   * It belongs to a person: the owner, or whom `of` names by another reference to a user, or by a path to one
+   * (`'claim.employee'`). It is encrypted in the log, and erased with the person. Then `erased` is shown.
+   */
   personal(options: { of?: string; erased: string }): this;
   /** The same; once it is erased it is null. */
   personal(options?: { of?: string }): this & Said<{ readonly erasable: true }>;
@@ -154,10 +169,15 @@ const field = <X>(def: FieldDef): X => {
   } as X;
 };
 
-const plain = (kind: FieldDef['kind'], [column, graphql]: readonly [string, string], recorded: z.ZodType, demanded = recorded) =>
-  ({ kind, column, graphql, recorded, demanded }) as const;
+const plain = (
+  kind: FieldDef['kind'],
+  [column, graphql]: readonly [string, string],
+  recorded: z.ZodType,
+  demanded = recorded,
+) => ({ kind, column, graphql, recorded, demanded }) as const;
 
-const ofText = (recorded: z.ZodType, demanded = recorded): Field<string> => field(plain('text', ['text', 'String'], recorded, demanded));
+const ofText = (recorded: z.ZodType, demanded = recorded): Field<string> =>
+  field(plain('text', ['text', 'String'], recorded, demanded));
 
 /** One line with something to see in it. */
 export const line = (max: number): Field<string> => ofText(values.visibleText(max), values.demandedLine(max));
@@ -166,7 +186,8 @@ export const prose = (max: number): Field<string> => ofText(values.visibleText(m
 /** Markdown, which may be empty. */
 export const markdown = (max: number): Field<string> => ofText(values.text(max));
 /** A word of a certain form; `error` is the sentence for one of another form. */
-export const word = (pattern: RegExp, error: string): Field<string> => ofText(z.string().regex(pattern, { error }));
+export const word = (pattern: RegExp, error: string): Field<string> =>
+  ofText(z.string().regex(pattern, { error }));
 /** An e-mail address. */
 export const email = (): Field<string> => ofText(values.email);
 /** A day without a time, as `2026-01-31`. */
@@ -174,25 +195,50 @@ export const date = (): Field<string> => field(plain('date', ['date', 'Date'], v
 /** A moment in UTC, as `2026-01-02T03:04:05.678Z`; events set it to theirs by `now`. */
 export const instant = (): Instant => field(plain('instant', ['timestamptz', 'DateTime'], values.timestamp));
 /** A whole number in these limits. */
-export const integer = (min: number, max: number): Field<number> => field(plain('integer', ['bigint', 'Int'], z.int().min(min).max(max)));
+export const integer = (min: number, max: number): Field<number> =>
+  field(plain('integer', ['bigint', 'Int'], z.int().min(min).max(max)));
 /** An amount from 1, in the smallest unit of its currency. */
-export const money = (): Field<number> => field(plain('integer', ['bigint', 'Int'], z.int().min(1).max(1_000_000_000)));
+export const money = (): Field<number> =>
+  field(plain('integer', ['bigint', 'Int'], z.int().min(1).max(1_000_000_000)));
 /** True or false. */
 export const flag = (): Field<boolean> => field(plain('boolean', ['boolean', 'Boolean'], z.boolean()));
 /** One of these words, which forms say. Each word is a fact for conditions. */
 export const choice = <const V extends string>(...values: readonly [V, ...V[]]): Choice<V> =>
   field({ ...plain('choice', ['text', ''], z.enum(values)), values });
-/** The state of the aggregate, which only `sets` of events changes. It begins as the first word; each word is a fact for conditions. */
+/**
+ * The state of the aggregate, which only `sets` of events changes. It begins as the first word; each word is
+ * a fact for conditions.
+ */
 export const states = <const V extends string>(...values: readonly [V, ...V[]]): States<V> =>
   field({ ...plain('states', ['text', ''], z.enum(values)), values, initial: values[0] });
-/** At most `max` different words, in the order in which they were given; `error` is the sentence if one is repeated. */
-export const set = (of: Field<string>, max: number, error = 'Must not repeat a value.'): Field<readonly string[]> =>
-  field({ ...plain('set', ['text[]', `[${of.def.graphql}!]`], values.different(of.def.recorded, max, error)), max });
-/** A picture: a file that was uploaded, which whoever may read the aggregate or the item may see, or an address elsewhere. */
+/**
+ * At most `max` different words, in the order in which they were given; `error` is the sentence if one is
+ * repeated.
+ */
+export const set = (
+  of: Field<string>,
+  max: number,
+  error = 'Must not repeat a value.',
+): Field<readonly string[]> =>
+  field({
+    ...plain('set', ['text[]', `[${of.def.graphql}!]`], values.different(of.def.recorded, max, error)),
+    max,
+  });
+/**
+ * A picture: a file that was uploaded, which whoever may read the aggregate or the item may see, or an
+ * address elsewhere.
+ */
 export const picture = (): Upload =>
-  field({ ...plain('upload', ['text', 'String'], values.picture, values.demandedPicture), mayBeElsewhere: true });
-/** A picture that was uploaded, which whoever may read the aggregate or the item may see. It is optional: what it belongs to comes first. */
-export const upload = (): Upload => field(plain('upload', ['text', 'String'], z.string().regex(/^\/uploads\/[\w.-]+$/)));
+  field({
+    ...plain('upload', ['text', 'String'], values.picture, values.demandedPicture),
+    mayBeElsewhere: true,
+  });
+/**
+ * A picture that was uploaded, which whoever may read the aggregate or the item may see. It is optional: what
+ * it belongs to comes first.
+ */
+export const upload = (): Upload =>
+  field(plain('upload', ['text', 'String'], z.string().regex(/^\/uploads\/[\w.-]+$/)));
 
 const id = z.int().positive();
 /** A reference to another aggregate or a user; by its name only if it is declared later. */
@@ -205,7 +251,10 @@ export function ref(target: { readonly kind: string } | string): Ref<unknown> {
 export type ListOptions<K, One> = {
   /** How many items it has at most, up to 1,000. */
   readonly max: number;
-  /** No two items have the same of this, it never changes, and it stands for the item in paths. Otherwise each is given a number. */
+  /**
+   * No two items have the same of this, it never changes, and it stands for the item in paths. Otherwise each
+   * is given a number.
+   */
   readonly key?: K;
   /** Items are in an order of their own, and can be moved; otherwise in that of their ids. */
   readonly ordered?: true;
@@ -213,12 +262,26 @@ export type ListOptions<K, One> = {
   readonly one?: One;
 };
 /** A list of items with fields of their own: rows of a table, each with a path. */
-export const list = <I extends Fields, const K extends keyof I & string = never, const One extends string = never>(
+export const list = <
+  I extends Fields,
+  const K extends keyof I & string = never,
+  const One extends string = never,
+>(
   item: I,
   { max, key, ordered, one }: ListOptions<K, One>,
 ): List<I, [K] extends [never] ? number : ValueOf<I[K]>, K, One> =>
-  field({ ...plain('list', ['', ''], z.array(z.unknown()).max(max)), item, max, key, ordered: ordered === true, ...(one && { one }) });
+  field({
+    ...plain('list', ['', ''], z.array(z.unknown()).max(max)),
+    item,
+    max,
+    key,
+    ordered: ordered === true,
+    ...(one && { one }),
+  });
 
 /** Of the kernel’s own: a value of any form, and the columns that it is kept in. @internal */
-export const value = <T>(recorded: z.ZodType<T>, parts: readonly Part[], more: Pick<FieldDef, 'remembers' | 'concealed'> = {}): Field<T> =>
-  field({ ...plain('value', ['', ''], recorded), parts, ...more });
+export const value = <T>(
+  recorded: z.ZodType<T>,
+  parts: readonly Part[],
+  more: Pick<FieldDef, 'remembers' | 'concealed'> = {},
+): Field<T> => field({ ...plain('value', ['', ''], recorded), parts, ...more });

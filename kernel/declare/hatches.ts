@@ -1,6 +1,9 @@
 import type { Fields, List, States, ValueOf } from './fields.ts';
 
-/** What data does not say: small pieces of SQL with the same in memory, and values that code makes of an event. Each is pure. */
+/**
+ * What data does not say: small pieces of SQL with the same in memory, and values that code makes of an
+ * event. Each is pure.
+ */
 
 /** What code works with, by the names that GraphQL has for it. */
 interface Shown {
@@ -11,7 +14,9 @@ interface Shown {
 type Plain<F> = { [K in keyof F & string]: F[K] extends List<Fields> ? never : K }[keyof F & string];
 /** The columns of the fields, as SQL names them. */
 type Columns<F, D> = { readonly [K in Plain<F> | (keyof D & string)]: string };
-type StateOf<F, D> = { readonly [K in Plain<F>]: K extends keyof F ? ValueOf<F[K]> : never } & { readonly [K in keyof D & string]: number };
+type StateOf<F, D> = { readonly [K in Plain<F>]: K extends keyof F ? ValueOf<F[K]> : never } & {
+  readonly [K in keyof D & string]: number;
+};
 
 type ExpressionOf<F, D, T extends keyof Shown> = {
   /** Its type. It is null where the expression is. */
@@ -20,7 +25,10 @@ type ExpressionOf<F, D, T extends keyof Shown> = {
   readonly says?: string;
   /** An expression over columns: `({ minutes }) => minutes + ' / 60'`. */
   readonly sql: (columns: Columns<F, D>) => string;
-  /** The same of values, where an answer is made field by field, and of what was. Only the fields whose columns `sql` names are there. */
+  /**
+   * The same of values, where an answer is made field by field, and of what was. Only the fields whose
+   * columns `sql` names are there.
+   */
   readonly value: (state: StateOf<F, D>) => Shown[T] | null;
 };
 /** A field of the type of GraphQL. */
@@ -40,7 +48,10 @@ type CustomFilterOf<F, D, T extends keyof Shown> = {
 export type CustomFilter<F, D> = { [T in keyof Shown]: CustomFilterOf<F, D, T> }[keyof Shown];
 
 type Projection<T, E, DataOf> = {
-  /** Its value after an event, by the names of events; nothing where it stays as it is. What is personal, or fewer may read, is not there. */
+  /**
+   * Its value after an event, by the names of events; nothing where it stays as it is. What is personal, or
+   * fewer may read, is not there.
+   */
   readonly by: { readonly [N in keyof E & keyof DataOf & string]?: (data: DataOf[N]) => T | undefined };
   /** 1 unless given; raise it when the code says something else, and the read model is rebuilt. */
   readonly version?: number;
@@ -49,4 +60,6 @@ type Projection<T, E, DataOf> = {
 export type Projections<F, E, DataOf> = {
   readonly [K in Projected<F>]?: Projection<K extends keyof F ? ValueOf<F[K]> : never, E, DataOf>;
 };
-type Projected<F> = { [K in keyof F & string]: F[K] extends List<Fields> | States<string> ? never : K }[keyof F & string];
+type Projected<F> = {
+  [K in keyof F & string]: F[K] extends List<Fields> | States<string> ? never : K;
+}[keyof F & string];

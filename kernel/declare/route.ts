@@ -6,13 +6,19 @@ type RouteSpec<Q extends Fields, A extends Fields, Path extends string = string>
   readonly path: Path;
   /** What it gives, in a few words. */
   readonly says: string;
-  /** The right that it takes, as `course.read`: with its scope, and over everything, because no right narrows the statement. */
+  /**
+   * The right that it takes, as `course.read`: with its scope, and over everything, because no right narrows
+   * the statement.
+   */
   readonly right: string;
   /** The parameters of its query. */
   readonly takes?: Q;
   /** What each item of its answer has. */
   readonly gives: A;
-  /** A statement that selects these by their names; what is given, and the id of the caller, is named in it. The first 1,000 rows are returned. */
+  /**
+   * A statement that selects these by their names; what is given, and the id of the caller, is named in it.
+   * The first 1,000 rows are returned.
+   */
   readonly sql: (given: { readonly [K in (keyof Q & string) | 'callerId']: string }) => string;
 };
 export type AnyRoute = {

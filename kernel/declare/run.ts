@@ -10,15 +10,28 @@ export type Commanded = {
   readonly when: unknown;
 };
 
-type Any = { readonly kind: string; readonly fields: Fields; readonly events: unknown; readonly commands: unknown };
+type Any = {
+  readonly kind: string;
+  readonly fields: Fields;
+  readonly events: unknown;
+  readonly commands: unknown;
+};
 /** The event that a command emits; of several, the first, whose form it has. */
-type EventOf<A extends Any, C extends keyof A['commands']> = A['commands'][C] extends { readonly emits: infer N }
+type EventOf<A extends Any, C extends keyof A['commands']> = A['commands'][C] extends {
+  readonly emits: infer N;
+}
   ? A['events'][(N extends readonly [infer First, ...unknown[]] ? First : N) & keyof A['events']]
   : never;
-type ContentOf<E> = E extends { readonly creates: readonly (infer K)[] } | { readonly changes: readonly (infer K)[] } ? K : never;
+type ContentOf<E> = E extends
+  | { readonly creates: readonly (infer K)[] }
+  | { readonly changes: readonly (infer K)[] }
+  ? K
+  : never;
 /** As forms name the fields. What must be there and is not parks the reaction. */
 type FormOf<F, Content> = {
-  readonly [K in keyof F & Content & string as F[K] extends Ref<unknown, unknown> ? `${K}Id` : K]?: ValueOf<F[K]>;
+  readonly [K in keyof F & Content & string as F[K] extends Ref<unknown, unknown> ? `${K}Id` : K]?: ValueOf<
+    F[K]
+  >;
 };
 type RefKey<F> = { [K in keyof F]: F[K] extends Ref<unknown, unknown> ? K : never }[keyof F];
 type Only<A> = { readonly when: A extends Asked<infer Condition> ? Condition : never };
@@ -28,8 +41,14 @@ type GivenTo<A extends Any, C extends keyof A['commands']> =
     ? [form: FormOf<A['fields'], ContentOf<EventOf<A, C>> | RefKey<A['fields']>>]
     : [id: number, form?: FormOf<A['fields'], ContentOf<EventOf<A, C>>>, only?: Only<A>];
 
-/** `run(payment, 'open', { amount: 5 })`, `run(team, 'book', state.team, { amount: 5 }, { when: 'open' })`. */
-export type Run = <A extends Any, C extends keyof A['commands'] & string>(aggregate: A, command: C, ...given: GivenTo<A, C>) => Commanded;
+/**
+ * `run(payment, 'open', { amount: 5 })`, `run(team, 'book', state.team, { amount: 5 }, { when: 'open' })`.
+ */
+export type Run = <A extends Any, C extends keyof A['commands'] & string>(
+  aggregate: A,
+  command: C,
+  ...given: GivenTo<A, C>
+) => Commanded;
 
 /** Only says what is to be done. @internal */
 export const run: Run = ({ kind }, command, ...given) => {

@@ -20,5 +20,7 @@ test.each([
 });
 
 test('the words of a choice can be described', () => {
-  expect(states('draft', 'published').means({ draft: 'For its author.' }).def.means).toEqual({ draft: 'For its author.' });
+  expect(states('draft', 'published').means({ draft: 'For its author.' }).def.means).toEqual({
+    draft: 'For its author.',
+  });
 });

@@ -1,7 +1,10 @@
 import type * as z from 'zod';
 import type { FieldDef } from './fields.ts';
 
-/** What documentation says of a field that is read: what its author says, or else what follows from its limits. */
+/**
+ * What documentation says of a field that is read: what its author says, or else what follows from its
+ * limits.
+ */
 export const textOf = (def: FieldDef): string | undefined => {
   const text = def.says ?? limitsOf(def);
   const erased = def.personal?.erased;
@@ -18,7 +21,10 @@ export const formTextOf = (def: FieldDef): string | undefined => {
 const NUMBERS = new Intl.NumberFormat('en');
 
 const limitsOf = (def: FieldDef): string | undefined => {
-  const { minLength = 0, maxLength } = (def.demanded.meta() ?? {}) as { minLength?: number; maxLength?: number };
+  const { minLength = 0, maxLength } = (def.demanded.meta() ?? {}) as {
+    minLength?: number;
+    maxLength?: number;
+  };
   switch (def.kind) {
     case 'text':
     case 'upload':

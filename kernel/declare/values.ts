@@ -2,8 +2,9 @@ import * as z from 'zod';
 import { isUploadPath, UPLOAD_NAME, UPLOADS } from '#shared/blobs/upload-name.ts';
 
 /**
- * The rules of values, once for events and commands. An event's rule may be loosened later and never tightened: what was recorded
- * must stay readable. What is demanded beyond it stands beside it, as `demanded…`.
+ * The rules of values, once for events and commands. An event's rule may be loosened later and never
+ * tightened: what was recorded must stay readable. What is demanded beyond it stands beside it, as
+ * `demanded…`.
  */
 
 const NUL = '\u0000';
@@ -24,7 +25,10 @@ const isNotBlank = (value: string) => /\S/.test(value);
 export const text = (charactersMax: number) =>
   z
     .string()
-    .refine(hasAtMost(charactersMax), { error: `Must have at most ${charactersMax} characters.`, abort: true })
+    .refine(hasAtMost(charactersMax), {
+      error: `Must have at most ${charactersMax} characters.`,
+      abort: true,
+    })
     .refine(isStorable, { error: 'Must be well-formed Unicode without U+0000.', abort: true })
     .meta({ maxLength: charactersMax, pattern: '^[^\\u0000]*$' });
 
@@ -34,9 +38,15 @@ export const visibleText = (charactersMax: number) =>
     .refine(isNotBlank, { error: 'Must not be blank.', abort: true })
     .meta({ minLength: 1, maxLength: charactersMax, pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' });
 
-/** A line break would forge a line, and a change of the writing direction would make the rest of a page read backwards. */
+/**
+ * A line break would forge a line, and a change of the writing direction would make the rest of a page read
+ * backwards.
+ */
 const MISLEADING = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
-/** Format characters stay otherwise: Persian words and many emoji are not written without them. But alone they are nothing to see. */
+/**
+ * Format characters stay otherwise: Persian words and many emoji are not written without them. But alone they
+ * are nothing to see.
+ */
 const VISIBLE = /[^\s\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 export const demandedLine = (charactersMax: number) =>
@@ -49,21 +59,29 @@ export const demandedLine = (charactersMax: number) =>
 
 const EMAIL_CHARACTERS_MAX = 254;
 /** Shaped like an address, also beyond ASCII (RFC 6531); only a message that arrives proves one. */
-const EMAIL = /^[^\s@"<>(),:;[\]\\\p{C}]{1,64}@(?:[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*\.)+[\p{L}\p{N}][\p{L}\p{M}\p{N}-]+$/u;
+const EMAIL =
+  /^[^\s@"<>(),:;[\]\\\p{C}]{1,64}@(?:[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*\.)+[\p{L}\p{N}][\p{L}\p{M}\p{N}-]+$/u;
 
 export const email = text(EMAIL_CHARACTERS_MAX)
   .refine((value) => EMAIL.test(value), { error: 'Must be an e-mail address.' })
   .meta({ minLength: 3, maxLength: EMAIL_CHARACTERS_MAX, format: 'email', pattern: undefined });
 
 /** Different values; `error` says that one is repeated. */
-export const different = <Schema extends z.ZodType>(of: Schema, max: number, error: string): z.ZodType<readonly z.infer<Schema>[]> =>
+export const different = <Schema extends z.ZodType>(
+  of: Schema,
+  max: number,
+  error: string,
+): z.ZodType<readonly z.infer<Schema>[]> =>
   z
     .array(of)
     .max(max)
     .refine((values) => new Set(values).size === values.length, { error })
     .meta({ uniqueItems: true });
 
-/** An uploaded file by its path, or a picture elsewhere; never another scheme, because browsers are shown this. */
+/**
+ * An uploaded file by its path, or a picture elsewhere; never another scheme, because browsers are shown
+ * this.
+ */
 export const picture = text(2_048)
   .refine((value) => /^(?:https?:\/\/|\/uploads\/)[^\s\p{C}]+$/u.test(value), {
     error: 'Must be an http(s) URL or a path under /uploads/.',
@@ -73,7 +91,8 @@ export const picture = text(2_048)
 /** The characters of RFC 3986 without the apostrophe, because pages put this into an attribute. */
 const URL_CHARACTERS = /^https?:\/\/[A-Za-z0-9\-._~:/?#[\]@!$&()*+,;=%]+$/;
 
-const isUpload = (value: string): boolean => isUploadPath(value) && UPLOAD_NAME.test(value.slice(UPLOADS.length));
+const isUpload = (value: string): boolean =>
+  isUploadPath(value) && UPLOAD_NAME.test(value.slice(UPLOADS.length));
 
 const isElsewhere = (value: string): boolean => {
   const url = URL_CHARACTERS.test(value) ? URL.parse(value) : null;
@@ -84,13 +103,18 @@ export const demandedPicture = picture
   .refine((value) => isUpload(value) || isElsewhere(value), {
     error: 'Must be the path of an upload, or an http(s) URL in ASCII without a user and a password.',
   })
-  .meta({ maxLength: 2_048, pattern: `^(https?://[A-Za-z0-9._~:/?#[\\]@!$&()*+,;=%-]+|${UPLOADS}${UPLOAD_NAME.source.slice(1, -1)})$` });
+  .meta({
+    maxLength: 2_048,
+    pattern: `^(https?://[A-Za-z0-9._~:/?#[\\]@!$&()*+,;=%-]+|${UPLOADS}${UPLOAD_NAME.source.slice(1, -1)})$`,
+  });
 
 /** RFC 3339 in UTC with milliseconds, one spelling for each moment, so that texts order as times do. */
 export const timestamp = z.iso.datetime({ precision: 3 });
 
 /** RFC 3339, full-date. PostgreSQL has no year 0. */
-export const day = z.iso.date().refine((text) => !text.startsWith('0000'), { error: 'Must be a day from the year 1 on.' });
+export const day = z.iso
+  .date()
+  .refine((text) => !text.startsWith('0000'), { error: 'Must be a day from the year 1 on.' });
 
 export const TOKEN = /^[\x21-\x7e]{1,200}$/;
 /** A name made by a machine: a digest, a stream, a process. */

@@ -2,7 +2,8 @@ import type { AnyDeclaration } from './aggregate.ts';
 import type { Match } from './conditions.ts';
 import type { Field, FieldDef, Fields, Instant, Ref, TargetOf, ValueOf } from './fields.ts';
 
-// What authors of views write, as types: one file, because each part is inferred from the others and read with them.
+// What authors of views write, as types: one file, because each part is inferred from the others and read
+// with them.
 
 /** What can be said of a number of a view. */
 interface Said {
@@ -26,7 +27,10 @@ export interface Latest<out X> {
   readonly field: X;
 }
 
-const spoken = <X extends Count | Sum>(value: X['value'], { text, isSorted }: Spoken = { text: undefined, isSorted: false }): X =>
+const spoken = <X extends Count | Sum>(
+  value: X['value'],
+  { text, isSorted }: Spoken = { text: undefined, isSorted: false },
+): X =>
   ({
     ...{ value, text, isSorted },
     says: (says: string) => spoken<X>(value, { text: says, isSorted }),
@@ -57,7 +61,9 @@ type Sure<A extends AnySource, E> = E extends { readonly creates: unknown }
       | (E extends { readonly computes: readonly (infer K)[] } ? K : never)
       | (E extends { readonly carries: readonly (infer K)[] } ? K : never);
 /** And those that it may give one. */
-type Held<A extends AnySource, E> = Sure<A, E> | (E extends { readonly changes: readonly (infer K)[] } ? K : never);
+type Held<A extends AnySource, E> =
+  | Sure<A, E>
+  | (E extends { readonly changes: readonly (infer K)[] } ? K : never);
 
 type NumberField<A extends AnySource> =
   | {
@@ -83,14 +89,23 @@ type Parts<A extends AnySource, Names, V> = {
         : never;
 };
 type Numbers<A extends AnySource, Names, V> = {
-  readonly [N in keyof V]?: V[N] extends Count ? number : V[N] extends Sum ? Amount<Extract<NumberField<A>, Names>> : never;
+  readonly [N in keyof V]?: V[N] extends Count
+    ? number
+    : V[N] extends Sum
+      ? Amount<Extract<NumberField<A>, Names>>
+      : never;
 };
 
 /** What an event does to the share that its aggregate has in the view. */
 type ShareSpec<Given, Changed, Added> =
-  /** From then on its share is this, whatever it was: a number, a number that the event holds (`'total'`, `'-total'`), or a field for `latest`. */
+  /**
+   * From then on its share is this, whatever it was: a number, a number that the event holds (`'total'`,
+   * `'-total'`), or a field for `latest`.
+   */
   | { readonly gives: Given }
-  /** These parts of its share are this from then on, as far as the event holds them. Without a share, nothing. */
+  /**
+   * These parts of its share are this from then on, as far as the event holds them. Without a share, nothing.
+   */
   | { readonly changes: Changed; readonly adds?: Added }
   /** To these parts of its share it adds so much. Without a share, nothing. */
   | { readonly changes?: Changed; readonly adds: Added }
@@ -112,7 +127,13 @@ type ByOf<A extends AnySource, X> =
             ? K
             : never;
     }[keyof A['fields'] & string]
-  | (X extends Ref<infer T, unknown> ? (T extends { readonly kind: infer N } ? (N extends A['kind'] ? 'id' : never) : never) : never);
+  | (X extends Ref<infer T, unknown>
+      ? T extends { readonly kind: infer N }
+        ? N extends A['kind']
+          ? 'id'
+          : never
+        : never
+      : never);
 type IsSame<One, Other> = One extends { readonly kind: infer N }
   ? Other extends { readonly kind: infer M }
     ? [N, M] extends [M, N]
@@ -122,7 +143,10 @@ type IsSame<One, Other> = One extends { readonly kind: infer N }
   : false;
 
 type Source<A extends AnySource, K, V> = {
-  /** Under which key it is counted: by a field of its own, or `'id'` for itself. Where one is null, it is not counted. */
+  /**
+   * Under which key it is counted: by a field of its own, or `'id'` for itself. Where one is null, it is not
+   * counted.
+   */
   readonly by: { readonly [N in keyof K]: ByOf<A, K[N]> };
   /** What each of its events does to its share. */
   readonly on: {
@@ -144,7 +168,13 @@ export type ViewDeclaration<Role extends string, S extends readonly AnySource[],
   /** What is kept for each: `count()`, `sum()`, `latest(field)`. */
   readonly values: V;
   /** What each of these aggregates has a share in. */
-  readonly from: { readonly [N in S[number]['kind']]: Source<Extract<S[number], { readonly kind: N }>, NoInfer<K>, NoInfer<V>> };
+  readonly from: {
+    readonly [N in S[number]['kind']]: Source<
+      Extract<S[number], { readonly kind: N }>,
+      NoInfer<K>,
+      NoInfer<V>
+    >;
+  };
   /** Who may read it, on which conditions on its key. */
   readonly rights: {
     /** Nobody who is not named may; administrators may, unless it is said. */
@@ -166,7 +196,10 @@ export type AnyView = {
   readonly key: Readonly<Record<string, { readonly def: FieldDef }>>;
   readonly values: Values;
   readonly from: Readonly<
-    Record<string, { readonly by: Readonly<Record<string, string>>; readonly on: Readonly<Record<string, AnyShare>> }>
+    Record<
+      string,
+      { readonly by: Readonly<Record<string, string>>; readonly on: Readonly<Record<string, AnyShare>> }
+    >
   >;
   readonly rights: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 };
@@ -188,7 +221,16 @@ export type AnyShare = {
 /** What authors of one domain declare views with: it knows their roles. @internal */
 export const viewFor =
   <Role extends string>() =>
-  <const Name extends string, const S extends readonly AnySource[], const K extends Fields, const V extends Values>(
+  <
+    const Name extends string,
+    const S extends readonly AnySource[],
+    const K extends Fields,
+    const V extends Values,
+  >(
     name: Name,
     declaration: ViewDeclaration<Role, S, K, V>,
-  ): View<Name, K, V> => ({ says: undefined, ...(declaration as unknown as Omit<AnyView, 'view' | 'says'>), view: name });
+  ): View<Name, K, V> => ({
+    says: undefined,
+    ...(declaration as unknown as Omit<AnyView, 'view' | 'says'>),
+    view: name,
+  });

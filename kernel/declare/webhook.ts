@@ -15,7 +15,10 @@ import { declareFor, type EventsOf } from './aggregate.ts';
 import { markdown, type Part, ref, type ValueOf, value } from './fields.ts';
 import { timestamp } from './values.ts';
 
-/** The webhook: where what happens is delivered to. Its commands have code of their own, because they ask who they come from. */
+/**
+ * The webhook: where what happens is delivered to. Its commands have code of their own, because they ask who
+ * they come from.
+ */
 
 /** How many sign beside the present one at most; each makes the header longer. */
 export const OLD_SECRETS_MAX = 4;
@@ -29,7 +32,10 @@ const part = (column: string, type: string, shown?: string, of: (whole: never) =
 });
 const optionalPart = (...given: Parameters<typeof part>): Part => ({ ...part(...given), isNullable: true });
 
-/** After which place, and since when, changes were not delivered that its owner did not forgo. It stays until they are replayed from there or further back. */
+/**
+ * After which place, and since when, changes were not delivered that its owner did not forgo. It stays until
+ * they are replayed from there or further back.
+ */
 export type Missed = z.infer<typeof missed> | null;
 const missed = z.strictObject({ since: beginning, at: timestamp });
 type Headers = Readonly<Record<string, string>> | null;
@@ -46,31 +52,53 @@ const fieldsOf = (filters: readonly string[], filter: z.ZodType<forms.WebhookFil
   filter: value(
     filter,
     filters.map((name) =>
-      optionalPart(`filter_${snake(name)}`, 'bigint', `filter.${name}`, (given: forms.WebhookFilter | null) => given?.[name] ?? null),
+      optionalPart(
+        `filter_${snake(name)}`,
+        'bigint',
+        `filter.${name}`,
+        (given: forms.WebhookFilter | null) => given?.[name] ?? null,
+      ),
     ),
   ),
   payload: value(forms.payload, [part('payload', 'text', 'payload')]),
   ordered: value(z.boolean(), [part('is_ordered', 'boolean', 'ordered')]),
   limits: value(forms.limits, [
-    part('rate_per_second', 'integer', 'limits.ratePerSecond', (given: forms.Limits | null) => given?.ratePerSecond),
+    part(
+      'rate_per_second',
+      'integer',
+      'limits.ratePerSecond',
+      (given: forms.Limits | null) => given?.ratePerSecond,
+    ),
     part('concurrency', 'integer', 'limits.concurrency', (given: forms.Limits | null) => given?.concurrency),
   ]),
   // Of headers, everybody but the receiver gets to know the names alone.
   headers: value<Headers>(
     forms.headers,
-    [{ ...part('header_names', 'text[]', 'headers', (given: Headers) => Object.keys(given ?? {})), isNullable: false }],
+    [
+      {
+        ...part('header_names', 'text[]', 'headers', (given: Headers) => Object.keys(given ?? {})),
+        isNullable: false,
+      },
+    ],
     { concealed: (given) => given && Object.fromEntries(Object.keys(given).map((name) => [name, ''])) },
   ).personal(),
-  secret: value<string | null>(forms.secret, [], { remembers: OLD_SECRETS_MAX + 1, concealed: () => [] }).personal(),
+  secret: value<string | null>(forms.secret, [], {
+    remembers: OLD_SECRETS_MAX + 1,
+    concealed: () => [],
+  }).personal(),
   scopes: value(forms.scopes, [part('scopes', 'text[]', 'scopes')]),
   enabled: value(z.boolean(), [part('is_enabled', 'boolean', 'enabled')]).filter(),
-  reason: value<forms.DisabledReason | null>(forms.disabledReason, [optionalPart('disabled_reason', 'text', 'disabledReason')]),
+  reason: value<forms.DisabledReason | null>(forms.disabledReason, [
+    optionalPart('disabled_reason', 'text', 'disabledReason'),
+  ]),
   // The log is told as well, because the row must be the same in every copy of it, wherever it is shown.
   missed: value(missed, [
     part('missed_log', 'text', undefined, (given: Missed) => given?.since.log ?? null),
     part('missed_since', 'bigint', 'missedSince', (given: Missed) => given?.since.position ?? null),
   ]).optional(),
-  oldSecretsEndAt: value(timestamp, [optionalPart('old_secrets_end_at', 'timestamptz', 'secretsEndAt')], { remembers: OLD_SECRETS_MAX }),
+  oldSecretsEndAt: value(timestamp, [optionalPart('old_secrets_end_at', 'timestamptz', 'secretsEndAt')], {
+    remembers: OLD_SECRETS_MAX,
+  }),
   testId: request(),
   replayId: request(),
   from: value(beginning, []).optional(),
@@ -85,7 +113,17 @@ const fieldsOf = (filters: readonly string[], filter: z.ZodType<forms.WebhookFil
 });
 type Fields = ReturnType<typeof fieldsOf>;
 
-const CONTENT = ['url', 'description', 'eventTypes', 'filter', 'payload', 'ordered', 'limits', 'headers', 'scopes'] as const;
+const CONTENT = [
+  'url',
+  'description',
+  'eventTypes',
+  'filter',
+  'payload',
+  'ordered',
+  'limits',
+  'headers',
+  'scopes',
+] as const;
 
 /** Version 1 held bare positions, which mean something else once the log was copied to another engine. */
 const withPlaces = ({ missed: known, ...data }: Row): Row => {
@@ -101,13 +139,28 @@ const withPlaces = ({ missed: known, ...data }: Row): Row => {
 const REQUEST_ID = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
 const placeOf = (position: number) => ({ log: '6f9619ff-8b86-4011-b42d-00c04fc964ff', position }) as never;
 const later = { version: 2, upcast: { 1: withPlaces } } as const;
-/** What its owner asks for, which the dispatcher carries out when it comes to it, changes nothing that is shown of it. */
+/**
+ * What its owner asks for, which the dispatcher carries out when it comes to it, changes nothing that is
+ * shown of it.
+ */
 const quiet = { quiet: true } as const;
 
 const EVENTS = {
   registered: {
     says: 'An address was registered, to which changes are delivered.',
-    creates: ['url', 'description', 'eventTypes', 'filter', 'payload', 'enabled', 'ordered', 'limits', 'headers', 'secret', 'scopes'],
+    creates: [
+      'url',
+      'description',
+      'eventTypes',
+      'filter',
+      'payload',
+      'enabled',
+      'ordered',
+      'limits',
+      'headers',
+      'secret',
+      'scopes',
+    ],
     sets: { reason: (({ enabled }: Row) => (enabled ? null : 'owner')) as never },
     example: {
       url: 'https://example.com/hooks',
@@ -127,12 +180,19 @@ const EVENTS = {
   changed: {
     says: 'What is delivered, where, or how, was changed; only the changed fields are there.',
     changes: CONTENT,
-    example: { url: 'https://example.com/hooks/2', payload: 'full', scopes: ['read:articles', 'manage:webhooks'] },
+    example: {
+      url: 'https://example.com/hooks/2',
+      payload: 'full',
+      scopes: ['read:articles', 'manage:webhooks'],
+    },
   },
   secret_rotated: {
     says: 'It got a new secret; the one before signs beside it until a time.',
     computes: ['secret', 'oldSecretsEndAt'],
-    example: { secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD', oldSecretsEndAt: '2026-01-03T03:04:05.678Z' },
+    example: {
+      secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
+      oldSecretsEndAt: '2026-01-03T03:04:05.678Z',
+    },
   },
   enabled: {
     says: 'Changes are delivered again, from here on, as far as whoever enabled it may read them.',
@@ -174,15 +234,21 @@ const EVENTS = {
     version: 2,
     upcast: { 1: (all: Row): Row => ({ ...all, since: null, until: null, retrying: false }) },
     computes: ['redriveId', 'since', 'until', 'retrying'],
-    example: { redriveId: REQUEST_ID, since: '2026-01-02T00:00:00.000Z', until: '2026-01-03T00:00:00.000Z', retrying: true },
+    example: {
+      redriveId: REQUEST_ID,
+      since: '2026-01-02T00:00:00.000Z',
+      until: '2026-01-03T00:00:00.000Z',
+      retrying: true,
+    },
   },
 } as const satisfies EventsOf<Fields, unknown>;
 
 /** By the types of its events, what they hold. */
 export type WebhookEvents = {
-  readonly [Name in keyof typeof EVENTS as `webhook.${Name}`]: { readonly webhookId: WebhookId; readonly ownerId: UserId } & Held<
-    (typeof EVENTS)[Name]
-  >;
+  readonly [Name in keyof typeof EVENTS as `webhook.${Name}`]: {
+    readonly webhookId: WebhookId;
+    readonly ownerId: UserId;
+  } & Held<(typeof EVENTS)[Name]>;
 };
 export type WebhookEvent = {
   readonly [Type in keyof WebhookEvents]: { readonly type: Type; readonly data: WebhookEvents[Type] };
@@ -191,11 +257,16 @@ type Held<Event> = { readonly [Name in Named<Event, 'creates' | 'computes'>]: Va
   readonly [Name in Named<Event, 'changes'>]?: ValueOf<Fields[Name]>;
 };
 type Named<Event, How extends string> = {
-  [Each in How]: Event extends Readonly<Record<Each, readonly (infer Name extends keyof Fields)[]>> ? Name : never;
+  [Each in How]: Event extends Readonly<Record<Each, readonly (infer Name extends keyof Fields)[]>>
+    ? Name
+    : never;
 }[How];
 
 /** What its events add up to while it is there. */
-export type Webhook = Omit<{ readonly [Name in keyof Fields]: ValueOf<Fields[Name]> }, 'owner' | 'secret' | 'oldSecretsEndAt'> & {
+export type Webhook = Omit<
+  { readonly [Name in keyof Fields]: ValueOf<Fields[Name]> },
+  'owner' | 'secret' | 'oldSecretsEndAt'
+> & {
   readonly id: WebhookId;
   readonly owner: UserId;
   /** The last one signs, and those before it until their ends. */

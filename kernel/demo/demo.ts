@@ -1,6 +1,9 @@
 import type { Random } from './random.ts';
 
-/** What a domain brings for `annals demo`, in its folder `demo/`, which may do I/O. The same seed and count plan the same. */
+/**
+ * What a domain brings for `annals demo`, in its folder `demo/`, which may do I/O. The same seed and count
+ * plan the same.
+ */
 export type Demo = (seed: number, count: number) => PlannedDemo;
 
 /** Loaded where it is asked for alone. */

@@ -7,14 +7,21 @@ import { definitionsOf } from './definitions.ts';
 
 const versions = {
   version: 2,
-  upcast: { 1: ({ section, ...data }: Readonly<Record<string, unknown>>) => ({ ...data, department: section }) },
+  upcast: {
+    1: ({ section, ...data }: Readonly<Record<string, unknown>>) => ({ ...data, department: section }),
+  },
 };
 const office = domain({
   name: 'office',
   roles: ['clerk'],
-  user: { fields: { department: line(80).optional(), floor: integer(0, 99).default(3) }, events: { registered: versions } },
+  user: {
+    fields: { department: line(80).optional(), floor: integer(0, 99).default(3) },
+    events: { registered: versions },
+  },
 });
-const definitions = new Map(definitionsOf(assemble(office, [])).map((definition) => [definition.type, definition]));
+const definitions = new Map(
+  definitionsOf(assemble(office, [])).map((definition) => [definition.type, definition]),
+);
 const read = (type: string, version: number, data: object) => {
   const definition = definitions.get(type);
   return definition?.schema.parse(upcast(definition, version, data as never));
@@ -29,7 +36,11 @@ test('a field of users that was added is read as null or its default in what was
 
 test('events of users have the versions that a domain gives them', () => {
   expect(definitions.get('user.registered')?.version).toBe(2);
-  expect(read('user.registered', 1, { ...REGISTERED, section: 'Press' })).toEqual({ ...REGISTERED, department: 'Press', floor: 3 });
+  expect(read('user.registered', 1, { ...REGISTERED, section: 'Press' })).toEqual({
+    ...REGISTERED,
+    department: 'Press',
+    floor: 3,
+  });
 });
 
 test('what a change does not name stays as it is', () => {
@@ -43,7 +54,12 @@ test('what must be there is missed', () => {
 
 const plain = domain({ name: 'yard', roles: ['clerk'] });
 const job = plain.aggregate('job', {
-  fields: { title: line(9), site: line(9).optional(), hours: integer(0, 9).default(0), status: states('open', 'done') },
+  fields: {
+    title: line(9),
+    site: line(9).optional(),
+    hours: integer(0, 9).default(0),
+    status: states('open', 'done'),
+  },
   events: {
     made: { creates: ['title', 'site'] },
     done: { sets: { status: 'done' }, carries: ['site'], computes: ['hours'] },
@@ -51,7 +67,9 @@ const job = plain.aggregate('job', {
   commands: { make: { emits: 'made' }, finish: { emits: ['done'], decide: () => [['done', { hours: 1 }]] } },
   rights: { read: { anyone: true } },
 } as never);
-const yard = new Map(definitionsOf(assemble(plain, [job] as never)).map((definition) => [definition.type, definition]));
+const yard = new Map(
+  definitionsOf(assemble(plain, [job] as never)).map((definition) => [definition.type, definition]),
+);
 
 test('only what a creation says is filled in: what an event carries or computes later needs a version', () => {
   const absent = (type: string) => yard.get(type)?.absent;

@@ -9,7 +9,10 @@ import { webhookOf } from '../declare/webhook.ts';
 import { targetOf, wire } from '../registry/names.ts';
 import type { Domain, Effect, EventInfo, Kind, ListInfo } from '../registry/registry.ts';
 
-/** The definitions of all events that follow from a declaration: those of a domain in its order, and those of webhooks. */
+/**
+ * The definitions of all events that follow from a declaration: those of a domain in its order, and those of
+ * webhooks.
+ */
 export const definitionsOf = (domain: Domain): readonly EventDefinition[] =>
   [...Object.values(domain.kinds), webhookOf(domain)].flatMap((kind) =>
     Object.values(kind.events).map((event) => definitionOf(domain, kind, event)),
@@ -28,7 +31,13 @@ const definitionOf = (domain: Domain, kind: Kind, event: EventInfo): EventDefini
     absent: kind.isManaged ? {} : absentIn(kind, event),
     personal: personalOf(kind, event),
     upcasters: event.upcast,
-    ...(kind.isManaged && { told: { right: operationOf(kind, 'manage'), owner: wire('owner', kind.fields.owner), isProjected: true } }),
+    ...(kind.isManaged && {
+      told: {
+        right: operationOf(kind, 'manage'),
+        owner: wire('owner', kind.fields.owner),
+        isProjected: true,
+      },
+    }),
     ...projectionsIn(event),
     example: exampleOf(domain, kind, event),
   });
@@ -44,13 +53,18 @@ const projectionsIn = ({ projects }: EventInfo): Pick<EventDefinition, 'tryProje
   };
 };
 
-/** What of an event is sealed under the key of a person: the one whom its field names, the owner, or the aggregate, which is a person. */
+/**
+ * What of an event is sealed under the key of a person: the one whom its field names, the owner, or the
+ * aggregate, which is a person.
+ */
 const personalOf = (kind: Kind, event: EventInfo): EventDefinition['personal'] => {
   const held = [...event.values, ...event.carries];
   const fields = held.filter((name) => kind.fields[name]?.personal !== undefined);
   const ofItem = personalOfItem(event);
   const persons = new Set(
-    [...fields.map((name) => kind.fields[name]), ...ofItem.map(([, def]) => def)].map((def) => def?.personal?.of ?? kind.owner),
+    [...fields.map((name) => kind.fields[name]), ...ofItem.map(([, def]) => def)].map(
+      (def) => def?.personal?.of ?? kind.owner,
+    ),
   );
   if (persons.size > 1)
     throw new StartRefused(
@@ -62,7 +76,10 @@ const personalOf = (kind: Kind, event: EventInfo): EventDefinition['personal'] =
   const concealed = fields.filter((name) => kind.fields[name]?.concealed !== undefined);
   return {
     subject,
-    fields: [...fields.map((name) => wire(name, kind.fields[name])), ...ofItem.map(([name, def]) => wire(name, def))],
+    fields: [
+      ...fields.map((name) => wire(name, kind.fields[name])),
+      ...ofItem.map(([name, def]) => wire(name, def)),
+    ],
     ...(concealed.length > 0 && { concealed }),
   };
 };
@@ -73,7 +90,8 @@ const personalOfItem = ({ list, effect }: EventInfo): readonly (readonly [string
     : Object.entries(list.fields).filter(([, { personal }]) => personal);
 
 /** Each kind counts its ids from a thousand of its own. */
-export const exampleId = (domain: Domain, kind: string): number => (Object.keys(domain.kinds).indexOf(kind) + FIRST_THOUSAND) * 1_000 + 1;
+export const exampleId = (domain: Domain, kind: string): number =>
+  (Object.keys(domain.kinds).indexOf(kind) + FIRST_THOUSAND) * 1_000 + 1;
 const FIRST_THOUSAND = 7;
 
 const exampleOf = (domain: Domain, kind: Kind, event: EventInfo): JsonObject => {
@@ -86,7 +104,9 @@ const exampleOf = (domain: Domain, kind: Kind, event: EventInfo): JsonObject => 
     wire(name, kind.fields[name]),
     value(name),
   ]);
-  const claim = isFence(event) ? { claim: `${event.name === 'email_abandoned' ? 'email' : 'limit'}-6XrQ@0` } : {};
+  const claim = isFence(event)
+    ? { claim: `${event.name === 'email_abandoned' ? 'email' : 'limit'}-6XrQ@0` }
+    : {};
   return {
     [`${kind.name}Id`]: exampleId(domain, kind.name),
     ...itemExample(domain, event),
@@ -98,11 +118,14 @@ const exampleOf = (domain: Domain, kind: Kind, event: EventInfo): JsonObject => 
 /** Of a change, its first field. */
 const itemExample = (domain: Domain, { list, effect }: EventInfo): Readonly<Record<string, unknown>> => {
   if (list === undefined) return {};
-  const all = Object.entries(list.fields).map(([name, def]) => [wire(name, def), exampleValue(domain, def)] as const);
+  const all = Object.entries(list.fields).map(
+    ([name, def]) => [wire(name, def), exampleValue(domain, def)] as const,
+  );
   return {
     [list.id.name]: exampleValue(domain, list.id.def),
     ...(effect === 'adds' && Object.fromEntries(all)),
-    ...(effect === 'updates' && Object.fromEntries(all.filter(([name]) => !list.settled.includes(name)).slice(0, 1))),
+    ...(effect === 'updates' &&
+      Object.fromEntries(all.filter(([name]) => !list.settled.includes(name)).slice(0, 1))),
     ...Object.fromEntries(all.filter(([name]) => list.settled.includes(name))),
     ...(list.isOrdered && (effect === 'adds' || effect === 'moves') && { rank: 'a1' }),
   };
@@ -144,8 +167,12 @@ const id = z.int().positive();
 const orNull = (schema: z.ZodType, def: FieldDef) => (def.optional ? schema.nullable() : schema);
 
 const isFence = ({ spec }: EventInfo): boolean => spec.claim === true;
-/** A fence may be all that there ever is of an aggregate, so that it knows nothing of what that would have belonged to. */
-const identityIn = ({ identity }: Kind, event: EventInfo): readonly string[] => (isFence(event) ? [] : identity);
+/**
+ * A fence may be all that there ever is of an aggregate, so that it knows nothing of what that would have
+ * belonged to.
+ */
+const identityIn = ({ identity }: Kind, event: EventInfo): readonly string[] =>
+  isFence(event) ? [] : identity;
 
 /** What an event holds: the ids of what it happened to, then what it changed. */
 const eventShape = (kind: Kind, event: EventInfo): Shape => {
@@ -159,7 +186,8 @@ const eventShape = (kind: Kind, event: EventInfo): Shape => {
   // One field that is changed is always there; of several, those that changed.
   const isPartial = event.effect === 'changes' && event.content.length > 1;
   for (const name of event.content) if (!kind.identity.includes(name)) add(name, isPartial);
-  for (const name of [...event.computes, ...event.carries]) if (!kind.identity.includes(name)) add(name, false);
+  for (const name of [...event.computes, ...event.carries])
+    if (!kind.identity.includes(name)) add(name, false);
   if (isFence(event)) shape.claim = z.string().regex(/^[\x21-\x7e]{1,200}$/);
   return event.list === undefined ? shape : { ...shape, ...itemShape(event.list, event.effect) };
 };
@@ -169,8 +197,10 @@ const itemShape = (list: ListInfo, effect: Effect): Shape => {
   for (const [name, def] of Object.entries(list.fields)) {
     const schema = orNull(def.recorded, def);
     if (effect === 'adds') shape[wire(name, def)] = schema;
-    // What says who may read the item is in every event of it; those from before there was such a right do not have it.
-    else if (effect === 'updates' || list.settled.includes(name)) shape[wire(name, def)] = schema.exactOptional();
+    // What says who may read the item is in every event of it; those from before there was such a right do
+    // not have it.
+    else if (effect === 'updates' || list.settled.includes(name))
+      shape[wire(name, def)] = schema.exactOptional();
   }
   // A text between those of its neighbours, so that a move changes one row.
   if (list.isOrdered && (effect === 'adds' || effect === 'moves')) shape.rank = z.string().regex(RANK);
@@ -178,7 +208,10 @@ const itemShape = (list: ListInfo, effect: Effect): Shape => {
 };
 const eventSchema = (kind: Kind, event: EventInfo): z.ZodObject => z.strictObject(eventShape(kind, event));
 
-/** What fields read as that were added later to what a creation says, or an added item. What else comes later needs a version: nobody said it. */
+/**
+ * What fields read as that were added later to what a creation says, or an added item. What else comes later
+ * needs a version: nobody said it.
+ */
 const absentIn = (kind: Kind, event: EventInfo): JsonObject =>
   Object.fromEntries(
     begunBy(kind, event).flatMap(([name, def]) =>
@@ -186,7 +219,10 @@ const absentIn = (kind: Kind, event: EventInfo): JsonObject =>
     ),
   );
 
-const begunBy = ({ fields }: Kind, { effect, content, list }: EventInfo): readonly (readonly [string, FieldDef])[] => {
+const begunBy = (
+  { fields }: Kind,
+  { effect, content, list }: EventInfo,
+): readonly (readonly [string, FieldDef])[] => {
   if (effect === 'creates') return Object.entries(fields).filter(([name]) => content.includes(name));
   return effect === 'adds' ? Object.entries(list?.fields ?? {}) : [];
 };

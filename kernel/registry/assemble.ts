@@ -27,7 +27,12 @@ import type { Domain } from './registry.ts';
 import { demandRoutes, routeOf } from './route-of.ts';
 import { viewOf } from './view-of.ts';
 
-type Base = { readonly name: string; readonly roles: readonly string[]; readonly signUp: string; readonly user: AnyAggregate };
+type Base = {
+  readonly name: string;
+  readonly roles: readonly string[];
+  readonly signUp: string;
+  readonly user: AnyAggregate;
+};
 /** References by name must lead to an aggregate that is there. */
 type Later<A> = A extends { readonly fields: infer F }
   ? { [K in keyof F]-?: F[K] extends { readonly later: infer N } ? N : never }[keyof F]
@@ -35,7 +40,10 @@ type Later<A> = A extends { readonly fields: infer F }
 type Known<A extends readonly AnyAggregate[]> = [Exclude<Later<A[number]>, A[number]['kind']>] extends [never]
   ? unknown
   : {
-      readonly 'refers to an aggregate that is not in the domain': Exclude<Later<A[number]>, A[number]['kind']>;
+      readonly 'refers to an aggregate that is not in the domain': Exclude<
+        Later<A[number]>,
+        A[number]['kind']
+      >;
     };
 
 declare const DECLARED: unique symbol;
@@ -44,7 +52,10 @@ export interface DomainOf<out Declared> extends Domain {
   readonly [DECLARED]?: Declared;
 }
 
-/** The domain as a whole. What contradicts itself is refused by a `StartRefused`, whose sentence names the place and the way out. */
+/**
+ * The domain as a whole. What contradicts itself is refused by a `StartRefused`, whose sentence names the
+ * place and the way out.
+ */
 export const assemble = <
   const A extends readonly AnyAggregate[],
   const B extends Base,
@@ -55,8 +66,18 @@ export const assemble = <
   aggregates: A & Known<A>,
   views?: V,
   routes?: R,
-): DomainOf<{ readonly user: B['user']; readonly aggregates: A[number]; readonly views: V[number]; readonly routes: R[number] }> => {
-  demandOwnNames({ roles: base.roles, aggregates: [base.user, ...aggregates], views: views ?? [], routes: routes ?? [] });
+): DomainOf<{
+  readonly user: B['user'];
+  readonly aggregates: A[number];
+  readonly views: V[number];
+  readonly routes: R[number];
+}> => {
+  demandOwnNames({
+    roles: base.roles,
+    aggregates: [base.user, ...aggregates],
+    views: views ?? [],
+    routes: routes ?? [],
+  });
   demandRoles(base);
   const kinds = [base.user, ...aggregates].map(kindOf);
   demandSupported(kinds);
@@ -86,7 +107,10 @@ export const assemble = <
   return domain;
 };
 
-/** What no interpreter can read is refused here, where its author looks, and not once a process has begun to start. */
+/**
+ * What no interpreter can read is refused here, where its author looks, and not once a process has begun to
+ * start.
+ */
 const demandCompiles = (domain: Domain): void => {
   visibilityOf(domain);
   membershipsOf(domain);

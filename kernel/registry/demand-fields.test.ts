@@ -1,6 +1,18 @@
 import { expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
-import { choice, type Fields, instant, integer, line, list, markdown, ref, set, states, word } from '#kernel/declare/fields.ts';
+import {
+  choice,
+  type Fields,
+  instant,
+  integer,
+  line,
+  list,
+  markdown,
+  ref,
+  set,
+  states,
+  word,
+} from '#kernel/declare/fields.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { assemble } from './assemble.ts';
 
@@ -27,21 +39,38 @@ const REQUIRED =
 test.each<readonly [what: string, tried: Tried]>([
   ['that is optional', { fields: { size: integer(0, 9).optional() } }],
   ['that has a default', { fields: { size: integer(0, 9).default(0) } }],
-  ['that the form gives', { fields: { size: integer(0, 9) }, events: { made: { creates: ['title', 'size'] } } }],
-  ['that the declaration gives', { fields: { size: integer(0, 9) }, events: { made: { creates: ['title'], sets: { size: 9 } } } }],
+  [
+    'that the form gives',
+    { fields: { size: integer(0, 9) }, events: { made: { creates: ['title', 'size'] } } },
+  ],
+  [
+    'that the declaration gives',
+    { fields: { size: integer(0, 9) }, events: { made: { creates: ['title'], sets: { size: 9 } } } },
+  ],
   [
     'that the decision gives',
     {
       fields: { size: integer(0, 9) },
       events: { made: { creates: ['title'], computes: ['size'] } },
-      more: { commands: { make: { emits: ['made'], decide: () => [['made', { size: 1 }]] }, finish: { emits: 'finished' } } },
+      more: {
+        commands: {
+          make: { emits: ['made'], decide: () => [['made', { size: 1 }]] },
+          finish: { emits: 'finished' },
+        },
+      },
     },
   ],
   [
     'that an earlier version of the event did not give',
     {
       fields: { size: integer(0, 9) },
-      events: { made: { creates: ['title', 'size'], version: 2, upcast: { 1: (data: object) => ({ ...data, size: 0 }) } } },
+      events: {
+        made: {
+          creates: ['title', 'size'],
+          version: 2,
+          upcast: { 1: (data: object) => ({ ...data, size: 0 }) },
+        },
+      },
     },
   ],
   [
@@ -123,10 +152,22 @@ test.each<readonly [sentence: string, tried: Tried]>([
     'note: the field size takes numbers from 9 to 3, and there are none: say the smaller limit first.',
     { fields: { size: integer(9, 3).optional() } },
   ],
-  ['note: the field text may have 0 characters: say a whole number from 1 on.', { fields: { text: line(0).optional() } }],
-  ['note: the field text may have 1.5 characters: say a whole number from 1 on.', { fields: { text: markdown(1.5).optional() } }],
-  ['note: the field tags may have 0 values: say a whole number from 1 on.', { fields: { tags: set(line(9), 0).default([]) } }],
-  ['note: the field kind has no words: name those that it takes.', { fields: { kind: (choice as () => never)() } }],
+  [
+    'note: the field text may have 0 characters: say a whole number from 1 on.',
+    { fields: { text: line(0).optional() } },
+  ],
+  [
+    'note: the field text may have 1.5 characters: say a whole number from 1 on.',
+    { fields: { text: markdown(1.5).optional() } },
+  ],
+  [
+    'note: the field tags may have 0 values: say a whole number from 1 on.',
+    { fields: { tags: set(line(9), 0).default([]) } },
+  ],
+  [
+    'note: the field kind has no words: name those that it takes.',
+    { fields: { kind: (choice as () => never)() } },
+  ],
 ])('%s', (sentence, tried) => {
   expect(() => assembled(tried)).toThrow(new StartRefused(sentence));
 });

@@ -5,7 +5,10 @@ import { EFFECTS } from './kind-of.ts';
 import { oneOf, targetOf } from './names.ts';
 import type { Defs, EventInfo, Kind } from './registry.ts';
 
-/** Refuses fields that have no value when their aggregate is created, and values that their fields do not take: such aggregates would be parked. */
+/**
+ * Refuses fields that have no value when their aggregate is created, and values that their fields do not
+ * take: such aggregates would be parked.
+ */
 export const demandFields = (kinds: readonly Kind[]): void => {
   const [wrong] = kinds.flatMap((kind) => wrongIn(kind).map((each) => `${kind.name}: ${each}`));
   if (wrong !== undefined) throw new StartRefused(wrong);
@@ -28,13 +31,17 @@ const wrongDefs = (defs: Defs, list = ''): readonly string[] =>
     if (wrong !== undefined) return [`${place} ${wrong}`];
     return initial === undefined || takes(def, initial)
       ? []
-      : [`${place} has the default ${shown(initial)}, which is none of its values: take one within its limits.`];
+      : [
+          `${place} has the default ${shown(initial)}, which is none of its values: take one within its limits.`,
+        ];
   });
 
 /** Limits between which there is nothing. */
 const limitsWrongIn = ({ kind, recorded, values, max }: FieldDef): string | undefined => {
   const counted = (most: number, of: string): string | undefined =>
-    Number.isSafeInteger(most) && most >= 1 ? undefined : `may have ${most} ${of}: say a whole number from 1 on.`;
+    Number.isSafeInteger(most) && most >= 1
+      ? undefined
+      : `may have ${most} ${of}: say a whole number from 1 on.`;
   switch (kind) {
     case 'text': {
       const most = recorded.meta()?.maxLength as number | undefined;
@@ -45,7 +52,9 @@ const limitsWrongIn = ({ kind, recorded, values, max }: FieldDef): string | unde
     case 'integer': {
       const { minValue, maxValue } = recorded as ZodNumber;
       const isWithin = minValue === null || maxValue === null || minValue <= maxValue;
-      return isWithin ? undefined : `takes numbers from ${minValue} to ${maxValue}, and there are none: say the smaller limit first.`;
+      return isWithin
+        ? undefined
+        : `takes numbers from ${minValue} to ${maxValue}, and there are none: say the smaller limit first.`;
     }
     case 'choice':
     case 'states':
@@ -56,7 +65,9 @@ const limitsWrongIn = ({ kind, recorded, values, max }: FieldDef): string | unde
 };
 
 const takes = (def: FieldDef, value: unknown): boolean =>
-  value === null ? def.optional === true : def.demanded.safeParse(value).success && def.recorded.safeParse(value).success;
+  value === null
+    ? def.optional === true
+    : def.demanded.safeParse(value).success && def.recorded.safeParse(value).success;
 
 const shown = (value: unknown): string => JSON.stringify(value);
 
@@ -65,10 +76,15 @@ const wrongEffect = ({ name, spec }: EventInfo): readonly string[] => {
   const [first, second] = EFFECTS.filter((effect) => effect !== 'sets' && Object.hasOwn(spec, effect));
   const place = `the event ${name}`;
   if (second !== undefined)
-    return [`${place} has \`${first}\` and \`${second}\`, of which an event does one: let another event do the other.`];
+    return [
+      `${place} has \`${first}\` and \`${second}\`, of which an event does one: let another event do the other.`,
+    ];
   if (!Object.hasOwn(spec, 'sets')) return [];
-  if (first === 'ends') return [`${place} ends it and sets fields, which nobody sees any more: leave \`sets\` out, or \`ends\`.`];
-  return first === 'notes' ? [`${place} has \`notes\`, which changes nothing, and sets fields: leave \`notes\` out, or \`sets\`.`] : [];
+  if (first === 'ends')
+    return [`${place} ends it and sets fields, which nobody sees any more: leave \`sets\` out, or \`ends\`.`];
+  return first === 'notes'
+    ? [`${place} has \`notes\`, which changes nothing, and sets fields: leave \`notes\` out, or \`sets\`.`]
+    : [];
 };
 
 const wrongSets = (kind: Kind, { name, sets }: EventInfo): readonly string[] =>
@@ -77,7 +93,8 @@ const wrongSets = (kind: Kind, { name, sets }: EventInfo): readonly string[] =>
     const place = `the event ${name} sets ${field}`;
     if (def === undefined || kind.derived.some((each) => each.name === field))
       return [`${place}, which is no field that an event gives a value: name another one.`];
-    if (value === 'now' && def.kind !== 'instant') return [`${place} to \`now\`, and it is no instant(): say a value of it.`];
+    if (value === 'now' && def.kind !== 'instant')
+      return [`${place} to \`now\`, and it is no instant(): say a value of it.`];
     if (value === 'caller' && !(def.kind === 'ref' && targetOf(def) === 'user'))
       return [`${place} to \`caller\`, and it refers to no user: say a value of it.`];
     if (value === 'now' || value === 'caller' || takes(def, value)) return [];
@@ -89,10 +106,18 @@ const wrongSets = (kind: Kind, { name, sets }: EventInfo): readonly string[] =>
 /** An event that is no longer emitted counts as well: it may be in the log. */
 const wrongCreation = (kind: Kind): readonly string[] => {
   const creating = Object.values(kind.events).filter(({ effect }) => effect === 'creates');
-  if (creating.length === 0) return ['no event creates it: let one name the fields that it begins with by `creates`.'];
+  if (creating.length === 0)
+    return ['no event creates it: let one name the fields that it begins with by `creates`.'];
   const { owner, parent, persons } = kind;
   return Object.entries(kind.fields).flatMap(([field, def]) => {
-    if (def.optional || def.initial !== undefined || field === owner || field === parent || Object.hasOwn(persons, field)) return [];
+    if (
+      def.optional ||
+      def.initial !== undefined ||
+      field === owner ||
+      field === parent ||
+      Object.hasOwn(persons, field)
+    )
+      return [];
     return creating
       .filter(({ values, sets }) => !values.includes(field) && !Object.hasOwn(sets, field))
       .map(

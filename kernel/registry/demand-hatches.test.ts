@@ -8,11 +8,26 @@ import { assemble } from './assemble.ts';
 const shop = domain({ name: 'shop', roles: ['seller'] });
 
 /** A note, with what a test adds to it or has otherwise. */
-const refused = ({ fields = {}, events = {}, ...more }: { fields?: object; events?: object } & object): string => {
+const refused = ({
+  fields = {},
+  events = {},
+  ...more
+}: { fields?: object; events?: object } & object): string => {
   const note = shop.aggregate('note', {
     owner: 'writer',
-    fields: { writer: ref(shop.user), title: line(20), tag: line(20).optional(), done: flag().default(false), ...fields },
-    events: { written: { creates: ['title'] }, changed: { changes: ['title'] }, thrown: { ends: true }, ...events },
+    fields: {
+      writer: ref(shop.user),
+      title: line(20),
+      tag: line(20).optional(),
+      done: flag().default(false),
+      ...fields,
+    },
+    events: {
+      written: { creates: ['title'] },
+      changed: { changes: ['title'] },
+      thrown: { ends: true },
+      ...events,
+    },
     commands: { jot: { emits: 'written' }, change: { emits: 'changed' }, throw: { emits: 'thrown' } },
     rights: { read: { anyone: true }, write: { seller: 'own' } },
     ...more,
@@ -41,7 +56,11 @@ test.each<[string, object, string]>([
     { expressions: { short: text(({ title }) => `${title}); select (1`) } },
     'note: the expression short has more than one expression: leave out “;”, “--” and “/*”.',
   ],
-  ['what would end a statement, in quotes', { expressions: { short: text(({ title }) => `${title} || '; -- /* ' || E'\\';'`) } }, ''],
+  [
+    'what would end a statement, in quotes',
+    { expressions: { short: text(({ title }) => `${title} || '; -- /* ' || E'\\';'`) } },
+    '',
+  ],
   [
     'a comment that hides a quote',
     { expressions: { short: text(({ title }) => `${title} /* ' */ || ' */'`) } },
@@ -55,7 +74,13 @@ test.each<[string, object, string]>([
   [
     'a filter that undoes what stands beside it',
     {
-      filters: { short: { takes: 'Int', sql: ({ title }: Columns, n: string) => `length(${title}) = ${n}) or (true`, holds: () => true } },
+      filters: {
+        short: {
+          takes: 'Int',
+          sql: ({ title }: Columns, n: string) => `length(${title}) = ${n}) or (true`,
+          holds: () => true,
+        },
+      },
     },
     'note: the filter short closes or opens a parenthesis of what is around it: let each “(” have its own “)”.',
   ],
@@ -69,7 +94,11 @@ test.each<[string, object, string]>([
     { expressions: { short: text(({ title }) => `${title} || E'\\'(') || (${title} || ')'`) } },
     'note: the expression short closes or opens a parenthesis of what is around it: let each “(” have its own “)”.',
   ],
-  ['parentheses in quotes', { expressions: { short: text(({ title }) => `left(${title} || ') :(''' || $a$($a$ || E'\\')', 1)`) } }, ''],
+  [
+    'parentheses in quotes',
+    { expressions: { short: text(({ title }) => `left(${title} || ') :(''' || $a$($a$ || E'\\')', 1)`) } },
+    '',
+  ],
   [
     'an expression called like a field',
     { expressions: { tag: text(({ title }) => `${title}`) } },
@@ -112,7 +141,10 @@ test.each<[string, object, string]>([
   ],
   [
     'a right by what is projected',
-    { projects: { done: { by: { changed: () => true } } }, rights: { read: { anyone: { done: true } }, write: { seller: 'own' } } },
+    {
+      projects: { done: { by: { changed: () => true } } },
+      rights: { read: { anyone: { done: true } }, write: { seller: 'own' } },
+    },
     'note: a condition asks for done of the note, which a projection makes: ask for what events say.',
   ],
   [
@@ -202,7 +234,13 @@ test('code is not given what is personal, or what fewer may read', () => {
   const seen: unknown[] = [];
   const note = shop.aggregate('note', {
     owner: 'writer',
-    fields: { writer: ref(shop.user), title: line(20), secret: line(20).personal(), price: line(20), tag: line(20).optional() },
+    fields: {
+      writer: ref(shop.user),
+      title: line(20),
+      secret: line(20).personal(),
+      price: line(20),
+      tag: line(20).optional(),
+    },
     events: { written: { creates: ['title', 'secret', 'price'] } },
     commands: { jot: { emits: 'written' } },
     rights: { read: { anyone: true } },
@@ -210,6 +248,11 @@ test('code is not given what is personal, or what fewer may read', () => {
     projects: { tag: { by: { written: (data) => void seen.push(data) } } },
   });
   const { kinds } = assemble(shop, [note]);
-  kinds.note?.events.written?.projects.tag?.({ noteId: 1, title: 'On glass', secret: 'Nobody’s', price: '3' });
+  kinds.note?.events.written?.projects.tag?.({
+    noteId: 1,
+    title: 'On glass',
+    secret: 'Nobody’s',
+    price: '3',
+  });
   expect(seen).toEqual([{ noteId: 1, title: 'On glass' }]);
 });

@@ -5,7 +5,10 @@ import { FIELDS_OF_THE_KERNEL, FORM } from './demand-names.ts';
 import { targetOf, wire } from './names.ts';
 import type { Domain, Kind } from './registry.ts';
 
-/** Refuses what an author has written in SQL or code where it says something that other parts of the declaration say otherwise. */
+/**
+ * Refuses what an author has written in SQL or code where it says something that other parts of the
+ * declaration say otherwise.
+ */
 export const demandHatches = (domain: Domain): void => {
   const kinds = Object.values(domain.kinds);
   const [wrong] = [
@@ -29,14 +32,21 @@ const wrongNames = (kinds: readonly Kind[], kind: Kind): readonly string[] => {
   ]);
   const isTaken = (name: string): boolean => !FORM.test(name) || FIELDS_OF_THE_KERNEL.has(name);
   return [
-    ...kind.expressions.filter(({ name }) => isTaken(name) || ofType.has(name)).map(({ name }) => `the expression ${name}`),
+    ...kind.expressions
+      .filter(({ name }) => isTaken(name) || ofType.has(name))
+      .map(({ name }) => `the expression ${name}`),
     ...kind.filters.filter(({ name }) => !FORM.test(name)).map(({ name }) => `the filter ${name}`),
-  ].map((what) => `${kind.name}: ${what} is called like something else, or like nothing that GraphQL can have: give it another name.`);
+  ].map(
+    (what) =>
+      `${kind.name}: ${what} is called like something else, or like nothing that GraphQL can have: give it another name.`,
+  );
 };
 
 /** What fewer may read must not be told by other means. */
 const wrongExpressions = (kind: Kind): readonly string[] => {
-  const guarded = new Set(Object.values(kind.fieldRights).flatMap(({ reads = [] }) => reads as readonly string[]));
+  const guarded = new Set(
+    Object.values(kind.fieldRights).flatMap(({ reads = [] }) => reads as readonly string[]),
+  );
   return [
     ...kind.expressions.map((each) => ['expression', each] as const),
     ...kind.filters.map((each) => ['filter', each] as const),
@@ -58,17 +68,23 @@ const wrongProjections = (kind: Kind): readonly string[] =>
       const place = `${kind.name}: the projection of ${field}`;
       const def = kind.fields[field];
       if (!PROJECTING.has(event.effect))
-        return [`${place} is by the event ${event.name}, which ${event.effect}: name one that creates, changes or sets fields.`];
+        return [
+          `${place} is by the event ${event.name}, which ${event.effect}: name one that creates, changes or sets fields.`,
+        ];
       if (def === undefined || def.kind === 'ref' || def.kind === 'states' || def.kind === 'upload')
         return [`${place} makes no reference, state or upload: let an event say it.`];
       if (def.personal !== undefined || def.unique)
         return [`${place} makes nothing that is personal or unique: let a form or a decision say it.`];
       if (!def.optional && def.initial === undefined)
         return [`${place} needs a value before it: give the field a default, or make it optional().`];
-      const other = Object.values(kind.events).find(({ values, sets }) => values.includes(field) || field in sets);
+      const other = Object.values(kind.events).find(
+        ({ values, sets }) => values.includes(field) || field in sets,
+      );
       return other === undefined
         ? []
-        : [`${place} is not alone: the event ${other.name} gives it a value too; let only one of them do so.`];
+        : [
+            `${place} is not alone: the event ${other.name} gives it a value too; let only one of them do so.`,
+          ];
     }),
   );
 
@@ -76,9 +92,12 @@ const wrongProjections = (kind: Kind): readonly string[] =>
 const askedOf = (domain: Domain, kind: Kind): readonly string[] =>
   conditionsOf(domain, kind).flatMap((each) => {
     const { of, field } = reached(domain, kind, each);
-    const isProjected = of !== undefined && Object.values(of.events).some(({ projects }) => field in projects);
+    const isProjected =
+      of !== undefined && Object.values(of.events).some(({ projects }) => field in projects);
     return isProjected
-      ? [`${kind.name}: a condition asks for ${field} of the ${of.name}, which a projection makes: ask for what events say.`]
+      ? [
+          `${kind.name}: a condition asks for ${field} of the ${of.name}, which a projection makes: ask for what events say.`,
+        ]
       : [];
   });
 
@@ -92,13 +111,22 @@ const conditionsOf = (domain: Domain, kind: Kind): readonly FactAt[] => {
     ...Object.values(reactions).flatMap((byEvent) => Object.values(byEvent).map(({ when }) => when)),
     ...limits.map((limit) => limit.while),
   ].filter((each) => each !== undefined);
-  const ofRights = [...rightsOf(domain).values()].flatMap(({ kind: of, alternatives }) => (of === kind ? alternatives : []));
+  const ofRights = [...rightsOf(domain).values()].flatMap(({ kind: of, alternatives }) =>
+    of === kind ? alternatives : [],
+  );
   const ofLimits = limits.flatMap(({ per }) => per.map((field) => ({ field, path: [] })));
-  return [...[...declared.map((each) => resolve(domain, kind, each)), ...ofRights].flatMap((each) => factsIn(each)), ...ofLimits];
+  return [
+    ...[...declared.map((each) => resolve(domain, kind, each)), ...ofRights].flatMap((each) => factsIn(each)),
+    ...ofLimits,
+  ];
 };
 
 /** Where a path of references ends. */
-const reached = (domain: Domain, kind: Kind, { field, path }: FactAt): { readonly of: Kind | undefined; readonly field: string } => {
+const reached = (
+  domain: Domain,
+  kind: Kind,
+  { field, path }: FactAt,
+): { readonly of: Kind | undefined; readonly field: string } => {
   const [first, ...others] = path;
   if (first === undefined) return { of: kind, field };
   const def = kind.fields[first];

@@ -7,7 +7,12 @@ import { assemble } from './assemble.ts';
 const base = domain({ name: 'tried', roles: ['clerk'] });
 const { aggregate, user } = base;
 
-type Tried = { readonly fields?: Fields; readonly limits?: object; readonly events?: object; readonly more?: object };
+type Tried = {
+  readonly fields?: Fields;
+  readonly limits?: object;
+  readonly events?: object;
+  readonly more?: object;
+};
 
 const noteOf = ({ fields = {}, limits = {}, events = {}, more = {} }: Tried) =>
   aggregate('note', {
@@ -37,8 +42,12 @@ const limit = (spec: object): Tried => ({ limits: { few: { max: 3, says: 'Too ma
 
 test('limits that can be kept to are taken', () => {
   expect(() => assemble(base, [noteOf(limit({}))] as never)).not.toThrow();
-  expect(() => assemble(base, [noteOf(limit({ per: ['clerk', 'title'], while: { done: false } }))] as never)).not.toThrow();
-  expect(() => assemble(base, [noteOf({ fields: { code: line(9).optional().unique() } })] as never)).not.toThrow();
+  expect(() =>
+    assemble(base, [noteOf(limit({ per: ['clerk', 'title'], while: { done: false } }))] as never),
+  ).not.toThrow();
+  expect(() =>
+    assemble(base, [noteOf({ fields: { code: line(9).optional().unique() } })] as never),
+  ).not.toThrow();
 });
 
 test.each<readonly [sentence: string, tried: Tried]>([
@@ -53,7 +62,10 @@ test.each<readonly [sentence: string, tried: Tried]>([
     'note: the limit few counts by what clerk leads to, which changes without the note: count by fields of its own.',
     limit({ while: { clerk: { role: 'clerk' } } }),
   ],
-  ['note: the limit few counts by the caller, which changes without the note: count by fields of its own.', limit({ while: 'own' })],
+  [
+    'note: the limit few counts by the caller, which changes without the note: count by fields of its own.',
+    limit({ while: 'own' }),
+  ],
   [
     'note: the limit few counts by the items of rows, which changes without the note: count by fields of its own.',
     limit({ while: { rows: { some: { amount: 3 } } } }),
@@ -83,7 +95,10 @@ test.each<readonly [sentence: string, tried: Tried]>([
     'note: the event claim_abandoned is what the kernel says of a claim that was given up: give yours another name.',
     { ...limit({}), events: { claim_abandoned: { notes: true } } },
   ],
-  ['note: the refusal email_taken is no code of its own: give it another name.', limit({ code: 'email_taken' })],
+  [
+    'note: the refusal email_taken is no code of its own: give it another name.',
+    limit({ code: 'email_taken' }),
+  ],
   ...[flag(), set(line(9), 3), states('red', 'blue')].map((field): readonly [string, Tried] => [
     'note: code is unique(), and no text, number, moment or reference: declare a limit per code instead.',
     { fields: { code: field.unique() }, events: { made: { creates: ['title'] } } },
@@ -107,7 +122,9 @@ test('an aggregate cannot be called like the streams of limits', () => {
     commands: { make: { emits: 'made' } },
     rights: { read: { anyone: true } },
   });
-  expect(() => assemble(base, [of])).toThrow('limit: the name limit is a kind of stream of the kernel: give it another name.');
+  expect(() => assemble(base, [of])).toThrow(
+    'limit: the name limit is a kind of stream of the kernel: give it another name.',
+  );
 });
 
 test('whoever takes the last limit away keeps the event of claims that were given up', () => {

@@ -26,13 +26,26 @@ const demandLimit = (domain: Domain, kind: Kind, limit: LimitInfo): void => {
     );
   const asked = limit.while === undefined ? undefined : strangeIn(kind, countingOf(domain, kind, limit));
   if (asked !== undefined)
-    throw new StartRefused(`${place} counts by ${asked}, which changes without the ${kind.name}: count by fields of its own.`);
+    throw new StartRefused(
+      `${place} counts by ${asked}, which changes without the ${kind.name}: count by fields of its own.`,
+    );
   const counting = countingOf(domain, kind, limit);
   if (counting.op === 'const' && !counting.value)
-    throw new StartRefused(`${place} counts nothing, because its \`while\` is never true: leave the limit out, or ask for another fact.`);
+    throw new StartRefused(
+      `${place} counts nothing, because its \`while\` is never true: leave the limit out, or ask for another fact.`,
+    );
 };
 
-const COUNTED: ReadonlySet<string> = new Set(['text', 'integer', 'boolean', 'choice', 'states', 'instant', 'date', 'ref']);
+const COUNTED: ReadonlySet<string> = new Set([
+  'text',
+  'integer',
+  'boolean',
+  'choice',
+  'states',
+  'instant',
+  'date',
+  'ref',
+]);
 const UNIQUE: ReadonlySet<string> = new Set(['text', 'integer', 'instant', 'date', 'ref']);
 
 /** Nothing of what follows from items. */
@@ -57,7 +70,9 @@ const strangeIn = (kind: Kind, expression: Expression): string | undefined => {
     case 'is':
     case 'min':
     case 'max':
-      return kind.derived.some(({ name }) => name === expression.field) ? `${expression.field}, a number of its items` : undefined;
+      return kind.derived.some(({ name }) => name === expression.field)
+        ? `${expression.field}, a number of its items`
+        : undefined;
     case 'const':
       return undefined;
   }
@@ -66,9 +81,13 @@ const strangeIn = (kind: Kind, expression: Expression): string | undefined => {
 const demandUnique = (kind: Kind, name: string, def: FieldDef): void => {
   const place = `${kind.name}: ${name} is unique()`;
   if (!UNIQUE.has(kindOf(kind, name) ?? ''))
-    throw new StartRefused(`${place}, and no text, number, moment or reference: declare a limit per ${name} instead.`);
+    throw new StartRefused(
+      `${place}, and no text, number, moment or reference: declare a limit per ${name} instead.`,
+    );
   if (def.initial !== undefined)
-    throw new StartRefused(`${place} and has a default, which only one ${kind.name} could have: leave one of them out.`);
+    throw new StartRefused(
+      `${place} and has a default, which only one ${kind.name} could have: leave one of them out.`,
+    );
   const setting = Object.values(kind.events).find(({ sets }) => isConstant(sets[name]));
   if (setting !== undefined)
     throw new StartRefused(
@@ -76,4 +95,5 @@ const demandUnique = (kind: Kind, name: string, def: FieldDef): void => {
     );
 };
 
-const isConstant = (value: unknown): boolean => value !== undefined && value !== null && value !== 'now' && value !== 'caller';
+const isConstant = (value: unknown): boolean =>
+  value !== undefined && value !== null && value !== 'now' && value !== 'caller';

@@ -2,7 +2,18 @@
 
 import { expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
-import { type Field, type Fields, integer, line, list, ref, set, states, upload, word } from '#kernel/declare/fields.ts';
+import {
+  type Field,
+  type Fields,
+  integer,
+  line,
+  list,
+  ref,
+  set,
+  states,
+  upload,
+  word,
+} from '#kernel/declare/fields.ts';
 import { assemble } from './assemble.ts';
 
 const base = domain({ name: 'tried', roles: ['clerk'] });
@@ -19,7 +30,11 @@ type More = {
   readonly rest?: object;
 };
 
-const declared = (item: Fields, options: Options, { name = 'note', events, commands, rights, facts, rest }: More = {}) =>
+const declared = (
+  item: Fields,
+  options: Options,
+  { name = 'note', events, commands, rights, facts, rest }: More = {},
+) =>
   assemble(base, [
     aggregate(name, {
       owner: 'clerk',
@@ -42,15 +57,40 @@ const shutting = (rest: object): More => ({
 test('a list that is right is taken', () => {
   const { lists, fields } = declared(amount, { max: 3 }).kinds.note ?? {};
   expect(fields).not.toHaveProperty('rows');
-  expect(lists?.rows).toMatchObject({ one: 'row', table: 'note_rows', id: { name: 'rowId', column: 'id' }, max: 3, isOrdered: false });
-  const keyed = declared({ ...amount, article: ref(user) }, { max: 3, key: 'article' as never, one: 'entry' });
-  expect(keyed.kinds.note?.lists.rows).toMatchObject({ one: 'entry', id: { name: 'articleId', column: 'article_id' }, key: 'article' });
+  expect(lists?.rows).toMatchObject({
+    one: 'row',
+    table: 'note_rows',
+    id: { name: 'rowId', column: 'id' },
+    max: 3,
+    isOrdered: false,
+  });
+  const keyed = declared(
+    { ...amount, article: ref(user) },
+    { max: 3, key: 'article' as never, one: 'entry' },
+  );
+  expect(keyed.kinds.note?.lists.rows).toMatchObject({
+    one: 'entry',
+    id: { name: 'articleId', column: 'article_id' },
+    key: 'article',
+  });
 });
 
 test.each<[string, Fields, Options, More, string]>([
   ['no room', amount, { max: 0 }, {}, 'note: the list rows may have 0 items: say from 1 to 1000.'],
-  ['too much room', amount, { max: 5_000 }, {}, 'note: the list rows may have 5000 items: say from 1 to 1000.'],
-  ['no word for one', amount, { max: 3, one: 'rows' }, {}, 'note: the list rows calls one of its items rows: say another word by `one`.'],
+  [
+    'too much room',
+    amount,
+    { max: 5_000 },
+    {},
+    'note: the list rows may have 5000 items: say from 1 to 1000.',
+  ],
+  [
+    'no word for one',
+    amount,
+    { max: 3, one: 'rows' },
+    {},
+    'note: the list rows calls one of its items rows: say another word by `one`.',
+  ],
   [
     'a long table',
     amount,
@@ -58,13 +98,15 @@ test.each<[string, Fields, Options, More, string]>([
     { name: 'aVeryLongNameOfAnAggregateThatIsThere' },
     'has the table a_very_long_name_of_an_aggregate_that_is_there_rows, which is longer than 38 characters: give it another name.',
   ],
-  ...['rank', 'noteId', 'clerk', 'rowId', 'version', 'Amount'].map((field): [string, Fields, Options, More, string] => [
-    `the field ${field}`,
-    { [field]: integer(1, 9) },
-    { max: 3 },
-    {},
-    `note: the list rows has the field ${field}, which events say already of something else: give it another name.`,
-  ]),
+  ...['rank', 'noteId', 'clerk', 'rowId', 'version', 'Amount'].map(
+    (field): [string, Fields, Options, More, string] => [
+      `the field ${field}`,
+      { [field]: integer(1, 9) },
+      { max: 3 },
+      {},
+      `note: the list rows has the field ${field}, which events say already of something else: give it another name.`,
+    ],
+  ),
   [
     'a column that SQL reserves',
     { limit: integer(1, 9) },
@@ -80,8 +122,20 @@ test.each<[string, Fields, Options, More, string]>([
     {},
     'note: the list rows has the key who, which must be a reference',
   ],
-  ['a key that may be missing', { who: ref(user).optional() }, { max: 3, key: 'who' as never }, {}, 'note: the list rows has the key who'],
-  ['words for a key', { who: set(word(/a/, 'a'), 2) }, { max: 3, key: 'who' as never }, {}, 'note: the list rows has the key who'],
+  [
+    'a key that may be missing',
+    { who: ref(user).optional() },
+    { max: 3, key: 'who' as never },
+    {},
+    'note: the list rows has the key who',
+  ],
+  [
+    'words for a key',
+    { who: set(word(/a/, 'a'), 2) },
+    { max: 3, key: 'who' as never },
+    {},
+    'note: the list rows has the key who',
+  ],
   [
     'a list in a list',
     { rows: list(amount, { max: 3 }) },
@@ -90,8 +144,20 @@ test.each<[string, Fields, Options, More, string]>([
     'has a field of the kind list in rows, which cannot be carried out yet; leave it out.',
   ],
   ['states', { how: states('new', 'old') }, { max: 3 }, {}, 'has a field of the kind states in how'],
-  ['an upload that must be there', { receipt: upload() }, { max: 3 }, {}, 'has an upload without optional() in receipt'],
-  ['an upload that is personal', { receipt: upload().optional().personal() }, { max: 3 }, {}, 'has personal() of an upload in receipt'],
+  [
+    'an upload that must be there',
+    { receipt: upload() },
+    { max: 3 },
+    {},
+    'has an upload without optional() in receipt',
+  ],
+  [
+    'an upload that is personal',
+    { receipt: upload().optional().personal() },
+    { max: 3 },
+    {},
+    'has personal() of an upload in receipt',
+  ],
   ['what is unique', { how: line(9).unique() }, { max: 3 }, {}, 'has unique() in how'],
   ['a filter', { how: line(9).filter() }, { max: 3 }, {}, 'has filter() in how'],
   ['a search', { how: line(9).search('A') }, { max: 3 }, {}, 'has search() in how'],
@@ -134,7 +200,11 @@ test.each<[string, Fields, Options, More, string]>([
     `a condition on items in a timer's ${when}`,
     amount,
     { max: 3 },
-    shutting({ timers: { late: { after: 'made', wait: '1 day', run: 'shut', [when]: { rows: { some: { amount: 1 } } } } } }),
+    shutting({
+      timers: {
+        late: { after: 'made', wait: '1 day', run: 'shut', [when]: { rows: { some: { amount: 1 } } } },
+      },
+    }),
     'note: a timer or a reaction has a condition on the rows, which it cannot be asked: ask for a number that is derived from the list.',
   ]),
   [
@@ -147,7 +217,13 @@ test.each<[string, Fields, Options, More, string]>([
   ...[
     ['a right', { rights: { read: { anyone: byPayer } } }],
     ['a fact', { facts: { paid: [{ open: true, ...byPayer }] } }],
-    ['a guard', { events: { shut: { sets: { status: 'shut' } } }, commands: { shut: { emits: 'shut', when: byPayer } } }],
+    [
+      'a guard',
+      {
+        events: { shut: { sets: { status: 'shut' } } },
+        commands: { shut: { emits: 'shut', when: byPayer } },
+      },
+    ],
     ['what must hold', { rest: { invariants: { paid: byPayer } } }],
     ['what an item is added by', { commands: { addRow: { emits: 'rowAdded', when: [byPayer] } } }],
   ].map(([what, more]): [string, Fields, Options, More, string] => [
@@ -164,7 +240,13 @@ test.each<[string, Fields, Options, More, string]>([
     { rights: { read: { anyone: { rows: { some: { remark: 'a' } } } } } },
     'note: a condition on the rows asks for remark, which is personal, so that nobody could say who may know of events: ask for another field.',
   ],
-  ['a list whose items are called like the owner', amount, { max: 3, one: 'clerk' }, {}, 'calls one of its items clerk, which events say'],
+  [
+    'a list whose items are called like the owner',
+    amount,
+    { max: 3, one: 'clerk' },
+    {},
+    'calls one of its items clerk, which events say',
+  ],
   [
     'a list whose items are called like what has them',
     amount,
@@ -190,7 +272,10 @@ test.each<[string, Fields, Options, More, string]>([
     'a command of which not the first event is of an item',
     amount,
     { max: 3 },
-    { events: { shut: { sets: { status: 'shut' } } }, commands: { shut: { emits: ['shut', 'rowAdded'], decide: () => ['shut'] } } },
+    {
+      events: { shut: { sets: { status: 'shut' } } },
+      commands: { shut: { emits: ['shut', 'rowAdded'], decide: () => ['shut'] } },
+    },
     'note: the command shut is of an item, and so emits one event and decides on none.',
   ],
   [
@@ -209,9 +294,16 @@ const open = { rights: { read: { anyone: true } } };
 
 test('what an item leads to behind a reference is refused by the place', () => {
   const task = { ...made, ...open, fields: { rows: list({ payer: ref(user) }, { max: 3 }) } };
-  const note = { ...made, fields: { task: ref('task') }, rights: { read: { anyone: { task: { done: false } } } } };
+  const note = {
+    ...made,
+    fields: { task: ref('task') },
+    rights: { read: { anyone: { task: { done: false } } } },
+  };
   const facts = { done: byPayer };
-  const all = [aggregate('task', { ...task, facts } as never), aggregate('note', { ...note, parent: 'task' } as never)];
+  const all = [
+    aggregate('task', { ...task, facts } as never),
+    aggregate('note', { ...note, parent: 'task' } as never),
+  ];
   expect(() => assemble(base, all.toReversed() as never)).toThrow(
     'note: of its task: a condition on the rows asks what the payer of an item leads to',
   );
@@ -234,9 +326,9 @@ test.each([
   ['personal', (rows: Field<unknown>) => rows.personal()],
 ])('a list that is %s() as a whole is refused, because its fields are not', (name, of) => {
   const fields = { clerk: ref(user), rows: of(list(amount, { max: 3 })) };
-  expect(() => assemble(base, [aggregate('note', { ...made, ...open, owner: 'clerk', fields } as never)] as never)).toThrow(
-    `note: the list rows is not ${name}() as a whole: say it of the fields of its items.`,
-  );
+  expect(() =>
+    assemble(base, [aggregate('note', { ...made, ...open, owner: 'clerk', fields } as never)] as never),
+  ).toThrow(`note: the list rows is not ${name}() as a whole: say it of the fields of its items.`);
 });
 
 test('a sum of what is no number of a list, or is personal, is refused', () => {
@@ -252,25 +344,54 @@ test('a sum of what is no number of a list, or is personal, is refused', () => {
       } as never),
     ] as never);
   const says = 'note: total counts the items of a list, or sums up a number of theirs that is not personal';
-  for (const derived of [{ total: { sum: 'rows.title' } }, { total: { sum: 'rows.x' } }, { total: { count: 'lines' } }])
+  for (const derived of [
+    { total: { sum: 'rows.title' } },
+    { total: { sum: 'rows.x' } },
+    { total: { count: 'lines' } },
+  ])
     expect(() => summing({ ...amount, title: line(3) }, derived)).toThrow(says);
-  expect(() => summing({ amount: integer(1, 9).personal() }, { total: { sum: 'rows.amount' } })).toThrow(says);
-  expect(() => summing(amount, { total: { sum: 'rows.amount' } }, { clerk: { total: { min: 3 } }, anyone: false })).toThrow(
+  expect(() => summing({ amount: integer(1, 9).personal() }, { total: { sum: 'rows.amount' } })).toThrow(
+    says,
+  );
+  expect(() =>
+    summing(amount, { total: { sum: 'rows.amount' } }, { clerk: { total: { min: 3 } }, anyone: false }),
+  ).toThrow(
     'note: a right to read asks for total, which follows from its rows, so that nobody could say who may know of events',
   );
   for (const name of ['clerk', 'rows', 'title'])
     expect(() => summing(amount, { [name]: { count: 'rows' } })).toThrow(
       `note: ${name} follows from a list, and is called like a field: give it another name`,
     );
-  const { fields, derived } = summing(amount, { total: { sum: 'rows.amount' }, rowCount: { count: 'rows' } }).kinds.note ?? {};
-  expect([derived?.map(({ name }) => name), fields?.total?.initial, fields?.total?.graphql]).toEqual([['total', 'rowCount'], 0, 'Int']);
-  expect(summing({ amount: integer(1, 1_000_000_000) }, { total: { sum: 'rows.amount' } }).kinds.note?.fields.total?.graphql).toBe('Float');
+  const { fields, derived } =
+    summing(amount, { total: { sum: 'rows.amount' }, rowCount: { count: 'rows' } }).kinds.note ?? {};
+  expect([derived?.map(({ name }) => name), fields?.total?.initial, fields?.total?.graphql]).toEqual([
+    ['total', 'rowCount'],
+    0,
+    'Int',
+  ]);
+  expect(
+    summing({ amount: integer(1, 1_000_000_000) }, { total: { sum: 'rows.amount' } }).kinds.note?.fields.total
+      ?.graphql,
+  ).toBe('Float');
 });
 
 test('a table that is that of another aggregate is refused', () => {
-  const noteRow = { fields: { title: line(9) }, events: { made: { creates: ['title'] } }, commands: { make: { emits: 'made' } } };
-  const note = { fields: { rows: list(amount, { max: 3 }) }, events: { made: { creates: [] } }, commands: { make: { emits: 'made' } } };
+  const noteRow = {
+    fields: { title: line(9) },
+    events: { made: { creates: ['title'] } },
+    commands: { make: { emits: 'made' } },
+  };
+  const note = {
+    fields: { rows: list(amount, { max: 3 }) },
+    events: { made: { creates: [] } },
+    commands: { make: { emits: 'made' } },
+  };
   const rights = { read: { anyone: true } };
-  const all = [aggregate('note', { ...note, rights } as never), aggregate('noteRow', { ...noteRow, rights } as never)];
-  expect(() => assemble(base, all as never)).toThrow('noteRow: the table note_rows is of note already: give it another name.');
+  const all = [
+    aggregate('note', { ...note, rights } as never),
+    aggregate('noteRow', { ...noteRow, rights } as never),
+  ];
+  expect(() => assemble(base, all as never)).toThrow(
+    'noteRow: the table note_rows is of note already: give it another name.',
+  );
 });

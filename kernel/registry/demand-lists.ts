@@ -6,7 +6,9 @@ import { wrongConditionsOnItems } from './list-conditions.ts';
 import { column, wire } from './names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from './registry.ts';
 
-/** Refuses lists that cannot be carried out, each in one sentence that says where it stands and the way out. */
+/**
+ * Refuses lists that cannot be carried out, each in one sentence that says where it stands and the way out.
+ */
 export const demandLists = (domain: Domain): void => {
   const kinds = Object.values(domain.kinds);
   const [wrong] = [...kinds.flatMap(wrongIn), ...wrongConditionsOnItems(domain)];
@@ -20,11 +22,15 @@ const NAME = /^[a-z][a-zA-Z0-9]{0,39}$/;
 const TABLE_CHARACTERS_MAX = 38;
 const KEYS: ReadonlySet<FieldDef['kind']> = new Set(['ref', 'integer', 'text', 'choice']);
 /** Of items as of every row, and of what events and forms say of them. */
-const TAKEN = new Set('id rank before version seal type links createdAt updatedAt ctid xmin xmax cmin cmax tableoid'.split(' '));
+const TAKEN = new Set(
+  'id rank before version seal type links createdAt updatedAt ctid xmin xmax cmin cmax tableoid'.split(' '),
+);
 
 const wrongIn = (kind: Kind): readonly string[] => [
   ...Object.values(kind.lists).flatMap((list) => [
-    ...[...wrongOf(kind, list), ...twiceIn(kind, list)].map((wrong) => `${kind.name}: the list ${list.name} ${wrong}`),
+    ...[...wrongOf(kind, list), ...twiceIn(kind, list)].map(
+      (wrong) => `${kind.name}: the list ${list.name} ${wrong}`,
+    ),
     ...Object.values(kind.commands).flatMap((command) =>
       command.events.some((event) => event.list === list) ? wrongCommand(kind, command) : [],
     ),
@@ -43,39 +49,60 @@ const wrongOf = (kind: Kind, list: ListInfo): readonly string[] => {
   const names = [...all, ...(key === undefined ? [] : [[key, id.def] as const])];
   const columns = names.map(([field, def]) => column(field, def));
   const moving = Object.values(kind.events).find((event) => event.list === list && event.effect === 'moves');
-  const empty = Object.values(kind.events).find((event) => event.list === list && event.effect === 'updates' && all.length === 0);
+  const empty = Object.values(kind.events).find(
+    (event) => event.list === list && event.effect === 'updates' && all.length === 0,
+  );
   return [
-    ...(Number.isInteger(max) && max >= 1 && max <= ITEMS_MAX ? [] : [`may have ${max} items: say from 1 to ${ITEMS_MAX}.`]),
-    ...(NAME.test(one) && one !== name ? [] : [`calls one of its items ${one || 'nothing'}: say another word by \`one\`.`]),
+    ...(Number.isInteger(max) && max >= 1 && max <= ITEMS_MAX
+      ? []
+      : [`may have ${max} items: say from 1 to ${ITEMS_MAX}.`]),
+    ...(NAME.test(one) && one !== name
+      ? []
+      : [`calls one of its items ${one || 'nothing'}: say another word by \`one\`.`]),
     ...([one, `${one}Id`].some((each) => identity.includes(each))
-      ? [`calls one of its items ${one}, which events say already of something else: say another word by \`one\`.`]
+      ? [
+          `calls one of its items ${one}, which events say already of something else: say another word by \`one\`.`,
+        ]
       : []),
     ...(table.length <= TABLE_CHARACTERS_MAX
       ? []
-      : [`has the table ${table}, which is longer than ${TABLE_CHARACTERS_MAX} characters: give it another name.`]),
+      : [
+          `has the table ${table}, which is longer than ${TABLE_CHARACTERS_MAX} characters: give it another name.`,
+        ]),
     ...names.flatMap(([field, def]) =>
       !NAME.test(field) || taken.has(field) || taken.has(wire(field, def))
         ? [`has the field ${field}, which events say already of something else: give it another name.`]
         : [],
     ),
     ...columns.flatMap((each, index) =>
-      columns.indexOf(each) < index ? [`has the column ${each} twice: give one of the fields another name.`] : [],
+      columns.indexOf(each) < index
+        ? [`has the column ${each} twice: give one of the fields another name.`]
+        : [],
     ),
     ...(key === undefined || isKey(id.def)
       ? []
-      : [`has the key ${key}, which must be a reference, a number, a word or a choice that is neither optional nor personal.`]),
+      : [
+          `has the key ${key}, which must be a reference, a number, a word or a choice that is neither optional nor personal.`,
+        ]),
     ...(key !== undefined && id.def.kind === 'integer' && ((id.def.recorded as ZodNumber).minValue ?? 0) < 1
       ? [`has the key ${key}, which may be less than 1, and so stands in no path: let it begin with 1.`]
       : []),
     ...all.flatMap(([field, def]) =>
-      unsupportedOf(def).map((what) => `has ${what} in ${field}, which cannot be carried out yet; leave it out.`),
+      unsupportedOf(def).map(
+        (what) => `has ${what} in ${field}, which cannot be carried out yet; leave it out.`,
+      ),
     ),
-    ...(moving !== undefined && !isOrdered ? [`is in no order of its own, and ${moving.name} moves its items: make it \`ordered\`.`] : []),
-    ...(empty !== undefined ? [`has nothing but its key, and ${empty.name} changes its items: leave that out.`] : []),
+    ...(moving !== undefined && !isOrdered
+      ? [`is in no order of its own, and ${moving.name} moves its items: make it \`ordered\`.`]
+      : []),
+    ...(empty !== undefined
+      ? [`has nothing but its key, and ${empty.name} changes its items: leave that out.`]
+      : []),
   ];
 };
 
-const isKey = ({ kind, optional, personal }: FieldDef): boolean => KEYS.has(kind) && !optional && personal === undefined;
+const isKey = ({ kind, optional, personal }: FieldDef): boolean =>
+  KEYS.has(kind) && !optional && personal === undefined;
 
 const unsupportedOf = (def: FieldDef): readonly string[] => [
   ...(['list', 'states'].includes(def.kind) ? [`a field of the kind ${def.kind}`] : []),
@@ -93,13 +120,19 @@ const unsupportedOf = (def: FieldDef): readonly string[] => [
 const twiceIn = (kind: Kind, list: ListInfo): readonly string[] => {
   const lists = Object.values(kind.lists);
   const like = lists.slice(0, lists.indexOf(list)).find(({ one }) => one === list.one);
-  const commands = Object.values(kind.commands).filter((command) => command.list === list && !command.internal);
+  const commands = Object.values(kind.commands).filter(
+    (command) => command.list === list && !command.internal,
+  );
   const twice = commands.flatMap((command, index) => {
     const first = commands.slice(0, index).find((each) => each.kind === command.kind);
-    return first === undefined ? [] : [`has the commands ${first.name} and ${command.name}, which do the same: leave one of them out.`];
+    return first === undefined
+      ? []
+      : [`has the commands ${first.name} and ${command.name}, which do the same: leave one of them out.`];
   });
   return [
-    ...(like === undefined ? [] : [`calls one of its items ${list.one} as ${like.name} does: say another word by \`one\`.`]),
+    ...(like === undefined
+      ? []
+      : [`calls one of its items ${list.one} as ${like.name} does: say another word by \`one\`.`]),
     ...twice,
   ];
 };
@@ -107,26 +140,39 @@ const twiceIn = (kind: Kind, list: ListInfo): readonly string[] => {
 /** What an event says of an item and of its aggregate has one place for each. */
 const wrongEvent = (kind: Kind, { name, list, carries }: EventInfo): readonly string[] => {
   if (list === undefined) return [];
-  const ofItem = new Set([list.id.name, 'rank', ...Object.entries(list.fields).map(([field, def]) => wire(field, def))]);
+  const ofItem = new Set([
+    list.id.name,
+    'rank',
+    ...Object.entries(list.fields).map(([field, def]) => wire(field, def)),
+  ]);
   return carries.flatMap((field) =>
     ofItem.has(wire(field, kind.fields[field]))
-      ? [`${kind.name}: the event ${name} carries ${field}, which it says already of an item: give one of the fields another name.`]
+      ? [
+          `${kind.name}: the event ${name} carries ${field}, which it says already of an item: give one of the fields another name.`,
+        ]
       : [],
   );
 };
 
 /** What is decided on an item is one event of it. */
-const wrongCommand = (kind: Kind, { name, events, decide, requires, next }: CommandInfo): readonly string[] => {
+const wrongCommand = (
+  kind: Kind,
+  { name, events, decide, requires, next }: CommandInfo,
+): readonly string[] => {
   const leading = Object.values(kind.commands).find((each) => each.next.includes(name));
   return [
     ...(events.length > 1 || decide !== undefined
       ? [`${kind.name}: the command ${name} is of an item, and so emits one event and decides on none.`]
       : []),
     ...(requires.length + next.length > 0
-      ? [`${kind.name}: the command ${name} is of an item, and so requires nothing and is followed by nothing.`]
+      ? [
+          `${kind.name}: the command ${name} is of an item, and so requires nothing and is followed by nothing.`,
+        ]
       : []),
     ...(leading === undefined
       ? []
-      : [`${kind.name}: the command ${leading.name} is followed by ${name}, which is of an item: leave that out.`]),
+      : [
+          `${kind.name}: the command ${leading.name} is followed by ${name}, which is of an item: leave that out.`,
+        ]),
   ];
 };

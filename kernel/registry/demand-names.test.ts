@@ -12,7 +12,12 @@ import { TYPES_OF_THE_KERNEL, typesOf } from './demand-names.ts';
 const base = domain({ name: 'tried', roles: ['clerk'] });
 const { aggregate, user } = base;
 
-type Named = { readonly fields?: Fields; readonly more?: object; readonly names?: object; readonly commands?: object };
+type Named = {
+  readonly fields?: Fields;
+  readonly more?: object;
+  readonly names?: object;
+  readonly commands?: object;
+};
 const kindOf = (name: string, { fields = {}, more = {}, names = {}, commands = {} }: Named = {}) =>
   aggregate(name, {
     names,
@@ -37,16 +42,24 @@ test('no path of the kernel can be that of an aggregate', () => {
     ...Object.values(operationsOf(publishing)).flatMap((each) => ('use' in each ? [] : each.path)),
     ...[...PAGE_PATHS, ...Object.values(ROUTES)],
   ];
-  const firsts = new Set(served.map((path) => path.split('/')[1] ?? '').filter((first) => /^[a-z-]+$/.test(first) && first !== 'users'));
+  const firsts = new Set(
+    served
+      .map((path) => path.split('/')[1] ?? '')
+      .filter((first) => /^[a-z-]+$/.test(first) && first !== 'users'),
+  );
   expect(firsts.size).toBeGreaterThan(15);
   for (const first of firsts) {
     const plural = first.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
-    expect(refused(kindOf('claim', { names: { plural } })), first).toMatch(/ is a (?:path|table) of the kernel: give it another name\.$/);
+    expect(refused(kindOf('claim', { names: { plural } })), first).toMatch(
+      / is a (?:path|table) of the kernel: give it another name\.$/,
+    );
   }
 });
 
 test('two commands that change fields by a form are refused, with the way out', () => {
-  const more = { events: { made: { creates: ['title'] }, renamed: { changes: ['title'] }, moved: { changes: ['clerk'] } } };
+  const more = {
+    events: { made: { creates: ['title'] }, renamed: { changes: ['title'] }, moved: { changes: ['clerk'] } },
+  };
   const commands = { make: { emits: 'made' }, rename: { emits: 'renamed' }, move: { emits: 'moved' } };
   expect(refused(kindOf('claim', { more: { ...more, commands } }))).toBe(
     "claim: the commands rename and move both change fields by a form, of which an aggregate has one: let one event change the fields of both, or let moved set something besides (`sets: { doneAt: 'now' }`), which makes move an action with a form of its own.",
@@ -54,7 +67,8 @@ test('two commands that change fields by a form are refused, with the way out', 
 });
 
 test('facts may name others, but not lead back to themselves', () => {
-  const withFacts = (facts: object) => refused(kindOf('claim', { more: { facts, rights: { read: { anyone: 'shown' } } } }));
+  const withFacts = (facts: object) =>
+    refused(kindOf('claim', { more: { facts, rights: { read: { anyone: 'shown' } } } }));
   expect(withFacts({ titled: { title: { not: null } }, shown: ['titled', 'own'] })).toBe('nothing');
   expect(withFacts({ titled: { shown: true }, shown: ['titled', 'own'] })).toBe(
     'claim: the fact titled asks for itself, by titled, shown, titled: say it by fields.',
@@ -62,10 +76,19 @@ test('facts may name others, but not lead back to themselves', () => {
 });
 
 test.each([
-  [kindOf('Claim'), 'Claim: the name Claim is not of the form ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.'],
+  [
+    kindOf('Claim'),
+    'Claim: the name Claim is not of the form ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.',
+  ],
   [kindOf('session'), 'session: the name session is a kind of stream of the kernel: give it another name.'],
-  [kindOf('order', { names: { plural: 'order' } }), 'order: the table order is reserved in SQL: give it another name.'],
-  [kindOf('claim', { names: { plural: 'removed' } }), 'claim: the table removed is a table of the kernel: give it another name.'],
+  [
+    kindOf('order', { names: { plural: 'order' } }),
+    'order: the table order is reserved in SQL: give it another name.',
+  ],
+  [
+    kindOf('claim', { names: { plural: 'removed' } }),
+    'claim: the table removed is a table of the kernel: give it another name.',
+  ],
   [
     kindOf('claim', { names: { plural: `a${'B'.repeat(40)}` } }),
     `claim: the table a${'_b'.repeat(40)} has more than 63 characters: give it another name.`,
@@ -75,7 +98,10 @@ test.each([
     `claim: the column a${'_b'.repeat(39)} has more than 63 characters: give it another name.`,
   ],
   [kindOf('signOff'), 'signOff: the path sign-offs is a path of the kernel: give it another name.'],
-  [kindOf('claim', { names: { plural: 'device' } }), 'claim: the path device is a path of the kernel: give it another name.'],
+  [
+    kindOf('claim', { names: { plural: 'device' } }),
+    'claim: the path device is a path of the kernel: give it another name.',
+  ],
   [
     kindOf('claim', { more: { rights: { read: { scope: 'See It', anyone: true } } } }),
     'claim: the scope See It is not of the form ^[a-z][a-z0-9-]{0,39}$: give it another name.',
@@ -89,19 +115,43 @@ test.each([
     'claim: the word now is one that means something else: give it another name.',
   ],
   [kindOf('event'), 'event: the path events is a path of the kernel: give it another name.'],
-  [kindOf('claim', { names: { plural: 'users' } }), 'claim: the table users is of user already: give it another name.'],
-  [kindOf('claim', { names: { graphql: 'Query' } }), 'claim: the type of GraphQL Query is of the kernel already: give it another name.'],
-  [kindOf('claim', { names: { graphql: 'User' } }), 'claim: the type of GraphQL User is of user already: give it another name.'],
+  [
+    kindOf('claim', { names: { plural: 'users' } }),
+    'claim: the table users is of user already: give it another name.',
+  ],
+  [
+    kindOf('claim', { names: { graphql: 'Query' } }),
+    'claim: the type of GraphQL Query is of the kernel already: give it another name.',
+  ],
+  [
+    kindOf('claim', { names: { graphql: 'User' } }),
+    'claim: the type of GraphQL User is of user already: give it another name.',
+  ],
   [kindOf('node'), 'node: the field of GraphQL node is a query of the kernel: give it another name.'],
-  [kindOf('claim', { fields: { order: line(9) } }), 'claim: the column order is reserved in SQL: give it another name.'],
-  [kindOf('claim', { fields: { seal: line(9) } }), 'claim: the field seal is a field of every aggregate: give it another name.'],
+  [
+    kindOf('claim', { fields: { order: line(9) } }),
+    'claim: the column order is reserved in SQL: give it another name.',
+  ],
+  [
+    kindOf('claim', { fields: { seal: line(9) } }),
+    'claim: the field seal is a field of every aggregate: give it another name.',
+  ],
   [
     kindOf('claim', { fields: { version: integer(1, 9) } }),
     'claim: the field version is a field of every aggregate: give it another name.',
   ],
-  [kindOf('claim', { fields: { createdAt: line(9) } }), 'claim: the field createdAt is a field of every aggregate: give it another name.'],
-  [kindOf('claim', { fields: { claimId: integer(1, 9) } }), 'claim: the field claimId is the id of the aggregate: give it another name.'],
-  [kindOf('claim', { fields: { clerkId: integer(1, 9) } }), 'claim: the column clerk_id is that of two fields: give it another name.'],
+  [
+    kindOf('claim', { fields: { createdAt: line(9) } }),
+    'claim: the field createdAt is a field of every aggregate: give it another name.',
+  ],
+  [
+    kindOf('claim', { fields: { claimId: integer(1, 9) } }),
+    'claim: the field claimId is the id of the aggregate: give it another name.',
+  ],
+  [
+    kindOf('claim', { fields: { clerkId: integer(1, 9) } }),
+    'claim: the column clerk_id is that of two fields: give it another name.',
+  ],
   [
     kindOf('claim', { fields: { search: line(9).search('A') } }),
     'claim: the field search is the column of what is searched: give it another name.',
@@ -112,7 +162,13 @@ test.each([
   ],
   [
     kindOf('claim', {
-      more: { events: { made: { creates: ['title'] }, gone: { ends: true }, changed: { changes: ['title'], subscribe: true } } },
+      more: {
+        events: {
+          made: { creates: ['title'] },
+          gone: { ends: true },
+          changed: { changes: ['title'], subscribe: true },
+        },
+      },
     }),
     'claim: the event changed is what subscriptions call all that happens to one aggregate: give it another name.',
   ],
@@ -129,10 +185,14 @@ test.each([
     'claim: the fact own is a word of conditions already: give it another name.',
   ],
   [
-    kindOf('claim', { more: { facts: { small: { title: 'x' } }, refusals: { small: { code: 'forbidden', says: 'No.' } } } }),
+    kindOf('claim', {
+      more: { facts: { small: { title: 'x' } }, refusals: { small: { code: 'forbidden', says: 'No.' } } },
+    }),
     'claim: the refusal forbidden is no code of its own: give it another name.',
   ],
-])('%#: a name that cannot be carried everywhere is refused in one sentence', (kind, sentence) => expect(refused(kind)).toBe(sentence));
+])('%#: a name that cannot be carried everywhere is refused in one sentence', (kind, sentence) =>
+  expect(refused(kind)).toBe(sentence),
+);
 
 test('an owner by whose name events are filtered otherwise is refused', () => {
   const ownedBy = (owner: string) => kindOf('claim', { fields: { [owner]: ref(user) }, more: { owner } });
@@ -141,8 +201,12 @@ test('an owner by whose name events are filtered otherwise is refused', () => {
   expect(refused(ownedBy('user'))).toBe(
     'claim: the owner user is called like an aggregate by which events are filtered: give it another name.',
   );
-  expect(refused(ownedBy('actor'))).toBe('claim: the owner actor is a parameter of events: give it another name.');
-  expect(refused(kindOf('subject'))).toBe('subject: the name subject is a parameter of events: give it another name.');
+  expect(refused(ownedBy('actor'))).toBe(
+    'claim: the owner actor is a parameter of events: give it another name.',
+  );
+  expect(refused(kindOf('subject'))).toBe(
+    'subject: the name subject is a parameter of events: give it another name.',
+  );
   expect(refused(kindOf('claim'), under, claimer)).toBe(
     'note: the owner claim is called like an aggregate by which events are filtered: give it another name.',
   );
@@ -151,14 +215,19 @@ test('an owner by whose name events are filtered otherwise is refused', () => {
 test('two kinds whose names are told apart by nothing are refused', () => {
   const one = kindOf('order', { commands: { makePurchase: { emits: 'made' } } });
   const other = kindOf('purchaseOrder');
-  expect(refused(one, other)).toBe('purchaseOrder: the command MakePurchaseOrder is of order already: give it another name.');
+  expect(refused(one, other)).toBe(
+    'purchaseOrder: the command MakePurchaseOrder is of order already: give it another name.',
+  );
 });
 
-test('a usual declaration is taken', () => expect(refused(kindOf('claim', { fields: { dueAt: line(9).optional() } }))).toBe('nothing'));
+test('a usual declaration is taken', () =>
+  expect(refused(kindOf('claim', { fields: { dueAt: line(9).optional() } }))).toBe('nothing'));
 
 test('the types of GraphQL are those of the recorded schema', async () => {
   const schema = await readFile(new URL('../../domain/contract/schema.graphql', import.meta.url), 'utf8');
-  const recorded = [...schema.matchAll(/^(?:type|enum|input|interface|scalar) (\w+)/gm)].map(([, name]) => name);
+  const recorded = [...schema.matchAll(/^(?:type|enum|input|interface|scalar) (\w+)/gm)].map(
+    ([, name]) => name,
+  );
   const known = new Set([...TYPES_OF_THE_KERNEL, ...Object.values(publishing.kinds).flatMap(typesOf)]);
   expect(recorded.filter((name) => !known.has(name ?? ''))).toEqual([]);
 });
@@ -166,6 +235,13 @@ test('the types of GraphQL are those of the recorded schema', async () => {
 test('a fact takes the place of no word that is a fact: rights that ask for it would mean something else', () => {
   const facts = { open: { title: 'x' } };
   const draft = () =>
-    refused(kindOf('claim', { fields: { status: states('open', 'shut') }, more: { facts, rights: { read: { anyone: 'open' } } } }));
-  expect(draft()).toBe('claim: the fact open is a word of status, which is a fact already: give it another name.');
+    refused(
+      kindOf('claim', {
+        fields: { status: states('open', 'shut') },
+        more: { facts, rights: { read: { anyone: 'open' } } },
+      }),
+    );
+  expect(draft()).toBe(
+    'claim: the fact open is a word of status, which is a fact already: give it another name.',
+  );
 });

@@ -25,10 +25,16 @@ const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/;
 
 const wrongIn = (kind: Kind): readonly string[] => {
   const { name, type, table, path, plural } = kind;
-  const of = (what: string, names: readonly string[], why: (each: string) => string | undefined): readonly string[] =>
+  const of = (
+    what: string,
+    names: readonly string[],
+    why: (each: string) => string | undefined,
+  ): readonly string[] =>
     names.flatMap((each) => why(each) ?? []).map((reason) => `${name}: ${what} ${reason}`);
-  const form = (pattern: RegExp) => (each: string) => (pattern.test(each) ? undefined : `${each} is not of the form ${pattern.source}`);
-  const taken = (words: ReadonlySet<string>, by: string) => (each: string) => (words.has(each) ? `${each} is ${by}` : undefined);
+  const form = (pattern: RegExp) => (each: string) =>
+    pattern.test(each) ? undefined : `${each} is not of the form ${pattern.source}`;
+  const taken = (words: ReadonlySet<string>, by: string) => (each: string) =>
+    words.has(each) ? `${each} is ${by}` : undefined;
   const fields = Object.keys(kind.fields);
   const wired = fields.map((field) => wire(field, kind.fields[field]));
   const columns = fields.map((field) => column(field, kind.fields[field]));
@@ -39,22 +45,32 @@ const wrongIn = (kind: Kind): readonly string[] => {
   const isSearched = Object.values(kind.fields).some(({ search }) => search !== undefined);
   return [
     ...of('the name', [name], form(FORM)),
-    ...(name === 'user' ? [] : of('the name', [name], taken(KINDS_OF_THE_KERNEL, 'a kind of stream of the kernel'))),
+    ...(name === 'user'
+      ? []
+      : of('the name', [name], taken(KINDS_OF_THE_KERNEL, 'a kind of stream of the kernel'))),
     ...of('the name', [name], taken(PARAMETERS_OF_EVENTS, 'a parameter of events')),
-    ...of('the owner', kind.owner === undefined ? [] : [kind.owner], taken(PARAMETERS_OF_EVENTS, 'a parameter of events')),
+    ...of(
+      'the owner',
+      kind.owner === undefined ? [] : [kind.owner],
+      taken(PARAMETERS_OF_EVENTS, 'a parameter of events'),
+    ),
     ...of('the plural', [plural], form(PLURAL)),
     ...of('the table', [table], taken(RESERVED, 'reserved in SQL')),
     ...of('the table', [table], taken(TABLES_OF_THE_KERNEL, 'a table of the kernel')),
     ...of('the table', [table], long),
     ...of('the path', [path], taken(PATHS_OF_THE_KERNEL, 'a path of the kernel')),
     // The ingress sends all of them to the pages of signing in.
-    ...of('the path', [path], (each) => (each.startsWith('sign-') ? `${each} is a path of the kernel` : undefined)),
+    ...of('the path', [path], (each) =>
+      each.startsWith('sign-') ? `${each} is a path of the kernel` : undefined,
+    ),
     ...of('the type of GraphQL', [type], form(/^[A-Z][a-zA-Z0-9]{0,39}$/)),
     ...of('the field of GraphQL', [kind.field], taken(QUERIES_OF_THE_KERNEL, 'a query of the kernel')),
     ...of('the field', fields, form(FORM)),
     ...of('the field', [...fields, ...wired], taken(FIELDS_OF_THE_KERNEL, 'a field of every aggregate')),
     ...of('the field', [...fields, ...wired], taken(new Set([`${name}Id`]), 'the id of the aggregate')),
-    ...(isSearched ? of('the field', fields, taken(new Set(['search']), 'the column of what is searched')) : []),
+    ...(isSearched
+      ? of('the field', fields, taken(new Set(['search']), 'the column of what is searched'))
+      : []),
     ...of('the list', Object.keys(kind.lists), form(FORM)),
     ...of('the list', Object.keys(kind.lists), taken(FIELDS_OF_THE_KERNEL, 'a field of every aggregate')),
     ...of('the column', [...columns, ...ofItems], taken(RESERVED, 'reserved in SQL')),
@@ -67,32 +83,59 @@ const wrongIn = (kind: Kind): readonly string[] => {
     ...of('the filter', repeated(filtersOf(kind)), (each) => `${each} is that of two fields`),
     ...of('the event', Object.keys(kind.events), form(EVENT)),
     ...(kind.events.changed?.spec.subscribe && kind.parent === undefined
-      ? of('the event', ['changed'], taken(new Set(['changed']), 'what subscriptions call all that happens to one aggregate'))
+      ? of(
+          'the event',
+          ['changed'],
+          taken(new Set(['changed']), 'what subscriptions call all that happens to one aggregate'),
+        )
       : []),
     ...of(
       'the limit',
       kind.limits.map(({ name: limit }) => limit),
       form(FORM),
     ),
-    ...of('the limit', repeated(kind.limits.map(({ name: limit }) => limit)), (each) => `${each} is called like a field that is unique`),
+    ...of(
+      'the limit',
+      repeated(kind.limits.map(({ name: limit }) => limit)),
+      (each) => `${each} is called like a field that is unique`,
+    ),
     ...of('the command', Object.keys(kind.commands), form(FORM)),
-    ...of('the command', Object.keys(kind.commands), taken(new Set(['patch', 'read', 'write', 'replace']), 'one that every aggregate has')),
-    ...of('the fact', Object.keys(kind.facts), taken(new Set([...fields, 'own', 'caller']), 'a word of conditions already')),
-    ...of('the fact', Object.keys(kind.facts), taken(new Set(['found']), 'what a refusal says of what is not there')),
+    ...of(
+      'the command',
+      Object.keys(kind.commands),
+      taken(new Set(['patch', 'read', 'write', 'replace']), 'one that every aggregate has'),
+    ),
+    ...of(
+      'the fact',
+      Object.keys(kind.facts),
+      taken(new Set([...fields, 'own', 'caller']), 'a word of conditions already'),
+    ),
+    ...of(
+      'the fact',
+      Object.keys(kind.facts),
+      taken(new Set(['found']), 'what a refusal says of what is not there'),
+    ),
     ...of(
       'the refusal',
       refusalsIn(kind).map(({ code }) => code),
-      (code) => (!CODE.test(code) || isAbsence(code) || Object.hasOwn(REJECTIONS, code) ? `${code} is no code of its own` : undefined),
+      (code) =>
+        !CODE.test(code) || isAbsence(code) || Object.hasOwn(REJECTIONS, code)
+          ? `${code} is no code of its own`
+          : undefined,
     ),
   ];
 };
 
 const long = (name: string): string | undefined =>
-  name.length > SQL_NAME_CHARACTERS_MAX ? `${name} has more than ${SQL_NAME_CHARACTERS_MAX} characters` : undefined;
+  name.length > SQL_NAME_CHARACTERS_MAX
+    ? `${name} has more than ${SQL_NAME_CHARACTERS_MAX} characters`
+    : undefined;
 
 /** There is one form by which fields are changed: `PATCH`, and `updateArticle` of GraphQL. */
 const demandOneEdit = ({ name, commands }: Kind): void => {
-  const [first, second] = Object.values(commands).filter(({ kind, internal }) => kind === 'edit' && !internal);
+  const [first, second] = Object.values(commands).filter(
+    ({ kind, internal }) => kind === 'edit' && !internal,
+  );
   if (first !== undefined && second !== undefined)
     throw new StartRefused(
       `${name}: the commands ${first.name} and ${second.name} both change fields by a form, of which an aggregate has one: let one event change the fields of both, or let ${second.events[0]?.name} set something besides (\`sets: { doneAt: 'now' }\`), which makes ${second.name} an action with a form of its own.`,
@@ -124,23 +167,33 @@ const refusalsIn = ({ refusals, limits }: Kind): readonly Refusal[] => [
 ];
 
 /** Of choices and states; of users, the roles. */
-const wordsOf = ({ fields }: Kind): readonly string[] => Object.values(fields).flatMap(({ values }) => values ?? []);
+const wordsOf = ({ fields }: Kind): readonly string[] =>
+  Object.values(fields).flatMap(({ values }) => values ?? []);
 
 const scopesOf = ({ rights }: Kind): readonly string[] =>
   Object.values(rights).flatMap(({ scope }) => (typeof scope === 'string' ? [scope] : []));
 
 const filtersOf = ({ fields, filters, owner, parent }: Kind): readonly string[] => [
-  ...Object.entries(fields).flatMap(([name, { filter }]) => (filter === undefined ? [] : [filter === true ? name : filter])),
+  ...Object.entries(fields).flatMap(([name, { filter }]) =>
+    filter === undefined ? [] : [filter === true ? name : filter],
+  ),
   ...filters.map(({ name }) => name),
   // Lists can be narrowed by their owner anyway.
-  ...(owner !== undefined && parent === undefined && filters.some(({ name }) => name === owner) ? [owner] : []),
+  ...(owner !== undefined && parent === undefined && filters.some(({ name }) => name === owner)
+    ? [owner]
+    : []),
 ];
 
-const repeated = (names: readonly string[]): readonly string[] => names.filter((name, index) => names.indexOf(name) < index);
+const repeated = (names: readonly string[]): readonly string[] =>
+  names.filter((name, index) => names.indexOf(name) < index);
 
 /** What only one of them can have. */
 const twiceAmong = (kinds: readonly Kind[]): readonly string[] => {
-  const among = (what: string, of: (kind: Kind) => readonly string[], known: readonly string[] = []): readonly string[] => {
+  const among = (
+    what: string,
+    of: (kind: Kind) => readonly string[],
+    known: readonly string[] = [],
+  ): readonly string[] => {
     const owners = new Map(known.map((name) => [name, 'the kernel']));
     return kinds.flatMap((kind) =>
       of(kind).flatMap((name) => {
@@ -153,12 +206,16 @@ const twiceAmong = (kinds: readonly Kind[]): readonly string[] => {
   return [
     ...among('the table', ({ table, lists }) => [table, ...Object.values(lists).map((list) => list.table)]),
     ...among('the path', ({ path }) => [path]),
-    ...among('the command', ({ name, commands }) => [...Object.keys(commands), 'patch'].map((each) => `${capital(each)}${capital(name)}`)),
+    ...among('the command', ({ name, commands }) =>
+      [...Object.keys(commands), 'patch'].map((each) => `${capital(each)}${capital(name)}`),
+    ),
     ...among('the type of GraphQL', typesOf, TYPES_OF_THE_KERNEL),
   ];
 };
 
-/** Events, and webhooks, are filtered by what others stand under, by users, and by owners: each by its name. */
+/**
+ * Events, and webhooks, are filtered by what others stand under, by users, and by owners: each by its name.
+ */
 const ownersLikeOthers = (kinds: readonly Kind[]): readonly string[] => {
   const others = new Set([
     'user',
@@ -186,41 +243,75 @@ export const typesOf = ({ name, type, fields, lists }: Kind): readonly string[] 
 
 const typesOfItems = (type: string, { key, id, fields }: ListInfo): readonly string[] => [
   ...['', 'Edge', 'Connection', 'Input', 'Changes'].map((ending) => `${type}${ending}`),
-  ...Object.entries({ ...(key !== undefined && { [key]: id.def }), ...fields }).flatMap(([field, { values, enumName }]) =>
-    values === undefined ? [] : [enumName ?? `${type}${capital(field)}`],
+  ...Object.entries({ ...(key !== undefined && { [key]: id.def }), ...fields }).flatMap(
+    ([field, { values, enumName }]) => (values === undefined ? [] : [enumName ?? `${type}${capital(field)}`]),
   ),
 ];
 
-const KINDS_OF_THE_KERNEL = new Set('webhook email limit administrators command session grant client account invitation'.split(' '));
-const TABLES_OF_THE_KERNEL = new Set('webhooks departed digest parked removed view_stream view_removed view_readers'.split(' '));
+const KINDS_OF_THE_KERNEL = new Set(
+  'webhook email limit administrators command session grant client account invitation'.split(' '),
+);
+const TABLES_OF_THE_KERNEL = new Set(
+  'webhooks departed digest parked removed view_stream view_removed view_readers'.split(' '),
+);
 export const PATHS_OF_THE_KERNEL = new Set([
-  ...'account api audit clients console deliveries docs event-types events graphql me oauth operations uploads webhooks'.split(' '),
-  ...'authorize consent device introspect jwks livez metrics par readyz register revoke token userinfo'.split(' '),
+  ...'account api audit clients console deliveries docs event-types events graphql me oauth operations uploads webhooks'.split(
+    ' ',
+  ),
+  ...'authorize consent device introspect jwks livez metrics par readyz register revoke token userinfo'.split(
+    ' ',
+  ),
 ]);
 const WORDS_OF_THE_KERNEL = new Set('true false null now caller own'.split(' '));
 const QUERIES_OF_THE_KERNEL = new Set('auditStatus cursor eventTypes me node webhook'.split(' '));
 export const FIELDS_OF_THE_KERNEL = new Set(
-  'id version createdAt updatedAt deletedAt links asOf history personal seal type ctid xmin xmax cmin cmax tableoid'.split(' '),
+  'id version createdAt updatedAt deletedAt links asOf history personal seal type ctid xmin xmax cmin cmax tableoid'.split(
+    ' ',
+  ),
 );
 const PARAMETERS_OF_EVENTS = new Set('actor after limit since subject types until'.split(' '));
 export const PARAMETERS = new Set('after at before limit q sort'.split(' '));
 
 /** Of what has a table and a path, and is asked for in GraphQL. */
-export const isOfTheKernel = ({ table, path, name }: { readonly table: string; readonly path: string; readonly name: string }): boolean =>
-  TABLES_OF_THE_KERNEL.has(table) || PATHS_OF_THE_KERNEL.has(path) || path.startsWith('sign-') || QUERIES_OF_THE_KERNEL.has(name);
+export const isOfTheKernel = ({
+  table,
+  path,
+  name,
+}: {
+  readonly table: string;
+  readonly path: string;
+  readonly name: string;
+}): boolean =>
+  TABLES_OF_THE_KERNEL.has(table) ||
+  PATHS_OF_THE_KERNEL.has(path) ||
+  path.startsWith('sign-') ||
+  QUERIES_OF_THE_KERNEL.has(name);
 
 /** Held against the recorded schema by a test. */
 export const TYPES_OF_THE_KERNEL = [
-  ...'AuditStatus Boolean Change Cursor DateTime EventType FieldChange Float HistoryConnection HistoryEntry HistoryEntryEdge'.split(' '),
-  ...'HttpHeader ID Int JSON Mutation Node PageInfo Query SignedAddress String Subscription Upload'.split(' '),
-  ...'Delivery DeliveryAnswer DeliveryAttempt DeliveryAttemptConnection DeliveryAttemptEdge DeliveryConnection'.split(' '),
+  ...'AuditStatus Boolean Change Cursor DateTime EventType FieldChange Float HistoryConnection HistoryEntry HistoryEntryEdge'.split(
+    ' ',
+  ),
+  ...'HttpHeader ID Int JSON Mutation Node PageInfo Query SignedAddress String Subscription Upload'.split(
+    ' ',
+  ),
+  ...'Delivery DeliveryAnswer DeliveryAttempt DeliveryAttemptConnection DeliveryAttemptEdge DeliveryConnection'.split(
+    ' ',
+  ),
   ...'DeliveryEdge DeliveryFilter DeliveryState Replay ReplayConnection ReplayEdge ReplayState'.split(' '),
-  ...'Webhook WebhookBacklog WebhookChanges WebhookConnection WebhookDisabledReason WebhookEdge WebhookFailure'.split(' '),
-  ...'WebhookHeader WebhookHealth WebhookInput WebhookListFilter WebhookPayload WebhookRequest WebhookSort'.split(' '),
+  ...'Webhook WebhookBacklog WebhookChanges WebhookConnection WebhookDisabledReason WebhookEdge WebhookFailure'.split(
+    ' ',
+  ),
+  ...'WebhookHeader WebhookHealth WebhookInput WebhookListFilter WebhookPayload WebhookRequest WebhookSort'.split(
+    ' ',
+  ),
   ...'WebhookWithSecret WebhookWithheld'.split(' '),
 ];
 
-/** What PostgreSQL takes for no name of a table or a column, unless it is quoted. Held against the server by a test. */
+/**
+ * What PostgreSQL takes for no name of a table or a column, unless it is quoted. Held against the server by a
+ * test.
+ */
 export const RESERVED: ReadonlySet<string> = new Set(
   [
     'all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column',

@@ -44,7 +44,12 @@ const assembled = (tried: Tried) => {
     gives: { size: integer(0, 9) },
     sql: () => 'select 1 as size',
   });
-  return assemble(base, [note] as never, tried.name === undefined ? [counts] : [], tried.name === undefined ? [summary] : []);
+  return assemble(
+    base,
+    [note] as never,
+    tried.name === undefined ? [counts] : [],
+    tried.name === undefined ? [summary] : [],
+  );
 };
 
 test('names of its own are taken', () => expect(() => assembled({})).not.toThrow());
@@ -74,12 +79,16 @@ test.each<readonly [place: string, tried: Tried]>([
 
 test('a role too', () => {
   expect(() => assemble(domain({ name: 'tried', roles: ['clerk', 'constructor'] }), [])).toThrow(
-    new StartRefused('the role constructor is called like something that every object has: give it another name.'),
+    new StartRefused(
+      'the role constructor is called like something that every object has: give it another name.',
+    ),
   );
 });
 
 test('nothing is found by a name that every object has', () => {
   const { kinds } = assembled({});
   const { events, commands } = kinds.note ?? {};
-  expect([kinds, events, commands].map((named) => [named?.constructor, named?.toString])).toEqual(Array(3).fill([undefined, undefined]));
+  expect([kinds, events, commands].map((named) => [named?.constructor, named?.toString])).toEqual(
+    Array(3).fill([undefined, undefined]),
+  );
 });

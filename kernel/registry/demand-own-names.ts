@@ -14,17 +14,27 @@ type Declared = {
   readonly routes: readonly AnyRoute[];
 };
 
-/** Refuses names that every object has. They are looked at as declared, before anything is looked up by them. */
+/**
+ * Refuses names that every object has. They are looked at as declared, before anything is looked up by them.
+ */
 export const demandOwnNames = ({ roles, aggregates, views, routes }: Declared): void => {
   const names = [
     ...roles.map((role) => ['the role', role] as const),
     ...aggregates.flatMap(namesIn),
-    ...views.flatMap(({ view, key, values }) => [['the view', view] as const, ...keysIn(view, { key, values })]),
-    ...routes.flatMap(({ name, spec: { takes, gives } }) => [['the route', name] as const, ...keysIn(name, { takes, gives })]),
+    ...views.flatMap(({ view, key, values }) => [
+      ['the view', view] as const,
+      ...keysIn(view, { key, values }),
+    ]),
+    ...routes.flatMap(({ name, spec: { takes, gives } }) => [
+      ['the route', name] as const,
+      ...keysIn(name, { takes, gives }),
+    ]),
   ];
   const wrong = names.find(([, name]) => INHERITED.has(name));
   if (wrong !== undefined)
-    throw new StartRefused(`${wrong[0]} ${wrong[1]} is called like something that every object has: give it another name.`);
+    throw new StartRefused(
+      `${wrong[0]} ${wrong[1]} is called like something that every object has: give it another name.`,
+    );
 };
 
 type Named = readonly [place: string, name: string];
@@ -39,11 +49,15 @@ const namesIn = ({ kind, declaration, fields }: AnyAggregate): readonly Named[] 
 /** Whatever is declared by names. */
 const keysIn = (place: string, parts: Readonly<Record<string, unknown>>): readonly Named[] =>
   Object.entries(parts).flatMap(([part, named]) =>
-    typeof named === 'object' && named !== null ? Object.keys(named).map((name) => [`${place}: in ${part},`, name] as const) : [],
+    typeof named === 'object' && named !== null
+      ? Object.keys(named).map((name) => [`${place}: in ${part},`, name] as const)
+      : [],
   );
 
 const wordsIn = (kind: string, { values = [], filter, one, item }: FieldDef): readonly Named[] => [
-  ...[...values, filter, one].filter((word) => typeof word === 'string').map((word) => [`${kind}: the word`, word] as const),
+  ...[...values, filter, one]
+    .filter((word) => typeof word === 'string')
+    .map((word) => [`${kind}: the word`, word] as const),
   ...keysIn(kind, { items: item }),
   ...Object.values(item ?? {}).flatMap(({ def }) => wordsIn(kind, def)),
 ];

@@ -26,7 +26,12 @@ const declared = ({ fieldRights, events, commands, derived, rest }: Wrong) =>
         number: line(9).optional().unique(),
         cover: picture().optional(),
         rows: list(
-          { amount: integer(1, 9), hidden: flag(), tags: set(word(/^a$/, 'Must be a.'), 3).default([]), by: ref(user) },
+          {
+            amount: integer(1, 9),
+            hidden: flag(),
+            tags: set(word(/^a$/, 'Must be a.'), 3).default([]),
+            by: ref(user),
+          },
           { max: 3 },
         ),
         marks: list({ by: ref(user), hidden: flag() }, { max: 3, key: 'by' }),
@@ -70,9 +75,21 @@ test.each<[string, Wrong, string]>([
     { fieldRights: { readIt: { reads: [] } } },
     'note: the right readIt is to no part of it: name fields or lists, or leave it out.',
   ],
-  ['what is no field', { fieldRights: { readIt: { reads: ['sceret'] } } }, 'is to sceret, which is no field of it: name one.'],
-  ['the owner', { fieldRights: { readIt: { reads: ['clerk'] } } }, 'is to clerk, which every event names: leave that out.'],
-  ['the state', { fieldRights: { readIt: { reads: ['status'] } } }, 'is to status, which shows in what can be done with it'],
+  [
+    'what is no field',
+    { fieldRights: { readIt: { reads: ['sceret'] } } },
+    'is to sceret, which is no field of it: name one.',
+  ],
+  [
+    'the owner',
+    { fieldRights: { readIt: { reads: ['clerk'] } } },
+    'is to clerk, which every event names: leave that out.',
+  ],
+  [
+    'the state',
+    { fieldRights: { readIt: { reads: ['status'] } } },
+    'is to status, which shows in what can be done with it',
+  ],
   [
     'the label',
     { fieldRights: { readIt: { reads: ['title'] } }, rest: { label: 'title' } },
@@ -88,8 +105,16 @@ test.each<[string, Wrong, string]>([
     { fieldRights: { readIt: { reads: ['body'] } } },
     'is to body, by whose words everybody can search: leave search() out of it.',
   ],
-  ['what is unique', { fieldRights: { readIt: { reads: ['number'] } } }, 'is told that it is taken: leave unique() out of it.'],
-  ['its creation', { fieldRights: { readIt: { reads: ['createdAt'] } } }, 'is to createdAt, which its id tells: leave that out.'],
+  [
+    'what is unique',
+    { fieldRights: { readIt: { reads: ['number'] } } },
+    'is told that it is taken: leave unique() out of it.',
+  ],
+  [
+    'its creation',
+    { fieldRights: { readIt: { reads: ['createdAt'] } } },
+    'is to createdAt, which its id tells: leave that out.',
+  ],
   [
     'a part of two',
     { fieldRights: { one: { reads: ['secret'] }, two: { reads: ['secret'] } } },
@@ -100,8 +125,16 @@ test.each<[string, Wrong, string]>([
     { fieldRights: { one: { reads: ['rows'] }, two: { items: { rows: { hidden: true } } } } },
     'rows is of the rights one and two',
   ],
-  ['the name of a command', { fieldRights: { change: { reads: ['secret'] } } }, 'the right change to parts is called like another right'],
-  ['a scope', { fieldRights: { readIt: { reads: ['secret'], scope: 'spy' } } }, 'the right readIt to parts has a scope of its own'],
+  [
+    'the name of a command',
+    { fieldRights: { change: { reads: ['secret'] } } },
+    'the right change to parts is called like another right',
+  ],
+  [
+    'a scope',
+    { fieldRights: { readIt: { reads: ['secret'], scope: 'spy' } } },
+    'the right readIt to parts has a scope of its own',
+  ],
   [
     'what is written',
     { fieldRights: { readIt: { reads: ['secret'], writes: ['secret'] } } },
@@ -112,22 +145,40 @@ test.each<[string, Wrong, string]>([
     { fieldRights: { readIt: { items: { row: { hidden: true } } } } },
     'is to items of row, which is no list of it: name one.',
   ],
-  ['items that are not told', { fieldRights: { readIt: { items: { rows: {} } } } }, 'is to some items of rows, and does not say which'],
+  [
+    'items that are not told',
+    { fieldRights: { readIt: { items: { rows: {} } } } },
+    'is to some items of rows, and does not say which',
+  ],
   [
     'items by a key',
     { fieldRights: { readIt: { items: { marks: { hidden: true } } } } },
     'which are told apart by by, so that whoever adds one is told that it is there',
   ],
-  ['items by a reference', { fieldRights: { readIt: { items: { rows: { by: 1 } } } } }, 'by by, which not every event can say'],
-  ['items by a set', { fieldRights: { readIt: { items: { rows: { tags: 'a' } } } } }, 'by tags, which not every event can say'],
+  [
+    'items by a reference',
+    { fieldRights: { readIt: { items: { rows: { by: 1 } } } } },
+    'by by, which not every event can say',
+  ],
+  [
+    'items by a set',
+    { fieldRights: { readIt: { items: { rows: { tags: 'a' } } } } },
+    'by tags, which not every event can say',
+  ],
   [
     'a sum of hidden items',
-    { fieldRights: { readIt: { items: { rows: { hidden: true } } } }, derived: { total: { sum: 'rows.amount' } } },
+    {
+      fieldRights: { readIt: { items: { rows: { hidden: true } } } },
+      derived: { total: { sum: 'rows.amount' } },
+    },
     'total follows from all of its rows, some of which only those of readIt may read: add total to what readIt reads.',
   ],
   [
     'an event of items that does more',
-    { fieldRights: { readIt: { reads: ['rows'] } }, events: { rowAdded: { adds: 'rows', sets: { status: 'shut' } } } },
+    {
+      fieldRights: { readIt: { reads: ['rows'] } },
+      events: { rowAdded: { adds: 'rows', sets: { status: 'shut' } } },
+    },
     'the event rowAdded is of rows, which only those of readIt may read, and sets status: let another event do that.',
   ],
   [

@@ -4,16 +4,24 @@ import { guardOfField, type PartRight, partOfItems, partRightsOf } from '../cond
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, EventInfo, Kind, Row } from './registry.ts';
 
-/** Refuses rights to parts that some interface could not keep, each in one sentence that says where it stands and the way out. */
+/**
+ * Refuses rights to parts that some interface could not keep, each in one sentence that says where it stands
+ * and the way out.
+ */
 export const demandParts = ({ kinds }: Domain): void => {
-  const [wrong] = Object.values(kinds).flatMap((kind) => wrongIn(kind).map((each) => `${kind.name}: ${each}`));
+  const [wrong] = Object.values(kinds).flatMap((kind) =>
+    wrongIn(kind).map((each) => `${kind.name}: ${each}`),
+  );
   if (wrong !== undefined) throw new StartRefused(wrong);
 };
 
 const wrongIn = (kind: Kind): readonly string[] => {
   const rights = partRightsOf(kind);
   return [
-    ...rights.flatMap((right) => [...wrongRight(kind, right), ...right.fields.flatMap((field) => wrongField(kind, right.name, field))]),
+    ...rights.flatMap((right) => [
+      ...wrongRight(kind, right),
+      ...right.fields.flatMap((field) => wrongField(kind, right.name, field)),
+    ]),
     ...twiceIn(rights),
     ...rights.flatMap(({ name }) => wrongItems(kind, name)),
     ...kind.derived.flatMap((each) => {
@@ -40,7 +48,9 @@ const wrongRight = (kind: Kind, { name }: PartRight): readonly string[] => {
       ? [`the right ${name} to parts has a scope of its own: leave that out, it takes the one to read.`]
       : []),
     ...(isOfDomain && writes !== undefined
-      ? [`the right ${name} says who writes what, which cannot be carried out yet: say it by commands of their own.`]
+      ? [
+          `the right ${name} says who writes what, which cannot be carried out yet: say it by commands of their own.`,
+        ]
       : []),
   ];
 };
@@ -56,11 +66,15 @@ const wrongField = (kind: Kind, right: string, field: string): readonly string[]
     return field === 'createdAt' && name !== 'user' ? refused('which its id tells: leave that out.') : [];
   }
   if (field === owner || field === parent) return refused('which every event names: leave that out.');
-  if (field === label) return refused('which is shown wherever it is referred to: leave that out, or take another label.');
-  if (def.kind === 'states') return refused('which shows in what can be done with it: let its parts be fields of their own.');
+  if (field === label)
+    return refused('which is shown wherever it is referred to: leave that out, or take another label.');
+  if (def.kind === 'states')
+    return refused('which shows in what can be done with it: let its parts be fields of their own.');
   if (def.kind === 'upload') return refused('whose files are as visible as it is itself: leave that out.');
-  if (def.search !== undefined) return refused('by whose words everybody can search: leave search() out of it.');
-  if (def.unique && name !== 'user') return refused('and whoever writes one is told that it is taken: leave unique() out of it.');
+  if (def.search !== undefined)
+    return refused('by whose words everybody can search: leave search() out of it.');
+  if (def.unique && name !== 'user')
+    return refused('and whoever writes one is told that it is taken: leave unique() out of it.');
   return [];
 };
 
@@ -70,7 +84,9 @@ const twiceIn = (rights: readonly PartRight[]): readonly string[] => {
   );
   return all.flatMap(({ name, part }, index) => {
     const first = all.slice(0, index).find((each) => each.part === part);
-    return first === undefined ? [] : [`${part} is of the rights ${first.name} and ${name}: name it in one of them.`];
+    return first === undefined
+      ? []
+      : [`${part} is of the rights ${first.name} and ${name}: name it in one of them.`];
   });
 };
 
@@ -80,15 +96,24 @@ const TELLING: ReadonlySet<FieldDef['kind']> = new Set(['boolean', 'choice', 'in
 const wrongItems = (kind: Kind, right: string): readonly string[] =>
   Object.entries((kind.fieldRights[right]?.items ?? {}) as Record<string, Row>).flatMap(([name, values]) => {
     const list = kind.lists[name];
-    if (list === undefined) return [`the right ${right} is to items of ${name}, which is no list of it: name one.`];
+    if (list === undefined)
+      return [`the right ${right} is to items of ${name}, which is no list of it: name one.`];
     const asked = Object.keys(values);
     const place = `the right ${right} is to some items of ${name}`;
-    const strange = asked.find((field) => !TELLING.has(list.fields[field]?.kind ?? 'value') || list.fields[field]?.personal);
-    const changing = Object.values(kind.events).find((event) => event.list === list && event.effect === 'updates');
+    const strange = asked.find(
+      (field) => !TELLING.has(list.fields[field]?.kind ?? 'value') || list.fields[field]?.personal,
+    );
+    const changing = Object.values(kind.events).find(
+      (event) => event.list === list && event.effect === 'updates',
+    );
     return [
-      ...(asked.length === 0 ? [`${place}, and does not say which: name fields of theirs, or the list in \`reads\`.`] : []),
+      ...(asked.length === 0
+        ? [`${place}, and does not say which: name fields of theirs, or the list in \`reads\`.`]
+        : []),
       ...(list.key !== undefined
-        ? [`${place}, which are told apart by ${list.key}, so that whoever adds one is told that it is there: number them.`]
+        ? [
+            `${place}, which are told apart by ${list.key}, so that whoever adds one is told that it is there: number them.`,
+          ]
         : []),
       ...(strange !== undefined
         ? [
@@ -102,7 +127,10 @@ const wrongItems = (kind: Kind, right: string): readonly string[] =>
   });
 
 /** Whoever is told of an event knows what its type does. */
-const wrongEvent = (kind: Kind, { name, effect, list, sets, values, internal }: EventInfo): readonly string[] => {
+const wrongEvent = (
+  kind: Kind,
+  { name, effect, list, sets, values, internal }: EventInfo,
+): readonly string[] => {
   if (internal || effect === 'creates') return [];
   const part = list && partOfItems(kind, list);
   const guards = new Set([...Object.keys(sets), ...values].map((field) => guardOfField(kind, field)));
@@ -110,7 +138,9 @@ const wrongEvent = (kind: Kind, { name, effect, list, sets, values, internal }: 
     const [other] = Object.keys(sets).filter((field) => guardOfField(kind, field) !== part.name);
     if (other === undefined) return [];
     const items = part.of === always ? list.name : `some of ${list.name}`;
-    return [`the event ${name} is of ${items}, which only those of ${part.name} may read, and sets ${other}: let another event do that.`];
+    return [
+      `the event ${name} is of ${items}, which only those of ${part.name} may read, and sets ${other}: let another event do that.`,
+    ];
   }
   const hidden = Object.keys(sets).find((field) => guardOfField(kind, field) !== undefined);
   if (hidden === undefined || (guards.size === 1 && list === undefined)) return [];

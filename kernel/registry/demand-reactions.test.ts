@@ -8,30 +8,59 @@ const { aggregate } = base;
 const team = (reactions: object = {}) =>
   aggregate('team', {
     fields: { name: line(10), head: ref('task').optional(), status: states('open', 'shut') },
-    events: { founded: { creates: ['name', 'head'] }, shut: { sets: { status: 'shut' } }, gone: { ends: true } },
+    events: {
+      founded: { creates: ['name', 'head'] },
+      shut: { sets: { status: 'shut' } },
+      gone: { ends: true },
+    },
     commands: { found: { emits: 'founded' }, shut: { emits: 'shut' }, end: { emits: 'gone' } },
     rights: { read: { anyone: true } },
     reactions: reactions as never,
   });
 const task = (more: object) =>
   aggregate('task', {
-    fields: { team: ref('team'), maker: ref('user').optional(), title: line(10), note: line(10), status: states('new', 'done') },
+    fields: {
+      team: ref('team'),
+      maker: ref('user').optional(),
+      title: line(10),
+      note: line(10),
+      status: states('new', 'done'),
+    },
     events: {
       made: { creates: ['team', 'title', 'note'] },
       noted: { changes: ['note'], sets: { status: 'done' } },
       done: { sets: { status: 'done' } },
       gone: { ends: true },
     },
-    commands: { make: { emits: 'made' }, note: { emits: 'noted' }, finish: { emits: 'done' }, drop: { emits: 'gone' } },
+    commands: {
+      make: { emits: 'made' },
+      note: { emits: 'noted' },
+      finish: { emits: 'done' },
+      drop: { emits: 'gone' },
+    },
     rights: { read: { anyone: true } },
     ...more,
   } as never);
 const steps = {
-  fields: { team: ref('team'), title: line(10), note: line(10), steps: list({ by: ref('team'), says: line(9) }, { max: 3 }) },
-  events: { made: { creates: ['team', 'title', 'note'] }, stepChanged: { updates: 'steps' }, stepRemoved: { removes: 'steps' } },
-  commands: { make: { emits: 'made' }, changeStep: { emits: 'stepChanged' }, removeStep: { emits: 'stepRemoved' } },
+  fields: {
+    team: ref('team'),
+    title: line(10),
+    note: line(10),
+    steps: list({ by: ref('team'), says: line(9) }, { max: 3 }),
+  },
+  events: {
+    made: { creates: ['team', 'title', 'note'] },
+    stepChanged: { updates: 'steps' },
+    stepRemoved: { removes: 'steps' },
+  },
+  commands: {
+    make: { emits: 'made' },
+    changeStep: { emits: 'stepChanged' },
+    removeStep: { emits: 'stepRemoved' },
+  },
 };
-const assembled = (more: object, reactions?: object) => assemble(base, [team(reactions), task(more)] as never);
+const assembled = (more: object, reactions?: object) =>
+  assemble(base, [team(reactions), task(more)] as never);
 
 test.each([
   [
@@ -54,7 +83,11 @@ test.each([
     { reactions: { team: { shut: { run: 'note' } } } },
     'runs note, whose form nothing fills in: run a command without a form, or give this one by code with react.',
   ],
-  ['on an unknown condition', { reactions: { team: { shut: { run: 'finish', when: 'nope' } } } }, 'task has no fact nope'],
+  [
+    'on an unknown condition',
+    { reactions: { team: { shut: { run: 'finish', when: 'nope' } } } },
+    'task has no fact nope',
+  ],
   [
     'that asks for a caller',
     { reactions: { team: { shut: { run: 'finish', when: { maker: 'caller' } } } } },
@@ -75,13 +108,19 @@ test.each([
     { reactions: { 'steps.by': { shut: { run: 'changeStep' } } }, ...steps },
     'task: the reaction to team.shut by steps.by runs changeStep, whose form nothing fills in',
   ],
-  ['by a command that creates', { reactions: { team: { shut: { run: 'make' } } } }, 'runs make, whose form nothing fills in'],
+  [
+    'by a command that creates',
+    { reactions: { team: { shut: { run: 'make' } } } },
+    'runs make, whose form nothing fills in',
+  ],
   [
     'of code to an unknown event',
     { react: { shut: () => [] } },
     'task: react waits for shut, which is no event of it: it has made, noted, done, gone.',
   ],
-])('a reaction %s is refused with place and way out', (_, more, message) => expect(() => assembled(more)).toThrow(message));
+])('a reaction %s is refused with place and way out', (_, more, message) =>
+  expect(() => assembled(more)).toThrow(message),
+);
 
 test('reactions that lead back to themselves are refused', () => {
   const circle = { reactions: { team: { shut: { run: 'finish' } } } };
@@ -91,7 +130,9 @@ test('reactions that lead back to themselves are refused', () => {
 });
 
 test('a circle through an end comes to an end, and is taken', () => {
-  expect(assembled({ reactions: { team: { gone: { run: 'drop' } } } }, { head: { gone: { run: 'end' } } }).name).toBe('teams');
+  expect(
+    assembled({ reactions: { team: { gone: { run: 'drop' } } } }, { head: { gone: { run: 'end' } } }).name,
+  ).toBe('teams');
 });
 
 const remind = { after: 'made', wait: '3 days', run: 'finish' };
@@ -101,7 +142,11 @@ test.each([
     { after: 'sent' },
     'task: the timer remind waits after task.sent, which is no event: task has made, noted, done, gone.',
   ],
-  ['an unknown command', { run: 'end' }, 'task: the timer remind runs end, which is no command of it: it has make, note, finish, drop.'],
+  [
+    'an unknown command',
+    { run: 'end' },
+    'task: the timer remind runs end, which is no command of it: it has make, note, finish, drop.',
+  ],
   ['a command with a form', { run: 'note' }, 'task: the timer remind runs note, whose form nothing fills in'],
   [
     'no time',
@@ -111,13 +156,25 @@ test.each([
   ['an unknown unit', { wait: '3 moons' }, 'waits for “3 moons”'],
   ['more than ten years', { wait: '600 weeks' }, 'waits for “600 weeks”'],
   ['an unknown condition', { while: 'opne' }, 'task has no fact opne'],
-  ['a condition on a caller', { unless: { maker: 'caller' } }, 'task: the timer remind asks who the caller is'],
-  ['a pause by others', { pause: { team: 'shut' } }, 'task: the timer remind is paused by what a reference leads to: ask the task itself'],
+  [
+    'a condition on a caller',
+    { unless: { maker: 'caller' } },
+    'task: the timer remind asks who the caller is',
+  ],
+  [
+    'a pause by others',
+    { pause: { team: 'shut' } },
+    'task: the timer remind is paused by what a reference leads to: ask the task itself',
+  ],
 ])('a timer of %s is refused with place and way out', (_, wrong, message) =>
   expect(() => assembled({ timers: { remind: { ...remind, ...wrong } } })).toThrow(message),
 );
 
 test('a timer whose name could not be told from a reaction is refused, and a timer that begins itself anew is taken', () => {
-  expect(() => assembled({ timers: { 'team team.shut': remind } })).toThrow('task: the timer team team.shut is not of the form');
-  expect(assembled({ timers: { remind: { ...remind, after: 'done' } } }).kinds.task?.timers.remind?.waitMs).toBe(259_200_000);
+  expect(() => assembled({ timers: { 'team team.shut': remind } })).toThrow(
+    'task: the timer team team.shut is not of the form',
+  );
+  expect(
+    assembled({ timers: { remind: { ...remind, after: 'done' } } }).kinds.task?.timers.remind?.waitMs,
+  ).toBe(259_200_000);
 });

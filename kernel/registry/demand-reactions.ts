@@ -28,14 +28,21 @@ const stepsOf = (domain: Domain, kind: Kind): readonly Step[] =>
     const reference = referenceAt(kind, path);
     const target = reference && domain.kinds[targetOf(reference.def)];
     if (target === undefined)
-      throw new StartRefused(`${kind.name}: a reaction goes by ${path}, which is no reference of its own; name one.`);
+      throw new StartRefused(
+        `${kind.name}: a reaction goes by ${path}, which is no reference of its own; name one.`,
+      );
     return Object.entries(reactions).flatMap(([event, { run, when }]) => {
       const place = `${kind.name}: the reaction to ${target.name}.${event} by ${path}`;
       const from = target.events[event];
       if (from === undefined)
-        throw new StartRefused(`${place} waits for no event: ${target.name} has ${listed(Object.keys(target.events))}.`);
+        throw new StartRefused(
+          `${place} waits for no event: ${target.name} has ${listed(Object.keys(target.events))}.`,
+        );
       demandAskable(domain, kind, when, place);
-      return demandRunnable(kind, kind.commands[run], { place: `${place} runs ${run}`, list: reference?.list }).events.map((to) => ({
+      return demandRunnable(kind, kind.commands[run], {
+        place: `${place} runs ${run}`,
+        list: reference?.list,
+      }).events.map((to) => ({
         place,
         from,
         to,
@@ -50,15 +57,24 @@ type Placed = {
 };
 
 /** Of a command that data gives, which fills in no form. */
-const demandRunnable = (kind: Kind, command: CommandInfo | undefined, { place, list }: Placed): CommandInfo => {
-  if (command === undefined) throw new StartRefused(`${place}, which is no command of it: it has ${listed(Object.keys(kind.commands))}.`);
+const demandRunnable = (
+  kind: Kind,
+  command: CommandInfo | undefined,
+  { place, list }: Placed,
+): CommandInfo => {
+  if (command === undefined)
+    throw new StartRefused(
+      `${place}, which is no command of it: it has ${listed(Object.keys(kind.commands))}.`,
+    );
   const isFilled = z.strictObject(formShape(kind, command)).safeParse({}).success;
   if (command.list !== undefined && (list !== command.list || command.kind === 'addItem'))
     throw new StartRefused(
       `${place}, which is of an item, and no reference of the ${command.list.name} leads to one: go by a reference of theirs.`,
     );
   if (FILLING.has(command.kind) || !isFilled)
-    throw new StartRefused(`${place}, whose form nothing fills in: run a command without a form, or give this one by code with react.`);
+    throw new StartRefused(
+      `${place}, whose form nothing fills in: run a command without a form, or give this one by code with react.`,
+    );
   return command;
 };
 
@@ -67,33 +83,44 @@ const FILLING: ReadonlySet<CommandInfo['kind']> = new Set(['create', 'edit', 'ch
 
 const demandAskable = (domain: Domain, kind: Kind, condition: unknown, place: string): void => {
   if (condition === undefined || callersIn(resolve(domain, kind, condition)).length === 0) return;
-  throw new StartRefused(`${place} asks who the caller is, but the system itself gives the command: ask what the ${kind.name} is.`);
+  throw new StartRefused(
+    `${place} asks who the caller is, but the system itself gives the command: ask what the ${kind.name} is.`,
+  );
 };
 
 const demandReact = ({ name, react, events }: Kind): void => {
   const unknown = Object.keys(react).find((event) => events[event] === undefined);
   if (unknown !== undefined)
-    throw new StartRefused(`${name}: react waits for ${unknown}, which is no event of it: it has ${listed(Object.keys(events))}.`);
+    throw new StartRefused(
+      `${name}: react waits for ${unknown}, which is no event of it: it has ${listed(Object.keys(events))}.`,
+    );
 };
 
 const TIMER = /^[a-z][a-zA-Z0-9]{0,39}$/;
 
 const demandTimer = (domain: Domain, kind: Kind, { name, after, run, pause, ...timer }: TimerInfo): void => {
   const place = `${kind.name}: the timer ${name}`;
-  if (!TIMER.test(name)) throw new StartRefused(`${place} is not of the form ${TIMER.source}: give it another name.`);
+  if (!TIMER.test(name))
+    throw new StartRefused(`${place} is not of the form ${TIMER.source}: give it another name.`);
   const events = Object.values(kind.events);
   if (!events.some(({ type }) => type === after))
-    throw new StartRefused(`${place} waits after ${after}, which is no event: ${kind.name} has ${listed(Object.keys(kind.events))}.`);
+    throw new StartRefused(
+      `${place} waits after ${after}, which is no event: ${kind.name} has ${listed(Object.keys(kind.events))}.`,
+    );
   demandRunnable(kind, kind.commands[run], { place: `${place} runs ${run}` });
   for (const condition of [timer.while, timer.unless, pause]) demandAskable(domain, kind, condition, place);
   if (pause !== undefined && factsIn(resolve(domain, kind, pause)).some(({ path }) => path.length > 0))
-    throw new StartRefused(`${place} is paused by what a reference leads to: ask the ${kind.name} itself, which its own events change.`);
+    throw new StartRefused(
+      `${place} is paused by what a reference leads to: ask the ${kind.name} itself, which its own events change.`,
+    );
 };
 
 const listed = (names: readonly string[]): string => names.join(', ');
 
 /** What ends happens once to each aggregate, so that a circle through it comes to an end. */
-const circleIn = (steps: readonly Step[]): { readonly place: string; readonly types: readonly string[] } | undefined => {
+const circleIn = (
+  steps: readonly Step[],
+): { readonly place: string; readonly types: readonly string[] } | undefined => {
   const left = steps.filter(({ from, to }) => from.effect !== 'ends' && to.effect !== 'ends');
   const walk = (at: EventInfo, passed: readonly EventInfo[]): readonly EventInfo[] | undefined => {
     if (passed.includes(at)) return [...passed.slice(passed.indexOf(at)), at];

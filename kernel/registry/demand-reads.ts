@@ -6,7 +6,8 @@ import type { CommandInfo, Domain, Kind } from './registry.ts';
 /** Refuses what commands cannot read, and what they read in vain. */
 export const demandReads = (domain: Domain): void => {
   for (const kind of Object.values(domain.kinds))
-    for (const command of Object.values(kind.commands)) for (const name of command.reads) demandRead(domain, kind, { command, name });
+    for (const command of Object.values(kind.commands))
+      for (const name of command.reads) demandRead(domain, kind, { command, name });
 };
 
 type Reading = { readonly command: CommandInfo; readonly name: string };
@@ -16,26 +17,40 @@ const demandRead = (domain: Domain, kind: Kind, { command, name }: Reading): voi
   const def = kind.fields[name];
   if (def?.kind !== 'ref') {
     const references = Object.keys(kind.fields).filter((each) => kind.fields[each]?.kind === 'ref');
-    throw new StartRefused(`${place}, which is no reference of it: name one of ${references.join(', ') || 'none'}.`);
+    throw new StartRefused(
+      `${place}, which is no reference of it: name one of ${references.join(', ') || 'none'}.`,
+    );
   }
   const asked = askedOf(domain, kind, command);
-  if (command.decide === undefined && !asked.some((each) => factsIn(each).some(({ path }) => path[0] === name)))
+  if (
+    command.decide === undefined &&
+    !asked.some((each) => factsIn(each).some(({ path }) => path[0] === name))
+  )
     throw new StartRefused(
       `${place}, and neither decides by it nor asks anything of it: leave it out of \`reads\`, or give the command a \`decide\`.`,
     );
 };
 
-/** What a command asks beside its `decide`, and with it whatever its form can ask for at once; what it comes to is asked by the invariants. */
+/**
+ * What a command asks beside its `decide`, and with it whatever its form can ask for at once; what it comes
+ * to is asked by the invariants.
+ */
 const askedOf = (domain: Domain, kind: Kind, { name, when, next }: CommandInfo): readonly Expression[] => {
   const all = [{ name, when }, ...next.flatMap((each) => kind.commands[each] ?? [])];
-  const conditions = [...all.flatMap((each) => (each.when === undefined ? [] : [each.when])), ...Object.values(kind.invariants)];
+  const conditions = [
+    ...all.flatMap((each) => (each.when === undefined ? [] : [each.when])),
+    ...Object.values(kind.invariants),
+  ];
   return [
     ...conditions.map((each) => resolve(domain, kind, each)),
     ...all.flatMap((each) => rightsOf(domain).get(operationOf(kind, each.name))?.alternatives ?? []),
   ];
 };
 
-/** The first command that reads others, by its name and that of its aggregate; of a log that cannot hold them still, it is refused. */
+/**
+ * The first command that reads others, by its name and that of its aggregate; of a log that cannot hold them
+ * still, it is refused.
+ */
 export const readingIn = ({ kinds }: Domain): string | undefined =>
   Object.values(kinds).flatMap((kind) =>
     Object.values(kind.commands).flatMap(({ name, reads }) =>

@@ -23,7 +23,12 @@ type Declared = ReturnType<typeof of>;
 const folder = of('folder');
 
 test('references into the domain are taken, by the aggregate and by its name', () => {
-  const fields = { folder: ref(folder), copy: ref('note'), maker: ref(base.user), rows: list({ source: ref('folder') }, { max: 3 }) };
+  const fields = {
+    folder: ref(folder),
+    copy: ref('note'),
+    maker: ref(base.user),
+    rows: list({ source: ref('folder') }, { max: 3 }),
+  };
   expect(() => assemble(base, [folder, of('note', fields, { parent: 'folder' })] as never)).not.toThrow();
 });
 
@@ -67,7 +72,10 @@ test.each<readonly [sentence: string, aggregates: readonly Declared[]]>([
   ],
   [
     'note: the parent page leads back to a note, by note, page, note, so that there is no first one: leave `parent` out of one of them.',
-    [of('note', { page: ref('page') }, { parent: 'page' }), of('page', { note: ref('note') }, { parent: 'note' })],
+    [
+      of('note', { page: ref('page') }, { parent: 'page' }),
+      of('page', { note: ref('note') }, { parent: 'note' }),
+    ],
   ],
 ])('%s', (sentence, aggregates) => {
   expect(() => assemble(base, aggregates as never)).toThrow(new StartRefused(sentence));

@@ -4,13 +4,19 @@ import type { FieldDef } from '../declare/fields.ts';
 import { oneOf, targetOf } from './names.ts';
 import type { Kind } from './registry.ts';
 
-type Assembled = { readonly user: AnyAggregate; readonly aggregates: readonly AnyAggregate[]; readonly domain: string };
+type Assembled = {
+  readonly user: AnyAggregate;
+  readonly aggregates: readonly AnyAggregate[];
+  readonly domain: string;
+};
 
 /** Refuses references that lead out of the domain, and parents under which nothing could be created. */
 export const demandReferences = (kinds: readonly Kind[], { user, aggregates, domain }: Assembled): void => {
   const all = [user, ...aggregates];
   const [wrong] = [
-    ...aggregates.filter((each) => declarerOf(each) !== declarerOf(user)).map(({ kind }) => `${kind}: it ${foreign(domain)}`),
+    ...aggregates
+      .filter((each) => declarerOf(each) !== declarerOf(user))
+      .map(({ kind }) => `${kind}: it ${foreign(domain)}`),
     ...all.flatMap((each) => strayingFrom(all, each)),
     ...kinds.flatMap((kind) => wrongParent(kinds, kind).map((each) => `${kind.name}: ${each}`)),
   ];
@@ -25,10 +31,14 @@ const strayingFrom = (all: readonly AnyAggregate[], { kind, fields }: AnyAggrega
     const place = `${kind}: the reference ${name}`;
     const target = all.find((each) => each.kind === targetOf(def));
     if (target === undefined)
-      return [`${place} leads to ${targetOf(def)}, which is not in the domain: give it to \`assemble\`, or leave the reference out.`];
+      return [
+        `${place} leads to ${targetOf(def)}, which is not in the domain: give it to \`assemble\`, or leave the reference out.`,
+      ];
     return typeof def.target === 'string' || def.target === target
       ? []
-      : [`${place} leads to another ${target.kind} than the one in the domain: refer to that, or to it by its name.`];
+      : [
+          `${place} leads to another ${target.kind} than the one in the domain: refer to that, or to it by its name.`,
+        ];
   });
 
 /** Of items as well. */
@@ -45,7 +55,9 @@ const wrongParent = (kinds: readonly Kind[], kind: Kind): readonly string[] => {
   const def = kind.fields[parent];
   if (def?.kind !== 'ref') return [`the parent ${parent} is no reference of it: name one.`];
   if (def.optional)
-    return [`the parent ${parent} is optional(), and everything is created under its parent: make it required, or leave \`parent\` out.`];
+    return [
+      `the parent ${parent} is optional(), and everything is created under its parent: make it required, or leave \`parent\` out.`,
+    ];
   const above = aboveOf(kinds, [kind]);
   return above.at(-1) === kind && above.length > 1
     ? [

@@ -7,7 +7,9 @@ import { assemble } from './assemble.ts';
 
 test('what is added to users takes the place of nothing that every user has', () => {
   for (const name of ['name', 'email', 'role'])
-    expect(() => domain({ name: 'tried', roles: ['clerk'], user: { fields: { [name]: line(9).optional() } } })).toThrow(
+    expect(() =>
+      domain({ name: 'tried', roles: ['clerk'], user: { fields: { [name]: line(9).optional() } } }),
+    ).toThrow(
       new StartRefused(`user: the field ${name} is one that every user has: give yours another name.`),
     );
   const fieldRights = { readPrivate: { reads: ['email'], anyone: true } } as never;
@@ -17,8 +19,12 @@ test('what is added to users takes the place of nothing that every user has', ()
 });
 
 test.each(['zz', 'admin', 'off'])('nobody can sign up as %s, which is no role', (signUp) => {
-  expect(() => assemble(domain({ name: 'tried', roles: ['clerk', 'chief'], signUp: signUp as 'clerk' }), [])).toThrow(
-    new StartRefused(`tried: users who sign up become ${signUp}, which is no role of it: name one of clerk, chief by \`signUp\`.`),
+  expect(() =>
+    assemble(domain({ name: 'tried', roles: ['clerk', 'chief'], signUp: signUp as 'clerk' }), []),
+  ).toThrow(
+    new StartRefused(
+      `tried: users who sign up become ${signUp}, which is no role of it: name one of clerk, chief by \`signUp\`.`,
+    ),
   );
 });
 
@@ -34,7 +40,9 @@ test.each([
   [['clerk', 'admin'], 'the role admin is the kernel’s'],
   [['team lead'], 'user: the word team lead is not of the form'],
 ])('the roles %j are refused', (roles, why) => {
-  expect(() => assemble(domain({ name: 'tried', roles: roles as [string] }), [])).toThrow(why.replace('’', "'"));
+  expect(() => assemble(domain({ name: 'tried', roles: roles as [string] }), [])).toThrow(
+    why.replace('’', "'"),
+  );
 });
 
 test.each([
@@ -53,6 +61,8 @@ test.each([
     ...more,
   } as never);
   expect(() => assemble(base, [note] as never)).toThrow(
-    new StartRefused(`${place}, which is no role of the domain: name one of clerk, admin, anyone or signedIn.`),
+    new StartRefused(
+      `${place}, which is no role of the domain: name one of clerk, admin, anyone or signedIn.`,
+    ),
   );
 });

@@ -12,7 +12,12 @@ const { aggregate, user } = base;
 
 const claim = aggregate('claim', {
   owner: 'clerk',
-  fields: { clerk: ref(user), amount: integer(1, 100), status: states('open', 'shut'), decidedAt: instant().optional() },
+  fields: {
+    clerk: ref(user),
+    amount: integer(1, 100),
+    status: states('open', 'shut'),
+    decidedAt: instant().optional(),
+  },
   events: { made: { creates: ['amount'] }, shut: { sets: { status: 'shut' } } },
   facts: { isSmall: { amount: { max: 10 } } },
   invariants: { isSmall: 'isSmall' },
@@ -35,7 +40,11 @@ test('rights that cannot be told apart are refused when the domain is put togeth
     });
   const wing = of('wing', { name: line(9) }, { anyone: true });
   const room = of('room', { wing: ref(wing), wingName: line(9) }, { anyone: true });
-  const desk = of('desk', { room: ref(room) }, { clerk: [{ room: { wing: { name: 'a' } } }, { room: { wingName: 'a' } }] });
+  const desk = of(
+    'desk',
+    { room: ref(room) },
+    { clerk: [{ room: { wing: { name: 'a' } } }, { room: { wingName: 'a' } }] },
+  );
   expect(() => assemble(base, [wing, room, desk] as never)).toThrow(
     'desk: rights to read ask for roomWingName in two meanings; give one of the fields another name',
   );
@@ -49,7 +58,9 @@ test('what nothing carries out is refused by its name', () => {
     commands: { make: { emits: 'made' } },
     rights: { read: { anyone: true } },
   });
-  expect(() => assemble(base, [note])).toThrow('note: the field right writeTitle cannot be carried out yet; leave it out.');
+  expect(() => assemble(base, [note])).toThrow(
+    'note: the field right writeTitle cannot be carried out yet; leave it out.',
+  );
 });
 
 test.each([
@@ -65,7 +76,9 @@ test.each([
     commands: { make: { emits: 'made' } },
     rights: { read: { anyone: true } },
   } as never);
-  expect(() => assemble(base, [note] as never)).toThrow(`note: ${what} cannot be carried out yet; leave it out.`);
+  expect(() => assemble(base, [note] as never)).toThrow(
+    `note: ${what} cannot be carried out yet; leave it out.`,
+  );
 });
 
 test('a field of users that those who sign up would have to fill in is refused', () => {
@@ -92,7 +105,9 @@ test.each([
     commands: { make: { emits: 'made' } },
     rights: { read: { anyone: true } },
   } as never);
-  expect(() => assemble(base, [claim, note] as never)).toThrow('note: the personal field text must belong to a user');
+  expect(() => assemble(base, [claim, note] as never)).toThrow(
+    'note: the personal field text must belong to a user',
+  );
 });
 
 test('an invariant holds after every command, and is named where it does not', () => {
@@ -106,7 +121,11 @@ test('an invariant holds after every command, and is named where it does not', (
 test('of what is not known no negation is true', () => {
   const { kinds } = tried;
   if (!kinds.claim) throw new Error('There is no claim');
-  const check = checkOf(resolve(tried, kinds.claim, { open: false }), { domain: tried, kind: kinds.claim, path: [] });
+  const check = checkOf(resolve(tried, kinds.claim, { open: false }), {
+    domain: tried,
+    kind: kinds.claim,
+    path: [],
+  });
   expect(check({ claimStatus: 'shut' }, null)).toBe(true);
   expect(check({}, null)).toBe(false);
 });
@@ -115,7 +134,12 @@ test('personal fields of several persons are refused, because an aggregate has o
   const visit = aggregate('visit', {
     owner: 'clerk',
     parent: 'client',
-    fields: { clerk: ref(user), client: ref(user), remark: line(9).personal(), complaint: line(9).personal({ of: 'client' }) },
+    fields: {
+      clerk: ref(user),
+      client: ref(user),
+      remark: line(9).personal(),
+      complaint: line(9).personal({ of: 'client' }),
+    },
     events: { made: { creates: ['remark'] }, complained: { changes: ['complaint'] } },
     commands: { make: { emits: 'made' }, complain: { emits: 'complained' } },
     rights: { read: { anyone: true } },

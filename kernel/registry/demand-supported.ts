@@ -4,19 +4,26 @@ import type { FieldDef } from '../declare/fields.ts';
 import { oneOf, targetOf } from './names.ts';
 import type { Kind } from './registry.ts';
 
-/** Refuses by name what can be declared and is carried out by nothing yet: an author who relies on it would find out too late. */
+/**
+ * Refuses by name what can be declared and is carried out by nothing yet: an author who relies on it would
+ * find out too late.
+ */
 export const demandSupported = (kinds: readonly Kind[]): void => {
   const names = kinds.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new StartRefused(`There are two aggregates ${twice}: give one of them another name.`);
+  if (twice !== undefined)
+    throw new StartRefused(`There are two aggregates ${twice}: give one of them another name.`);
   for (const kind of kinds) {
     const [missing] = unsupportedIn(kind);
-    if (missing !== undefined) throw new StartRefused(`${kind.name}: ${missing} cannot be carried out yet; leave it out.`);
+    if (missing !== undefined)
+      throw new StartRefused(`${kind.name}: ${missing} cannot be carried out yet; leave it out.`);
     const [unowned] = kind.name === 'user' ? [] : [...lostPaths(kinds, kind), ...unownedIn(kind)];
     if (unowned !== undefined) throw new StartRefused(`${kind.name}: ${unowned}`);
     const [unfilled] = kind.name === 'user' ? unfilledIn(kind) : [];
     if (unfilled !== undefined)
-      throw new StartRefused(`user: ${unfilled} needs a default, or must be optional: nobody fills it in who signs up.`);
+      throw new StartRefused(
+        `user: ${unfilled} needs a default, or must be optional: nobody fills it in who signs up.`,
+      );
   }
 };
 
@@ -24,24 +31,37 @@ export const demandSupported = (kinds: readonly Kind[]): void => {
 const unsupportedIn = (kind: Kind): readonly string[] => {
   const { name, fields, fieldRights } = kind;
   return [
-    ...Object.keys(fieldRights).flatMap((right) => (name === 'user' || isOfParts(kind, right) ? [] : [`the field right ${right}`])),
+    ...Object.keys(fieldRights).flatMap((right) =>
+      name === 'user' || isOfParts(kind, right) ? [] : [`the field right ${right}`],
+    ),
     // The address would be erased, and the file left.
     ...Object.keys(fields).flatMap((field) =>
       fields[field]?.kind === 'upload' && fields[field].personal ? [`personal() of the upload ${field}`] : [],
     ),
-    ...Object.keys(fields).flatMap((field) => (isNeverGiven(fields[field]) ? [`the upload ${field} without optional()`] : [])),
-    ...Object.keys(fields).flatMap((field) => (isErasedToAnother(fields[field]) ? [`another value of ${field} once it is erased`] : [])),
-    ...Object.keys(fields).flatMap((field) => (fields[field]?.sort && fields[field].kind !== 'instant' ? [`sort() of ${field}`] : [])),
+    ...Object.keys(fields).flatMap((field) =>
+      isNeverGiven(fields[field]) ? [`the upload ${field} without optional()`] : [],
+    ),
+    ...Object.keys(fields).flatMap((field) =>
+      isErasedToAnother(fields[field]) ? [`another value of ${field} once it is erased`] : [],
+    ),
+    ...Object.keys(fields).flatMap((field) =>
+      fields[field]?.sort && fields[field].kind !== 'instant' ? [`sort() of ${field}`] : [],
+    ),
   ];
 };
 
 /** A column of days holds no words. */
-export const isErasedToAnother = (def: FieldDef | undefined): boolean => def?.kind === 'date' && def.personal?.erased !== undefined;
+export const isErasedToAnother = (def: FieldDef | undefined): boolean =>
+  def?.kind === 'date' && def.personal?.erased !== undefined;
 
 /** A file comes once there is something that it belongs to. */
-export const isNeverGiven = (def: FieldDef | undefined): boolean => def?.kind === 'upload' && !def.optional && !def.mayBeElsewhere;
+export const isNeverGiven = (def: FieldDef | undefined): boolean =>
+  def?.kind === 'upload' && !def.optional && !def.mayBeElsewhere;
 
-/** Every event says whose it is, so that what is personal is sealed for somebody, also when nothing else is known any more. */
+/**
+ * Every event says whose it is, so that what is personal is sealed for somebody, also when nothing else is
+ * known any more.
+ */
 const unownedIn = (kind: Kind): readonly string[] => {
   const { fields, identity, owner } = kind;
   return personalIn(kind).flatMap(([name, def]) => {
@@ -59,14 +79,19 @@ const unownedIn = (kind: Kind): readonly string[] => {
 const personalIn = ({ fields, lists }: Kind): readonly (readonly [name: string, def: FieldDef])[] => [
   ...Object.entries(fields).filter(([, { personal }]) => personal),
   ...Object.values(lists).flatMap((list) =>
-    Object.entries(list.fields).flatMap(([name, def]) => (def.personal ? [[`${list.name}.${name}`, def] as const] : [])),
+    Object.entries(list.fields).flatMap(([name, def]) =>
+      def.personal ? [[`${list.name}.${name}`, def] as const] : [],
+    ),
   ),
 ];
 
 /** Each reference on the way is read from the log at the creation. */
 const HOPS_MAX = 5;
 
-/** Only what never changes, and is there also once its aggregate has ended, leads to the same person whenever it is followed. */
+/**
+ * Only what never changes, and is there also once its aggregate has ended, leads to the same person whenever
+ * it is followed.
+ */
 const lostPaths = (kinds: readonly Kind[], kind: Kind): readonly string[] =>
   Object.values(kind.persons).flatMap((path) => {
     const place = `personal fields are of ${path.join('.')}`;
@@ -79,7 +104,8 @@ const lostPaths = (kinds: readonly Kind[], kind: Kind): readonly string[] =>
       const lost = lostAt(from, name, index === 0);
       if (lost !== undefined) return [`${place}, and ${lost}`];
       const target = kinds.find((each) => each.name === targetOf(from.fields[name] as FieldDef));
-      if (target === undefined) return [`${place}, and ${name} leads out of the domain: add what it leads to.`];
+      if (target === undefined)
+        return [`${place}, and ${name} leads out of the domain: add what it leads to.`];
       const isLast = index === path.length - 1;
       if (isLast !== (target.name === 'user'))
         return [
@@ -94,11 +120,15 @@ const lostPaths = (kinds: readonly Kind[], kind: Kind): readonly string[] =>
 
 const lostAt = (kind: Kind, name: string, isFirst: boolean): string | undefined => {
   const { fields, lists, identity, events } = kind;
-  if (name in lists) return `${name} is a list, of which nobody could say whose of its items is meant: name references alone.`;
+  if (name in lists)
+    return `${name} is a list, of which nobody could say whose of its items is meant: name references alone.`;
   const def = fields[name];
   if (def?.kind !== 'ref') return `${kind.name} has no reference ${name}: name one.`;
-  if (def.optional) return `${name} of ${kind.name} may be null, so that it would be nobody's: let it be required.`;
-  const isGiven = Object.values(events).every(({ effect, content }) => effect !== 'creates' || content.includes(name));
+  if (def.optional)
+    return `${name} of ${kind.name} may be null, so that it would be nobody's: let it be required.`;
+  const isGiven = Object.values(events).every(
+    ({ effect, content }) => effect !== 'creates' || content.includes(name),
+  );
   const isChanged = Object.values(events).some(
     ({ effect, values, sets }) => name in sets || (effect !== 'creates' && values.includes(name)),
   );
@@ -109,4 +139,6 @@ const lostAt = (kind: Kind, name: string, isFirst: boolean): string | undefined 
 };
 
 const unfilledIn = ({ fields }: Kind): readonly string[] =>
-  Object.entries(fields).flatMap(([name, { optional, initial }]) => (name === 'name' || optional || initial !== undefined ? [] : [name]));
+  Object.entries(fields).flatMap(([name, { optional, initial }]) =>
+    name === 'name' || optional || initial !== undefined ? [] : [name],
+  );

@@ -1,6 +1,14 @@
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { keyColumnsOf, positionOf } from '../rows/shares.ts';
-import { FIELDS_OF_THE_KERNEL, FORM, isOfTheKernel, PARAMETERS, RESERVED, TYPES_OF_THE_KERNEL, typesOf } from './demand-names.ts';
+import {
+  FIELDS_OF_THE_KERNEL,
+  FORM,
+  isOfTheKernel,
+  PARAMETERS,
+  RESERVED,
+  TYPES_OF_THE_KERNEL,
+  typesOf,
+} from './demand-names.ts';
 import { capital, column, SQL_NAME_CHARACTERS_MAX } from './names.ts';
 import type { Domain, ViewInfo } from './registry.ts';
 
@@ -27,7 +35,8 @@ export const demandViewNames = (domain: Domain): void => {
   for (const view of domain.views) {
     const wrong = [...wrongIn(view), ...clashesOf(view, taken)][0];
     if (wrong !== undefined) throw new StartRefused(`${view.name}: ${wrong}: give it another name.`);
-    for (const table of [view.table, ...view.shares.map((share) => share.table)]) taken.table.set(table, view.name);
+    for (const table of [view.table, ...view.shares.map((share) => share.table)])
+      taken.table.set(table, view.name);
     taken.path.set(view.path, view.name);
     taken.name.set(view.name, view.name);
     for (const type of typesOfView(view)) taken.type.set(type, view.name);
@@ -37,8 +46,11 @@ export const demandViewNames = (domain: Domain): void => {
 /** The types of GraphQL that a view has. */
 const typesOfView = ({ type, key, values }: ViewInfo): readonly string[] => [
   ...['', 'Edge', 'Connection', 'Sort', 'Filter', 'Change', 'Key'].map((ending) => `${type}${ending}`),
-  ...Object.entries({ ...key, ...Object.fromEntries(Object.entries(values).map(([name, { def }]) => [name, def])) }).flatMap(
-    ([name, { values: words, enumName }]) => (words === undefined ? [] : [enumName ?? `${type}${capital(name)}`]),
+  ...Object.entries({
+    ...key,
+    ...Object.fromEntries(Object.entries(values).map(([name, { def }]) => [name, def])),
+  }).flatMap(([name, { values: words, enumName }]) =>
+    words === undefined ? [] : [enumName ?? `${type}${capital(name)}`],
   ),
 ];
 
@@ -61,10 +73,17 @@ const clashesOf = (view: ViewInfo, taken: Taken): readonly string[] => {
 const wrongIn = (view: ViewInfo): readonly string[] => {
   const { name, table, path, key, values } = view;
   const named = [...Object.keys(key), ...Object.keys(values)];
-  const columns = [...Object.keys(keyColumnsOf(view)), ...Object.entries(values).map(([value, { def }]) => column(value, def))];
+  const columns = [
+    ...Object.keys(keyColumnsOf(view)),
+    ...Object.entries(values).map(([value, { def }]) => column(value, def)),
+  ];
   return [
-    ...[name, ...named].filter((each) => !FORM.test(each)).map((each) => `${each} is not of the form ${FORM.source}`),
-    ...named.filter((each) => FIELDS_OF_THE_KERNEL.has(each)).map((each) => `${each} is a field of every aggregate`),
+    ...[name, ...named]
+      .filter((each) => !FORM.test(each))
+      .map((each) => `${each} is not of the form ${FORM.source}`),
+    ...named
+      .filter((each) => FIELDS_OF_THE_KERNEL.has(each))
+      .map((each) => `${each} is a field of every aggregate`),
     ...named.filter((each) => PARAMETERS.has(each)).map((each) => `${each} is a parameter of every list`),
     ...[table, ...columns].filter((each) => RESERVED.has(each)).map((each) => `${each} is reserved in SQL`),
     ...(isOfTheKernel({ table, path, name }) ? [`${name} is the kernel's`] : []),
@@ -74,6 +93,9 @@ const wrongIn = (view: ViewInfo): readonly string[] => {
     // Each may have another column beside it, for where its value comes from.
     ...columns
       .filter((each) => positionOf(each).length > SQL_NAME_CHARACTERS_MAX)
-      .map((each) => `the column ${each} has more than ${SQL_NAME_CHARACTERS_MAX - positionOf('').length} characters`),
+      .map(
+        (each) =>
+          `the column ${each} has more than ${SQL_NAME_CHARACTERS_MAX - positionOf('').length} characters`,
+      ),
   ];
 };

@@ -24,7 +24,10 @@ const note = aggregate('note', {
     label: line(20).optional(),
     weight: integer(1, 9).optional(),
   },
-  projects: { label: { by: { made: ({ title }) => title } }, weight: { by: { retitled: ({ title = '' }) => title.length } } },
+  projects: {
+    label: { by: { made: ({ title }) => title } },
+    weight: { by: { retitled: ({ title = '' }) => title.length } },
+  },
   derived: { total: { sum: 'rows.amount' } },
   events: {
     made: { creates: ['title', 'remark', 'code', 'tags', 'amount', 'topic'] },
@@ -76,7 +79,11 @@ const tried =
 test('views that can be kept are taken', () => {
   expect(tried({})).not.toThrow();
   expect(
-    tried({ view: { key: { label: line(200) } }, by: { label: 'title', clerk: undefined }, on: { edited: { ends: true } } }),
+    tried({
+      view: { key: { label: line(200) } },
+      by: { label: 'title', clerk: undefined },
+      on: { edited: { ends: true } },
+    }),
   ).not.toThrow();
   expect(tried({ on: { retitled: { changes: { title: 'title' } } } })).not.toThrow();
 });
@@ -101,8 +108,14 @@ test.each<readonly [sentence: string, tried: Tried]>([
   ],
   [`sums: the part name of its key ${PERSONAL}`, { view: { key: { name: line(9).personal() } } }],
   [`sums: from note, remark ${PERSONAL}`, { view: { key: { remark: line(200) } }, by: { remark: 'remark' } }],
-  ["sums: from note, clerk is by title, which is no field of that kind: name one, or 'id'.", { by: { clerk: 'title' } }],
-  ['sums: from note, topic is by nothing, which is no field of that kind: name one.', { by: { topic: undefined } }],
+  [
+    "sums: from note, clerk is by title, which is no field of that kind: name one, or 'id'.",
+    { by: { clerk: 'title' } },
+  ],
+  [
+    'sums: from note, topic is by nothing, which is no field of that kind: name one.',
+    { by: { topic: undefined } },
+  ],
   [
     'sums: from note, amount is by total, which follows from items and is in no event: name a field of its own.',
     { view: { key: { amount: integer(0, 9) }, values: { notes: count() } }, by: { amount: 'total' } },
@@ -127,7 +140,10 @@ test.each<readonly [sentence: string, tried: Tried]>([
     'sums: from note, maed is no event of note: name one of made, edited, retitled, added, finished, closed, gone.',
     { on: { maed: { gives: { notes: 1 } } } },
   ],
-  ['sums: from note, the event gone ends the note, and so its share by itself: leave it out.', { on: { gone: { ends: true } } }],
+  [
+    'sums: from note, the event gone ends the note, and so its share by itself: leave it out.',
+    { on: { gone: { ends: true } } },
+  ],
   [
     'sums: from note, the event finished does nothing to a share: leave it out, or say what it `gives`, `changes` or `adds`.',
     { on: { finished: { changes: {} } } },
@@ -152,7 +168,10 @@ test.each<readonly [sentence: string, tried: Tried]>([
     'sums: from note, the event made says of notes, which counts, no whole number: say one, or make it a sum().',
     { on: { made: { gives: { notes: 'amount' } } } },
   ],
-  ['sums: from note, the event made gives amount 0.5: say a whole number.', { on: { made: { gives: { amount: 0.5 } } } }],
+  [
+    'sums: from note, the event made gives amount 0.5: say a whole number.',
+    { on: { made: { gives: { amount: 0.5 } } } },
+  ],
   [
     'sums: from note, the event made gives title now: say a whole number, or take a moment for it.',
     { on: { made: { gives: { title: 'now' } } } },
@@ -165,7 +184,10 @@ test.each<readonly [sentence: string, tried: Tried]>([
     'sums: from note, the event made takes doneAt from title, which is no such field of note: name another.',
     { on: { made: { gives: { doneAt: 'title' } } } },
   ],
-  [`sums: from note, the event made takes title from remark, which ${PERSONAL}`, { on: { made: { gives: { title: 'remark' } } } }],
+  [
+    `sums: from note, the event made takes title from remark, which ${PERSONAL}`,
+    { on: { made: { gives: { title: 'remark' } } } },
+  ],
   [
     "sums: from note, the event finished takes amount from amount, which it does not always hold: let it hold that by `carries: ['amount']`.",
     { on: { finished: { changes: { amount: 'amount' } } } },
@@ -175,20 +197,33 @@ test.each<readonly [sentence: string, tried: Tried]>([
     { view: { values: { tags: latest(set(line(9), 3)) } } },
   ],
   [`sums: the latest value title ${PERSONAL}`, { view: { values: { title: latest(line(9).personal()) } } }],
-  ['sums: two of its parts and values have the column clerk_id: give one another name.', { view: { values: { clerkId: count() } } }],
+  [
+    'sums: two of its parts and values have the column clerk_id: give one another name.',
+    { view: { values: { clerkId: count() } } },
+  ],
   [
     'sums: titlePosition is where the latest title comes from: give that value another name.',
     { view: { values: { title: latest(line(9)), titlePosition: count() } } },
   ],
-  ['sums: shares is how many aggregates have a share: give that part or value another name.', { view: { values: { shares: count() } } }],
+  [
+    'sums: shares is how many aggregates have a share: give that part or value another name.',
+    { view: { values: { shares: count() } } },
+  ],
   [
     'sums: the right to read it asks for title, which is no part of its key: ask for one of those.',
     { view: { rights: { read: { clerk: { title: 'x' } } } } },
   ],
-  ['sums: it is made from memo, which is not in the domain: add it to the domain.', { view: { from: { memo: RIGHT.from.note } } }],
+  [
+    'sums: it is made from memo, which is not in the domain: add it to the domain.',
+    { view: { from: { memo: RIGHT.from.note } } },
+  ],
   [
     'sums: lists are ordered by title, a text that does not fit into an index: let it have at most 600 characters, or leave out `sort()`.',
-    { view: { values: { notes: count(), amount: sum(), doneAt: latest(instant()), title: latest(line(700).sort()) } } },
+    {
+      view: {
+        values: { notes: count(), amount: sum(), doneAt: latest(instant()), title: latest(line(700).sort()) },
+      },
+    },
   ],
   [
     'sums: lists are ordered by code, a text that does not fit into an index: let it have at most 600 characters, or leave out `sort()`.',
@@ -208,13 +243,21 @@ test.each<readonly [sentence: string, tried: Tried]>([
   ["uploads: uploads is the kernel's: give it another name.", { name: 'uploads' }],
   ['Sums: Sums is not of the form ^[a-z][a-zA-Z0-9]{0,39}$: give it another name.', { name: 'Sums' }],
   ['sums: id is a field of every aggregate: give it another name.', { view: { values: { id: count() } } }],
-  ['sums: limit is a parameter of every list: give it another name.', { view: { values: { limit: count() } } }],
-  [`${'a'.repeat(32)}: the table ${'a'.repeat(32)}_of_note has more than 38 characters: give it another name.`, { name: 'a'.repeat(32) }],
+  [
+    'sums: limit is a parameter of every list: give it another name.',
+    { view: { values: { limit: count() } } },
+  ],
+  [
+    `${'a'.repeat(32)}: the table ${'a'.repeat(32)}_of_note has more than 38 characters: give it another name.`,
+    { name: 'a'.repeat(32) },
+  ],
 ])('refused: %s', (sentence, wrong) => {
   expect(tried(wrong)).toThrow(sentence);
 });
 
 test('two views cannot be called the same', () => {
   const sums = view('sums', RIGHT as never);
-  expect(() => assemble(base, [note], [sums, sums])).toThrow('sums: the name sums is of sums already: give it another name.');
+  expect(() => assemble(base, [note], [sums, sums])).toThrow(
+    'sums: the name sums is of sums already: give it another name.',
+  );
 });

@@ -22,19 +22,29 @@ export const demandViews = (domain: Domain): void => {
 
 const KEYS: ReadonlySet<string> = new Set(['ref', 'choice', 'states', 'integer', 'boolean', 'text']);
 const KEY_CHARACTERS_MAX = 200;
-/** What lists are ordered by is in an index with the whole key, and PostgreSQL takes no more than 2,704 bytes there: four for a character. */
+/**
+ * What lists are ordered by is in an index with the whole key, and PostgreSQL takes no more than 2,704 bytes
+ * there: four for a character.
+ */
 const INDEX_CHARACTERS_MAX = 600;
 
 const demandKey = ({ kinds }: Domain, { name, key }: ViewInfo): void => {
-  if (Object.keys(key).length === 0) throw new StartRefused(`${name}: its key has no part: name what there is one row for.`);
+  if (Object.keys(key).length === 0)
+    throw new StartRefused(`${name}: its key has no part: name what there is one row for.`);
   for (const [part, def] of Object.entries(key)) {
     const place = `${name}: the part ${part} of its key`;
     if (!KEYS.has(def.kind))
-      throw new StartRefused(`${place} is nothing to count by: take a reference, a choice, a number, true or false, or a short text.`);
+      throw new StartRefused(
+        `${place} is nothing to count by: take a reference, a choice, a number, true or false, or a short text.`,
+      );
     if (def.kind === 'ref' && kinds[targetOf(def)] === undefined)
-      throw new StartRefused(`${place} refers to ${targetOf(def)}, which is not in the domain: add it to the domain.`);
+      throw new StartRefused(
+        `${place} refers to ${targetOf(def)}, which is not in the domain: add it to the domain.`,
+      );
     if (charactersIn(def) > KEY_CHARACTERS_MAX)
-      throw new StartRefused(`${place} may be longer than ${KEY_CHARACTERS_MAX} characters: take a \`line\` of at most so many.`);
+      throw new StartRefused(
+        `${place} may be longer than ${KEY_CHARACTERS_MAX} characters: take a \`line\` of at most so many.`,
+      );
     if (def.personal !== undefined) throw new StartRefused(`${place} ${PERSONAL}`);
   }
 };
@@ -61,41 +71,62 @@ const PERSONAL =
   'is personal, and a view keeps nothing personal, because it would outlast the person: count by the reference to the person instead.';
 
 const demandValues = ({ name, values, key }: ViewInfo): void => {
-  if (Object.keys(values).length === 0) throw new StartRefused(`${name}: it has no values: give it a count(), a sum() or a latest().`);
-  const columns = [...Object.entries(key), ...Object.entries(values).map(([value, { def }]) => [value, def] as const)].map(([each, def]) =>
-    column(each, def),
-  );
+  if (Object.keys(values).length === 0)
+    throw new StartRefused(`${name}: it has no values: give it a count(), a sum() or a latest().`);
+  const columns = [
+    ...Object.entries(key),
+    ...Object.entries(values).map(([value, { def }]) => [value, def] as const),
+  ].map(([each, def]) => column(each, def));
   const twice = columns.find((each, index) => columns.indexOf(each) < index);
-  if (twice !== undefined) throw new StartRefused(`${name}: two of its parts and values have the column ${twice}: give one another name.`);
+  if (twice !== undefined)
+    throw new StartRefused(
+      `${name}: two of its parts and values have the column ${twice}: give one another name.`,
+    );
   for (const [value, { kind, def }] of Object.entries(values)) {
     if (kind !== 'latest') continue;
     if (def.kind === 'list' || def.kind === 'set' || def.kind === 'upload' || def.kind === 'value')
-      throw new StartRefused(`${name}: the latest value ${value} is a ${def.kind}: take one text, word, number, moment or reference.`);
+      throw new StartRefused(
+        `${name}: the latest value ${value} is a ${def.kind}: take one text, word, number, moment or reference.`,
+      );
     if (def.personal !== undefined) throw new StartRefused(`${name}: the latest value ${value} ${PERSONAL}`);
   }
   const all = new Set(columns);
-  const clash = Object.entries(values).find(([value, { kind, def }]) => kind === 'latest' && all.has(`${column(value, def)}_position`));
+  const clash = Object.entries(values).find(
+    ([value, { kind, def }]) => kind === 'latest' && all.has(`${column(value, def)}_position`),
+  );
   if (clash !== undefined)
-    throw new StartRefused(`${name}: ${clash[0]}Position is where the latest ${clash[0]} comes from: give that value another name.`);
+    throw new StartRefused(
+      `${name}: ${clash[0]}Position is where the latest ${clash[0]} comes from: give that value another name.`,
+    );
   if (all.has(SHARES))
-    throw new StartRefused(`${name}: ${SHARES} is how many aggregates have a share: give that part or value another name.`);
+    throw new StartRefused(
+      `${name}: ${SHARES} is how many aggregates have a share: give that part or value another name.`,
+    );
   if (all.has(CHANGED))
-    throw new StartRefused(`${name}: changedPosition is where a row changed last: give that part or value another name.`);
+    throw new StartRefused(
+      `${name}: changedPosition is where a row changed last: give that part or value another name.`,
+    );
 };
 
 const demandShare = ({ kinds }: Domain, view: ViewInfo, share: ShareInfo): void => {
   const kind = kinds[share.kind];
   if (kind === undefined)
-    throw new StartRefused(`${view.name}: it is made from ${share.kind}, which is not in the domain: add it to the domain.`);
+    throw new StartRefused(
+      `${view.name}: it is made from ${share.kind}, which is not in the domain: add it to the domain.`,
+    );
   const place = `${view.name}: from ${kind.name}`;
   for (const part of Object.keys(view.key)) demandBy(place, view, { part, kind, field: share.by[part] });
   const effects = Object.entries(share.on);
   if (!effects.some(([, effect]) => effect.kind === 'gives'))
-    throw new StartRefused(`${place}, no event gives a share, so that nothing is ever counted: let one say \`gives\`.`);
+    throw new StartRefused(
+      `${place}, no event gives a share, so that nothing is ever counted: let one say \`gives\`.`,
+    );
   for (const [name, effect] of effects) {
     const event = kind.events[name];
     if (event === undefined)
-      throw new StartRefused(`${place}, ${name} is no event of ${kind.name}: name one of ${Object.keys(kind.events).join(', ')}.`);
+      throw new StartRefused(
+        `${place}, ${name} is no event of ${kind.name}: name one of ${Object.keys(kind.events).join(', ')}.`,
+      );
     demandEffect(`${place}, the event ${name}`, { view, kind, share }, event, effect);
   }
 };
@@ -109,19 +140,26 @@ const demandBy = (
   const target = key[part];
   const isItself = field === 'id' && target?.kind === 'ref' && targetOf(target) === kind.name;
   const isLike =
-    def !== undefined && (target?.kind === 'ref' ? def.kind === 'ref' && targetOf(def) === targetOf(target) : isSameKind(def, target));
+    def !== undefined &&
+    (target?.kind === 'ref'
+      ? def.kind === 'ref' && targetOf(def) === targetOf(target)
+      : isSameKind(def, target));
   if (!isItself && !isLike)
     throw new StartRefused(
       `${place}, ${part} is by ${field || 'nothing'}, which is no field of that kind: name one${target?.kind === 'ref' ? `, or 'id'` : ''}.`,
     );
   if (def?.personal !== undefined) throw new StartRefused(`${place}, ${field} ${PERSONAL}`);
   if (kind.derived.some(({ name }) => name === field))
-    throw new StartRefused(`${place}, ${part} is by ${field}, which follows from items and is in no event: name a field of its own.`);
-  if (field !== undefined && isProjected(kind, field)) throw new StartRefused(`${place}, ${part} is by ${field}, ${PROJECTED}`);
+    throw new StartRefused(
+      `${place}, ${part} is by ${field}, which follows from items and is in no event: name a field of its own.`,
+    );
+  if (field !== undefined && isProjected(kind, field))
+    throw new StartRefused(`${place}, ${part} is by ${field}, ${PROJECTED}`);
 };
 
 /** A share is made of what events hold. */
-const isProjected = ({ events }: Kind, field: string): boolean => Object.values(events).some(({ projects }) => field in projects);
+const isProjected = ({ events }: Kind, field: string): boolean =>
+  Object.values(events).some(({ projects }) => field in projects);
 
 const PROJECTED = 'which a projection makes, so that no event says it: name a field that events say.';
 
@@ -131,18 +169,30 @@ const isSameKind = (one: FieldDef, other: FieldDef | undefined): boolean =>
 
 /** A row has nothing but its key that is known of every one. */
 const demandRights = (domain: Domain, { name, key, asked }: ViewInfo): void => {
-  const facts = (rightsOf(domain).get(operationOf(asked, 'read'))?.alternatives ?? []).flatMap((each) => factsIn(each));
+  const facts = (rightsOf(domain).get(operationOf(asked, 'read'))?.alternatives ?? []).flatMap((each) =>
+    factsIn(each),
+  );
   const strange = facts.map(({ field, path: [first = field] }) => first).find((field) => !(field in key));
   if (strange !== undefined)
-    throw new StartRefused(`${name}: the right to read it asks for ${strange}, which is no part of its key: ask for one of those.`);
+    throw new StartRefused(
+      `${name}: the right to read it asks for ${strange}, which is no part of its key: ask for one of those.`,
+    );
 };
 
 type Place = { readonly view: ViewInfo; readonly kind: Kind; readonly share: ShareInfo };
 
-const demandEffect = (place: string, { view, kind, share }: Place, event: EventInfo, effect: ShareEffect): void => {
-  if (event.effect === 'ends') throw new StartRefused(`${place} ends the ${kind.name}, and so its share by itself: leave it out.`);
+const demandEffect = (
+  place: string,
+  { view, kind, share }: Place,
+  event: EventInfo,
+  effect: ShareEffect,
+): void => {
+  if (event.effect === 'ends')
+    throw new StartRefused(`${place} ends the ${kind.name}, and so its share by itself: leave it out.`);
   if (effect.kind === 'changes' && Object.keys(effect.sets).length + Object.keys(effect.adds).length === 0)
-    throw new StartRefused(`${place} does nothing to a share: leave it out, or say what it \`gives\`, \`changes\` or \`adds\`.`);
+    throw new StartRefused(
+      `${place} does nothing to a share: leave it out, or say what it \`gives\`, \`changes\` or \`adds\`.`,
+    );
   if (effect.kind === 'gives')
     for (const [part, field] of Object.entries(share.by))
       if (!isSure(kind, event, field))
@@ -153,12 +203,18 @@ const demandEffect = (place: string, { view, kind, share }: Place, event: EventI
     const { from } = source;
     const known = view.values[value];
     if (known === undefined)
-      throw new StartRefused(`${place} says ${value}, which is no value of the view: name one of ${Object.keys(view.values).join(', ')}.`);
+      throw new StartRefused(
+        `${place} says ${value}, which is no value of the view: name one of ${Object.keys(view.values).join(', ')}.`,
+      );
     if (value in effect.sets && value in effect.adds)
       throw new StartRefused(`${place} both changes ${value} and adds to it: say one of them.`);
     if (known.kind === 'count' && !Number.isSafeInteger(from))
-      throw new StartRefused(`${place} says of ${value}, which counts, no whole number: say one, or make it a sum().`);
-    if (typeof from === 'number' ? !Number.isSafeInteger(from) : from === 'now' && known.def.kind !== 'instant')
+      throw new StartRefused(
+        `${place} says of ${value}, which counts, no whole number: say one, or make it a sum().`,
+      );
+    if (
+      typeof from === 'number' ? !Number.isSafeInteger(from) : from === 'now' && known.def.kind !== 'instant'
+    )
       throw new StartRefused(
         `${place} gives ${value} ${String(from)}: say a whole number${known.kind === 'latest' ? ', or take a moment for it' : ''}.`,
       );
@@ -179,10 +235,16 @@ const demandField = (
   const def = kind.fields[name];
   if (def?.personal !== undefined) throw new StartRefused(`${place}, which ${PERSONAL}`);
   if (def === undefined || (isNumber ? def.kind !== 'integer' : !isSameKind(def, known)))
-    throw new StartRefused(`${place}, which is no ${isNumber ? 'number' : 'such field'} of ${kind.name}: name another.`);
+    throw new StartRefused(
+      `${place}, which is no ${isNumber ? 'number' : 'such field'} of ${kind.name}: name another.`,
+    );
   if (isProjected(kind, name)) throw new StartRefused(`${place}, ${PROJECTED}`);
-  const isHeld = effect.kind === 'gives' ? isSure(kind, event, name) : readerOf(kind, event, name) !== undefined;
-  if (!isHeld) throw new StartRefused(`${place}, which it does not always hold: let it hold that by \`carries: ['${name}']\`.`);
+  const isHeld =
+    effect.kind === 'gives' ? isSure(kind, event, name) : readerOf(kind, event, name) !== undefined;
+  if (!isHeld)
+    throw new StartRefused(
+      `${place}, which it does not always hold: let it hold that by \`carries: ['${name}']\`.`,
+    );
 };
 
 /** Of several fields that an event changes, it holds those that changed. */

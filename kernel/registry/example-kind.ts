@@ -10,9 +10,10 @@ export const exampleKind = (domain: Domain): Kind => {
 };
 
 /**
- * Fills in a text that is written for any domain: `{kind}` and `{path}` are of its first aggregate, `{event}` is what most want to
- * hear of that, `{change}` what changes it, `{other}` what most want to hear of the last, `{role}` what people become who sign up,
- * `{roles}` all roles, and `{least}` the one that may do least.
+ * Fills in a text that is written for any domain: `{kind}` and `{path}` are of its first aggregate, `{event}`
+ * is what most want to hear of that, `{change}` what changes it, `{other}` what most want to hear of the
+ * last, `{role}` what people become who sign up, `{roles}` all roles, and `{least}` the one that may do
+ * least.
  */
 export const inWordsOf = (domain: Domain, text: string): string => {
   const kind = exampleKind(domain);
@@ -31,8 +32,11 @@ export const inWordsOf = (domain: Domain, text: string): string => {
 
 /** What one shows of an aggregate first, of what whoever sees it at all may see: a text, and its state. */
 export const shownFields = ({ fields, fieldRights }: Kind): readonly string[] => {
-  const guarded = new Set(Object.values(fieldRights).flatMap(({ reads }) => (reads ?? []) as readonly string[]));
-  const first = (form: string) => Object.keys(fields).find((name) => fields[name]?.kind === form && !guarded.has(name));
+  const guarded = new Set(
+    Object.values(fieldRights).flatMap(({ reads }) => (reads ?? []) as readonly string[]),
+  );
+  const first = (form: string) =>
+    Object.keys(fields).find((name) => fields[name]?.kind === form && !guarded.has(name));
   return [first('text'), first('states')].filter((name) => name !== undefined);
 };
 

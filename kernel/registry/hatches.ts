@@ -18,7 +18,12 @@ export const expressionOf = (aggregate: string, fields: Defs, name: string, spec
   value: spec.value as ExpressionInfo['value'],
 });
 
-export const customFilterOf = (aggregate: string, fields: Defs, name: string, spec: Row): CustomFilterInfo => ({
+export const customFilterOf = (
+  aggregate: string,
+  fields: Defs,
+  name: string,
+  spec: Row,
+): CustomFilterInfo => ({
   ...writtenOf(`${aggregate}: the filter ${name}`, fields, name, spec),
   def: TYPES[String(spec.takes)] as FieldDef,
   holds: spec.holds as CustomFilterInfo['holds'],
@@ -27,9 +32,12 @@ export const customFilterOf = (aggregate: string, fields: Defs, name: string, sp
 /** What ends a statement, or hides what follows. */
 const ESCAPING = /;|--|\/\*/;
 /** In quotes a parenthesis is a character, and a backslash hides a quote only after an E. */
-const QUOTED = /(?<!\w)e'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|(?<![\w$\x80-\uffff])\$((?:[a-z_]\w*)?)\$.*?\$\1\$/gis;
+const QUOTED =
+  /(?<!\w)e'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|(?<![\w$\x80-\uffff])\$((?:[a-z_]\w*)?)\$.*?\$\1\$/gis;
 
-/** Whether there is more in it than one expression, or a comment; in quotes these are characters as others. */
+/**
+ * Whether there is more in it than one expression, or a comment; in quotes these are characters as others.
+ */
 export const isEscaping = (sql: string): boolean => ESCAPING.test(sql.replaceAll(QUOTED, "''"));
 
 /** Whether it stays within the parentheses that it is put into, beside conditions that it must not undo. */
@@ -43,7 +51,8 @@ export const isBalanced = (sql: string): boolean => {
   return depth === 0;
 };
 
-export const UNBALANCED = 'closes or opens a parenthesis of what is around it: let each “(” have its own “)”.';
+export const UNBALANCED =
+  'closes or opens a parenthesis of what is around it: let each “(” have its own “)”.';
 
 const MARKED = /⟨(\w*)⟩/;
 const GIVEN = '⟨⟩';
@@ -63,7 +72,8 @@ const writtenOf = (place: string, fields: Defs, name: string, { sql, says }: Row
     },
   });
   const written = (sql as (columns: unknown, given: string) => string)(columns, GIVEN);
-  if (isEscaping(written)) throw new StartRefused(`${place} has more than one expression: leave out “;”, “--” and “/*”.`);
+  if (isEscaping(written))
+    throw new StartRefused(`${place} has more than one expression: leave out “;”, “--” and “/*”.`);
   if (!isBalanced(written)) throw new StartRefused(`${place} ${UNBALANCED}`);
   const parts = written.split(MARKED).flatMap((part, index): SqlText => {
     if (index % 2 === 1) return [part === '' ? { given: true } : { column: part }];
@@ -76,11 +86,21 @@ const writtenOf = (place: string, fields: Defs, name: string, { sql, says }: Row
 export const expressionType = ({ kind }: FieldDef): 'integer' | 'boolean' | 'text' =>
   kind === 'integer' || kind === 'boolean' ? kind : 'text';
 
-export type ProjectionSpec = { readonly by: Readonly<Record<string, Projection | undefined>>; readonly version?: number };
+export type ProjectionSpec = {
+  readonly by: Readonly<Record<string, Projection | undefined>>;
+  readonly version?: number;
+};
 
-/** By the fields that follow from one event. What is personal, or fewer may read, code is not given: what it makes is for all. */
+/**
+ * By the fields that follow from one event. What is personal, or fewer may read, code is not given: what it
+ * makes is for all.
+ */
 export const projectionsOf = (
-  { name: aggregate, fields, guarded }: { readonly name: string; readonly fields: Defs; readonly guarded: ReadonlySet<string> },
+  {
+    name: aggregate,
+    fields,
+    guarded,
+  }: { readonly name: string; readonly fields: Defs; readonly guarded: ReadonlySet<string> },
   event: string,
   declared: Readonly<Record<string, ProjectionSpec>>,
 ): Readonly<Record<string, Projection>> => {
@@ -91,7 +111,10 @@ export const projectionsOf = (
     Object.entries(declared).flatMap(([field, { by }]) => {
       const project = Object.hasOwn(by, event) ? by[event] : undefined;
       if (project === undefined) return [];
-      const projection = named(`${aggregate}.${field}`, withheld.length === 0 ? project : (data) => project(without(data, withheld)));
+      const projection = named(
+        `${aggregate}.${field}`,
+        withheld.length === 0 ? project : (data) => project(without(data, withheld)),
+      );
       // As its author wrote it, for whoever compares what it means.
       return [[field, Object.assign(projection, { toString: () => `${project} ${withheld}` })]];
     }),
@@ -121,7 +144,9 @@ const without = (data: Row, names: readonly string[]): Row =>
 
 /** In the form in which a fingerprint has them. */
 export const projectionVersionsOf = (declared: Readonly<Record<string, ProjectionSpec>>): readonly string[] =>
-  Object.entries(declared).map(([field, { by, version = 1 }]) => `${field} by ${Object.keys(by).toSorted().join(' ')}: ${version}`);
+  Object.entries(declared).map(
+    ([field, { by, version = 1 }]) => `${field} by ${Object.keys(by).toSorted().join(' ')}: ${version}`,
+  );
 
 /** The state that code is given: the fields that its SQL names. */
 export const stateFor = ({ uses }: Pick<Written, 'uses'>, read: (field: string) => unknown): Row =>

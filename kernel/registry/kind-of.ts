@@ -4,7 +4,13 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 import { isFull, isNot, isTaken, type RejectionCode } from '#shared/rejection.ts';
 import type { AnyAggregate } from '../declare/aggregate.ts';
 import { type FieldDef, integer } from '../declare/fields.ts';
-import { customFilterOf, expressionOf, type ProjectionSpec, projectionsOf, projectionVersionsOf } from './hatches.ts';
+import {
+  customFilterOf,
+  expressionOf,
+  type ProjectionSpec,
+  projectionsOf,
+  projectionVersionsOf,
+} from './hatches.ts';
 import { byName, capital, column, kebab, singular, snake, wire } from './names.ts';
 import { identityOf, withPersons } from './persons-of.ts';
 import type {
@@ -22,7 +28,17 @@ import type {
   TimerInfo,
 } from './registry.ts';
 
-export const EFFECTS: readonly Effect[] = ['creates', 'changes', 'adds', 'updates', 'moves', 'removes', 'ends', 'sets', 'notes'];
+export const EFFECTS: readonly Effect[] = [
+  'creates',
+  'changes',
+  'adds',
+  'updates',
+  'moves',
+  'removes',
+  'ends',
+  'sets',
+  'notes',
+];
 /** Effects that give fields a value. */
 const COMPUTING: ReadonlySet<Effect> = new Set(['creates', 'changes', 'sets']);
 const KIND_OF: Readonly<Record<Effect, CommandKind>> = {
@@ -44,7 +60,9 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     Object.entries(declared).map(([field, { def }]) => [field, def] as const),
   );
   const lists = Object.fromEntries(
-    all.filter(([, def]) => def.kind === 'list').map(([list, def]) => [list, listOf(name, list, def, settledIn(declaration, list))]),
+    all
+      .filter(([, def]) => def.kind === 'list')
+      .map(([list, def]) => [list, listOf(name, list, def, settledIn(declaration, list))]),
   );
   const taken = all.map(([field]) => field);
   const derived = derivedOf(
@@ -59,9 +77,14 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
   const limits = limitsOf({ name, fields }, (declaration.limits ?? {}) as Record<string, Row>);
   const projects = (declaration.projects ?? {}) as Readonly<Record<string, ProjectionSpec>>;
   const guarded = new Set(
-    Object.values((declaration.fieldRights ?? {}) as Record<string, Row>).flatMap(({ reads = [] }) => reads as readonly string[]),
+    Object.values((declaration.fieldRights ?? {}) as Record<string, Row>).flatMap(
+      ({ reads = [] }) => reads as readonly string[],
+    ),
   );
-  const events = eventsOf({ name, fields, lists, limits, projects, guarded }, declaration.events as Record<string, Row>);
+  const events = eventsOf(
+    { name, fields, lists, limits, projects, guarded },
+    declaration.events as Record<string, Row>,
+  );
   const type = declaration.names?.graphql ?? capital(name);
   const plural = declaration.names?.plural ?? `${name}s`;
   return {
@@ -83,14 +106,18 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     derived,
     facts: factsOf(name, fields, (declaration.facts ?? {}) as Row),
     refusals: refusalsOf(name, declaration.refusals ?? {}),
-    commands: mapped(declaration.commands as Record<string, Row>, (command, spec) => commandOf(name, events, command, spec)),
+    commands: mapped(declaration.commands as Record<string, Row>, (command, spec) =>
+      commandOf(name, events, command, spec),
+    ),
     rights: declaration.rights as Record<string, Row>,
     fieldRights: (declaration.fieldRights ?? {}) as Record<string, Row>,
     invariants: declaration.invariants ?? {},
     limits,
     reactions: (declaration.reactions ?? {}) as Kind['reactions'],
     react: (declaration.react ?? {}) as Kind['react'],
-    timers: mapped((declaration.timers ?? {}) as Record<string, Row>, (timer, spec) => timerOf(name, timer, spec)),
+    timers: mapped((declaration.timers ?? {}) as Record<string, Row>, (timer, spec) =>
+      timerOf(name, timer, spec),
+    ),
     expressions: Object.entries((declaration.expressions ?? {}) as Record<string, Row>).map(([each, spec]) =>
       expressionOf(name, fields, each, spec),
     ),
@@ -113,8 +140,13 @@ const derivedOf = (
     const list = lists[listed];
     const def = field === undefined ? undefined : list?.fields[field];
     if (taken.includes(name))
-      throw new StartRefused(`${aggregate}: ${name} follows from a list, and is called like a field: give it another name.`);
-    if (list === undefined || (field !== undefined && (def?.kind !== 'integer' || def.personal !== undefined)))
+      throw new StartRefused(
+        `${aggregate}: ${name} follows from a list, and is called like a field: give it another name.`,
+      );
+    if (
+      list === undefined ||
+      (field !== undefined && (def?.kind !== 'integer' || def.personal !== undefined))
+    )
       throw new StartRefused(
         `${aggregate}: ${name} counts the items of a list, or sums up a number of theirs that is not personal: name one.`,
       );
@@ -157,22 +189,30 @@ const ONLY_OF_FIELDS = {
 
 /** What the rights to some items of a list ask. */
 const settledIn = ({ fieldRights = {} }: AnyAggregate['declaration'], list: string): readonly string[] =>
-  Object.values(fieldRights).flatMap(({ items = {} }) => Object.keys((items as Record<string, Row>)[list] ?? {}));
+  Object.values(fieldRights).flatMap(({ items = {} }) =>
+    Object.keys((items as Record<string, Row>)[list] ?? {}),
+  );
 
 const listOf = (aggregate: string, name: string, def: FieldDef, settled: readonly string[]): ListInfo => {
   for (const [each, method] of Object.entries(ONLY_OF_FIELDS))
     if (def[each as keyof typeof ONLY_OF_FIELDS] !== undefined)
-      throw new StartRefused(`${aggregate}: the list ${name} is not ${method}() as a whole: say it of the fields of its items.`);
+      throw new StartRefused(
+        `${aggregate}: the list ${name} is not ${method}() as a whole: say it of the fields of its items.`,
+      );
   const { item = {}, key, max = 0, ordered = false, one = singular(name) } = def;
   const all = Object.entries(item).map(([field, { def: each }]) => [field, each] as const);
-  const keyed = all.filter(([field]) => field === key).map(([field, each]) => [field, ofPaths(each)] as const)[0];
+  const keyed = all
+    .filter(([field]) => field === key)
+    .map(([field, each]) => [field, ofPaths(each)] as const)[0];
   return {
     name,
     one,
     table: `${snake(aggregate)}_${snake(name)}`,
     fields: Object.fromEntries(all.filter(([field]) => field !== key)),
     key,
-    id: keyed ? { name: wire(...keyed), column: column(...keyed), def: keyed[1] } : { name: `${one}Id`, column: 'id', def: NUMBER },
+    id: keyed
+      ? { name: wire(...keyed), column: column(...keyed), def: keyed[1] }
+      : { name: `${one}Id`, column: 'id', def: NUMBER },
     max,
     isOrdered: ordered,
     settled,
@@ -180,11 +220,16 @@ const listOf = (aggregate: string, name: string, def: FieldDef, settled: readonl
 };
 
 /** The code follows from the fact, unless its author says another. */
-const refusalsOf = (name: string, declared: Record<string, string | { code: string; says: string }>): Record<string, Refusal> =>
+const refusalsOf = (
+  name: string,
+  declared: Record<string, string | { code: string; says: string }>,
+): Record<string, Refusal> =>
   Object.fromEntries(
     Object.entries(declared).map(([fact, refusal]) => [
       fact,
-      typeof refusal === 'string' ? { code: isNot(name, fact), says: refusal } : { ...refusal, code: refusal.code as RejectionCode },
+      typeof refusal === 'string'
+        ? { code: isNot(name, fact), says: refusal }
+        : { ...refusal, code: refusal.code as RejectionCode },
     ]),
   );
 
@@ -192,13 +237,25 @@ const mapped = <T>(specs: Record<string, Row>, of: (name: string, spec: Row) => 
   byName(Object.entries(specs).map(([name, spec]) => [name, of(name, spec)]));
 
 /** What is unique is a limit of one. */
-const limitsOf = ({ name: aggregate, fields }: Pick<Kind, 'name' | 'fields'>, declared: Record<string, Row>): readonly LimitInfo[] => [
+const limitsOf = (
+  { name: aggregate, fields }: Pick<Kind, 'name' | 'fields'>,
+  declared: Record<string, Row>,
+): readonly LimitInfo[] => [
   ...Object.keys(fields).flatMap((field): readonly LimitInfo[] => {
     if (!fields[field]?.unique) return [];
     // Addresses of users have been claimed for longer than other values are.
     const isAddress = aggregate === 'user' && field === 'email';
     const refusal = { code: isAddress ? ('email_taken' as const) : isTaken(aggregate, field) };
-    return [{ name: field, per: [field], max: 1, while: undefined, refusal, fence: isAddress ? 'email_abandoned' : FENCE }];
+    return [
+      {
+        name: field,
+        per: [field],
+        max: 1,
+        while: undefined,
+        refusal,
+        fence: isAddress ? 'email_abandoned' : FENCE,
+      },
+    ];
   }),
   ...Object.entries(declared).map(([name, { max, per, code, says, ...spec }]): LimitInfo => {
     const refusal = { code: (code ?? isFull(aggregate, name)) as RejectionCode, says: says as string };
@@ -213,7 +270,10 @@ const limitsOf = ({ name: aggregate, fields }: Pick<Kind, 'name' | 'fields'>, de
   }),
 ];
 
-/** Whoever takes the last limit away declares this event, as one that `notes` and is `internal`, because it stays in the log. */
+/**
+ * Whoever takes the last limit away declares this event, as one that `notes` and is `internal`, because it
+ * stays in the log.
+ */
 const FENCE = 'claim_abandoned';
 const ABANDONED =
   'What was announced for the next version of the stream, such as the use of an e-mail address, was given up; moving the version on makes a late use impossible.';
@@ -229,22 +289,33 @@ const eventsOf = (aggregate: Named, declared: Record<string, Row>): Kind['events
   const { name, limits } = aggregate;
   const fences = [...new Set([...limits.map(({ fence }) => fence), ...(FENCE in declared ? [FENCE] : [])])];
   const [taken] = fences.filter(
-    (fence) => declared[fence] !== undefined && !(declared[fence].notes === true && declared[fence].internal === true),
+    (fence) =>
+      declared[fence] !== undefined && !(declared[fence].notes === true && declared[fence].internal === true),
   );
   if (taken !== undefined)
-    throw new StartRefused(`${name}: the event ${taken} is what the kernel says of a claim that was given up: give yours another name.`);
-  const claims = Object.fromEntries(fences.map((fence) => [fence, { notes: true, internal: true, claim: true, says: ABANDONED }]));
+    throw new StartRefused(
+      `${name}: the event ${taken} is what the kernel says of a claim that was given up: give yours another name.`,
+    );
+  const claims = Object.fromEntries(
+    fences.map((fence) => [fence, { notes: true, internal: true, claim: true, says: ABANDONED }]),
+  );
   return mapped({ ...declared, ...claims }, (each, spec) => eventOf(aggregate, each, spec));
 };
 
-const eventOf = ({ name: aggregate, lists, fields, projects, guarded }: Named, name: string, spec: Row): EventInfo => {
+const eventOf = (
+  { name: aggregate, lists, fields, projects, guarded }: Named,
+  name: string,
+  spec: Row,
+): EventInfo => {
   const computes = (spec.computes ?? []) as readonly string[];
   // What computes alone sets what is computed.
   const effect = EFFECTS.find((each) => each in spec) ?? (computes.length > 0 ? 'sets' : 'notes');
   const given = spec[effect];
   const content: readonly string[] = Array.isArray(given) ? given : [];
   if (computes.length > 0 && !COMPUTING.has(effect))
-    throw new StartRefused(`${aggregate}: the event ${name} ${effect}, and so computes nothing: leave \`computes\` out.`);
+    throw new StartRefused(
+      `${aggregate}: the event ${name} ${effect}, and so computes nothing: leave \`computes\` out.`,
+    );
   return {
     name,
     type: `${aggregate}.${name}`,
@@ -308,23 +379,36 @@ const timerOf = (aggregate: string, name: string, spec: Row): TimerInfo => ({
   pause: spec.pause,
 });
 
-const UNITS_MS: Readonly<Record<string, number>> = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
+const UNITS_MS: Readonly<Record<string, number>> = {
+  second: 1_000,
+  minute: 60_000,
+  hour: 3_600_000,
+  day: 86_400_000,
+  week: 604_800_000,
+};
 const WAIT_MAX_MS = 3_650 * 86_400_000;
 
 export const waitOf = (wait: string, place: string): number => {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?) (second|minute|hour|day|week)s?$/.exec(wait) ?? [];
   const waitMs = Number(number) * (UNITS_MS[unit] ?? Number.NaN);
   if (waitMs > 0 && waitMs <= WAIT_MAX_MS) return Math.ceil(waitMs);
-  throw new StartRefused(`${place} waits for “${wait}”: say a number of seconds, minutes, hours, days or weeks, up to ten years.`);
+  throw new StartRefused(
+    `${place} waits for “${wait}”: say a number of seconds, minutes, hours, days or weeks, up to ten years.`,
+  );
 };
 
-/** Each word of a choice is a fact, which no other takes the place of: rights that ask for it would mean something else. */
+/**
+ * Each word of a choice is a fact, which no other takes the place of: rights that ask for it would mean
+ * something else.
+ */
 const factsOf = (aggregate: string, fields: Defs, declared: Row): Row => {
   const words = wordsOf(aggregate, fields);
   const taken = Object.keys(declared).find((fact) => Object.hasOwn(words, fact));
   if (taken === undefined) return { ...words, ...declared };
   const [field] = Object.keys(words[taken] as Row);
-  throw new StartRefused(`${aggregate}: the fact ${taken} is a word of ${field}, which is a fact already: give it another name.`);
+  throw new StartRefused(
+    `${aggregate}: the fact ${taken} is a word of ${field}, which is a fact already: give it another name.`,
+  );
 };
 
 const wordsOf = (aggregate: string, fields: Defs): Row => {

@@ -3,13 +3,20 @@ import { asksIn } from '../conditions/lists.ts';
 import { rightsOf } from '../conditions/rights.ts';
 import type { Domain, Kind, ListInfo } from './registry.ts';
 
-/** Conditions on items: of a right and of a guard they are asked of the items alone; what waits is asked of the aggregate alone. */
+/**
+ * Conditions on items: of a right and of a guard they are asked of the items alone; what waits is asked of
+ * the aggregate alone.
+ */
 export const wrongConditionsOnItems = (domain: Domain): readonly string[] => [
   ...[...rightsOf(domain).values()].flatMap(({ kind, alternatives }) =>
-    kind === undefined ? [] : alternatives.flatMap((each) => wrongItemsIn(domain, kind, { expression: each, place: kind.name })),
+    kind === undefined
+      ? []
+      : alternatives.flatMap((each) => wrongItemsIn(domain, kind, { expression: each, place: kind.name })),
   ),
   ...Object.values(domain.kinds).flatMap((kind) => [
-    ...resolved(domain, kind, guardsOf(kind)).flatMap((each) => wrongItemsIn(domain, kind, { expression: each, place: kind.name })),
+    ...resolved(domain, kind, guardsOf(kind)).flatMap((each) =>
+      wrongItemsIn(domain, kind, { expression: each, place: kind.name }),
+    ),
     ...resolved(domain, kind, waitingOf(kind)).flatMap((each) =>
       listsAskedIn(each).map(
         (list) =>
@@ -46,24 +53,37 @@ const wrongItemsIn = (domain: Domain, kind: Kind, { expression, place }: Placed)
       const target = domain.kinds[expression.kind];
       return target === undefined
         ? []
-        : wrongItemsIn(domain, target, { expression: expression.of, place: `${place}: of its ${expression.field}` });
+        : wrongItemsIn(domain, target, {
+            expression: expression.of,
+            place: `${place}: of its ${expression.field}`,
+          });
     }
     case 'some': {
       const list = kind.lists[expression.field];
-      return list === undefined ? [] : asksIn(expression.of).flatMap((asked) => wrongAsked(list, asked, place));
+      return list === undefined
+        ? []
+        : asksIn(expression.of).flatMap((asked) => wrongAsked(list, asked, place));
     }
     default:
       return [];
   }
 };
 
-const wrongAsked = (list: ListInfo, { op, field }: ReturnType<typeof asksIn>[number], place: string): readonly string[] => {
+const wrongAsked = (
+  list: ListInfo,
+  { op, field }: ReturnType<typeof asksIn>[number],
+  place: string,
+): readonly string[] => {
   const item = `${place}: a condition on the ${list.name} asks`;
   if (op === 'at')
-    return [`${item} what the ${field} of an item leads to, which nobody reads: ask for the caller, or for fields of the item.`];
+    return [
+      `${item} what the ${field} of an item leads to, which nobody reads: ask for the caller, or for fields of the item.`,
+    ];
   return fieldsOfItem(list)[field]?.personal === undefined
     ? []
-    : [`${item} for ${field}, which is personal, so that nobody could say who may know of events: ask for another field.`];
+    : [
+        `${item} for ${field}, which is personal, so that nobody could say who may know of events: ask for another field.`,
+      ];
 };
 
 const listsAskedIn = (expression: Expression): readonly string[] => {

@@ -20,17 +20,34 @@ const { aggregate, user } = base;
 const order = aggregate('purchaseOrder', {
   owner: 'placedBy',
   fields: { placedBy: ref(user), deliveryNote: line(10) },
-  events: { placed: { creates: ['deliveryNote'] }, noteChanged: { changes: ['deliveryNote'] }, withdrawn: { ends: true } },
-  commands: { place: { emits: 'placed' }, changeNote: { emits: 'noteChanged' }, withdraw: { emits: 'withdrawn' } },
+  events: {
+    placed: { creates: ['deliveryNote'] },
+    noteChanged: { changes: ['deliveryNote'] },
+    withdrawn: { ends: true },
+  },
+  commands: {
+    place: { emits: 'placed' },
+    changeNote: { emits: 'noteChanged' },
+    withdraw: { emits: 'withdrawn' },
+  },
   rights: { read: { anyone: true }, write: { buyer: 'own' } },
 });
 const orders = assemble(base, [order]);
 const kind = orders.kinds.purchaseOrder as Kind;
 
 test('a kind of several words has the name that each place asks for', () => {
-  expect(kind).toMatchObject({ name: 'purchaseOrder', type: 'PurchaseOrder', table: 'purchase_orders', path: 'purchase-orders' });
+  expect(kind).toMatchObject({
+    name: 'purchaseOrder',
+    type: 'PurchaseOrder',
+    table: 'purchase_orders',
+    path: 'purchase-orders',
+  });
   expect(typeOfCommand(kind, 'changeNote')).toBe('ChangeNotePurchaseOrder');
-  expect([...rightsOf(orders)].filter(([name]) => name.startsWith('purchaseOrder')).map(([name, { scope }]) => [name, scope])).toEqual([
+  expect(
+    [...rightsOf(orders)]
+      .filter(([name]) => name.startsWith('purchaseOrder'))
+      .map(([name, { scope }]) => [name, scope]),
+  ).toEqual([
     ['purchaseOrder.read', 'read:purchase-orders'],
     ['purchaseOrder.place', 'write:purchase-orders'],
     ['purchaseOrder.change_note', 'write:purchase-orders'],
@@ -39,7 +56,14 @@ test('a kind of several words has the name that each place asks for', () => {
 });
 
 test('its table has names that PostgreSQL need not be told in quotes', () => {
-  expect(Object.keys(tableOf(kind).columns)).toEqual(['id', 'placed_by_id', 'delivery_note', 'version', 'created_at', 'updated_at']);
+  expect(Object.keys(tableOf(kind).columns)).toEqual([
+    'id',
+    'placed_by_id',
+    'delivery_note',
+    'version',
+    'created_at',
+    'updated_at',
+  ]);
   expect(definitionOf(kind).table).toMatch(/^create table purchase_orders /);
   expect(definitionOf(kind).table).not.toMatch(/[A-Z]/);
 });

@@ -18,8 +18,12 @@ test('every event of an aggregate says whose its personal fields are, if a path 
     .when('open', { summary: 'All well' })
     .yields(['opened', { summary: 'All well' }]);
   expect(opened.state).toMatchObject({ fields: { visit: 8, visitClient: CLIENT } });
-  opened.when('measure', { pulse: 60, remark: 'Calm' }).yields(['measured', { measureId: 1, pulse: 60, remark: 'Calm' }]);
-  const sealed = definitionsOf(care).flatMap(({ type, personal }) => (personal ? [[type, personal.subject]] : []));
+  opened
+    .when('measure', { pulse: 60, remark: 'Calm' })
+    .yields(['measured', { measureId: 1, pulse: 60, remark: 'Calm' }]);
+  const sealed = definitionsOf(care).flatMap(({ type, personal }) =>
+    personal ? [[type, personal.subject]] : [],
+  );
   expect(Object.fromEntries(sealed)).toMatchObject({
     'visit.asked': 'clientId',
     'visit.needAdded': 'clientId',
@@ -31,7 +35,10 @@ test('every event of an aggregate says whose its personal fields are, if a path 
 });
 
 test('a path is followed over three references, and over what has ended', () => {
-  const remarked = given(remark).beside({ report: opened.state, visit: given(visit, ['asked', {}], 'cancelled').state });
+  const remarked = given(remark).beside({
+    report: opened.state,
+    visit: given(visit, ['asked', {}], 'cancelled').state,
+  });
   remarked.when('make', { text: 'Sleeps badly' }).yields(['made', { text: 'Sleeps badly' }]);
 });
 
@@ -42,7 +49,11 @@ test('a creation is refused if what the path goes over was never there', () => {
 
 const base = domain({ name: 'tried', roles: ['clerk'] });
 const { aggregate, user } = base;
-const of = (kind: string, fields: Fields, { content, owner, changes }: { content: string; owner?: string; changes?: string }) =>
+const of = (
+  kind: string,
+  fields: Fields,
+  { content, owner, changes }: { content: string; owner?: string; changes?: string },
+) =>
   aggregate(
     kind as 'any',
     {
@@ -52,7 +63,10 @@ const of = (kind: string, fields: Fields, { content, owner, changes }: { content
         made: { creates: content.split(' ') as never },
         ...(changes !== undefined && { changed: { changes: [changes] as never } }),
       },
-      commands: { make: { emits: 'made' }, ...(changes !== undefined && { change: { emits: 'changed' as never } }) },
+      commands: {
+        make: { emits: 'made' },
+        ...(changes !== undefined && { change: { emits: 'changed' as never } }),
+      },
       rights: { read: { anyone: true } },
     } as never,
   );
@@ -124,9 +138,9 @@ test.each([
 });
 
 test('a first reference that can change is refused, because it would be of another person later', () => {
-  expect(() => assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.clerk', 'claim')] as never)).toThrow(
-    'claim of note can change',
-  );
+  expect(() =>
+    assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.clerk', 'claim')] as never),
+  ).toThrow('claim of note can change');
 });
 
 test('items and their aggregate are of one person, and an item is of no other than its aggregate names', () => {
@@ -137,7 +151,9 @@ test('items and their aggregate are of one person, and an item is of no other th
       { ...fields, helper: ref(user), lines: list({ said: line(9).personal({ of: path }) }, { max: 3 }) },
       { content: 'claim helper text' },
     );
-  expect(() => assemble(base, [desk, claim, linesOf('helper')] as never)).toThrow('note: its personal fields belong to several persons');
+  expect(() => assemble(base, [desk, claim, linesOf('helper')] as never)).toThrow(
+    'note: its personal fields belong to several persons',
+  );
   expect(() => assemble(base, [desk, claim, linesOf('lines.who')] as never)).toThrow('lines is a list');
   expect(() => assemble(base, [desk, claim, linesOf('claim.clerk')] as never)).not.toThrow();
 });

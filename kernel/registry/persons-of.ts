@@ -6,8 +6,9 @@ import type { Kind } from './registry.ts';
 type Named = readonly [name: string, def: FieldDef];
 
 /**
- * A personal field may be of a person behind several references: `of: 'claim.employee'`. Then the aggregate has a reference to the person of
- * its own, `claimEmployee`: its creation follows the path, and from then on every event says whose it is, so that nothing has to be looked up.
+ * A personal field may be of a person behind several references: `of: 'claim.employee'`. Then the aggregate
+ * has a reference to the person of its own, `claimEmployee`: its creation follows the path, and from then on
+ * every event says whose it is, so that nothing has to be looked up.
  */
 type WithPersons = {
   readonly all: readonly Named[];
@@ -22,22 +23,30 @@ export const withPersons = (aggregate: string, declared: readonly Named[]): With
     const [first = '', ...others] = of.split('.');
     const name = [first, ...others.map(capital)].join('');
     if ((paths.get(name) ?? of) !== of || declared.some(([each]) => each === name))
-      throw new StartRefused(`${aggregate}: ${name} is the person whom ${of} leads to: give the field of this name another one.`);
+      throw new StartRefused(
+        `${aggregate}: ${name} is the person whom ${of} leads to: give the field of this name another one.`,
+      );
     paths.set(name, of);
     return name;
   };
   const whose = (def: FieldDef): FieldDef => {
     const of = named(def.personal?.of);
-    if (def.personal !== undefined && of !== def.personal.of) return { ...def, personal: { ...def.personal, of } };
+    if (def.personal !== undefined && of !== def.personal.of)
+      return { ...def, personal: { ...def.personal, of } };
     if (def.item === undefined) return def;
     return {
       ...def,
-      item: Object.fromEntries(Object.entries(def.item).map(([field, each]) => [field, { ...each, def: whose(each.def) }])),
+      item: Object.fromEntries(
+        Object.entries(def.item).map(([field, each]) => [field, { ...each, def: whose(each.def) }]),
+      ),
     };
   };
   const all = declared.map(([name, def]): Named => [name, whose(def)]);
   const added = [...paths].map(([name, path]): Named => [name, personAt(path)]);
-  return { all: [...all, ...added], persons: Object.fromEntries([...paths].map(([name, path]) => [name, path.split('.')])) };
+  return {
+    all: [...all, ...added],
+    persons: Object.fromEntries([...paths].map(([name, path]) => [name, path.split('.')])),
+  };
 };
 
 const personAt = (path: string): FieldDef =>
@@ -46,10 +55,23 @@ const personAt = (path: string): FieldDef =>
 type Identified = Pick<Kind, 'parent' | 'owner' | 'persons' | 'fields' | 'lists' | 'events'>;
 
 /** What every event names: with the persons of its personal fields, if nothing but a creation gives them. */
-export const identityOf = ({ parent, owner, persons, fields, lists, events }: Identified): readonly string[] => {
-  const defs = [fields, ...Object.values(lists).map((list) => list.fields)].flatMap((each) => Object.values(each));
-  const named = defs.flatMap(({ personal }) => personal?.of ?? []).filter((name) => isSettled(fields[name], name, events));
-  return [...new Set([parent, owner, ...Object.keys(persons), ...named].filter((name) => name !== undefined))];
+export const identityOf = ({
+  parent,
+  owner,
+  persons,
+  fields,
+  lists,
+  events,
+}: Identified): readonly string[] => {
+  const defs = [fields, ...Object.values(lists).map((list) => list.fields)].flatMap((each) =>
+    Object.values(each),
+  );
+  const named = defs
+    .flatMap(({ personal }) => personal?.of ?? [])
+    .filter((name) => isSettled(fields[name], name, events));
+  return [
+    ...new Set([parent, owner, ...Object.keys(persons), ...named].filter((name) => name !== undefined)),
+  ];
 };
 
 const isSettled = (def: FieldDef | undefined, name: string, events: Kind['events']): boolean =>

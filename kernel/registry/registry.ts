@@ -6,7 +6,16 @@ import type { Commanded, Run } from '../declare/run.ts';
 
 /** The declaration as interpreters read it: every name derived once, every reference resolved. */
 export type Defs = Readonly<Record<string, FieldDef>>;
-export type Effect = 'creates' | 'changes' | 'adds' | 'updates' | 'moves' | 'removes' | 'ends' | 'sets' | 'notes';
+export type Effect =
+  | 'creates'
+  | 'changes'
+  | 'adds'
+  | 'updates'
+  | 'moves'
+  | 'removes'
+  | 'ends'
+  | 'sets'
+  | 'notes';
 export type EventInfo = {
   readonly name: string;
   readonly type: string;
@@ -47,12 +56,23 @@ export type ListInfo = {
   readonly max: number;
   /** By ranks; otherwise by ids. */
   readonly isOrdered: boolean;
-  /** Fields by which it is said who may read an item. They stay as they were when it was added, and every event of it says them. */
+  /**
+   * Fields by which it is said who may read an item. They stay as they were when it was added, and every
+   * event of it says them.
+   */
   readonly settled: readonly string[];
 };
 /** A sum over a field of the items, or how many there are. */
 export type Derived = { readonly name: string; readonly list: ListInfo; readonly field: string | undefined };
-export type CommandKind = 'create' | 'edit' | 'action' | 'end' | 'addItem' | 'changeItem' | 'moveItem' | 'removeItem';
+export type CommandKind =
+  | 'create'
+  | 'edit'
+  | 'action'
+  | 'end'
+  | 'addItem'
+  | 'changeItem'
+  | 'moveItem'
+  | 'removeItem';
 export type CommandInfo = {
   readonly name: string;
   readonly kind: CommandKind;
@@ -81,10 +101,13 @@ export type TimerInfo = {
   readonly pause: unknown;
 };
 /** As authors write it, without their types. */
-type React = (event: Row, given: { readonly state: Row; readonly run: Run }) => Commanded | readonly Commanded[];
+type React = (
+  event: Row,
+  given: { readonly state: Row; readonly run: Run },
+) => Commanded | readonly Commanded[];
 /**
- * So many aggregates at most have the same values of some fields, of those of which a condition is true. What is unique is a limit of one. Where
- * one of the values is null, there is no limit.
+ * So many aggregates at most have the same values of some fields, of those of which a condition is true. What
+ * is unique is a limit of one. Where one of the values is null, there is no limit.
  */
 export type LimitInfo = {
   readonly name: string;
@@ -107,7 +130,10 @@ type Written = {
   readonly uses: readonly string[];
 };
 export type ExpressionInfo = Written & { readonly def: FieldDef; readonly value: (state: Row) => unknown };
-export type CustomFilterInfo = Written & { readonly def: FieldDef; readonly holds: (state: Row, given: unknown) => boolean };
+export type CustomFilterInfo = Written & {
+  readonly def: FieldDef;
+  readonly holds: (state: Row, given: unknown) => boolean;
+};
 
 /** What follows from an event without what is personal in it. */
 export type Projection = (data: Row) => unknown;
@@ -131,7 +157,10 @@ export type Kind = {
   readonly says: string | undefined;
   /** References that every event names, so that nothing has to be looked up. */
   readonly identity: readonly string[];
-  /** Those of them that lead to the person of its personal fields, each with the path that its creation follows. */
+  /**
+   * Those of them that lead to the person of its personal fields, each with the path that its creation
+   * follows.
+   */
   readonly persons: Readonly<Record<string, readonly string[]>>;
   /** Numbers among its fields that follow from its lists. */
   readonly derived: readonly Derived[];
@@ -144,7 +173,9 @@ export type Kind = {
   readonly fieldRights: Readonly<Record<string, Row>>;
   readonly invariants: Readonly<Record<string, unknown>>;
   readonly limits: readonly LimitInfo[];
-  readonly reactions: Readonly<Record<string, Readonly<Record<string, { readonly run: string; readonly when?: unknown }>>>>;
+  readonly reactions: Readonly<
+    Record<string, Readonly<Record<string, { readonly run: string; readonly when?: unknown }>>>
+  >;
   /** By the names of its events. */
   readonly react: Readonly<Record<string, React>>;
   readonly timers: Readonly<Record<string, TimerInfo>>;
@@ -158,8 +189,14 @@ export type Kind = {
   /** It is the kernel’s own, told to its owner and to whoever manages all, and its rows go with its owner. */
   readonly isManaged?: true;
 };
-/** Where a value of a share comes from: a number, the moment of the event, or a field; its opposite where it is taken away. */
-export type ShareSource = { readonly from: number | 'now' | { readonly field: string }; readonly isNegative: boolean };
+/**
+ * Where a value of a share comes from: a number, the moment of the event, or a field; its opposite where it
+ * is taken away.
+ */
+export type ShareSource = {
+  readonly from: number | 'now' | { readonly field: string };
+  readonly isNegative: boolean;
+};
 export type ShareEffect = {
   /** `gives` makes a share, or another of it; `changes` is nothing without one. */
   readonly kind: 'gives' | 'changes' | 'ends';

@@ -7,7 +7,10 @@ import { domain } from '../declare/domain.ts';
 import { assemble } from './assemble.ts';
 import { leastRoleOf, rolesOf, roleTextOf } from './roles.ts';
 
-const school = assemble(domain({ name: 'school', roles: ['pupil', 'teacher'], means: { teacher: 'Plans lessons.' } }), []);
+const school = assemble(
+  domain({ name: 'school', roles: ['pupil', 'teacher'], means: { teacher: 'Plans lessons.' } }),
+  [],
+);
 
 test('roles are those of the domain, and the administrator', () => {
   expect(rolesOf(school)).toEqual(['pupil', 'teacher', 'admin']);
@@ -20,13 +23,18 @@ test('roles are those of the domain, and the administrator', () => {
 });
 
 test('people are invited to a role of the domain', () => {
-  const invited = (role: string) => catalogueOf(school).find('invitation.made')?.schema.safeParse({ invitationId: 'x', role }).success;
+  const invited = (role: string) =>
+    catalogueOf(school).find('invitation.made')?.schema.safeParse({ invitationId: 'x', role }).success;
   expect(['teacher', 'admin', 'author', 'anonymous'].map(invited)).toEqual([true, true, false, false]);
 });
 
 test('a service account has a role of the domain', () => {
   const { serviceAccountRole } = clientSettingsOf(school).settings;
-  expect(['teacher', 'admin', 'author'].map((role) => serviceAccountRole.safeParse(role).success)).toEqual([true, true, false]);
+  expect(['teacher', 'admin', 'author'].map((role) => serviceAccountRole.safeParse(role).success)).toEqual([
+    true,
+    true,
+    false,
+  ]);
 });
 
 test.each([
@@ -39,5 +47,7 @@ test.each([
 });
 
 test.each(['author', 'admin'])('nobody becomes %s by signing up, where that is no role for it', (role) => {
-  expect(() => signUpRoleOf(school, role)).toThrow(`SIGNUP is ${role}, and must be off or a role of school: pupil, teacher.`);
+  expect(() => signUpRoleOf(school, role)).toThrow(
+    `SIGNUP is ${role}, and must be off or a role of school: pupil, teacher.`,
+  );
 });

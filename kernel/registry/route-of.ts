@@ -25,7 +25,8 @@ export const routeOf = ({ name, spec }: AnyRoute): RouteInfo => {
     },
   });
   const text = sql(places as never);
-  if (isEscaping(text)) throw new StartRefused(`the route ${name} has more than one statement: leave out “;”, “--” and “/*”.`);
+  if (isEscaping(text))
+    throw new StartRefused(`the route ${name} has more than one statement: leave out “;”, “--” and “/*”.`);
   if (!isBalanced(text)) throw new StartRefused(`the route ${name} ${UNBALANCED}`);
   return { name, path, says, right, takes: asked, gives: defsOf(gives), text, given };
 };
@@ -33,7 +34,8 @@ export const routeOf = ({ name, spec }: AnyRoute): RouteInfo => {
 /** As PostgreSQL calls it; the caller is an id. */
 const typeOf = (def: FieldDef | undefined): string => def?.column ?? 'bigint';
 
-const defsOf = (fields: Fields): Defs => Object.fromEntries(Object.entries(fields).map(([name, { def }]) => [name, def]));
+const defsOf = (fields: Fields): Defs =>
+  Object.fromEntries(Object.entries(fields).map(([name, { def }]) => [name, def]));
 
 const PATH = /^\/[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 /** What stands in a query and in JSON as it is in a column. */
@@ -41,16 +43,23 @@ const PLAIN: ReadonlySet<string> = new Set(['text', 'choice', 'integer', 'boolea
 
 /** Refuses routes that cannot be served, or that nobody could call. */
 export const demandRoutes = (domain: Domain): void => {
-  const [wrong] = domain.routes.flatMap((route) => wrongIn(domain, route).map((reason) => `the route ${route.name} ${reason}`));
+  const [wrong] = domain.routes.flatMap((route) =>
+    wrongIn(domain, route).map((reason) => `the route ${route.name} ${reason}`),
+  );
   if (wrong !== undefined) throw new StartRefused(wrong);
 };
 
 const wrongIn = (domain: Domain, { name, path, right, takes, gives }: RouteInfo): readonly string[] => {
   const { kinds, views, routes } = domain;
-  const paths = new Set([...PATHS_OF_THE_KERNEL, ...Object.values(kinds).map((kind) => kind.path), ...views.map((view) => view.path)]);
+  const paths = new Set([
+    ...PATHS_OF_THE_KERNEL,
+    ...Object.values(kinds).map((kind) => kind.path),
+    ...views.map((view) => view.path),
+  ]);
   const rights = rightsOf(domain);
   const declared = rights.get(right);
-  const isAnybodys = declared !== undefined && [...declared.byRole.values()].some((reach) => reach.has(always));
+  const isAnybodys =
+    declared !== undefined && [...declared.byRole.values()].some((reach) => reach.has(always));
   return [
     ...(FORM.test(name) ? [] : ['is called like no operation can be called: give it another name.']),
     ...(PATH.test(path) && !paths.has(path.slice(1))
@@ -59,7 +68,9 @@ const wrongIn = (domain: Domain, { name, path, right, takes, gives }: RouteInfo)
     ...(routes.filter((each) => each.name === name || each.path === path).length > 1
       ? ['has the name or the path of another: give it another.']
       : []),
-    ...(declared === undefined ? [`takes the right ${right}, which there is not: name one of ${[...rights.keys()].join(', ')}.`] : []),
+    ...(declared === undefined
+      ? [`takes the right ${right}, which there is not: name one of ${[...rights.keys()].join(', ')}.`]
+      : []),
     ...(declared === undefined || isAnybodys
       ? []
       : [`takes the right ${right}, which nobody has over everything: name one that somebody has.`]),

@@ -38,8 +38,21 @@ const saidOf = ({ text, isSorted }: Count | Sum): Partial<FieldDef> => ({
 });
 
 /** A right is asked of the key of a row as it is asked of the fields of an aggregate. */
-const askedOf = (name: string, key: AnyView['key'], { says, rights }: Pick<AnyView, 'says' | 'rights'>): Kind => ({
-  ...{ name, plural: name, table: snake(name), path: kebab(name), type: capital(name), field: name, says, rights },
+const askedOf = (
+  name: string,
+  key: AnyView['key'],
+  { says, rights }: Pick<AnyView, 'says' | 'rights'>,
+): Kind => ({
+  ...{
+    name,
+    plural: name,
+    table: snake(name),
+    path: kebab(name),
+    type: capital(name),
+    field: name,
+    says,
+    rights,
+  },
   fields: Object.fromEntries(Object.entries(key).map(([part, { def }]) => [part, def])),
   ...{
     lists: {},
@@ -68,13 +81,22 @@ const askedOf = (name: string, key: AnyView['key'], { says, rights }: Pick<AnyVi
   projectionVersions: [],
 });
 
-const shareOf = (view: string, kind: string, by: ShareInfo['by'], on: Readonly<Record<string, AnyShare>>): ShareInfo => ({
+const shareOf = (
+  view: string,
+  kind: string,
+  by: ShareInfo['by'],
+  on: Readonly<Record<string, AnyShare>>,
+): ShareInfo => ({
   kind,
   table: `${snake(view)}_of_${snake(kind)}`,
   by,
   on: Object.fromEntries(Object.entries(on).map(([event, spec]) => [event, effectOf(spec)])),
   values: [
-    ...new Set(Object.values(on).flatMap(({ gives, changes, adds }) => [gives, changes, adds].flatMap((each) => Object.keys(each ?? {})))),
+    ...new Set(
+      Object.values(on).flatMap(({ gives, changes, adds }) =>
+        [gives, changes, adds].flatMap((each) => Object.keys(each ?? {})),
+      ),
+    ),
   ],
 });
 

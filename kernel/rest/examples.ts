@@ -18,7 +18,10 @@ export const examplesOfKind = (domain: Domain, kind: Kind): Readonly<Record<stri
   return {
     [Name]: itemExample(domain, kind),
     ...(creation && { [`New${Name}`]: formExample(domain, kind, creation) }),
-    ...(edit && { [`${Name}Replacement`]: formExample(domain, kind, edit), [`${Name}Patch`]: patchExample(domain, kind, edit) }),
+    ...(edit && {
+      [`${Name}Replacement`]: formExample(domain, kind, edit),
+      [`${Name}Patch`]: patchExample(domain, kind, edit),
+    }),
     ...Object.assign({}, ...Object.values(kind.lists).map((list) => examplesOfList(domain, kind, list))),
   };
 };
@@ -31,14 +34,26 @@ const examplesOfList = (domain: Domain, kind: Kind, list: ListInfo): Readonly<Re
   const self = `/${kind.path}/${exampleId(domain, kind.name)}/${kebab(list.name)}/${String(known)}`;
   const all = [...(key === undefined ? [] : [[key, id.def] as const]), ...Object.entries(fields)];
   const shown = all.map(([name, def]) => [shownName(domain, name, def), shownExample(domain, def)] as const);
-  const sent = Object.entries(fields).map(([name, def]) => [wire(name, def), exampleValue(domain, def)] as const);
+  const sent = Object.entries(fields).map(
+    ([name, def]) => [wire(name, def), exampleValue(domain, def)] as const,
+  );
   const has = (what: CommandKind): boolean =>
-    Object.values(kind.commands).some((command) => command.list === list && command.kind === what && !command.internal);
+    Object.values(kind.commands).some(
+      (command) => command.list === list && command.kind === what && !command.internal,
+    );
   const links = { self: { href: self }, ...(has('changeItem') && { edit: { href: self, method: 'PATCH' } }) };
   return {
-    [Name]: { ...(key === undefined && { id: known }), ...Object.fromEntries(shown), ...TIMES, _links: links } as JsonObject,
+    [Name]: {
+      ...(key === undefined && { id: known }),
+      ...Object.fromEntries(shown),
+      ...TIMES,
+      _links: links,
+    } as JsonObject,
     ...(has('addItem') && {
-      [`New${Name}`]: Object.fromEntries([...(key === undefined ? [] : [[id.name, known] as const]), ...sent]) as JsonObject,
+      [`New${Name}`]: Object.fromEntries([
+        ...(key === undefined ? [] : [[id.name, known] as const]),
+        ...sent,
+      ]) as JsonObject,
       [`${Name}Written`]: {
         id: exampleId(domain, kind.name),
         ...WRITTEN,
@@ -47,7 +62,9 @@ const examplesOfList = (domain: Domain, kind: Kind, list: ListInfo): Readonly<Re
       } as JsonObject,
     }),
     ...(has('changeItem') && {
-      [`${Name}Patch`]: Object.fromEntries(sent.filter(([name]) => !list.settled.includes(name)).slice(0, 1)) as JsonObject,
+      [`${Name}Patch`]: Object.fromEntries(
+        sent.filter(([name]) => !list.settled.includes(name)).slice(0, 1),
+      ) as JsonObject,
     }),
     ...(has('moveItem') && { [`Move${Name}`]: { before: known } as JsonObject }),
   };
@@ -55,21 +72,32 @@ const examplesOfList = (domain: Domain, kind: Kind, list: ListInfo): Readonly<Re
 
 const itemExample = (domain: Domain, kind: Kind): JsonObject => {
   const self = `/${kind.path}/${exampleId(domain, kind.name)}`;
-  const fields = Object.entries(kind.fields).map(([name, def]) => [shownName(domain, name, def), shownExample(domain, def)] as const);
+  const fields = Object.entries(kind.fields).map(
+    ([name, def]) => [shownName(domain, name, def), shownExample(domain, def)] as const,
+  );
   const edit = editOf(kind) && { edit: { href: self, method: 'PATCH' } };
   const links = { self: { href: self }, ...edit };
-  return { id: exampleId(domain, kind.name), ...Object.fromEntries(fields), ...TIMES, _links: links } as JsonObject;
+  return {
+    id: exampleId(domain, kind.name),
+    ...Object.fromEntries(fields),
+    ...TIMES,
+    _links: links,
+  } as JsonObject;
 };
 
 export const shownExample = (domain: Domain, def: FieldDef): unknown => {
   const label = labelOf(domain, def);
   const target = domain.kinds[targetOf(def)];
   const value = exampleValue(domain, def);
-  return label === undefined || value === null ? value : { id: value, [label]: exampleValue(domain, target?.fields[label]) };
+  return label === undefined || value === null
+    ? value
+    : { id: value, [label]: exampleValue(domain, target?.fields[label]) };
 };
 
 const formExample = (domain: Domain, kind: Kind, { form }: CommandInfo): JsonObject =>
-  Object.fromEntries(form.map((name) => [wire(name, kind.fields[name]), exampleValue(domain, kind.fields[name])])) as JsonObject;
+  Object.fromEntries(
+    form.map((name) => [wire(name, kind.fields[name]), exampleValue(domain, kind.fields[name])]),
+  ) as JsonObject;
 
 /** As the event shows what was changed, or the first field. */
 const patchExample = (domain: Domain, kind: Kind, edit: CommandInfo): JsonObject => {

@@ -16,7 +16,10 @@ export const filesOf = (domain: Domain, kind: Kind, kinds: readonly Kind[]): rea
     const [words, one] = [spaced(field), spaced(list === undefined ? kind.name : oneOfList(kind, list))];
     const whose = list === undefined ? oneOf(kind.name) : `${oneOf(list.one)} of ${oneOf(kind.name)}`;
     const name = `${ownerInName(upload, kind, kinds)}${capital(field)}`;
-    const of = list === undefined ? { path: itemPath(kind) } : { path: onePath(kind, list), parameters: parametersOf(kind, list) };
+    const of =
+      list === undefined
+        ? { path: itemPath(kind) }
+        : { path: onePath(kind, list), parameters: parametersOf(kind, list) };
     const all = commanded(domain, kind, command);
     const shared = {
       ...all,
@@ -49,6 +52,8 @@ export const filesOf = (domain: Domain, kind: Kind, kinds: readonly Kind[]): rea
 /** Only the first of a name has an id without the name of what it belongs to. */
 const ownerInName = ({ name, list }: UploadField, kind: Kind, kinds: readonly Kind[]): string => {
   if (list !== undefined) return nameOfItems(kind, list);
-  const first = kinds.find((each) => uploadFieldsOf(each).some((upload) => upload.list === undefined && upload.name === name));
+  const first = kinds.find((each) =>
+    uploadFieldsOf(each).some((upload) => upload.list === undefined && upload.name === name),
+  );
   return first === kind ? '' : capital(kind.name);
 };

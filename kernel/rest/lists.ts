@@ -16,7 +16,10 @@ import { commanded, refusalsOfCommand } from './writes.ts';
 
 /** The REST interface to the items of the lists of an aggregate: their version is that of the aggregate. */
 export const listOperations = (domain: Domain, kind: Kind): readonly Named[] =>
-  Object.values(kind.lists).flatMap((list) => [...readsOf(domain, kind, list), ...writesOf(domain, kind, list)]);
+  Object.values(kind.lists).flatMap((list) => [
+    ...readsOf(domain, kind, list),
+    ...writesOf(domain, kind, list),
+  ]);
 
 const itemsPath = (kind: Kind, list: ListInfo): string => `${itemPath(kind)}/${kebab(list.name)}`;
 export const onePath = (kind: Kind, list: ListInfo): string => `${itemsPath(kind, list)}/{${list.id.name}}`;
@@ -30,7 +33,11 @@ export const itemIdIn = ({ id: { def } }: ListInfo, text: string): number | stri
 };
 
 export const parametersOf = (kind: Kind, list: ListInfo): Readonly<Record<string, PathParameter>> => ({
-  [list.id.name]: { schema: list.id.def.recorded, absent: notFound(oneOfList(kind, list)), read: (text) => itemIdIn(list, text) },
+  [list.id.name]: {
+    schema: list.id.def.recorded,
+    absent: notFound(oneOfList(kind, list)),
+    read: (text) => itemIdIn(list, text),
+  },
 });
 
 const readsOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] => {
@@ -66,14 +73,22 @@ const listedSchema = (domain: Domain, kind: Kind, list: ListInfo): z.ZodObject =
   const all = [...(key === undefined ? [] : [[key, list.id.def] as const]), ...Object.entries(fields)];
   const shown = all.map(([name, def]) => shownField(domain, name, def));
   return z
-    .strictObject({ ...(key === undefined && { id }), ...Object.fromEntries(shown), createdAt, updatedAt, _links: Links })
+    .strictObject({
+      ...(key === undefined && { id }),
+      ...Object.fromEntries(shown),
+      createdAt,
+      updatedAt,
+      _links: Links,
+    })
     .meta({ id: nameOfItems(kind, list) });
 };
 
 const json = 'application/json';
 const mergePatch = 'application/merge-patch+json';
 
-/** An item has the version of its aggregate, so that what is added to a list changes something that is there. */
+/**
+ * An item has the version of its aggregate, so that what is added to a list changes something that is there.
+ */
 const writesOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] =>
   Object.values(kind.commands).flatMap((command): readonly Named[] => {
     if (command.internal || command.list !== list) return [];
@@ -90,16 +105,41 @@ const writesOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] 
     const form = (name: string) => z.strictObject(formShape(kind, command)).meta({ id: name });
     switch (command.kind) {
       case 'addItem': {
-        const schema = Written.extend({ [list.id.name]: list.id.def.recorded }).meta({ id: `${Name}Written` });
-        const answer = { status: 201, description: `The ${one} is there.`, kind: 'written', schema, item, isOfItem: true } as const;
-        return [[`add${Name}`, { ...write, method: 'POST', path: itemsPath(kind, list), body: { [json]: form(`New${Name}`) }, answer }]];
+        const schema = Written.extend({ [list.id.name]: list.id.def.recorded }).meta({
+          id: `${Name}Written`,
+        });
+        const answer = {
+          status: 201,
+          description: `The ${one} is there.`,
+          kind: 'written',
+          schema,
+          item,
+          isOfItem: true,
+        } as const;
+        return [
+          [
+            `add${Name}`,
+            {
+              ...write,
+              method: 'POST',
+              path: itemsPath(kind, list),
+              body: { [json]: form(`New${Name}`) },
+              answer,
+            },
+          ],
+        ];
       }
       case 'changeItem': {
         const body = form(`${Name}Patch`);
         return [
           [
             `edit${Name}`,
-            { ...onOne, method: 'PATCH', body: { [mergePatch]: body, [json]: body }, answer: written(`The ${one} was changed.`, item) },
+            {
+              ...onOne,
+              method: 'PATCH',
+              body: { [mergePatch]: body, [json]: body },
+              answer: written(`The ${one} was changed.`, item),
+            },
           ],
         ];
       }
@@ -108,22 +148,42 @@ const writesOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] 
         return [
           [
             `move${Name}`,
-            { ...onOne, path, method: 'POST', body: { [json]: form(`Move${Name}`) }, answer: written(`The ${one} has its place.`, item) },
+            {
+              ...onOne,
+              path,
+              method: 'POST',
+              body: { [json]: form(`Move${Name}`) },
+              answer: written(`The ${one} has its place.`, item),
+            },
           ],
         ];
       }
       default:
         return [
-          [`remove${Name}`, { ...onOne, method: 'DELETE', answer: { status: 204, description: `The ${one} is gone.`, kind: 'nothing' } }],
+          [
+            `remove${Name}`,
+            {
+              ...onOne,
+              method: 'DELETE',
+              answer: { status: 204, description: `The ${one} is gone.`, kind: 'nothing' },
+            },
+          ],
         ];
     }
   });
 
 /** That there is no such item follows from the path. */
-const refusalsOfItems = (domain: Domain, kind: Kind, command: CommandInfo, list: ListInfo): readonly RejectionCode[] => {
+const refusalsOfItems = (
+  domain: Domain,
+  kind: Kind,
+  command: CommandInfo,
+  list: ListInfo,
+): readonly RejectionCode[] => {
   const isAddition = command.kind === 'addItem';
   // Nothing personal is sealed any more for those who were deleted.
-  const isSealed = (isAddition || command.kind === 'changeItem') && Object.values(list.fields).some(({ personal }) => personal);
+  const isSealed =
+    (isAddition || command.kind === 'changeItem') &&
+    Object.values(list.fields).some(({ personal }) => personal);
   return [
     ...(isAddition ? [isFull(kind.name, list.name)] : []),
     ...(isAddition && list.key !== undefined ? [exists(oneOfList(kind, list))] : []),

@@ -50,7 +50,11 @@ const expenses = assemble(base, [claim, note]);
 const operations = aggregateOperations(expenses);
 
 test('of any aggregate there are reads, a write for each command, and uploads', () => {
-  expect(Object.entries(operations).map(([id, { method, path, summary }]) => `${id} ${method} ${path}: ${summary}`)).toEqual([
+  expect(
+    Object.entries(operations).map(
+      ([id, { method, path, summary }]) => `${id} ${method} ${path}: ${summary}`,
+    ),
+  ).toEqual([
     'createUser POST /users: Register a user',
     'replaceUser PUT /users/{userId}: Replace what can be changed of a user',
     'editUser PATCH /users/{userId}: Change a user',
@@ -80,7 +84,9 @@ test('of any aggregate there are reads, a write for each command, and uploads', 
 test('an internal edit is none of clients, neither by a form nor by a patch', () => {
   const kind = expenses.kinds.claim as Kind;
   expect(editOf(kind)?.name).toBe('change');
-  expect(Object.values(operations).filter(({ use }) => use.does === 'command' && use.command.name === 'correct')).toEqual([]);
+  expect(
+    Object.values(operations).filter(({ use }) => use.does === 'command' && use.command.name === 'correct'),
+  ).toEqual([]);
 });
 
 test('a command is refused for what its guard asks', () => {
@@ -91,9 +97,22 @@ test('a command is refused for what its guard asks', () => {
 
 test('lists are narrowed and ordered by what fields declare', () => {
   const accepts = (asked: object) => operations.listClaims?.query?.safeParse(asked).success;
-  for (const asked of [{ status: 'open' }, { amount: '5' }, { sort: '-decidedAt' }, { employee: '7' }, { sort: 'createdAt' }])
+  for (const asked of [
+    { status: 'open' },
+    { amount: '5' },
+    { sort: '-decidedAt' },
+    { employee: '7' },
+    { sort: 'createdAt' },
+  ])
     expect(accepts(asked)).toBe(true);
-  for (const asked of [{ title: 'x' }, { sort: 'title' }, { status: 'shut' }, { amount: '101' }, { amount: 'x' }, { q: 'x' }])
+  for (const asked of [
+    { title: 'x' },
+    { sort: 'title' },
+    { status: 'shut' },
+    { amount: '101' },
+    { amount: 'x' },
+    { q: 'x' },
+  ])
     expect(accepts(asked)).toBe(false);
 });
 

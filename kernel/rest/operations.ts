@@ -13,7 +13,10 @@ import { type AggregateOperation, collectionPath, itemPath, type Named, parentOf
 import { itemSchema } from './schemas.ts';
 import { writesOf } from './writes.ts';
 
-/** The REST interface to the aggregates of a domain, which follows from their declarations. Of users, the reads are the kernel's own. */
+/**
+ * The REST interface to the aggregates of a domain, which follows from their declarations. Of users, the
+ * reads are the kernel's own.
+ */
 export const aggregateOperations = (domain: Domain): Readonly<Record<string, AggregateOperation>> => {
   const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
   const ofUsers = domain.kinds.user === undefined ? [] : writesOf(domain, domain.kinds.user);
@@ -53,7 +56,8 @@ const readsOf = (domain: Domain, kind: Kind): readonly Named[] => {
   const list: AggregateOperation = {
     ...read,
     path: collectionPath(domain, kind),
-    summary: parent === undefined ? `The ${words} that you may read` : `The ${words} of ${oneOf(parent.name)}`,
+    summary:
+      parent === undefined ? `The ${words} that you may read` : `The ${words} of ${oneOf(parent.name)}`,
     query: isOfUsers ? asked.extend({ [owner]: idParameter.optional() }) : asked,
     answer: page,
     use: { kind, does: 'list' },
@@ -98,11 +102,15 @@ const filtersOf = ({ fields, filters: custom, oldestFirst }: Kind): Readonly<Rec
     const schema = filterSchema(def).optional();
     return [name, says === undefined ? schema : schema.meta({ description: says })] as const;
   });
-  const sorted = all.flatMap(([name, { sort }]) => (sort ? [name] : [])).flatMap((name) => [`-${name}`, name]);
+  const sorted = all
+    .flatMap(([name, { sort }]) => (sort ? [name] : []))
+    .flatMap((name) => [`-${name}`, name]);
   return {
     ...Object.fromEntries([...filters, ...ofAuthor].toSorted(([one], [other]) => (one < other ? -1 : 1))),
     ...(all.some(([, { search: weight }]) => weight !== undefined) && { q: search.optional() }),
-    sort: oldestFirst ? sortBy('createdAt', '-createdAt', ...sorted) : sortBy('-createdAt', 'createdAt', ...sorted),
+    sort: oldestFirst
+      ? sortBy('createdAt', '-createdAt', ...sorted)
+      : sortBy('-createdAt', 'createdAt', ...sorted),
   };
 };
 

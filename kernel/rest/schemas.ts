@@ -8,24 +8,34 @@ import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
 
 /** An aggregate as everybody sees it who may read it. */
 export const itemSchema = (domain: Domain, kind: Kind): z.ZodObject => {
-  const written = new Set(Object.values(kind.commands).flatMap(({ internal, form }) => (internal ? [] : form)));
+  const written = new Set(
+    Object.values(kind.commands).flatMap(({ internal, form }) => (internal ? [] : form)),
+  );
   const fields = Object.entries(kind.fields).map(([name, def]) => {
     const schema = shownSchema(domain, def);
-    const meta = { ...(!written.has(name) && { readOnly: true }), ...(def.says !== undefined && { description: def.says }) };
+    const meta = {
+      ...(!written.has(name) && { readOnly: true }),
+      ...(def.says !== undefined && { description: def.says }),
+    };
     return [shownName(domain, name, def), shownTo(kind, name, schema.meta(meta))] as const;
   });
   const times = {
     createdAt: shownTo(kind, 'createdAt', createdAt),
     updatedAt: isTracedToAll(kind) ? shownTo(kind, 'updatedAt', updatedAt) : updatedAt.exactOptional(),
   };
-  return z.strictObject({ id, ...Object.fromEntries(fields), ...times, _links: Links }).meta({ id: capital(kind.name) });
+  return z
+    .strictObject({ id, ...Object.fromEntries(fields), ...times, _links: Links })
+    .meta({ id: capital(kind.name) });
 };
 
 /** What not everybody may read is not always there. */
 const shownTo = (kind: Kind, name: string, schema: z.ZodType): z.ZodType =>
   isGuarded(kind, 'reads', name) ? (schema as z.ZodObject).exactOptional() : schema;
 
-/** When it was changed would tell of changes to parts that not everybody may read; users say themselves who is told. */
+/**
+ * When it was changed would tell of changes to parts that not everybody may read; users say themselves who is
+ * told.
+ */
 const isTracedToAll = (kind: Kind): boolean => kind.name === 'user' || partRightsOf(kind).length === 0;
 
 /** Whether it takes a right of its own. */
@@ -49,7 +59,11 @@ const shownSchema = (domain: Domain, def: FieldDef): z.ZodType => {
   const label = labelOf(domain, def);
   const labelled = label === undefined ? undefined : domain.kinds[targetOf(def)]?.fields[label];
   const schema =
-    label !== undefined && labelled ? z.strictObject({ id, [label]: labelled.recorded }) : def.kind === 'ref' ? id : def.recorded;
+    label !== undefined && labelled
+      ? z.strictObject({ id, [label]: labelled.recorded })
+      : def.kind === 'ref'
+        ? id
+        : def.recorded;
   // What was erased with a person is nothing, unless there is a word for it.
   const isNullable = def.optional || (def.personal !== undefined && def.personal.erased === undefined);
   return isNullable ? schema.nullable() : schema;
@@ -66,21 +80,35 @@ export const actionSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
   z.strictObject(formShape(kind, command)).meta({ id: `${capital(command.name)}${capital(kind.name)}` });
 
 /**
- * The whole of what an edit can change; what cannot be changed may be left in it as it was got. What not everybody may write stays as it
- * is if it is left out.
+ * The whole of what an edit can change; what cannot be changed may be left in it as it was got. What not
+ * everybody may write stays as it is if it is left out.
  */
 export const replacementSchema = (domain: Domain, kind: Kind, { form }: CommandInfo): z.ZodType => {
   const shown = Object.entries(kind.fields).filter(([name]) => !form.includes(name));
-  const others = ['id', ...shown.map(([name, def]) => shownName(domain, name, def)), 'createdAt', 'updatedAt', '_links'];
+  const others = [
+    'id',
+    ...shown.map(([name, def]) => shownName(domain, name, def)),
+    'createdAt',
+    'updatedAt',
+    '_links',
+  ];
   const content = form.map((name) => {
     const schema = demandedOf(kind.fields[name] as FieldDef);
     return [wire(name, kind.fields[name]), isLeftOut(kind, name) ? schema.optional() : schema] as const;
   });
   const names = content.map(([name]) => name);
   return z
-    .strictObject({ ...Object.fromEntries(content), ...Object.fromEntries(others.map((name) => [name, unheeded])) })
-    .transform((whole: Readonly<Record<string, unknown>>) => Object.fromEntries(names.map((name) => [name, whole[name]])))
-    .meta({ id: `${capital(kind.name)}Replacement`, ...(form.length > 1 && { description: replacementText(kind, form) }) });
+    .strictObject({
+      ...Object.fromEntries(content),
+      ...Object.fromEntries(others.map((name) => [name, unheeded])),
+    })
+    .transform((whole: Readonly<Record<string, unknown>>) =>
+      Object.fromEntries(names.map((name) => [name, whole[name]])),
+    )
+    .meta({
+      id: `${capital(kind.name)}Replacement`,
+      ...(form.length > 1 && { description: replacementText(kind, form) }),
+    });
 };
 
 /** Nobody writes what they may not read; of users, all of it is told to whoever may write it. */
@@ -89,9 +117,14 @@ const isLeftOut = (kind: Kind, name: string): boolean =>
 
 const replacementText = (kind: Kind, form: readonly string[]): string => {
   const sets = form.filter((name) => kind.fields[name]?.kind === 'set').map((name) => ['`[]`', name]);
-  const [guarded, free] = [true, false].map((is) => form.filter((name) => isLeftOut(kind, name) === is)) as [string[], string[]];
+  const [guarded, free] = [true, false].map((is) => form.filter((name) => isLeftOut(kind, name) === is)) as [
+    string[],
+    string[],
+  ];
   const optional = free.filter((name) => kind.fields[name]?.optional).map((name) => ['`null`', name]);
-  const removals = [...sets, ...optional].map(([sign, name], index) => `${sign}${index === 0 ? ' removes' : ''} the ${name}`);
+  const removals = [...sets, ...optional].map(
+    ([sign, name], index) => `${sign}${index === 0 ? ' removes' : ''} the ${name}`,
+  );
   const how = removals.length === 0 ? '' : `: ${removals.join(', ')}`;
   const stays = guarded.map((name) => `; without \`${name}\`, the ${name} stays as it is`).join('');
   return `The whole ${kind.name}. Every field that can be changed must be there${how}${stays}.`;

@@ -14,21 +14,35 @@ import { filterSchema } from './operations.ts';
 import { shownField, shownName } from './schemas.ts';
 
 /** Of a view. */
-export type ViewOperation = RestOperation & { readonly reads: { readonly view: ViewInfo; readonly does: 'list' | 'item' } };
+export type ViewOperation = RestOperation & {
+  readonly reads: { readonly view: ViewInfo; readonly does: 'list' | 'item' };
+};
 
 /** The REST interface to the views of a domain: a page of rows, and one by its key. */
-export const viewOperations = (domain: Domain): readonly (readonly [id: string, operation: ViewOperation])[] =>
+export const viewOperations = (
+  domain: Domain,
+): readonly (readonly [id: string, operation: ViewOperation])[] =>
   domain.views.flatMap((view) => {
     const { name, path, key } = view;
     const schema = rowSchema(domain, view);
-    const read = { method: 'GET', role: 'query', right: operationOf(view.asked, 'read') as Operation } as const;
+    const read = {
+      method: 'GET',
+      role: 'query',
+      right: operationOf(view.asked, 'read') as Operation,
+    } as const;
     const parts = Object.entries(key);
     const list: ViewOperation = {
       ...read,
       path: `/${path}`,
       summary: view.says ?? `The ${spaced(name)} that you may read`,
       query: z.strictObject({ ...PAGE, ...filtersOf(view) }),
-      answer: { status: 200, description: `A page of ${spaced(name)}, or a stream of its rows.`, kind: 'list', schema, isStreamed: STREAM },
+      answer: {
+        status: 200,
+        description: `A page of ${spaced(name)}, or a stream of its rows.`,
+        kind: 'list',
+        schema,
+        isStreamed: STREAM,
+      },
       reads: { view, does: 'list' },
     };
     const item: ViewOperation = {
@@ -77,7 +91,9 @@ export const sortsOfView = ({ key, values }: ViewInfo): readonly string[] => [
 
 const filtersOf = (view: ViewInfo): Readonly<Record<string, z.ZodType>> => {
   const [first = '', ...others] = sortsOfView(view).flatMap((name) => [name, `-${name}`]);
-  const filters = Object.entries(view.key).map(([part, def]) => [part, filterSchema(def).optional()] as const);
+  const filters = Object.entries(view.key).map(
+    ([part, def]) => [part, filterSchema(def).optional()] as const,
+  );
   return { ...Object.fromEntries(filters), sort: sortBy(first, ...others) };
 };
 
@@ -89,9 +105,18 @@ const parameterOf = (view: string, def: FieldDef): PathParameter => ({
 
 const NUMBER = /^(?:0|-?[1-9]\d{0,15})$/;
 
-/** A part of a key, as it stands in a path; nothing if it can be that of none. There is one way to write each. */
+/**
+ * A part of a key, as it stands in a path; nothing if it can be that of none. There is one way to write each.
+ */
 export const partIn = (def: FieldDef, text: string): number | string | boolean | undefined => {
-  const value = def.kind === 'boolean' ? BOOLEANS.get(text) : isNumber(def) ? (NUMBER.test(text) ? Number(text) : undefined) : text;
+  const value =
+    def.kind === 'boolean'
+      ? BOOLEANS.get(text)
+      : isNumber(def)
+        ? NUMBER.test(text)
+          ? Number(text)
+          : undefined
+        : text;
   const { success, data } = def.recorded.safeParse(value);
   return success && !text.includes('\u0000') ? (data as number | string | boolean) : undefined;
 };

@@ -44,12 +44,22 @@ export const commanded = (domain: Domain, kind: Kind, command: CommandInfo) =>
   }) as const;
 
 /** What follows from what is there, rather than from the form of the request. */
-export const refusalsOfCommand = (domain: Domain, kind: Kind, command: CommandInfo): readonly RejectionCode[] => {
+export const refusalsOfCommand = (
+  domain: Domain,
+  kind: Kind,
+  command: CommandInfo,
+): readonly RejectionCode[] => {
   const isOfUsers = command.kind === 'create' && kind.owner !== undefined;
-  const isErasable = command.kind === 'edit' && command.form.some((name) => kind.fields[name]?.personal && !kind.fields[name]?.optional);
+  const isErasable =
+    command.kind === 'edit' &&
+    command.form.some((name) => kind.fields[name]?.personal && !kind.fields[name]?.optional);
   const guarded = [command, ...command.next.flatMap((next) => kind.commands[next] ?? [])];
   return [
-    ...(isOfUsers ? (['user_not_found', 'user_deleted'] as const) : isErasable ? (['user_deleted'] as const) : []),
+    ...(isOfUsers
+      ? (['user_not_found', 'user_deleted'] as const)
+      : isErasable
+        ? (['user_deleted'] as const)
+        : []),
     ...guarded.flatMap(({ when }) => refusalsOf(domain, kind, when).map(({ code }) => code)),
     ...Object.entries(kind.invariants).map((invariant) => refusalOfInvariant(kind, invariant).code),
     ...guarded.flatMap((each) => limitRefusalsOf(domain, kind, each)),
@@ -63,7 +73,13 @@ const creationOf = (domain: Domain, kind: Kind, command: CommandInfo): Named => 
     method: 'POST',
     path: collectionPath(domain, kind),
     body: { [json]: newSchema(kind, command) },
-    answer: { status: 201, description: happened(kind, command), kind: 'written', schema: Written, item: readOf(kind) },
+    answer: {
+      status: 201,
+      description: happened(kind, command),
+      kind: 'written',
+      schema: Written,
+      item: readOf(kind),
+    },
   },
 ];
 

@@ -16,8 +16,8 @@ type Values = Readonly<Record<string, unknown>>;
 type Compiled = (event: Projected) => Change;
 
 /**
- * What each type of event does to the row of its aggregate, with the columns fixed once: nothing reads the declaration per event, and
- * no event reads what is there.
+ * What each type of event does to the row of its aggregate, with the columns fixed once: nothing reads the
+ * declaration per event, and no event reads what is there.
  */
 export const compileRows = (kind: Kind): ReadonlyMap<string, Compiled> =>
   new Map(Object.values(kind.events).map((event) => [event.type, compile(kind, event)]));
@@ -29,7 +29,9 @@ const compile = (kind: Kind, event: EventInfo): Compiled => {
     case 'creates':
       return putOf(kind, event, id);
     case 'ends':
-      return staysWhenEnded(kind) ? emptyOf(kind, id) : (each) => ({ kind: 'drop', row: { id: id(each), version: each.version } });
+      return staysWhenEnded(kind)
+        ? emptyOf(kind, id)
+        : (each) => ({ kind: 'drop', row: { id: id(each), version: each.version } });
     // Says nothing of the aggregate, but counts as a version, which writers compare.
     case 'notes':
       return (each) => ({ kind: 'patch', row: { id: id(each), version: each.version } });
@@ -42,7 +44,9 @@ type IdOf = (event: Projected) => number;
 
 const putOf = (kind: Kind, event: EventInfo, id: IdOf): Compiled => {
   const initial = Object.fromEntries(
-    columnsOf(kind).flatMap(([name, def]) => partsOf(name, def).map((part) => [part.column, part.of(def.initial ?? null)])),
+    columnsOf(kind).flatMap(([name, def]) =>
+      partsOf(name, def).map((part) => [part.column, part.of(def.initial ?? null)]),
+    ),
   );
   const copied = copiesOf(kind, [...kind.identity, ...event.values]);
   const sets = setsOf(kind, event);
@@ -53,7 +57,10 @@ const putOf = (kind: Kind, event: EventInfo, id: IdOf): Compiled => {
     for (const { column, of, from } of copied) row[column] = of(each.data[from]);
     if (isSealed) row.seal = seal ?? null;
     if (staysWhenEnded(kind)) row.deleted_at = null;
-    return { kind: 'put', row: { ...row, ...sets(each), id: id(each), version, created_at: metadata.at, updated_at: metadata.at } };
+    return {
+      kind: 'put',
+      row: { ...row, ...sets(each), id: id(each), version, created_at: metadata.at, updated_at: metadata.at },
+    };
   };
 };
 
@@ -85,7 +92,9 @@ const emptyOf = (kind: Kind, id: IdOf): Compiled => {
 /** From which field of the data to which column. */
 type Copy = Pick<Part, 'column' | 'of'> & { readonly from: string };
 const copiesOf = ({ fields }: Kind, names: readonly string[]): readonly Copy[] =>
-  names.flatMap((name) => fieldParts(fields, name).map(({ column, of }) => ({ column, of, from: wire(name, fields[name]) })));
+  names.flatMap((name) =>
+    fieldParts(fields, name).map(({ column, of }) => ({ column, of, from: wire(name, fields[name]) })),
+  );
 
 const fieldParts = (fields: Kind['fields'], name: string): readonly Part[] => {
   const def = fields[name];
@@ -113,12 +122,15 @@ const setsOf = (kind: Kind, event: EventInfo): ((event: Projected) => Values) =>
 };
 
 const declaredOf = (kind: Kind, { sets }: EventInfo): ((event: Projected) => Values) => {
-  const entries = Object.entries(sets).flatMap(([name, value]) => fieldParts(kind.fields, name).map((part) => ({ ...part, value })));
+  const entries = Object.entries(sets).flatMap(([name, value]) =>
+    fieldParts(kind.fields, name).map((part) => ({ ...part, value })),
+  );
   if (!entries.some(({ value }) => value === 'now' || value === 'caller' || typeof value === 'function')) {
     const fixed = Object.fromEntries(entries.map(({ column, of, value }) => [column, of(value)]));
     return () => fixed;
   }
-  return (each) => Object.fromEntries(entries.map(({ column, of, value }) => [column, of(valueIn(each, value))]));
+  return (each) =>
+    Object.fromEntries(entries.map(({ column, of, value }) => [column, of(valueIn(each, value))]));
 };
 
 /** What the declaration says: a value, `now`, `caller`, or what follows from the data. */

@@ -6,10 +6,16 @@ import { columnsOf, partsOf, staysWhenEnded, tableOf } from './table.ts';
 /** The SQL that makes the table of a kind, with an index for each list that there is. */
 export type TableDefinition = {
   readonly table: string;
-  /** As the first releases wrote it, if it is made differently now. The fingerprint has this: a faster way to the same rows needs no rebuild. */
+  /**
+   * As the first releases wrote it, if it is made differently now. The fingerprint has this: a faster way to
+   * the same rows needs no rebuild.
+   */
   readonly firstTable?: string;
   readonly indexes: readonly string[];
-  /** PostgreSQL keeps samples of what is in a column for its planner, longer than a person's data may be there. */
+  /**
+   * PostgreSQL keeps samples of what is in a column for its planner, longer than a person's data may be
+   * there.
+   */
   readonly unsampled: string | undefined;
 };
 
@@ -27,10 +33,14 @@ export const definitionOf = (kind: Kind, ways: readonly string[] = []): TableDef
   };
 };
 
-/** A text of some two hundred words stays in its row with its vector: compressing it and storing the vector elsewhere takes longer than writing it. */
+/**
+ * A text of some two hundred words stays in its row with its vector: compressing it and storing the vector
+ * elsewhere takes longer than writing it.
+ */
 const SEARCHED_ROW_BYTES_MAX = 4_080;
 
-const tableOfLines = (name: string, lines: readonly string[]): string => `create table ${name} (\n  ${lines.join(',\n  ')}\n)`;
+const tableOfLines = (name: string, lines: readonly string[]): string =>
+  `create table ${name} (\n  ${lines.join(',\n  ')}\n)`;
 
 const linesOf = (kind: Kind): readonly string[] => {
   const nullable = new Set([
@@ -51,7 +61,10 @@ const MAY_BE_NULL = ['seal', 'deleted_at'];
 /** What is personal is null once its person was erased. */
 const isNullable = (def: FieldDef): boolean => def.optional === true || def.personal !== undefined;
 
-/** A text in NFC. PostgreSQL takes as long to compose a text as to make its vector, and nearly every text is ASCII or composed already. */
+/**
+ * A text in NFC. PostgreSQL takes as long to compose a text as to make its vector, and nearly every text is
+ * ASCII or composed already.
+ */
 const composed = (text: string): string =>
   `case when octet_length(${text}) = char_length(${text}) or ${text} is nfc normalized then ${text} else normalize(${text}) end`;
 
@@ -59,14 +72,16 @@ const composed = (text: string): string =>
 const searchOf = (kind: Kind, normalized: (text: string) => string): readonly string[] => {
   const parts = columnsOf(kind).flatMap(([name, def]) => {
     const vector = `to_tsvector('simple', ${normalized(column(name, def))})`;
-    return def.search === undefined ? [] : [def.search === 'D' ? vector : `setweight(${vector}, '${def.search}')`];
+    return def.search === undefined
+      ? []
+      : [def.search === 'D' ? vector : `setweight(${vector}, '${def.search}')`];
   });
   return parts.length === 0 ? [] : [`search tsvector generated always as ( ${parts.join(' || ')} ) stored`];
 };
 
 /**
- * Lists of all, under a parent, and of an owner. Led by the state: a list is a page of one state, or of each, so that what a reader may
- * not see is never passed over row by row.
+ * Lists of all, under a parent, and of an owner. Led by the state: a list is a page of one state, or of each,
+ * so that what a reader may not see is never passed over row by row.
  */
 const orderIndexes = (kind: Kind, ways: readonly string[]): readonly string[] => {
   const { name: table } = tableOf(kind);
@@ -101,9 +116,13 @@ const sortIndexes = (kind: Kind): readonly string[] => {
     const sort = column(name, def);
     const [label, condition] = stateAt(kind, name) ?? [`by_${sort}`, `${sort} is not null`];
     const order = `${sort} desc, id desc`;
-    const of = (columns: string, more: string) => `create index ${table}_${label}${more} on ${table} (${columns}) where ${condition}`;
+    const of = (columns: string, more: string) =>
+      `create index ${table}_${label}${more} on ${table} (${columns}) where ${condition}`;
     const { owner } = kind;
-    return [of(order, ''), ...(owner === undefined ? [] : [of(`${column(owner, kind.fields[owner])}, ${order}`, `_by_${owner}`)])];
+    return [
+      of(order, ''),
+      ...(owner === undefined ? [] : [of(`${column(owner, kind.fields[owner])}, ${order}`, `_by_${owner}`)]),
+    ];
   });
 };
 
@@ -113,7 +132,10 @@ const stateAt = (kind: Kind, moment: string): readonly [label: string, condition
 };
 
 /** The state that the event of a moment leads to, if it leads to one. */
-export const stateOf = (kind: Kind, moment: string): { readonly field: string; readonly value: string } | undefined => {
+export const stateOf = (
+  kind: Kind,
+  moment: string,
+): { readonly field: string; readonly value: string } | undefined => {
   const event = Object.values(kind.events).find(({ sets }) => sets[moment] === 'now');
   const state = Object.entries(event?.sets ?? {}).find(([name]) => kind.fields[name]?.kind === 'states');
   return state && { field: state[0], value: String(state[1]) };
@@ -124,8 +146,11 @@ const filterIndexes = (kind: Kind): readonly string[] => {
   const sets = columnsOf(kind).filter(([, def]) => def.kind === 'set' && def.filter);
   return [
     ...sets.map(
-      ([name, def]) => `create index ${table}_by_${def.filter === true ? name : def.filter} on ${table} using gin (${column(name, def)})`,
+      ([name, def]) =>
+        `create index ${table}_by_${def.filter === true ? name : def.filter} on ${table} using gin (${column(name, def)})`,
     ),
-    ...(columnsOf(kind).some(([, def]) => def.search) ? [`create index ${table}_by_text on ${table} using gin (search)`] : []),
+    ...(columnsOf(kind).some(([, def]) => def.search)
+      ? [`create index ${table}_by_text on ${table} using gin (search)`]
+      : []),
   ];
 };

@@ -6,7 +6,10 @@ import type { EventInfo, Kind, ListInfo } from '../registry/registry.ts';
 import type { Projected } from './compile.ts';
 import type { TableDefinition } from './definition.ts';
 
-/** The table whose rows are the items of a list, each told apart by its aggregate and by what tells it from the others there. */
+/**
+ * The table whose rows are the items of a list, each told apart by its aggregate and by what tells it from
+ * the others there.
+ */
 export type ItemTable = Table & {
   /** The column of the aggregate, and the one of what tells its items apart. */
   readonly key: readonly [of: string, id: string];
@@ -33,7 +36,9 @@ export const itemTableOf = (kind: Kind, list: ListInfo): ItemTable => {
       ...(list.isOrdered && { rank: 'text' }),
       // So that what is personal is found by its person.
       ...(person !== null && { [person]: 'bigint' }),
-      ...Object.fromEntries(Object.entries(list.fields).map(([name, def]) => [column(name, def), def.column])),
+      ...Object.fromEntries(
+        Object.entries(list.fields).map(([name, def]) => [column(name, def), def.column]),
+      ),
       ...(personal.length > 0 && { seal: 'text' }),
       version: 'integer',
       created_at: 'timestamptz',
@@ -53,8 +58,15 @@ export const itemTableOf = (kind: Kind, list: ListInfo): ItemTable => {
 const personalIn = ({ fields }: ListInfo): readonly (readonly [string, FieldDef])[] =>
   Object.entries(fields).filter(([, { personal }]) => personal);
 
-/** The SQL that makes it, with an index for its order, one by which what is personal is found, and one by each field that leads to the caller. */
-export const itemDefinitionOf = (kind: Kind, list: ListInfo, ways: readonly string[] = []): TableDefinition => {
+/**
+ * The SQL that makes it, with an index for its order, one by which what is personal is found, and one by each
+ * field that leads to the caller.
+ */
+export const itemDefinitionOf = (
+  kind: Kind,
+  list: ListInfo,
+  ways: readonly string[] = [],
+): TableDefinition => {
   const { name, columns, key, order, personal, person } = itemTableOf(kind, list);
   const all = fieldsOfItem(list);
   const defs = new Map(Object.entries(list.fields).map(([field, def]) => [column(field, def), def]));
@@ -67,9 +79,15 @@ export const itemDefinitionOf = (kind: Kind, list: ListInfo, ways: readonly stri
   return {
     table: `create table ${name} (\n  ${[...lines, `primary key (${key.join(', ')})`].join(',\n  ')}\n)`,
     indexes: [
-      ...(list.isOrdered ? [`create index ${name}_in_order on ${name} (${key[0]}, ${order}, ${key[1]})`] : []),
-      ...(person === null ? [] : [`create index ${name}_by_person on ${name} (${person}, ${key.join(', ')})`]),
-      ...ways.map((way) => `create index ${name}_with_${snake(way)} on ${name} (${column(way, all[way])}, ${key[0]})`),
+      ...(list.isOrdered
+        ? [`create index ${name}_in_order on ${name} (${key[0]}, ${order}, ${key[1]})`]
+        : []),
+      ...(person === null
+        ? []
+        : [`create index ${name}_by_person on ${name} (${person}, ${key.join(', ')})`]),
+      ...ways.map(
+        (way) => `create index ${name}_with_${snake(way)} on ${name} (${column(way, all[way])}, ${key[0]})`,
+      ),
     ],
     unsampled:
       personal.length === 0
@@ -92,12 +110,19 @@ export const derivedColumnsOf = ({ derived, fields }: Kind, list: ListInfo): rea
       const own = column(name, fields[name]);
       if (field === undefined) return { column: own, sql: 'count(*)', of: (items) => items.length };
       const from = column(field, list.fields[field]);
-      return { column: own, sql: `coalesce(sum(${from}), 0)`, of: (items) => items.reduce((sum, item) => sum + Number(item[from]), 0) };
+      return {
+        column: own,
+        sql: `coalesce(sum(${from}), 0)`,
+        of: (items) => items.reduce((sum, item) => sum + Number(item[from]), 0),
+      };
     });
 
 type Compiled = (event: Projected) => ItemChange;
 
-/** What each type of event does to the items of a list, with the columns fixed once; other types do nothing to them. Nothing is in one at the beginning. */
+/**
+ * What each type of event does to the items of a list, with the columns fixed once; other types do nothing to
+ * them. Nothing is in one at the beginning.
+ */
 export const compileItems = (kind: Kind, list: ListInfo): ReadonlyMap<string, Compiled> =>
   new Map(
     Object.values(kind.events).flatMap((event) =>
@@ -125,21 +150,35 @@ const compile = (kind: Kind, list: ListInfo, event: EventInfo): Compiled => {
   switch (event.effect) {
     case 'creates':
     case 'ends':
-      return ({ data, version }) => ({ kind: 'clear', row: { [of]: data[aggregate], version } as unknown as ItemChange['row'] });
+      return ({ data, version }) => ({
+        kind: 'clear',
+        row: { [of]: data[aggregate], version } as unknown as ItemChange['row'],
+      });
     case 'removes':
       return (each) => ({ kind: 'drop', row: keyOf(each) }) as ItemChange;
     case 'adds': {
-      const nothing = Object.fromEntries(Object.entries(list.fields).map(([name, def]) => [column(name, def), def.initial ?? null]));
+      const nothing = Object.fromEntries(
+        Object.entries(list.fields).map(([name, def]) => [column(name, def), def.initial ?? null]),
+      );
       const person =
         table.whose !== undefined && table.person !== null
           ? ([table.person, wire(table.whose, kind.fields[table.whose])] as const)
           : undefined;
       return (each) => {
         const { data, seal, metadata } = each;
-        const row = { ...keyOf(each), ...nothing, ...given(data), created_at: metadata.at, updated_at: metadata.at };
+        const row = {
+          ...keyOf(each),
+          ...nothing,
+          ...given(data),
+          created_at: metadata.at,
+          updated_at: metadata.at,
+        };
         return {
           kind: 'put',
-          row: { ...row, ...(person && { [person[0]]: data[person[1]], seal: seal ?? null }) } as ItemChange['row'],
+          row: {
+            ...row,
+            ...(person && { [person[0]]: data[person[1]], seal: seal ?? null }),
+          } as ItemChange['row'],
         } as ItemChange;
       };
     }
@@ -148,7 +187,12 @@ const compile = (kind: Kind, list: ListInfo, event: EventInfo): Compiled => {
       return (each) =>
         ({
           kind: 'patch',
-          row: { ...keyOf(each), ...given(each.data), ...(isSealed && sealOf(each)), updated_at: each.metadata.at },
+          row: {
+            ...keyOf(each),
+            ...given(each.data),
+            ...(isSealed && sealOf(each)),
+            updated_at: each.metadata.at,
+          },
         }) as ItemChange;
     }
   }

@@ -1,8 +1,9 @@
 import type { Defs, EventInfo, Kind } from '../registry/registry.ts';
 
 /**
- * What the same events come to in rows, beside what they hold and what tables say: the values that creations and added items begin with, and what
- * each event does and sets. By names, so that it is found whether a part is another one or only new.
+ * What the same events come to in rows, beside what they hold and what tables say: the values that creations
+ * and added items begin with, and what each event does and sets. By names, so that it is found whether a part
+ * is another one or only new.
  */
 export const meaningOf = ({ name, fields, lists, events }: Kind): Readonly<Record<string, string>> => ({
   ...initialOf(name, fields),
@@ -11,7 +12,12 @@ export const meaningOf = ({ name, fields, lists, events }: Kind): Readonly<Recor
 });
 
 const initialOf = (place: string, fields: Defs): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(fields).map(([field, { initial = null }]) => [`${place}/${field}`, JSON.stringify(initial)]));
+  Object.fromEntries(
+    Object.entries(fields).map(([field, { initial = null }]) => [
+      `${place}/${field}`,
+      JSON.stringify(initial),
+    ]),
+  );
 
 const effectOf = ({ effect, list, sets, spec, carries, values }: EventInfo): string => {
   // What it holds and does not give to its field, any more or at all.
@@ -26,4 +32,5 @@ const effectOf = ({ effect, list, sets, spec, carries, values }: EventInfo): str
   ]);
 };
 
-const textOf = (value: unknown): unknown => (typeof value === 'function' ? String(value).replaceAll(/\s+/g, ' ') : value);
+const textOf = (value: unknown): unknown =>
+  typeof value === 'function' ? String(value).replaceAll(/\s+/g, ' ') : value;

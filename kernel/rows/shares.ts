@@ -5,8 +5,8 @@ import { type Projected, valueIn } from './compile.ts';
 import type { TableDefinition } from './definition.ts';
 
 /**
- * What each aggregate of a kind has of a view, as a row that its own events make: so no event reads what is there, and whatever ends,
- * is parked or moves to another key takes its share out of the sums.
+ * What each aggregate of a kind has of a view, as a row that its own events make: so no event reads what is
+ * there, and whatever ends, is parked or moves to another key takes its share out of the sums.
  */
 export type ShareTable = Table & {
   readonly view: ViewInfo;
@@ -28,9 +28,12 @@ const columnOf = ({ values }: ViewInfo, name: string): string => column(name, va
 
 export const shareTableOf = (view: ViewInfo, share: ShareInfo): ShareTable => {
   const keys = keyColumnsOf(view);
-  const named = (isWanted: (kind: string) => boolean) => share.values.filter((name) => isWanted(view.values[name]?.kind ?? ''));
+  const named = (isWanted: (kind: string) => boolean) =>
+    share.values.filter((name) => isWanted(view.values[name]?.kind ?? ''));
   const numbers = named((kind) => kind !== 'latest').map((name) => columnOf(view, name));
-  const latest = named((kind) => kind === 'latest').map((name) => [columnOf(view, name), view.values[name]?.def.column ?? ''] as const);
+  const latest = named((kind) => kind === 'latest').map(
+    (name) => [columnOf(view, name), view.values[name]?.def.column ?? ''] as const,
+  );
   return {
     name: share.table,
     kind: share.kind,
@@ -39,7 +42,9 @@ export const shareTableOf = (view: ViewInfo, share: ShareInfo): ShareTable => {
       ...keys,
       // Sums of numbers of 64 bits have more.
       ...Object.fromEntries(numbers.map((each) => [each, 'numeric'])),
-      ...Object.fromEntries(latest.flatMap(([each, type]) => [[each, type] as const, [positionOf(each), 'bigint'] as const])),
+      ...Object.fromEntries(
+        latest.flatMap(([each, type]) => [[each, type] as const, [positionOf(each), 'bigint'] as const]),
+      ),
       version: 'integer',
     },
     parent: null,
@@ -62,7 +67,9 @@ export const shareDefinitionOf = ({ name, columns, keys, numbers, latest }: Shar
   });
   return {
     table: `create table ${name} (\n  ${lines.join(',\n  ')}\n)`,
-    indexes: latest.map((each) => `create index ${name}_by_${each} on ${name} (${keys.join(', ')}, ${positionOf(each)} desc)`),
+    indexes: latest.map(
+      (each) => `create index ${name}_by_${each} on ${name} (${keys.join(', ')}, ${positionOf(each)} desc)`,
+    ),
     unsampled: undefined,
   };
 };
@@ -70,7 +77,11 @@ export const shareDefinitionOf = ({ name, columns, keys, numbers, latest }: Shar
 type Row = Readonly<Record<string, unknown>>;
 
 /** What an event does to the share of its aggregate: numbers in `added` come to what is there. */
-export type ShareChange = { readonly kind: 'put' | 'patch' | 'drop'; readonly row: Row; readonly added: Readonly<Record<string, number>> };
+export type ShareChange = {
+  readonly kind: 'put' | 'patch' | 'drop';
+  readonly row: Row;
+  readonly added: Readonly<Record<string, number>>;
+};
 
 export type Positioned = Projected & { readonly position: number };
 type Compiled = (event: Positioned) => ShareChange;
@@ -100,10 +111,19 @@ const compile = (place: Place, event: EventInfo): Compiled | undefined => {
         [positionOf(each), null],
       ]),
     ]);
-    const copy = copying([...keyCopies(place, event, Object.keys(place.share.by)), ...copiesOf(place, event, effect.sets)]);
-    return (each) => ({ kind: 'put', row: { id: each.data[key], ...nothing, ...copy(each), version: each.version }, added: {} });
+    const copy = copying([
+      ...keyCopies(place, event, Object.keys(place.share.by)),
+      ...copiesOf(place, event, effect.sets),
+    ]);
+    return (each) => ({
+      kind: 'put',
+      row: { id: each.data[key], ...nothing, ...copy(each), version: each.version },
+      added: {},
+    });
   }
-  const moved = Object.entries(place.share.by).flatMap(([part, field]) => (isChangedBy(event, field) ? [part] : []));
+  const moved = Object.entries(place.share.by).flatMap(([part, field]) =>
+    isChangedBy(event, field) ? [part] : [],
+  );
   const copies = [...keyCopies(place, event, moved), ...copiesOf(place, event, effect?.sets ?? {})];
   const additions = copiesOf(place, event, effect?.adds ?? {});
   if (keys.length === 0 || copies.length + additions.length === 0) return undefined;
@@ -133,7 +153,11 @@ const copying =
     return values;
   };
 
-const keyCopies = ({ kind, view, share }: Place, event: EventInfo, parts: readonly string[]): readonly Copy[] =>
+const keyCopies = (
+  { kind, view, share }: Place,
+  event: EventInfo,
+  parts: readonly string[],
+): readonly Copy[] =>
   parts.flatMap((part) => {
     const of = readerOf(kind, event, share.by[part] ?? '');
     return of === undefined ? [] : [{ to: column(part, view.key[part]), of }];

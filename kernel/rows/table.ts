@@ -38,7 +38,8 @@ type Named = readonly [name: string, def: FieldDef];
 type Typed = readonly [column: string, type: string];
 
 const typed = (columns: readonly Typed[]): Readonly<Record<string, string>> => Object.fromEntries(columns);
-const typesOf = (field: Named): readonly Typed[] => partsOf(...field).map(({ column: each, type }) => [each, type]);
+const typesOf = (field: Named): readonly Typed[] =>
+  partsOf(...field).map(({ column: each, type }) => [each, type]);
 
 /** The columns of a field, with what each has of its value. */
 export const partsOf = (name: string, def: FieldDef): readonly Part[] =>
@@ -54,18 +55,25 @@ const sealedUpTo = (kind: Kind): string | undefined =>
   columnsOf(kind).find(([, { personal }], index, all) => personal && !all[index + 1]?.[1].personal)?.[0];
 
 /** When an event happened, beside when the aggregate was created and changed. */
-const isMoment = ({ events }: Kind, name: string): boolean => Object.values(events).some(({ sets }) => sets[name] === 'now');
+const isMoment = ({ events }: Kind, name: string): boolean =>
+  Object.values(events).some(({ sets }) => sets[name] === 'now');
 
-export const columnsOf = (kind: Kind): readonly (readonly [string, FieldDef])[] => Object.entries(kind.fields);
+export const columnsOf = (kind: Kind): readonly (readonly [string, FieldDef])[] =>
+  Object.entries(kind.fields);
 
 /** The row of a deleted user stays without the person, because others name their author. */
 export const staysWhenEnded = ({ name }: Kind): boolean => name === 'user';
 
-const personalIn = (kind: Kind): readonly (readonly [string, FieldDef])[] => columnsOf(kind).filter(([, def]) => def.personal);
+const personalIn = (kind: Kind): readonly (readonly [string, FieldDef])[] =>
+  columnsOf(kind).filter(([, def]) => def.personal);
 
-/** All personal fields of an aggregate and of its items are one person's: an event is sealed under one key. */
+/**
+ * All personal fields of an aggregate and of its items are one person's: an event is sealed under one key.
+ */
 const personOf = (kind: Kind): string | null => {
-  const ofItems = Object.values(kind.lists).flatMap(({ fields }) => Object.values(fields).filter(({ personal }) => personal));
+  const ofItems = Object.values(kind.lists).flatMap(({ fields }) =>
+    Object.values(fields).filter(({ personal }) => personal),
+  );
   const own = personalIn(kind).map(([, def]) => def);
   const persons = new Set([...own, ...ofItems].map((def) => def.personal?.of ?? kind.owner));
   const [person] = persons;
@@ -77,6 +85,8 @@ const personOf = (kind: Kind): string | null => {
   if (person === undefined && staysWhenEnded(kind)) return 'id';
   const def = person === undefined ? undefined : kind.fields[person];
   if (!def || targetOf(def) !== 'user')
-    throw new StartRefused(`${kind.name}: its personal fields belong to no user: name the reference by \`of\`.`);
+    throw new StartRefused(
+      `${kind.name}: its personal fields belong to no user: name the reference by \`of\`.`,
+    );
   return column(person ?? '', def);
 };

@@ -4,7 +4,9 @@ import { operationOf, rightsOf } from '../conditions/rights.ts';
 import { column, snake } from '../registry/names.ts';
 import type { Domain, Kind, ViewInfo } from '../registry/registry.ts';
 
-/** A table that the right to read a view asks: who may read a row can change with it, though the row does not. */
+/**
+ * A table that the right to read a view asks: who may read a row can change with it, though the row does not.
+ */
 export type AskedTable = {
   readonly name: string;
   /** What rows of it are found by, and what the right asks of them. */
@@ -35,7 +37,11 @@ export const tablesAskedFor = (domain: Domain, view: ViewInfo): readonly AskedTa
       way: (rows) => `${place.joins} join ${rows} x on x.${id} = ${place.row}.${to}`,
       readers: readersIn(domain, of, { kind, row: 'x', joins: '' }),
     });
-    visit(of, { kind, row, joins: `${place.joins} join ${table} ${row} on ${row}.${id} = ${place.row}.${to}` });
+    visit(of, {
+      kind,
+      row,
+      joins: `${place.joins} join ${table} ${row} on ${row}.${id} = ${place.row}.${to}`,
+    });
   };
   const visit = (expression: Expression, place: Place): void => {
     const { kind } = place;
@@ -63,7 +69,11 @@ export const tablesAskedFor = (domain: Domain, view: ViewInfo): readonly AskedTa
         if (list !== undefined)
           enter(
             list.table,
-            { id: `${snake(kind.name)}_id`, of: expression.of, kind: { ...kind, fields: fieldsOfItem(list) } },
+            {
+              id: `${snake(kind.name)}_id`,
+              of: expression.of,
+              kind: { ...kind, fields: fieldsOfItem(list) },
+            },
             'id',
             place,
           );
@@ -96,13 +106,20 @@ const readersIn = (domain: Domain, condition: Expression, place: Place): readonl
     case 'at': {
       const target = domain.kinds[condition.kind];
       const to = column(condition.field, kind.fields[condition.field]);
-      return target && behind(condition.of, target, (next) => `${target.table} ${next} on ${next}.id = ${row}.${to}`);
+      return (
+        target &&
+        behind(condition.of, target, (next) => `${target.table} ${next} on ${next}.id = ${row}.${to}`)
+      );
     }
     case 'some': {
       const list = kind.lists[condition.field];
       if (list === undefined) return undefined;
       const items = { ...kind, fields: fieldsOfItem(list) };
-      return behind(condition.of, items, (next) => `${list.table} ${next} on ${next}.${snake(kind.name)}_id = ${row}.id`);
+      return behind(
+        condition.of,
+        items,
+        (next) => `${list.table} ${next} on ${next}.${snake(kind.name)}_id = ${row}.id`,
+      );
     }
     default:
       return undefined;

@@ -3,8 +3,9 @@ import type { AskedTable } from './view-readers.ts';
 import { CHANGES, type ViewTable } from './view-table.ts';
 
 /**
- * What streams of views need to go on after an interruption, beside the place at which each row changed last: kept in the transaction of
- * the rows. None of it is in a digest, because it depends on how the log was cut into batches.
+ * What streams of views need to go on after an interruption, beside the place at which each row changed last:
+ * kept in the transaction of the rows. None of it is in a digest, because it depends on how the log was cut
+ * into batches.
  */
 
 /** So many keys that vanished are remembered for each view, and for a while twice as many. */
@@ -39,7 +40,8 @@ export const STREAM_TABLES: readonly string[] = [
   end $$`,
 ];
 
-export const beginStreamOf = ({ name }: ViewTable): string => `insert into view_stream (view) values ('${name}')`;
+export const beginStreamOf = ({ name }: ViewTable): string =>
+  `insert into view_stream (view) values ('${name}')`;
 
 /** Where the transaction brings the read model to; whoever projects has moved the checkpoint before. */
 export const POSITION = `coalesce((select c.position from public.follower_checkpoint c where c.follower = 'projector'), 0)`;
@@ -65,14 +67,18 @@ export const keepingReadersOf = (view: ViewTable, asked: readonly AskedTable[]):
   asked.flatMap((table, index) =>
     CHANGES.flatMap(({ operation, hasOld, hasNew }) => {
       const keep = sqlName(`keep_readers_${index}_of_${view.name}_on_${operation}`);
-      const referencing = [hasOld && 'old table as went', hasNew && 'new table as came'].filter(Boolean).join(' ');
+      const referencing = [hasOld && 'old table as went', hasNew && 'new table as came']
+        .filter(Boolean)
+        .join(' ');
       const rows = (from: string) => `select ${table.columns.join(', ')} from ${from}`;
       const changed =
         hasOld && hasNew
           ? `((${rows('went')} except ${rows('came')}) union all (${rows('came')} except ${rows('went')}))`
           : `(${rows(hasNew ? 'came' : 'went')})`;
       const from = `from ${known(view)}${table.way(changed)}`;
-      const concerned = (table.readers ?? [{ joins: '', id: '0::bigint' }]).map(({ joins, id }) => `select ${id} as id ${from}${joins}`);
+      const concerned = (table.readers ?? [{ joins: '', id: '0::bigint' }]).map(
+        ({ joins, id }) => `select ${id} as id ${from}${joins}`,
+      );
       return [
         `create function ${keep}() returns trigger language plpgsql as $$
        begin

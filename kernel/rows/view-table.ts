@@ -15,17 +15,30 @@ export type ViewTable = {
 
 /** How many aggregates have a share in a row: with none of them it goes. */
 export const SHARES = 'shares';
-/** Beside its columns: where in the log a row changed last, for those who follow the view. It is in no digest. */
+/**
+ * Beside its columns: where in the log a row changed last, for those who follow the view. It is in no digest.
+ */
 export const CHANGED = 'changed_position';
 
 export const viewTableOf = (view: ViewInfo): ViewTable => {
   const keys = keyColumnsOf(view);
-  const values = Object.entries(view.values).map(([name, { kind, def }]) => ({ kind, to: column(name, def), type: def.column }));
+  const values = Object.entries(view.values).map(([name, { kind, def }]) => ({
+    kind,
+    to: column(name, def),
+    type: def.column,
+  }));
   const numbers = values.filter(({ kind }) => kind !== 'latest').map(({ to }) => to);
-  const latest = Object.fromEntries(values.filter(({ kind }) => kind === 'latest').map(({ to, type }) => [to, type]));
+  const latest = Object.fromEntries(
+    values.filter(({ kind }) => kind === 'latest').map(({ to, type }) => [to, type]),
+  );
   return {
     name: view.table,
-    columns: { ...keys, ...Object.fromEntries(numbers.map((each) => [each, 'numeric'])), ...latest, [SHARES]: 'bigint' },
+    columns: {
+      ...keys,
+      ...Object.fromEntries(numbers.map((each) => [each, 'numeric'])),
+      ...latest,
+      [SHARES]: 'bigint',
+    },
     personal: [],
     keys: Object.keys(keys),
     numbers,

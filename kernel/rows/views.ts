@@ -17,29 +17,39 @@ export const viewDefinitionOf = ({ name, columns, keys, latest }: ViewTable): st
 export const viewIndexesOf = ({ name, keys }: ViewTable, { values }: ViewInfo): readonly string[] => {
   const sorted = Object.entries(values).flatMap(([value, { def }]) => (def.sort ? [column(value, def)] : []));
   return [...keys.slice(1), ...sorted, CHANGED].map(
-    (each) => `create index ${name}_by_${each} on ${name} (${[each, ...keys.filter((key) => key !== each)].join(', ')})`,
+    (each) =>
+      `create index ${name}_by_${each} on ${name} (${[each, ...keys.filter((key) => key !== each)].join(', ')})`,
   );
 };
 
 const isKeyed = (keys: readonly string[]): string => keys.map((each) => `${each} is not null`).join(' and ');
 
 /** What the shares of a view come to, by its columns: the whole of it, read from them anew. */
-export const sumOf = ({ keys, numbers, latest }: ViewTable, shares: readonly ShareTable[], schema?: string): string => {
+export const sumOf = (
+  { keys, numbers, latest }: ViewTable,
+  shares: readonly ShareTable[],
+  schema?: string,
+): string => {
   const from = schema === undefined ? '' : `${schema}.`;
   const part = (share: ShareTable) =>
     [
       ...keys,
       ...numbers.map((each) => (share.numbers.includes(each) ? each : `0::numeric as ${each}`)),
       ...Object.entries(latest).flatMap(([each, type]) =>
-        share.latest.includes(each) ? [each, positionOf(each)] : [`null::${type} as ${each}`, `null::bigint as ${positionOf(each)}`],
+        share.latest.includes(each)
+          ? [each, positionOf(each)]
+          : [`null::${type} as ${each}`, `null::bigint as ${positionOf(each)}`],
       ),
     ].join(', ');
-  const parts = shares.map((share) => `select ${part(share)} from ${from}${share.name} where ${isKeyed(keys)}`);
+  const parts = shares.map(
+    (share) => `select ${part(share)} from ${from}${share.name} where ${isKeyed(keys)}`,
+  );
   const values = [
     ...keys,
     ...numbers.map((each) => `sum(${each}) as ${each}`),
     ...Object.keys(latest).map(
-      (each) => `(array_agg(${each} order by ${positionOf(each)} desc) filter (where ${positionOf(each)} is not null))[1] as ${each}`,
+      (each) =>
+        `(array_agg(${each} order by ${positionOf(each)} desc) filter (where ${positionOf(each)} is not null))[1] as ${each}`,
     ),
     `count(*) as ${SHARES}`,
   ];
@@ -47,13 +57,19 @@ export const sumOf = ({ keys, numbers, latest }: ViewTable, shares: readonly Sha
 };
 
 /**
- * Keeps a view up with one of its tables of shares, whatever statement changes that: once for each key, by what has come and gone.
- * Each is the function of a trigger for each statement.
+ * Keeps a view up with one of its tables of shares, whatever statement changes that: once for each key, by
+ * what has come and gone. Each is the function of a trigger for each statement.
  */
-export const keepingOf = (view: ViewTable, share: ShareTable, all: readonly ShareTable[]): readonly string[] =>
+export const keepingOf = (
+  view: ViewTable,
+  share: ShareTable,
+  all: readonly ShareTable[],
+): readonly string[] =>
   CHANGES.flatMap(({ operation, hasOld, hasNew }) => {
     const keep = sqlName(`keep_${share.name}_on_${operation}`);
-    const referencing = [hasOld && 'old table as went', hasNew && 'new table as came'].filter(Boolean).join(' ');
+    const referencing = [hasOld && 'old table as went', hasNew && 'new table as came']
+      .filter(Boolean)
+      .join(' ');
     const statements = [
       additionOf(view, share, { hasOld, hasNew }),
       ...(hasOld ? noteRemovedFrom(view, removalOf(view)) : []),
@@ -78,7 +94,9 @@ type Seen = { readonly hasOld: boolean; readonly hasNew: boolean };
 const additionOf = ({ name, keys }: ViewTable, { numbers }: ShareTable, { hasOld, hasNew }: Seen): string => {
   const side = (sign: string, from: string) =>
     `select ${[...keys, ...numbers.map((each) => `${sign}${each} as ${each}`), `${sign}1 as ${SHARES}`].join(', ')} from ${from} where ${isKeyed(keys)}`;
-  const changes = [...(hasNew ? [side('', 'came')] : []), ...(hasOld ? [side('-', 'went')] : [])].join(' union all ');
+  const changes = [...(hasNew ? [side('', 'came')] : []), ...(hasOld ? [side('-', 'went')] : [])].join(
+    ' union all ',
+  );
   const sums = [SHARES, ...numbers];
   const list = [...keys, ...sums].join(', ');
   return `insert into ${name} as v (${list}, ${CHANGED})
@@ -93,8 +111,16 @@ const sameKey = (keys: readonly string[], one: string, other: string): string =>
 const removalOf = ({ name, keys }: ViewTable): string =>
   `delete from ${name} v using went w where ${sameKey(keys, 'v', 'w')} and v.${SHARES} = 0`;
 
-/** Found by an index for each key that is concerned, because the latest may have gone: not where only numbers have changed. */
-const latestOf = (view: ViewTable, share: ShareTable, all: readonly ShareTable[], { hasOld, hasNew }: Seen): readonly string[] => {
+/**
+ * Found by an index for each key that is concerned, because the latest may have gone: not where only numbers
+ * have changed.
+ */
+const latestOf = (
+  view: ViewTable,
+  share: ShareTable,
+  all: readonly ShareTable[],
+  { hasOld, hasNew }: Seen,
+): readonly string[] => {
   if (share.latest.length === 0) return [];
   const { name, keys } = view;
   const found = share.latest.map((each) => {
@@ -102,7 +128,9 @@ const latestOf = (view: ViewTable, share: ShareTable, all: readonly ShareTable[]
     const parts = all
       .filter(({ latest }) => latest.includes(each))
       .map(
-        (other) => `(select s.${each}, s.${position} from ${other.name} s where ${sameKey(keys, 's', 'k')} and s.${position} is not null
+        (
+          other,
+        ) => `(select s.${each}, s.${position} from ${other.name} s where ${sameKey(keys, 's', 'k')} and s.${position} is not null
            order by s.${position} desc limit 1)`,
       );
     return `(select l.${each} from (${parts.join(' union all ')}) l order by l.${position} desc limit 1) as ${each}`;
@@ -118,9 +146,11 @@ const latestOf = (view: ViewTable, share: ShareTable, all: readonly ShareTable[]
 /** The keys under which a latest value has come, or gone: its position says which one it is. */
 const concernedIn = ({ keys, latest }: ShareTable, { hasOld, hasNew }: Seen): string => {
   const positions = latest.map(positionOf);
-  const listed = (row: string, columns: readonly string[]) => columns.map((each) => `${row}.${each}`).join(', ');
+  const listed = (row: string, columns: readonly string[]) =>
+    columns.map((each) => `${row}.${each}`).join(', ');
   const isThere = (row: string) => positions.map((each) => `${row}.${each} is not null`).join(' or ');
-  if (!(hasOld && hasNew)) return `select distinct ${listed('c', keys)} from ${hasNew ? 'came' : 'went'} c where ${isThere('c')}`;
+  if (!(hasOld && hasNew))
+    return `select distinct ${listed('c', keys)} from ${hasNew ? 'came' : 'went'} c where ${isThere('c')}`;
   const told = [...keys, ...positions];
   return `select distinct ${listed('e', keys)} from went w join came c on c.id = w.id
            cross join lateral (values (${listed('w', keys)}), (${listed('c', keys)})) e (${keys.join(', ')})

@@ -25,7 +25,16 @@ const task = aggregate('task', {
   },
   events: { made: { creates: ['assignee', 'helper', 'checker', 'team'] } },
   commands: { make: { emits: 'made' } },
-  rights: { read: { member: ['own', { assignee: 'caller' }, { done: true, helper: { caller: true } }, { team: { lead: 'caller' } }] } },
+  rights: {
+    read: {
+      member: [
+        'own',
+        { assignee: 'caller' },
+        { done: true, helper: { caller: true } },
+        { team: { lead: 'caller' } },
+      ],
+    },
+  },
 });
 const tasks = assemble(base, [team, task]);
 const ways = (kind: string) => waysToCaller(tasks, tasks.kinds[kind] as Kind);

@@ -5,8 +5,9 @@ import type { Domain, Kind, ListInfo } from '../registry/registry.ts';
 import { questionsOf, readingRights } from '../visibility/watches.ts';
 
 /**
- * The references by which rights to read lead from an aggregate to the caller, and the fields that they compare with the caller’s. An index of each leads back, from what a caller is a member of to
- * what they may read by that, so that nobody who may read little goes through all rows.
+ * The references by which rights to read lead from an aggregate to the caller, and the fields that they
+ * compare with the caller’s. An index of each leads back, from what a caller is a member of to what they may
+ * read by that, so that nobody who may read little goes through all rows.
  */
 export const waysToCaller = (domain: Domain, kind: Kind): readonly string[] => {
   const found = Object.values(domain.kinds)

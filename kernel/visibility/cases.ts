@@ -20,23 +20,34 @@ type Persons = {
   readonly own?: Attributes;
 };
 
-/** In which cases, as far as rights tell them apart, an event of a type can happen; persons are one of two. */
+/**
+ * In which cases, as far as rights tell them apart, an event of a type can happen; persons are one of two.
+ */
 export const casesOf = (domain: Domain, type: string, persons: Persons): readonly Case[] => {
   const told = visibilityOf(domain).types.get(type);
   if (told === undefined) return [];
   const { of, event, decidedBy } = told;
-  const operations = [operationOf(of.kind, 'read'), ...(decidedBy.size > 0 ? of.guards.map(({ operation }) => operation) : [])];
+  const operations = [
+    operationOf(of.kind, 'read'),
+    ...(decidedBy.size > 0 ? of.guards.map(({ operation }) => operation) : []),
+  ];
   const facts = happeningsOf(domain, told, persons);
   return event.internal ? [] : operations.flatMap((right) => facts.map((each) => ({ right, facts: each })));
 };
 
 /** What was before an event and what is after it. */
-const happeningsOf = (domain: Domain, { of, event }: TypeVisibility, persons: Persons): readonly (readonly Facts[])[] => {
+const happeningsOf = (
+  domain: Domain,
+  { of, event }: TypeVisibility,
+  persons: Persons,
+): readonly (readonly Facts[])[] => {
   const { kind, facts } = of;
   const wanted = wantedBy(domain, kind, event, facts);
   const own = new Map(facts.filter(({ path }) => path.length === 0).map(({ field, key }) => [field, key]));
   const constants = Object.entries(event.sets).filter(([, value]) => value !== 'now' && value !== 'caller');
-  const set = Object.fromEntries(constants.flatMap(([field, value]) => (own.has(field) ? [[own.get(field), value]] : [])));
+  const set = Object.fromEntries(
+    constants.flatMap(([field, value]) => (own.has(field) ? [[own.get(field), value]] : [])),
+  );
   const initial = Object.fromEntries(
     [...own]
       .flatMap(([field, key]) => (event.values.includes(field) ? [] : [[key, kind.fields[field]?.initial]]))
@@ -54,30 +65,54 @@ const happeningsOf = (domain: Domain, { of, event }: TypeVisibility, persons: Pe
 };
 
 /** As the commands that lead to it demand, where all of them demand something. */
-const wantedBy = (domain: Domain, kind: Kind, event: EventInfo, facts: readonly Fact[]): ((before: Facts) => boolean) => {
+const wantedBy = (
+  domain: Domain,
+  kind: Kind,
+  event: EventInfo,
+  facts: readonly Fact[],
+): ((before: Facts) => boolean) => {
   const at = { domain, kind, path: [] };
   const keys = new Set(facts.map(({ key }) => key));
   // By whom it is given is not known.
   const isKnown = (each: Expression): boolean =>
-    factsIn(each, at).every(({ key }) => keys.has(key)) && callersIn(each).length + attributesIn(each).length === 0;
+    factsIn(each, at).every(({ key }) => keys.has(key)) &&
+    callersIn(each).length + attributesIn(each).length === 0;
   const demanded = Object.values(kind.commands)
     .filter(({ events }) => events.includes(event))
     .map(({ when }) => (when === undefined ? undefined : resolve(domain, kind, when)));
   const checks = demanded.flatMap((each) => (each !== undefined && isKnown(each) ? [checkOf(each, at)] : []));
-  return checks.length === 0 || checks.length < demanded.length ? () => true : (before) => checks.some((check) => check(before, null));
+  return checks.length === 0 || checks.length < demanded.length
+    ? () => true
+    : (before) => checks.some((check) => check(before, null));
 };
 
-const productOf = (values: readonly (readonly [key: string, values: readonly unknown[]])[]): readonly Facts[] =>
-  values.reduce<readonly Facts[]>((all, [key, each]) => all.flatMap((facts) => each.map((value) => ({ ...facts, [key]: value }))), [{}]);
+const productOf = (
+  values: readonly (readonly [key: string, values: readonly unknown[]])[],
+): readonly Facts[] =>
+  values.reduce<readonly Facts[]>(
+    (all, [key, each]) => all.flatMap((facts) => each.map((value) => ({ ...facts, [key]: value }))),
+    [{}],
+  );
 
 /** Those that rights tell apart. */
-const valuesOf = (domain: Domain, kind: Kind, fact: Fact, { owner, other, own = {} }: Persons): readonly unknown[] => {
-  const of = fact.path.reduce<Kind | undefined>((at, reference) => at && targetIn(domain, at, reference), kind);
+const valuesOf = (
+  domain: Domain,
+  kind: Kind,
+  fact: Fact,
+  { owner, other, own = {} }: Persons,
+): readonly unknown[] => {
+  const of = fact.path.reduce<Kind | undefined>(
+    (at, reference) => at && targetIn(domain, at, reference),
+    kind,
+  );
   const list = of && askedListOf(domain, of, fact.field);
   if (list !== undefined) return itemsOf(list, { domain, kind, fact, persons: { owner, other, own } });
   const def = of?.fields[fact.field];
   if (fact.field === 'id' || (def?.kind === 'ref' && targetOf(def) === 'user')) return [owner, other];
-  const all = def?.kind === 'boolean' ? [true, false] : (def?.values ?? [...new Set([...namedIn(domain, kind, fact.key, own), 0])]);
+  const all =
+    def?.kind === 'boolean'
+      ? [true, false]
+      : (def?.values ?? [...new Set([...namedIn(domain, kind, fact.key, own), 0])]);
   return def?.optional ? [...all, null] : all;
 };
 
@@ -86,7 +121,12 @@ const targetIn = (domain: Domain, kind: Kind, reference: string): Kind | undefin
   return def && domain.kinds[targetOf(def)];
 };
 
-type Listed = { readonly domain: Domain; readonly kind: Kind; readonly fact: Fact; readonly persons: Persons };
+type Listed = {
+  readonly domain: Domain;
+  readonly kind: Kind;
+  readonly fact: Fact;
+  readonly persons: Persons;
+};
 
 /** Nothing in the list, or one item of each sort. */
 const itemsOf = (
@@ -96,11 +136,16 @@ const itemsOf = (
   const defs = fieldsOfItem(list);
   const asked = readingRights(domain, kind)
     .flatMap((right) => questionsOf(domain, right))
-    .flatMap(({ asked: each, at }) => (each.op === 'some' && factOf(at, each.field).key === fact.key ? asksIn(each.of) : []));
+    .flatMap(({ asked: each, at }) =>
+      each.op === 'some' && factOf(at, each.field).key === fact.key ? asksIn(each.of) : [],
+    );
   const valuesOfField = (name: string): readonly unknown[] => {
     const def = defs[name];
     if (def?.kind === 'ref' && targetOf(def) === 'user') return [owner, other];
-    const all = def?.kind === 'boolean' ? [true, false] : (def?.values ?? [...new Set([...asked.flatMap(namedBy(name, own)), 0])]);
+    const all =
+      def?.kind === 'boolean'
+        ? [true, false]
+        : (def?.values ?? [...new Set([...asked.flatMap(namedBy(name, own)), 0])]);
     return def?.optional ? [...all, null] : all;
   };
   return [[], ...productOf(fields.map((name) => [name, valuesOfField(name)])).map((item) => [item])];

@@ -3,7 +3,10 @@ import { rightsOf } from '../conditions/rights.ts';
 import type { Domain } from '../registry/registry.ts';
 import { visibilityOf } from './visibility.ts';
 
-/** What happened to an aggregate, which was and is as these say; absent before its creation, and after its end what it belonged to. */
+/**
+ * What happened to an aggregate, which was and is as these say; absent before its creation, and after its end
+ * what it belonged to.
+ */
 export type Told = {
   readonly kind: string;
   readonly event: string;
@@ -14,8 +17,9 @@ export type Told = {
 type Asker = { readonly role: string; readonly id: number | null; readonly own?: Attributes };
 
 /**
- * Whether somebody may know of an event: whoever may read the aggregate as it was before or after it. If all that the event changed may
- * be read by fewer, they alone. What references lead to is as of the event. Unknown kinds and events are invisible.
+ * Whether somebody may know of an event: whoever may read the aggregate as it was before or after it. If all
+ * that the event changed may be read by fewer, they alone. What references lead to is as of the event.
+ * Unknown kinds and events are invisible.
  */
 export const mayKnow = (
   domain: Domain,

@@ -11,7 +11,10 @@ const club = assemble(
   domain({
     name: 'club',
     roles: ['member'],
-    user: { fields: { badgeId: line(20).optional() }, fieldRights: { readBadge: { reads: ['badgeId'], signedIn: 'caller' } } },
+    user: {
+      fields: { badgeId: line(20).optional() },
+      fieldRights: { readBadge: { reads: ['badgeId'], signedIn: 'caller' } },
+    },
   }),
   [],
 );
@@ -26,14 +29,20 @@ test('a change of fields under two guards is not for those who may read neither'
 
 test('what is told by ids has those of aggregates alone', () => {
   const data = { userId: 1, name: 'Ada', badgeId: 'B 1' };
-  expect(idsIn(club, { type: 'user.registered', stream: 'user-1' as StreamName }, data)).toEqual({ userId: 1 });
+  expect(idsIn(club, { type: 'user.registered', stream: 'user-1' as StreamName }, data)).toEqual({
+    userId: 1,
+  });
 });
 
 /** Whoever takes a task may read it from then on, and everybody once it is done. */
 const desk = domain({ name: 'desk', roles: ['member'] });
 const task = desk.aggregate('task', {
   fields: { title: line(10), taker: ref(desk.user).optional(), doneAt: instant().optional() },
-  events: { added: { creates: ['title'] }, taken: { sets: { taker: 'caller' } }, done: { sets: { doneAt: 'now' } } },
+  events: {
+    added: { creates: ['title'] },
+    taken: { sets: { taker: 'caller' } },
+    done: { sets: { doneAt: 'now' } },
+  },
   commands: { add: { emits: 'added' }, take: { emits: 'taken' }, finish: { emits: 'done' } },
   rights: { read: { anyone: [{ taker: 'caller' }, { doneAt: { not: null } }] } },
 });
@@ -42,7 +51,9 @@ test('what an event leaves behind is by whom and when it happened, too', () => {
   const { types } = visibilityOf(assemble(desk, [task]));
   const [before, at] = [{ taskTakerId: null, taskDoneAt: null }, '2026-01-02T03:04:05.678Z'];
   const after = (type: string) =>
-    types.get(type)?.factsAfter(before, { data: { taskId: 5, title: 'One' }, at, origin: { actor: 'user:2' } });
+    types
+      .get(type)
+      ?.factsAfter(before, { data: { taskId: 5, title: 'One' }, at, origin: { actor: 'user:2' } });
   expect(after('task.added')).toEqual(before);
   expect(after('task.taken')).toEqual({ ...before, taskTakerId: 2 });
   expect(after('task.done')).toEqual({ ...before, taskDoneAt: at });

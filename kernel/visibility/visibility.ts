@@ -9,7 +9,10 @@ import { targetOf, wire } from '../registry/names.ts';
 import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 import { type Clear, questionsOf, readingRights, type Watch, watchesOf } from './watches.ts';
 
-/** Who may know of the events of a domain, compiled for each type of event. Unknown and internal types are not there. */
+/**
+ * Who may know of the events of a domain, compiled for each type of event. Unknown and internal types are not
+ * there.
+ */
 export type Visibility = {
   readonly kinds: ReadonlyMap<string, KindVisibility>;
   readonly types: ReadonlyMap<string, TypeVisibility>;
@@ -71,7 +74,9 @@ export const visibilityOf = (domain: Domain): Visibility => {
 const makeVisibility = (domain: Domain): Visibility => {
   const kinds = new Map(Object.values(domain.kinds).map((kind) => [kind.name, ofKind(domain, kind)]));
   const types = [...kinds.values()].flatMap((of) =>
-    Object.values(of.kind.events).flatMap((event) => (event.internal ? [] : [[event.type, ofType(domain, of, event)] as const])),
+    Object.values(of.kind.events).flatMap((event) =>
+      event.internal ? [] : [[event.type, ofType(domain, of, event)] as const],
+    ),
   );
   return { kinds, types: new Map(types) };
 };
@@ -105,7 +110,11 @@ const ofKind = (domain: Domain, kind: Kind): KindVisibility => {
     covers: (operation, some, others) =>
       (alternativesOf.get(operation) ?? []).every((each) => {
         const [left, other] = [leftBy(each, at, some), leftBy(each, at, others)];
-        return left === always || (other.op === 'const' && !other.value) || JSON.stringify(left) === JSON.stringify(other);
+        return (
+          left === always ||
+          (other.op === 'const' && !other.value) ||
+          JSON.stringify(left) === JSON.stringify(other)
+        );
       }),
   };
 };
@@ -116,7 +125,9 @@ const differentIn = (kind: Kind, facts: readonly Fact[]): readonly Fact[] => {
   for (const fact of facts) {
     const other = byKey.get(fact.key) ?? fact;
     if (JSON.stringify(other) !== JSON.stringify(fact))
-      throw new StartRefused(`${kind.name}: rights to read ask for ${fact.key} in two meanings; give one of the fields another name.`);
+      throw new StartRefused(
+        `${kind.name}: rights to read ask for ${fact.key} in two meanings; give one of the fields another name.`,
+      );
     byKey.set(fact.key, fact);
   }
   return [...byKey.values()];
@@ -144,7 +155,9 @@ const parentsOf = (domain: Domain, kind: Kind, paths: readonly (readonly string[
     [...first].flatMap((reference) => {
       const there = targetIn(domain, kind, reference);
       const beyond = paths.filter(([each]) => each === reference).map(([, ...others]) => others);
-      return there === undefined ? [] : [[reference, { kind: there.name, parents: parentsOf(domain, there, beyond) }] as const];
+      return there === undefined
+        ? []
+        : [[reference, { kind: there.name, parents: parentsOf(domain, there, beyond) }] as const];
     }),
   );
 };
@@ -157,7 +170,8 @@ const guardsOf = (kind: Kind): readonly Guard[] =>
 
 /** Of what everybody reads, it is the right to what fewer read, or the one to users. */
 const rightToDamaged = (domain: Domain, kind: Kind): Operation => {
-  const isKept = ({ byRole }: Right): boolean => [...byRole].every(([role, reach]) => role === 'admin' || !reach.has(always));
+  const isKept = ({ byRole }: Right): boolean =>
+    [...byRole].every(([role, reach]) => role === 'admin' || !reach.has(always));
   const kept = readingRights(domain, kind).find(isKept);
   return (kept?.operation ?? 'user.read_private') as Operation;
 };
@@ -167,8 +181,14 @@ const ofType = (domain: Domain, of: KindVisibility, event: EventInfo): TypeVisib
   const read = operationOf(kind, 'read');
   const constants = new Set(Object.keys(event.sets).map((field) => wire(field, kind.fields[field])));
   const held = [...event.values, ...event.carries].map((field) => wire(field, kind.fields[field]));
-  const names = isChange(event) ? [...event.values.map((field) => wire(field, kind.fields[field])), ...constants] : [];
-  const sealed = new Set(event.values.filter((field) => kind.fields[field]?.personal).map((field) => wire(field, kind.fields[field])));
+  const names = isChange(event)
+    ? [...event.values.map((field) => wire(field, kind.fields[field])), ...constants]
+    : [];
+  const sealed = new Set(
+    event.values
+      .filter((field) => kind.fields[field]?.personal)
+      .map((field) => wire(field, kind.fields[field])),
+  );
   const guards = of.guards
     .filter((guard) => names.some((name) => guard.names.has(name)))
     .map((guard) => ({ ...guard, others: names.filter((name) => !guard.names.has(name)) }));
@@ -182,15 +202,22 @@ const ofType = (domain: Domain, of: KindVisibility, event: EventInfo): TypeVisib
     };
     const whole = guards.find(({ others }) => !others.some(isSet));
     if (whole || free.some(isSet)) return whole?.operation ?? read;
-    return guards.find((guard) => names.some((name) => guard.names.has(name) && isSet(name)))?.operation ?? read;
+    return (
+      guards.find((guard) => names.some((name) => guard.names.has(name) && isSet(name)))?.operation ?? read
+    );
   };
   const ofFields = of.guards
-    .map((guard) => ({ ...guard, names: new Set(held.filter((name) => guard.names.has(name))), isIn: () => true }))
+    .map((guard) => ({
+      ...guard,
+      names: new Set(held.filter((name) => guard.names.has(name))),
+      isIn: () => true,
+    }))
     .filter((part) => part.names.size > 0);
   return {
     of,
     event,
-    // Whoever may read all that has changed; of fields under several guards, some of it; and everybody, if anything is under none.
+    // Whoever may read all that has changed; of fields under several guards, some of it; and everybody, if
+    // anything is under none.
     rightTo,
     decidedBy: new Set(guards.flatMap(({ others }) => others)),
     parts: ofItem === undefined ? ofFields : [...ofFields, ofItem],
@@ -203,7 +230,10 @@ const ofType = (domain: Domain, of: KindVisibility, event: EventInfo): TypeVisib
 /** Of an aggregate that is there, and not of its items. */
 const isChange = ({ effect }: EventInfo): boolean => effect === 'changes' || effect === 'sets';
 
-/** An event of which it is not known what the right asks, as one from before there was the right, is of the part. */
+/**
+ * An event of which it is not known what the right asks, as one from before there was the right, is of the
+ * part.
+ */
 const partOfItem = (kind: Kind, { list }: EventInfo): PartTold | undefined => {
   const part = list && partOfItems(kind, list);
   if (list === undefined || part === undefined) return undefined;
@@ -212,7 +242,10 @@ const partOfItem = (kind: Kind, { list }: EventInfo): PartTold | undefined => {
   return {
     operation: operationOf(kind, part.name),
     names: new Set([list.id.name, 'rank', ...fields]),
-    isIn: (data) => part.of === always || list.settled.some((name) => data[name] === undefined) || holds(data, null, () => undefined),
+    isIn: (data) =>
+      part.of === always ||
+      list.settled.some((name) => data[name] === undefined) ||
+      holds(data, null, () => undefined),
   };
 };
 
@@ -224,7 +257,9 @@ const factsAfter = ({ watch, facts }: KindVisibility, event: EventInfo): TypeVis
   const fold = watch?.folds.get(event.type);
   return (known, clear) => {
     const after = fold?.apply(Object.fromEntries(own.map(({ key, field }) => [field, known[key]])), clear);
-    const told = own.flatMap(({ key, field }) => (after?.[field] === undefined ? [] : [[key, after[field]] as const]));
+    const told = own.flatMap(({ key, field }) =>
+      after?.[field] === undefined ? [] : [[key, after[field]] as const],
+    );
     return { ...known, ...Object.fromEntries(told) };
   };
 };
@@ -236,17 +271,27 @@ const leftAfter = (event: EventInfo, condition: Expression): Expression =>
 const asksBefore = (domain: Domain, { kind, watch }: KindVisibility, event: EventInfo): boolean => {
   if (watch === undefined || watch.fields.size === 0 || event.effect === 'creates') return false;
   const alternatives = readingRights(domain, kind).flatMap((right) => right.alternatives);
-  return alternatives.some((each) => asksFor(domain, each, kind, watch.fields) && leftAfter(event, each) !== always);
+  return alternatives.some(
+    (each) => asksFor(domain, each, kind, watch.fields) && leftAfter(event, each) !== always,
+  );
 };
 
 /** Whether it asks for any of some fields of the aggregate itself. */
 const asksFor = (domain: Domain, expression: Expression, kind: Kind, fields: ReadonlySet<string>): boolean =>
-  questionsIn(expression, { domain, kind, path: [] }).some(({ asked, at }) => at.path.length === 0 && fields.has(asked.field));
+  questionsIn(expression, { domain, kind, path: [] }).some(
+    ({ asked, at }) => at.path.length === 0 && fields.has(asked.field),
+  );
 
 const takesAway = (domain: Domain, kind: Kind, event: EventInfo): boolean => {
   if (event.effect === 'ends' || event.effect === 'creates') return event.effect === 'ends';
-  const changed = new Set([...Object.keys(event.sets), ...event.values, ...(event.list === undefined ? [] : [event.list.name])]);
-  return conditionsOn(domain, kind).some((each) => asksFor(domain, each, kind, changed) && leftAfter(event, each) !== always);
+  const changed = new Set([
+    ...Object.keys(event.sets),
+    ...event.values,
+    ...(event.list === undefined ? [] : [event.list.name]),
+  ]);
+  return conditionsOn(domain, kind).some(
+    (each) => asksFor(domain, each, kind, changed) && leftAfter(event, each) !== always,
+  );
 };
 
 /** What rights ask of a kind, of its own and of what refers to it. */
@@ -254,6 +299,8 @@ const conditionsOn = (domain: Domain, kind: Kind): readonly Expression[] =>
   Object.values(domain.kinds).flatMap((of) =>
     readingRights(domain, of).flatMap((right) => [
       ...(of === kind ? right.alternatives : []),
-      ...questionsOf(domain, right).flatMap(({ asked }) => (asked.op === 'at' && asked.kind === kind.name ? [asked.of] : [])),
+      ...questionsOf(domain, right).flatMap(({ asked }) =>
+        asked.op === 'at' && asked.kind === kind.name ? [asked.of] : [],
+      ),
     ]),
   );

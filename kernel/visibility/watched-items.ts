@@ -7,18 +7,27 @@ import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 /** What an event does to a list of which rights to read ask something; nothing if it does nothing to that. */
 export type FoldWatched = {
   readonly list: string;
-  /** What is asked of the items; what cannot be known, because an event was damaged, is `undefined` from then on. */
+  /**
+   * What is asked of the items; what cannot be known, because an event was damaged, is `undefined` from then
+   * on.
+   */
   apply(items: unknown, data: Row | undefined): readonly State[] | undefined;
 };
 
 /** Those of one list alone can be changed by an event. */
-export const watchedItemsOf = (domain: Domain, kind: Kind, { event, lists }: Watched): FoldWatched | undefined => {
-  const asked = event.list && lists.has(event.list.name) ? askedListOf(domain, kind, event.list.name) : undefined;
+export const watchedItemsOf = (
+  domain: Domain,
+  kind: Kind,
+  { event, lists }: Watched,
+): FoldWatched | undefined => {
+  const asked =
+    event.list && lists.has(event.list.name) ? askedListOf(domain, kind, event.list.name) : undefined;
   const change = asked && changeOf(asked, event);
   if (asked === undefined || change === undefined) return undefined;
   return {
     list: asked.list.name,
-    apply: (items, data) => (Array.isArray(items) && data !== undefined ? change(items as readonly State[], data) : undefined),
+    apply: (items, data) =>
+      Array.isArray(items) && data !== undefined ? change(items as readonly State[], data) : undefined,
   };
 };
 
@@ -27,10 +36,14 @@ type Change = (items: readonly State[], data: Row) => readonly State[];
 
 const changeOf = ({ list, fields }: AskedList, { effect }: EventInfo): Change | undefined => {
   const defs = fieldsOfItem(list);
-  const given = fields.filter((name) => name !== list.key).map((name) => [name, wire(name, defs[name])] as const);
+  const given = fields
+    .filter((name) => name !== list.key)
+    .map((name) => [name, wire(name, defs[name])] as const);
   const idIn = (data: Row): unknown => data[list.id.name];
   const valuesIn = (data: Row): Row =>
-    Object.fromEntries(given.flatMap(([name, key]) => (data[key] === undefined ? [] : [[name, data[key]] as const])));
+    Object.fromEntries(
+      given.flatMap(([name, key]) => (data[key] === undefined ? [] : [[name, data[key]] as const])),
+    );
   switch (effect) {
     case 'adds': {
       const nothing = Object.fromEntries(given.map(([name]) => [name, defs[name]?.initial ?? null]));
@@ -46,7 +59,9 @@ const changeOf = ({ list, fields }: AskedList, { effect }: EventInfo): Change | 
       if (given.length === 0) return undefined;
       return (items, data) => {
         const values = valuesIn(data);
-        return Object.keys(values).length === 0 ? items : items.map((each) => (each.id === idIn(data) ? { ...each, ...values } : each));
+        return Object.keys(values).length === 0
+          ? items
+          : items.map((each) => (each.id === idIn(data) ? { ...each, ...values } : each));
       };
     default:
       return undefined;

@@ -11,7 +11,10 @@ import { wire } from '../registry/names.ts';
 import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 import { watchedItemsOf } from './watched-items.ts';
 
-/** What must be known of one kind of aggregate, and since when, to say who may know of an event: what rights to read ask for. */
+/**
+ * What must be known of one kind of aggregate, and since when, to say who may know of an event: what rights
+ * to read ask for.
+ */
 export type Watch = {
   /** The references that never change, and how events name them. */
   readonly fixed: readonly (readonly [field: string, key: string])[];
@@ -50,7 +53,9 @@ export const watchesOf = (domain: Domain): ReadonlyMap<string, Watch> => {
 
 /** The rights by which somebody reads an aggregate, or a part of it. */
 export const readingRights = (domain: Domain, kind: Kind): readonly Right[] =>
-  ['read', ...partRightsOf(kind).map(({ name }) => name)].flatMap((name) => rightsOf(domain).get(operationOf(kind, name)) ?? []);
+  ['read', ...partRightsOf(kind).map(({ name }) => name)].flatMap(
+    (name) => rightsOf(domain).get(operationOf(kind, name)) ?? [],
+  );
 
 /** What a right asks, of its aggregate and of those that references lead to. */
 export const questionsOf = (domain: Domain, { kind, alternatives }: Right) =>
@@ -65,14 +70,21 @@ const watchAll = (domain: Domain): ReadonlyMap<string, Watch> => {
     return fields;
   };
   for (const kind of Object.values(domain.kinds))
-    for (const { asked: question, at } of readingRights(domain, kind).flatMap((right) => questionsOf(domain, right))) {
+    for (const { asked: question, at } of readingRights(domain, kind).flatMap((right) =>
+      questionsOf(domain, right),
+    )) {
       of(at.kind ?? kind).add(question.field);
       const parent = question.op === 'at' ? domain.kinds[question.kind] : undefined;
       if (parent === undefined) continue;
       of(parent);
       parents.add(parent);
     }
-  return new Map([...asked].map(([kind, fields]) => [kind.name, watchOf(domain, kind, { asked: fields, isParent: parents.has(kind) })]));
+  return new Map(
+    [...asked].map(([kind, fields]) => [
+      kind.name,
+      watchOf(domain, kind, { asked: fields, isParent: parents.has(kind) }),
+    ]),
+  );
 };
 
 type Asked = { readonly asked: ReadonlySet<string>; readonly isParent: boolean };
@@ -80,7 +92,9 @@ type Asked = { readonly asked: ReadonlySet<string>; readonly isParent: boolean }
 const watchOf = (domain: Domain, kind: Kind, { asked, isParent }: Asked): Watch => {
   const events = Object.values(kind.events);
   const changes = (name: string) =>
-    events.some(({ effect, values, sets }) => name in sets || (effect !== 'creates' && values.includes(name)));
+    events.some(
+      ({ effect, values, sets }) => name in sets || (effect !== 'creates' && values.includes(name)),
+    );
   const fixed = kind.identity.filter((name) => !changes(name));
   const fields = new Set([...asked].filter((name) => name !== 'id' && !fixed.includes(name)));
   const personal = [...fields].find((name) => kind.fields[name]?.personal !== undefined);
@@ -114,7 +128,11 @@ const definitionOf = (
 };
 
 /** The same as the fold of an aggregate, of what is watched. */
-const foldOf = (domain: Domain, kind: Kind, { event, fields }: { event: EventInfo; fields: ReadonlySet<string> }): Fold => {
+const foldOf = (
+  domain: Domain,
+  kind: Kind,
+  { event, fields }: { event: EventInfo; fields: ReadonlySet<string> },
+): Fold => {
   const { effect, sets } = event;
   const items = watchedItemsOf(domain, kind, { event, lists: fields });
   const isCreation = effect === 'creates';
@@ -123,7 +141,10 @@ const foldOf = (domain: Domain, kind: Kind, { event, fields }: { event: EventInf
   const given = [...new Set([...identity, ...event.values])].filter((name) => fields.has(name));
   const set = Object.entries(sets).filter(([name]) => fields.has(name));
   const nothing = Object.fromEntries(
-    [...fields].map((name) => [name, name in kind.lists ? [] : isCreation ? (kind.fields[name]?.initial ?? null) : null]),
+    [...fields].map((name) => [
+      name,
+      name in kind.lists ? [] : isCreation ? (kind.fields[name]?.initial ?? null) : null,
+    ]),
   );
   const constants = Object.fromEntries(set.filter(([, value]) => value !== 'now' && value !== 'caller'));
   const others = set.filter(([, value]) => value === 'now' || value === 'caller');
@@ -134,7 +155,8 @@ const foldOf = (domain: Domain, kind: Kind, { event, fields }: { event: EventInf
     isWhole:
       isCreation ||
       isEnd ||
-      (effect !== 'changes' && [...fields].every((name) => given.includes(name) || set.some(([each]) => each === name))),
+      (effect !== 'changes' &&
+        [...fields].every((name) => given.includes(name) || set.some(([each]) => each === name))),
     takesData,
     apply(before, clear) {
       const state: Record<string, unknown> = { ...(isCreation || isEnd ? nothing : before), ...constants };
@@ -144,10 +166,12 @@ const foldOf = (domain: Domain, kind: Kind, { event, fields }: { event: EventInf
         if (clear === undefined || value !== undefined) state[name] = value;
       }
       if (items !== undefined) state[items.list] = items.apply(before?.[items.list], clear?.data);
-      for (const [name, value] of others) state[name] = clear && (value === 'now' ? clear.at : userOf(clear.origin.actor));
+      for (const [name, value] of others)
+        state[name] = clear && (value === 'now' ? clear.at : userOf(clear.origin.actor));
       return state;
     },
   };
 };
 
-const userOf = (actor: Actor): number | null => (actor.startsWith('user:') ? Number(actor.slice('user:'.length)) : null);
+const userOf = (actor: Actor): number | null =>
+  actor.startsWith('user:') ? Number(actor.slice('user:'.length)) : null;

@@ -30,22 +30,33 @@ export const pathInProject = (path: string, aggregate: string): string =>
 
 const read = async (isWanted: (path: string) => boolean, wanted: Wanted): Promise<Files> => {
   const entries = await readdir(TEMPLATE, { recursive: true, withFileTypes: true });
-  const paths = entries.filter((entry) => entry.isFile()).map((entry) => slashed(relative(TEMPLATE, join(entry.parentPath, entry.name))));
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => slashed(relative(TEMPLATE, join(entry.parentPath, entry.name))));
   const texts = paths
     .filter(isWanted)
-    .map(async (path) => [pathInProject(path, wanted.aggregate), filled(await readFile(join(TEMPLATE, path), 'utf8'), wanted)] as const);
+    .map(
+      async (path) =>
+        [
+          pathInProject(path, wanted.aggregate),
+          filled(await readFile(join(TEMPLATE, path), 'utf8'), wanted),
+        ] as const,
+    );
   return Object.fromEntries(await Promise.all(texts));
 };
 
 /** What its files already mean by a word. */
 export const wordsOfTemplate = async (): Promise<ReadonlySet<string>> => {
-  const texts = Object.values(await read((path) => OF_DOMAIN.test(path), { aggregate: 'note', project: 'my-app' }));
+  const texts = Object.values(
+    await read((path) => OF_DOMAIN.test(path), { aggregate: 'note', project: 'my-app' }),
+  );
   return new Set(texts.flatMap((text) => text.match(/\w+/g) ?? []).filter((word) => word !== 'note'));
 };
 
 export const isOfAggregate = (path: string): boolean => OF_AGGREGATE.test(path);
 
-export const filesOfAggregate = (aggregate: string): Promise<Files> => read(isOfAggregate, { aggregate, project: 'my-app' });
+export const filesOfAggregate = (aggregate: string): Promise<Files> =>
+  read(isOfAggregate, { aggregate, project: 'my-app' });
 
 type Needed = Record<'dependencies' | 'devDependencies', Files> & {
   /** Of which packages npm may run the scripts of their installation. */

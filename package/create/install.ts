@@ -4,7 +4,10 @@ import { text } from 'node:stream/consumers';
 
 /** Installs what a new project needs, and says in one sentence why it could not. */
 
-/** As npm retries by itself, it takes many minutes without a network. The environment of `npm create` counts more. */
+/**
+ * As npm retries by itself, it takes many minutes without a network. The environment of `npm create` counts
+ * more.
+ */
 const SOON = {
   npm_config_fetch_retries: '1',
   npm_config_fetch_retry_mintimeout: '500',
@@ -50,17 +53,35 @@ const whyNoPackages = async (folder: string, signal: AbortSignal): Promise<strin
     return `npm cannot reach its registry (${code}), and has not kept all that the project needs: run npm install in ${folder} when there is a network.`;
   }
   if (UNKNOWN.has(code)) {
-    const [, missing = 'something that the project needs'] = /'?((?:@[\w-]+\/)?[\w-]+@[\w.^~-]+)/.exec(stderr) ?? [];
+    const [, missing = 'something that the project needs'] =
+      /'?((?:@[\w-]+\/)?[\w-]+@[\w.^~-]+)/.exec(stderr) ?? [];
     return `npm does not know ${missing}: give --annals a version that there is, or a tarball. ${folder} was made; remove it.`;
   }
   return `${stderr}npm could not install what the project needs. Run npm install in ${folder} again.`;
 };
 
-/** Why npm could not, or why the kernel does not serve the aggregate, which is better known now than at the first start. */
-export const whyNotInstalled = async (folder: string, aggregate: string, signal: AbortSignal): Promise<string | undefined> => {
+/**
+ * Why npm could not, or why the kernel does not serve the aggregate, which is better known now than at the
+ * first start.
+ */
+export const whyNotInstalled = async (
+  folder: string,
+  aggregate: string,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
   const why = await whyNoPackages(folder, signal);
   if (why !== undefined) return why;
-  const described = await npm(folder, signal, 'run', '--silent', 'annals', '--', 'domain', 'describe', aggregate);
+  const described = await npm(
+    folder,
+    signal,
+    'run',
+    '--silent',
+    'annals',
+    '--',
+    'domain',
+    'describe',
+    aggregate,
+  );
   if (described.status === 0) return undefined;
   return `${described.stderr.trim()}\n${folder} was made: change domain/${aggregate}.ts there, or remove it and begin again.`;
 };

@@ -30,7 +30,9 @@ class Refused extends Error {}
 const demandNode = (): void => {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1]))
-    throw new Refused(`Annals needs Node ${NODE_MIN.join('.')} or newer, and this is ${process.versions.node}.`);
+    throw new Refused(
+      `Annals needs Node ${NODE_MIN.join('.')} or newer, and this is ${process.versions.node}.`,
+    );
 };
 
 const read = () => {
@@ -58,7 +60,9 @@ const ask = async (question: string, suggested: string): Promise<string> => {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   const closed = once(terminal, 'close').then(() => Promise.reject(new Interrupted()));
   try {
-    return (await Promise.race([terminal.question(`${question} (${suggested}) `), closed])).trim() || suggested;
+    return (
+      (await Promise.race([terminal.question(`${question} (${suggested}) `), closed])).trim() || suggested
+    );
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'ABORT_ERR' ? new Interrupted() : error;
   } finally {
@@ -74,21 +78,25 @@ const demand = (why: string | undefined): void => {
 const demandEmpty = async (folder: string): Promise<void> => {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
-    if (error.code === 'ENOTDIR') throw new Refused(`${folder} is a file, or lies under one: name a new folder.`);
+    if (error.code === 'ENOTDIR')
+      throw new Refused(`${folder} is a file, or lies under one: name a new folder.`);
     throw new Refused(`${folder} cannot be used (${error.code}): name a new folder.`);
   });
   if (names.some((name) => name !== '.git')) throw new Refused(`${folder} is not empty: name a new folder.`);
 };
 
 /** As Annals itself is tested with them. */
-const versions = (...names: readonly (keyof typeof packageJson.devDependencies)[]): Readonly<Record<string, string>> =>
+const versions = (
+  ...names: readonly (keyof typeof packageJson.devDependencies)[]
+): Readonly<Record<string, string>> =>
   Object.fromEntries(names.map((name) => [name, packageJson.devDependencies[name]]));
 
 /** A tarball becomes part of the project, so that it can be built elsewhere, too. */
 const VENDOR = 'vendor';
 
 const isTarball = (annals: string): boolean => annals.endsWith('.tgz');
-const placeOf = (annals: string): string => (isTarball(annals) ? `file:${VENDOR}/${basename(annals)}` : annals);
+const placeOf = (annals: string): string =>
+  isTarball(annals) ? `file:${VENDOR}/${basename(annals)}` : annals;
 
 const bringAlong = async (annals: string, folder: string): Promise<void> => {
   if (!isTarball(annals)) return;
@@ -104,7 +112,10 @@ type Project = {
   readonly isInstalled: boolean;
 };
 
-const writeProject = async ({ folder, files, annals, aggregate, isInstalled }: Project, signal: AbortSignal): Promise<void> => {
+const writeProject = async (
+  { folder, files, annals, aggregate, isInstalled }: Project,
+  signal: AbortSignal,
+): Promise<void> => {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), text);
@@ -119,7 +130,8 @@ const writeProject = async ({ folder, files, annals, aggregate, isInstalled }: P
 /** Ctrl+C leaves nothing behind that the next run would refuse. */
 const makeProject = async (project: Project): Promise<void> => {
   const interruption = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort(new Interrupted()));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => interruption.abort(new Interrupted()));
   const { folder } = project;
   const isNew = (await mkdir(folder, { recursive: true })) !== undefined;
   try {
@@ -127,7 +139,10 @@ const makeProject = async (project: Project): Promise<void> => {
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
     if (isNew) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-    else process.stderr.write(`${folder} was there before, so what was written into it is left: empty it before you begin again.\n`);
+    else
+      process.stderr.write(
+        `${folder} was there before, so what was written into it is left: empty it before you begin again.\n`,
+      );
     throw error;
   }
 };
@@ -136,7 +151,8 @@ const create = async (): Promise<void> => {
   const { values, positionals } = read();
   if (values.help) return void process.stdout.write(HELP);
   demandNode();
-  if (positionals.length > 1) throw new Refused(`There is one argument too many: ${positionals[1]} (--help lists what there is).`);
+  if (positionals.length > 1)
+    throw new Refused(`There is one argument too many: ${positionals[1]} (--help lists what there is).`);
   const [place = await ask('The folder of the project?', 'my-app')] = positionals;
   const folder = resolve(place);
   const project = basename(folder);
@@ -144,12 +160,17 @@ const create = async (): Promise<void> => {
   await demandEmpty(folder);
   const aggregate = values.aggregate ?? (await ask('What is its first aggregate called?', 'note'));
   demand(whyNoAggregate(aggregate, await wordsOfTemplate()));
-  if (values.annals === '') throw new Refused('--annals names nothing: give it a version, or the path of a tarball.');
-  if (isTarball(values.annals)) await access(values.annals).catch(() => demand(`There is no ${values.annals}.`));
+  if (values.annals === '')
+    throw new Refused('--annals names nothing: give it a version, or the path of a tarball.');
+  if (isTarball(values.annals))
+    await access(values.annals).catch(() => demand(`There is no ${values.annals}.`));
   const files = await filesOfProject(
     { aggregate, project },
     {
-      dependencies: { annals: placeOf(values.annals), ...('argon2' in crypto ? {} : versions('@node-rs/argon2')) },
+      dependencies: {
+        annals: placeOf(values.annals),
+        ...('argon2' in crypto ? {} : versions('@node-rs/argon2')),
+      },
       devDependencies: versions('@types/node', 'fast-check', 'typescript'),
       allowScripts: packageJson.allowScripts,
       scarfSettings: packageJson.scarfSettings,

@@ -8,7 +8,8 @@ export const whyNoProject = (name: string): string | undefined =>
 export const whyNoAggregate = (name: string, wordsOfTemplate: ReadonlySet<string>): string | undefined => {
   if (!/^[a-z][a-zA-Z0-9]{0,39}$/.test(name))
     return `${JSON.stringify(name)} cannot be the name of an aggregate: take one word that begins with a small letter, such as invoice or travelClaim.`;
-  if (wordsOfTemplate.has(name) || !isIdentifier(name)) return `${name} is a word of the declaration: call the aggregate by another name.`;
+  if (wordsOfTemplate.has(name) || !isIdentifier(name))
+    return `${name} is a word of the declaration: call the aggregate by another name.`;
   return undefined;
 };
 

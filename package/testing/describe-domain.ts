@@ -6,8 +6,9 @@ import { runner } from './runner.ts';
 export type DescribeOptions = Options;
 
 /**
- * Tests everything that a domain must keep to, for each of its aggregates, by the declaration alone: starts all of it in this process, and tries
- * every operation in every state as everybody. Runs in Node's runner and in vitest.
+ * Tests everything that a domain must keep to, for each of its aggregates, by the declaration alone: starts
+ * all of it in this process, and tries every operation in every state as everybody. Runs in Node's runner and
+ * in vitest.
  */
 export const describeDomain = (domain: Domain, options: DescribeOptions = {}): void =>
   runner.describe(domain.name, async () => {
@@ -17,5 +18,9 @@ export const describeDomain = (domain: Domain, options: DescribeOptions = {}): v
       () => import('../../testing/describe-domain/describe-domain.ts'),
     );
     const { hostOf } = await import('./host.ts');
-    describeOn({ ...hostOf(domain), runner: { ...runner, describe: (_name, body) => void body() } }, domain, options);
+    describeOn(
+      { ...hostOf(domain), runner: { ...runner, describe: (_name, body) => void body() } },
+      domain,
+      options,
+    );
   });

@@ -19,7 +19,14 @@ export const hostOf = (domain: Domain): Omit<Host, 'runner'> => ({
     const { started, settings } = opening.use(await startInProcess(domain, { ...QUIET, ...given }, startAll));
     const admin = await createAdmin(settings, domain);
     const resources = opening.move();
-    return { domain, admin, settings, fetch, url: started.url, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+    return {
+      domain,
+      admin,
+      settings,
+      fetch,
+      url: started.url,
+      [Symbol.asyncDispose]: () => resources.disposeAsync(),
+    };
   },
   startProjector: (settings) => startInProcess(domain, settings, startProjectorRole),
   async startQuery(given) {

@@ -18,20 +18,30 @@ type Start<Started> = (context: ProcessContext) => Promise<Started>;
 const STARTS_MAX = 3;
 
 /**
- * What a role starts, in this process, on a database and a folder of its own unless the settings name them. Its address stands in tokens, so the
- * port is chosen before the start; another program may take it in between. A replica keeps the public address of the others.
+ * What a role starts, in this process, on a database and a folder of its own unless the settings name them.
+ * Its address stands in tokens, so the port is chosen before the start; another program may take it in
+ * between. A replica keeps the public address of the others.
  */
-export const startInProcess = async <Started>(domain: Domain, given: Settings, start: Start<Started>): Promise<InProcess<Started>> => {
+export const startInProcess = async <Started>(
+  domain: Domain,
+  given: Settings,
+  start: Start<Started>,
+): Promise<InProcess<Started>> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await startOnce(domain, given, start);
     } catch (error) {
-      if (attempt === STARTS_MAX || !(error instanceof StartRefused && error.message.includes('is in use'))) throw error;
+      if (attempt === STARTS_MAX || !(error instanceof StartRefused && error.message.includes('is in use')))
+        throw error;
     }
   }
 };
 
-const startOnce = async <Started>(domain: Domain, given: Settings, start: Start<Started>): Promise<InProcess<Started>> => {
+const startOnce = async <Started>(
+  domain: Domain,
+  given: Settings,
+  start: Start<Started>,
+): Promise<InProcess<Started>> => {
   await using opening = new AsyncDisposableStack();
   const port = String(await freePort());
   const settings = {
@@ -50,7 +60,13 @@ const startOnce = async <Started>(domain: Domain, given: Settings, start: Start<
   signUpRoleOf(domain, config.signUp);
   const told = new AbortController();
   const resources = opening.use(new AsyncDisposableStack());
-  const started = await start({ config, domain, resources, signal: told.signal, log: createLog({ level: config.logLevel }) });
+  const started = await start({
+    config,
+    domain,
+    resources,
+    signal: told.signal,
+    log: createLog({ level: config.logLevel }),
+  });
   const kept = opening.move();
   return {
     settings,

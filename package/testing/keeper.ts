@@ -9,7 +9,13 @@ import { KEPT } from './kept.ts';
 // Keeps the PostgreSQL of a user's tests, beside them all, and stops it once no test has held it for a while.
 
 /** Nothing in it is missed, so nothing waits for the disk. */
-const SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_wal_size: '256MB', max_connections: '400' };
+const SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_wal_size: '256MB',
+  max_connections: '400',
+};
 const LOOK_MS = 500;
 
 const keep = async (dataDir: string, idleMaxMs: number): Promise<void> => {
@@ -25,11 +31,16 @@ const keep = async (dataDir: string, idleMaxMs: number): Promise<void> => {
   }
 };
 
-/** Whoever comes after the last look waits for the lock, until the server has stopped; then it starts one anew. */
+/**
+ * Whoever comes after the last look waits for the lock, until the server has stopped; then it starts one
+ * anew.
+ */
 const untilIdle = async (client: pg.Client, idleMaxMs: number): Promise<void> => {
   let idleSince = performance.now();
   for (;;) {
-    const { rows } = await client.query<{ isIdle: boolean }>('select pg_try_advisory_lock($1) as "isIdle"', [KEPT]);
+    const { rows } = await client.query<{ isIdle: boolean }>('select pg_try_advisory_lock($1) as "isIdle"', [
+      KEPT,
+    ]);
     if (rows[0]?.isIdle) {
       if (performance.now() - idleSince >= idleMaxMs) return;
       await client.query('select pg_advisory_unlock($1)', [KEPT]);

@@ -1,7 +1,10 @@
 import { after, before, describe, test } from 'node:test';
 import type { Runner } from '../../testing/describe-domain/host.ts';
 
-/** vitest says so in its own processes, and others inherit it: those that `node --test` starts say that as well. */
+/**
+ * vitest says so in its own processes, and others inherit it: those that `node --test` starts say that as
+ * well.
+ */
 const isVitest = process.env.VITEST !== undefined && process.env.NODE_TEST_CONTEXT === undefined;
 
 /** What waits has deadlines of its own, which a busy machine makes longer. */

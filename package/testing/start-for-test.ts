@@ -15,12 +15,18 @@ import type { TestOptions, TestSystem } from './test-system.ts';
 type Started = Awaited<ReturnType<typeof startAll>>;
 
 /** All roles in this process. */
-export const startSystem = async <D extends Domain>(domain: D, { settings = {} }: TestOptions): Promise<TestSystem<D>> => {
+export const startSystem = async <D extends Domain>(
+  domain: D,
+  { settings = {} }: TestOptions,
+): Promise<TestSystem<D>> => {
   const refused = Object.keys(settings).find((name) => CHOSEN.has(name));
-  if (refused !== undefined) throw new StartRefused(`startForTest chooses ${refused} by itself: leave it out of the settings.`);
+  if (refused !== undefined)
+    throw new StartRefused(`startForTest chooses ${refused} by itself: leave it out of the settings.`);
   let aheadMs = 0;
   const clock = { aheadMs: () => aheadMs };
-  const { started, [Symbol.asyncDispose]: dispose } = await startInProcess(domain, settings, (context) => startAll(context, { clock }));
+  const { started, [Symbol.asyncDispose]: dispose } = await startInProcess(domain, settings, (context) =>
+    startAll(context, { clock }),
+  );
   const { url } = started;
   const settled = () => untilSettled(started.foundation, clock.aheadMs);
   return {
@@ -43,10 +49,16 @@ export const startSystem = async <D extends Domain>(domain: D, { settings = {} }
 
 const CHOSEN: ReadonlySet<string> = new Set(['NODE_ENV', 'PORT', 'PUBLIC_URL', 'DATA_DIR', 'METRICS_PORT']);
 
-/** A service with an account of its own, as an administrator would register it; it asks for its tokens itself. */
-const clientAs = async <D extends Domain>({ url, foundation: { domain }, auth }: Started, role: string): Promise<Client<D>> => {
+/**
+ * A service with an account of its own, as an administrator would register it; it asks for its tokens itself.
+ */
+const clientAs = async <D extends Domain>(
+  { url, foundation: { domain }, auth }: Started,
+  role: string,
+): Promise<Client<D>> => {
   const roles: readonly string[] = rolesOf(domain);
-  if (!roles.includes(role)) throw new StartRefused(`${domain.name} has no role ${role}: it has ${roles.join(', ')}.`);
+  if (!roles.includes(role))
+    throw new StartRefused(`${domain.name} has no role ${role}: it has ${roles.join(', ')}.`);
   const { scopes } = policyOf(domain);
   const settings = clientSettingsOf(domain).ClientSettings.parse({
     name: `Test ${role}`,
@@ -74,7 +86,10 @@ const WAIT_MAX_MS = 30_000;
 const LOOK_MS = 10;
 
 /** The authorization server follows the log, and may not have heard of the account yet. */
-const requestToken = async (url: string, authorization: string): Promise<{ readonly value: string; readonly until: number }> => {
+const requestToken = async (
+  url: string,
+  authorization: string,
+): Promise<{ readonly value: string; readonly until: number }> => {
   const deadline = performance.now() + WAIT_MAX_MS;
   for (;;) {
     const began = performance.now();
@@ -90,8 +105,14 @@ const requestToken = async (url: string, authorization: string): Promise<{ reado
   }
 };
 
-/** The followers whose work reads and timers depend on have come to the end of the log, nothing is left to do, and no timer is due. */
-const untilSettled = async ({ pool, eventLog }: Started['foundation'], aheadMs: () => number): Promise<void> => {
+/**
+ * The followers whose work reads and timers depend on have come to the end of the log, nothing is left to do,
+ * and no timer is due.
+ */
+const untilSettled = async (
+  { pool, eventLog }: Started['foundation'],
+  aheadMs: () => number,
+): Promise<void> => {
   const deadline = performance.now() + WAIT_MAX_MS;
   for (;;) {
     const head = await eventLog.head();
@@ -103,7 +124,8 @@ const untilSettled = async ({ pool, eventLog }: Started['foundation'], aheadMs: 
     );
     // What a timer has just appended is to be projected too.
     if (rows[0]?.isSettled && (await eventLog.head()) === head) return;
-    if (performance.now() > deadline) throw new Error(`not everything has followed from the events after ${WAIT_MAX_MS / 1_000} seconds`);
+    if (performance.now() > deadline)
+      throw new Error(`not everything has followed from the events after ${WAIT_MAX_MS / 1_000} seconds`);
     await delay(LOOK_MS);
   }
 };

@@ -24,8 +24,8 @@ const STARTING_MAX_MS = 60_000;
 const LOOK_MS = 25;
 
 /**
- * A database of one's own in the PostgreSQL that all tests of a user share. It is held by a lock of a session, so that those whose test was killed
- * are known: the next one drops them.
+ * A database of one's own in the PostgreSQL that all tests of a user share. It is held by a lock of a
+ * session, so that those whose test was killed are known: the next one drops them.
  */
 export const createTestDatabase = async ({
   folder = ownFolder(),
@@ -55,7 +55,10 @@ export const createTestDatabase = async ({
   };
 };
 
-/** Of this installation: its server runs the programs that lie in it, and ends before those of another are missed. */
+/**
+ * Of this installation: its server runs the programs that lie in it, and ends before those of another are
+ * missed.
+ */
 const ownFolder = (): string => {
   const place = createHash('sha256')
     .update(import.meta.url)
@@ -70,7 +73,9 @@ const demandOwn = async (folder: string): Promise<string> => {
   await mkdir(folder, { recursive: true });
   const found = await lstat(folder);
   if (!found.isDirectory() || (process.getuid !== undefined && found.uid !== process.getuid()))
-    throw new StartRefused(`${folder} is to be the folder of your tests' PostgreSQL, and belongs to somebody else: set TMPDIR to another.`);
+    throw new StartRefused(
+      `${folder} is to be the folder of your tests' PostgreSQL, and belongs to somebody else: set TMPDIR to another.`,
+    );
   // The user who runs the server must be able to enter it.
   await chmod(folder, 0o755);
   return folder;
@@ -90,7 +95,9 @@ const holdServer = async (folder: string, idleMaxMs: number): Promise<Held> => {
     if (url === undefined) keeper ??= startKeeper(folder, idleMaxMs);
     await delay(LOOK_MS);
   }
-  throw new StartRefused(`The PostgreSQL of your tests in ${folder} did not start.${await lastWordsOf(folder)}`);
+  throw new StartRefused(
+    `The PostgreSQL of your tests in ${folder} did not start.${await lastWordsOf(folder)}`,
+  );
 };
 
 /** Undefined where the server was about to stop. */
@@ -116,7 +123,10 @@ type Keeper = { end?: 'failed' | 'over' };
 const startKeeper = (folder: string, idleMaxMs: number): Keeper => {
   const says = openSync(join(folder, SAYS), 'w');
   const program = fileURLToPath(new URL(`./keeper${extname(import.meta.url)}`, import.meta.url));
-  const child = spawn(process.execPath, [program, folder, String(idleMaxMs)], { detached: true, stdio: ['ignore', 'ignore', says] });
+  const child = spawn(process.execPath, [program, folder, String(idleMaxMs)], {
+    detached: true,
+    stdio: ['ignore', 'ignore', says],
+  });
   closeSync(says);
   child.unref();
   const keeper: Keeper = {};
@@ -140,9 +150,10 @@ const dropAbandoned = async (client: pg.Client, own: string): Promise<void> => {
     [own],
   );
   for (const { name } of rows) {
-    const { rows: locks } = await client.query<{ isFree: boolean }>('select pg_try_advisory_lock(hashtextextended($1, 0)) as "isFree"', [
-      name,
-    ]);
+    const { rows: locks } = await client.query<{ isFree: boolean }>(
+      'select pg_try_advisory_lock(hashtextextended($1, 0)) as "isFree"',
+      [name],
+    );
     if (!locks[0]?.isFree) continue;
     await client.query(`drop database if exists ${name} with (force)`);
     await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]);

@@ -45,7 +45,13 @@ const items = () => [
   ...made.webhooks.map((id) => `/webhooks/${id}`),
 ];
 const lists = () => [
-  ...['/articles?limit=100', '/articles?status=draft', '/articles?tag=looms&sort=createdAt', '/users?limit=100', '/webhooks?limit=100'],
+  ...[
+    '/articles?limit=100',
+    '/articles?status=draft',
+    '/articles?tag=looms&sort=createdAt',
+    '/users?limit=100',
+    '/webhooks?limit=100',
+  ],
   ...['/webhooks?enabled=false', `/articles?author=${made.people[0]?.id}&limit=100`],
   ...made.articles.map((id) => `/articles/${id}/comments`),
   ...made.people.map(({ id }) => `/users/${id}/articles?limit=100`),
@@ -69,24 +75,41 @@ const LISTS = `query ($at: String) {
 const query = async (by: Asker | null, text: string, variables: object): Promise<Body> => {
   const { body } = await world.ask('/graphql', {
     ...{ by, method: 'POST', body: { query: text, variables } },
-    headers: { 'consistency-token': formatCursor(world.side.eventLog.identity, await world.side.eventLog.head()) },
+    headers: {
+      'consistency-token': formatCursor(world.side.eventLog.identity, await world.side.eventLog.head()),
+    },
   });
-  const { data, errors } = body as { data?: Body; errors?: readonly { message: string; extensions: { code: string } }[] };
+  const { data, errors } = body as {
+    data?: Body;
+    errors?: readonly { message: string; extensions: { code: string } }[];
+  };
   return { ...data, ...(errors && { errors: errors.map(({ extensions }) => extensions.code) }) };
 };
 
 const queryAll = async (by: Asker | null, at: string | null): Promise<Body> => {
-  const named = { user: made.people.map(({ id }) => id), post: made.articles, comment: made.comments, webhook: made.webhooks };
+  const named = {
+    user: made.people.map(({ id }) => id),
+    post: made.articles,
+    comment: made.comments,
+    webhook: made.webhooks,
+  };
   const items = Object.entries(ITEMS).flatMap(([field, selection]) =>
     (by === null && field === 'webhook' ? [] : named[field as keyof typeof named]).map(async (id) => {
-      const found = await query(by, `query ($id: ID!, $at: String) { ${field}(id: $id, at: $at) { ${selection} } }`, {
-        id: String(id),
-        at,
-      });
+      const found = await query(
+        by,
+        `query ($id: ID!, $at: String) { ${field}(id: $id, at: $at) { ${selection} } }`,
+        {
+          id: String(id),
+          at,
+        },
+      );
       return [`${field} ${id}`, found] as const;
     }),
   );
-  return { ...Object.fromEntries(await Promise.all(items)), lists: by === null ? {} : await query(by, LISTS, { at }) };
+  return {
+    ...Object.fromEntries(await Promise.all(items)),
+    lists: by === null ? {} : await query(by, LISTS, { at }),
+  };
 };
 
 type Look = { readonly cursor: string; readonly seen: ReadonlyMap<string, Seen>; readonly queried: Body };
@@ -109,18 +132,26 @@ const lookAtAll = async (): Promise<Look> => {
 };
 
 const admin = () => askers.find(([name]) => name === 'admin')?.[1] ?? null;
-const at = (path: string, moment: string): string => `${path}${path.includes('?') ? '&' : '?'}at=${encodeURIComponent(moment)}`;
+const at = (path: string, moment: string): string =>
+  `${path}${path.includes('?') ? '&' : '?'}at=${encodeURIComponent(moment)}`;
 
 /** What was there then and has been deleted since is for administrators alone. */
 const expectedOf = (key: string, then: Seen, isReadableNow: (key: string) => boolean): Seen['body'] => {
   const [name, path = ''] = key.split(' ');
   if (!Array.isArray(then.body)) return withoutWhatIsOnlyNow(then.body as object) as Seen['body'];
   if (name === 'admin') return then.body;
-  const kind = /comments$/.test(path) ? 'comments' : /users\?/.test(path) ? 'users' : /webhooks/.test(path) ? 'webhooks' : 'articles';
+  const kind = /comments$/.test(path)
+    ? 'comments'
+    : /users\?/.test(path)
+      ? 'users'
+      : /webhooks/.test(path)
+        ? 'webhooks'
+        : 'articles';
   return then.body.filter(({ id }: { id: number }) => isReadableNow(`${name} /${kind}/${id}`));
 };
 
-const withoutWhatIsOnlyNow = (body: object): object => Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'withheld'));
+const withoutWhatIsOnlyNow = (body: object): object =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'withheld'));
 
 test(`what is answered as of a cursor, or of a version, is what was answered then (AS_OF_SEED=${SEED})`, async () => {
   const random = randomFrom(SEED);
@@ -142,7 +173,9 @@ test(`what is answered as of a cursor, or of a version, is what was answered the
         expect([again.status, context]).toEqual([404, context]);
       else expect(again.body, context).toEqual(expectedOf(key, then, isReadableNow));
       if (name === 'admin' && Number(then.version) > 0)
-        expect((await look(at(path, `v${then.version}`), by)).body).toMatchObject(STABLE[path.split('/')[1] ?? '']?.(then.body) ?? {});
+        expect((await look(at(path, `v${then.version}`), by)).body).toMatchObject(
+          STABLE[path.split('/')[1] ?? '']?.(then.body) ?? {},
+        );
     });
     await Promise.all(checks);
     const then = Object.fromEntries(Object.entries(queried).filter(([key]) => key !== 'lists'));

@@ -17,7 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) => world.side.send(command, by(as(asker.id, asker.role)));
+const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) =>
+  world.side.send(command, by(as(asker.id, asker.role)));
 const cursorNow = async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
 
 test('by GraphQL, all that is asked of something is as of then, what it has done since is not', async () => {
@@ -33,7 +34,11 @@ test('by GraphQL, all that is asked of something is as of then, what it has done
       body: { query: text },
       headers: { 'consistency-token': await cursorNow() },
     });
-    return reply.body as { data: never; errors?: { extensions: { code: string } }[]; extensions: { cost: { requestedQueryCost: number } } };
+    return reply.body as {
+      data: never;
+      errors?: { extensions: { code: string } }[];
+      extensions: { cost: { requestedQueryCost: number } };
+    };
   };
   const fields =
     'asOf title version comments { text post { title } } history(first: 1) { nodes { version type changes { field from to } } }';
@@ -41,7 +46,13 @@ test('by GraphQL, all that is asked of something is as of then, what it has done
     `{ was: post(id: ${articleId}, at: "${at}") { ${fields} } is: post(id: ${articleId}) { ${fields} } }`,
   );
   expect(data).toMatchObject({
-    was: { asOf: at, title: 'On engines', version: 2, comments: [{ post: { title: 'On engines' } }], history: { nodes: [{ version: 2 }] } },
+    was: {
+      asOf: at,
+      title: 'On engines',
+      version: 2,
+      comments: [{ post: { title: 'On engines' } }],
+      history: { nodes: [{ version: 2 }] },
+    },
     is: {
       asOf: null,
       title: 'Later',
@@ -50,19 +61,36 @@ test('by GraphQL, all that is asked of something is as of then, what it has done
     },
   });
   expect(extensions.cost.requestedQueryCost).toBeGreaterThan(50);
-  const codes = async (text: string, asker?: Asker | null) => (await query(text, asker)).errors?.map(({ extensions: { code } }) => code);
+  const codes = async (text: string, asker?: Asker | null) =>
+    (await query(text, asker)).errors?.map(({ extensions: { code } }) => code);
   expect(await codes(`{ postsConnection(at: "${at}") { totalCount } }`)).toEqual(['invalid_parameter']);
-  expect(await codes(`{ posts(at: "${at}", sort: PUBLISHED_AT_DESC) { id } }`)).toEqual(['invalid_parameter']);
-  expect(await codes(`{ posts(at: "${at}", filter: { search: "x" }) { id } }`)).toEqual(['invalid_parameter']);
-  expect(await codes(`{ post(id: ${articleId}) { history { nodes { id } } } }`, null)).toEqual(['unauthenticated']);
+  expect(await codes(`{ posts(at: "${at}", sort: PUBLISHED_AT_DESC) { id } }`)).toEqual([
+    'invalid_parameter',
+  ]);
+  expect(await codes(`{ posts(at: "${at}", filter: { search: "x" }) { id } }`)).toEqual([
+    'invalid_parameter',
+  ]);
+  expect(await codes(`{ post(id: ${articleId}) { history { nodes { id } } } }`, null)).toEqual([
+    'unauthenticated',
+  ]);
   const page = await query(
     `{ post(id: ${articleId}) { history(first: 2) { edges { cursor node { version actor client } } pageInfo { hasNextPage endCursor } } } }`,
     author,
   );
   expect(page.data).toMatchObject({
-    post: { history: { edges: [{ node: { version: 3, client: 'test-client' } }, {}], pageInfo: { hasNextPage: true } } },
+    post: {
+      history: {
+        edges: [{ node: { version: 3, client: 'test-client' } }, {}],
+        pageInfo: { hasNextPage: true },
+      },
+    },
   });
-  const { endCursor } = (page.data as { post: { history: { pageInfo: { endCursor: string } } } }).post.history.pageInfo;
-  const rest = await query(`{ post(id: ${articleId}) { history(after: "${endCursor}") { nodes { version } pageInfo { hasNextPage } } } }`);
-  expect(rest.data).toEqual({ post: { history: { nodes: [{ version: 1 }], pageInfo: { hasNextPage: false } } } });
+  const { endCursor } = (page.data as { post: { history: { pageInfo: { endCursor: string } } } }).post.history
+    .pageInfo;
+  const rest = await query(
+    `{ post(id: ${articleId}) { history(after: "${endCursor}") { nodes { version } pageInfo { hasNextPage } } } }`,
+  );
+  expect(rest.data).toEqual({
+    post: { history: { nodes: [{ version: 1 }], pageInfo: { hasNextPage: false } } },
+  });
 });

@@ -12,7 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) => world.side.send(command, by(as(asker.id, asker.role)));
+const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) =>
+  world.side.send(command, by(as(asker.id, asker.role)));
 const ask = async (path: string, asker: Asker | null) => {
   const { headers, body } = await world.ask(path, { by: asker });
   return { headers, body };
@@ -38,7 +39,10 @@ test('the pages of a list are of one moment, and each item comes once, whatever 
 
 test('what was made later than anything that the chain proves up to then is not looked for', async () => {
   const writer = await world.person('author', 'Charles');
-  const [first, second] = [await draftArticle(world.side, writer.id), await draftArticle(world.side, writer.id)];
+  const [first, second] = [
+    await draftArticle(world.side, writer.id),
+    await draftArticle(world.side, writer.id),
+  ];
   const position = await world.side.eventLog.head();
   await world.side.pool.query(
     `insert into audit.block (count, events, first_position, last_position, latest_at, hashes, head)
@@ -46,7 +50,10 @@ test('what was made later than anything that the chain proves up to then is not 
     [position],
   );
   await draftArticle(world.side, writer.id);
-  const { body } = await ask(`/users/${writer.id}/articles?at=${formatCursor(world.side.eventLog.identity, position)}`, admin);
+  const { body } = await ask(
+    `/users/${writer.id}/articles?at=${formatCursor(world.side.eventLog.identity, position)}`,
+    admin,
+  );
   expect(idsIn(body)).toEqual([second, first]);
 });
 

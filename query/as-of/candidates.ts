@@ -9,7 +9,11 @@ export type Candidate = { readonly id: number; readonly created_at: Date; readon
 type Place = { readonly at: string; readonly id: number };
 
 /** Which way to go through the candidates, and between which places, which are left out themselves. */
-export type Stretch = { readonly isDownward: boolean; readonly beyond: Place | undefined; readonly before?: Place | undefined };
+export type Stretch = {
+  readonly isDownward: boolean;
+  readonly beyond: Place | undefined;
+  readonly before?: Place | undefined;
+};
 
 /** One part of the candidates, out of one index: a table and the conditions on its rows, by name t. */
 export type Part = (parameters: Parameters) => {
@@ -44,7 +48,8 @@ export const findThen = async <Found>(search: Search<Found>) => {
     const candidates = await readCandidates(pool, { parts: search.parts, stretch, latest });
     for (let from = 0; from < candidates.length; from += FOLDED_AT_ONCE) {
       const some = candidates.slice(from, from + FOLDED_AT_ONCE);
-      for (const one of await Promise.all(some.map(look))) if (one !== undefined && found.length < wanted) found.push(one);
+      for (const one of await Promise.all(some.map(look)))
+        if (one !== undefined && found.length < wanted) found.push(one);
       if (found.length === wanted) return { found, stoppedAt: undefined };
       lookedAt += some.length;
       if (lookedAt >= LOOKED_AT_MAX || past.isTired()) return { found, stoppedAt: some.at(-1) };
@@ -55,15 +60,26 @@ export const findThen = async <Found>(search: Search<Found>) => {
   }
 };
 
-type Wanted = { readonly parts: readonly Part[]; readonly stretch: Stretch; readonly latest: Date | undefined };
+type Wanted = {
+  readonly parts: readonly Part[];
+  readonly stretch: Stretch;
+  readonly latest: Date | undefined;
+};
 
-const readCandidates = async (pool: Pool, { parts, stretch, latest }: Wanted): Promise<readonly Candidate[]> => {
+const readCandidates = async (
+  pool: Pool,
+  { parts, stretch, latest }: Wanted,
+): Promise<readonly Candidate[]> => {
   if (parts.length === 0) return [];
   const parameters = new Parameters();
   const { isDownward, beyond, before } = stretch;
   const direction = isDownward ? 'desc' : 'asc';
   const compare = (place: Place | undefined, comparison: '<' | '>'): readonly string[] =>
-    place ? [`(t.created_at, t.id) ${comparison} (${parameters.add(place.at)}::timestamptz, ${parameters.add(place.id)}::bigint)`] : [];
+    place
+      ? [
+          `(t.created_at, t.id) ${comparison} (${parameters.add(place.at)}::timestamptz, ${parameters.add(place.id)}::bigint)`,
+        ]
+      : [];
   const common = [
     ...compare(beyond, isDownward ? '<' : '>'),
     ...compare(before, isDownward ? '>' : '<'),
@@ -75,11 +91,18 @@ const readCandidates = async (pool: Pool, { parts, stretch, latest }: Wanted): P
     const where = [...conditions, ...common, 'true'].join(' and ');
     return `(select t.id, t.created_at, ${isRemoved} as is_removed from read_model.${table} t where ${where} ${order})`;
   });
-  const rows = await runPrepared<Candidate>(pool, `select * from (${selects.join(' union all ')}) as page ${order}`, parameters.values);
+  const rows = await runPrepared<Candidate>(
+    pool,
+    `select * from (${selects.join(' union all ')}) as page ${order}`,
+    parameters.values,
+  );
   return rows;
 };
 
-/** Nothing that was there then says that it was made later than this; undefined where the chain does not reach so far yet. */
+/**
+ * Nothing that was there then says that it was made later than this; undefined where the chain does not reach
+ * so far yet.
+ */
 const latestAt = async (pool: Pool, position: Position): Promise<Date | undefined> => {
   const [block] = await runPrepared<{ latest_at: Date | null }>(
     pool,

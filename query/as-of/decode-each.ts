@@ -2,7 +2,10 @@ import { isDamage } from '#shared/change-stream/damage.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
 
-/** The events in the same order, with nothing in the place of one that is damaged; what keeps the keys away is thrown on. */
+/**
+ * The events in the same order, with nothing in the place of one that is damaged; what keeps the keys away is
+ * thrown on.
+ */
 export const decodeEach = async (
   codec: Pick<Codec, 'decodeAll'>,
   events: readonly RecordedEvent[],
@@ -14,5 +17,8 @@ export const decodeEach = async (
     if (events.length === 1) return [undefined];
   }
   const middle = Math.ceil(events.length / 2);
-  return [...(await decodeEach(codec, events.slice(0, middle))), ...(await decodeEach(codec, events.slice(middle)))];
+  return [
+    ...(await decodeEach(codec, events.slice(0, middle))),
+    ...(await decodeEach(codec, events.slice(middle))),
+  ];
 };

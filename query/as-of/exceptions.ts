@@ -3,7 +3,10 @@ import { coalesce } from '#shared/database/coalesce.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { runPrepared } from '../statement.ts';
 
-/** What of a stream the projector does not take in: all since it was parked, and the versions that an operator left out. */
+/**
+ * What of a stream the projector does not take in: all since it was parked, and the versions that an operator
+ * left out.
+ */
 export type Exceptions = { readonly parkedSince: Position; readonly skipped: ReadonlySet<Version> };
 
 export type FindExceptions = (stream: StreamName) => Promise<Exceptions>;
@@ -16,7 +19,10 @@ export const createExceptionsFinder = (pool: Pool): FindExceptions => {
   return async (stream) => (await find(stream)) ?? NO_EXCEPTIONS;
 };
 
-const findExceptions = async (pool: Pool, streams: readonly StreamName[]): Promise<ReadonlyMap<StreamName, Exceptions>> => {
+const findExceptions = async (
+  pool: Pool,
+  streams: readonly StreamName[],
+): Promise<ReadonlyMap<StreamName, Exceptions>> => {
   const rows = await runPrepared<{ stream: StreamName; parked: Position | null; skipped: Version | null }>(
     pool,
     `select stream, position as parked, null::integer as skipped from read_model.parked where stream = any($1)
@@ -28,5 +34,10 @@ const findExceptions = async (pool: Pool, streams: readonly StreamName[]): Promi
     parkedSince: ofStream.find(({ parked }) => parked !== null)?.parked ?? NEVER,
     skipped: new Set(ofStream.flatMap(({ skipped }) => skipped ?? [])),
   });
-  return new Map([...Map.groupBy(rows, ({ stream }) => stream)].map(([stream, ofStream]) => [stream, exceptionsOf(ofStream)]));
+  return new Map(
+    [...Map.groupBy(rows, ({ stream }) => stream)].map(([stream, ofStream]) => [
+      stream,
+      exceptionsOf(ofStream),
+    ]),
+  );
 };

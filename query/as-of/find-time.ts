@@ -7,8 +7,8 @@ import { type Charge, createMeter } from './meter.ts';
 const EVENTS_MAX = 2_000;
 
 /**
- * The position at a time, for clients: what is read for it is paid for, and while the chain is far behind the log, as it is after a restore,
- * nobody has the log read instead.
+ * The position at a time, for clients: what is read for it is paid for, and while the chain is far behind the
+ * log, as it is after a restore, nobody has the log read instead.
  */
 export const findTime = (log: AuditedLog, time: Date, charge: Charge): Promise<Position> => {
   const { onRead } = createMeter(charge);
@@ -22,7 +22,8 @@ export const findTime = (log: AuditedLog, time: Date, charge: Charge): Promise<P
 
 const chainBehind = (): HttpProblem =>
   new HttpProblem('unavailable', {
-    detail: 'Times cannot be looked up just now, because the chain of the log is being built. Ask later, or by a cursor.',
+    detail:
+      'Times cannot be looked up just now, because the chain of the log is being built. Ask later, or by a cursor.',
     headers: { 'Retry-After': RETRY_AFTER_SECONDS },
   });
 

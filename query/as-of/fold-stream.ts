@@ -3,7 +3,15 @@ import type { Position, StreamName, Version } from '#shared/brands.ts';
 import { type EventLog, NO_STREAM, type RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Codec } from '#shared/events/codec.ts';
 import type { Change } from '#shared/read-model/change.ts';
-import { after, noRow, type RowFold, rowAfter, rowFoldOf, rowStored, storedRow } from '#shared/read-model/row-fold.ts';
+import {
+  after,
+  noRow,
+  type RowFold,
+  rowAfter,
+  rowFoldOf,
+  rowStored,
+  storedRow,
+} from '#shared/read-model/row-fold.ts';
 import { demandTable, type ProjectedTable, type Tables } from '#shared/read-model/tables.ts';
 import { isInLog } from '#shared/snapshots/is-in-log.ts';
 import { type Persons, personsAfter } from '#shared/snapshots/persons.ts';
@@ -62,7 +70,10 @@ export const foldStream = async (options: FoldOptions, folded: Folded): Promise<
   };
 };
 
-/** The same before it is read as the read model has it. Of a long stream it goes on from a snapshot, and leaves some for whoever asks later. */
+/**
+ * The same before it is read as the read model has it. Of a long stream it goes on from a snapshot, and
+ * leaves some for whoever asks later.
+ */
 export const foldRow = async (options: FoldOptions, { kind, stream, upTo }: Folded) => {
   const { eventLog, exceptionsOf, onRead } = options;
   const table = demandTable(options.tables, kind);
@@ -76,7 +87,11 @@ export const foldRow = async (options: FoldOptions, { kind, stream, upTo }: Fold
   for (let isOver = false; !isOver; ) {
     const most = steps.next();
     let count = 0;
-    for await (const page of eventLog.read(stream, (reached.version + 1) as Version, (reached.version + most) as Version)) {
+    for await (const page of eventLog.read(
+      stream,
+      (reached.version + 1) as Version,
+      (reached.version + most) as Version,
+    )) {
       await onRead(page);
       departedAt ??= departureIn(page);
       const then = page.filter(({ position }) => position <= upTo);
@@ -90,7 +105,8 @@ export const foldRow = async (options: FoldOptions, { kind, stream, upTo }: Fold
     reached = jumped ?? reached;
   }
   // Whether they are gone by now matters of users alone.
-  departedAt ??= reached.fold.departedAt ?? (kind === 'user' ? await departureAfter(taking, reached) : undefined);
+  departedAt ??=
+    reached.fold.departedAt ?? (kind === 'user' ? await departureAfter(taking, reached) : undefined);
   return { ...reached, departedAt };
 };
 
@@ -114,13 +130,27 @@ const takeIn = async (
   for (const [index, event] of events.entries()) {
     const whole = decoded[index];
     const isSkipped = exceptions.skipped.has(event.version);
-    if (event.position >= exceptions.parkedSince || (whole === undefined && !isSkipped)) return { fold, version, persons, isParked: true };
+    if (event.position >= exceptions.parkedSince || (whole === undefined && !isSkipped))
+      return { fold, version, persons, isParked: true };
     if (whole && !isSkipped) fold = rowAfter(table, fold, whole);
-    else fold = { ...fold, change: after(fold.change, onlyVersion(event)), changedAt: whole?.metadata.at ?? fold.changedAt };
+    else
+      fold = {
+        ...fold,
+        change: after(fold.change, onlyVersion(event)),
+        changedAt: whole?.metadata.at ?? fold.changedAt,
+      };
     ({ version } = event);
     if (persons !== undefined && version % SNAPSHOT_EVERY_EVENTS === 0) {
       const { position, id } = event;
-      passed.push({ ...rowFoldOf(table), stream, version, position, event: id, persons: [...persons], state: storedRow(fold) });
+      passed.push({
+        ...rowFoldOf(table),
+        stream,
+        version,
+        position,
+        event: id,
+        persons: [...persons],
+        state: storedRow(fold),
+      });
     }
   }
   await snapshots?.save(passed);
@@ -160,7 +190,11 @@ const present = (ofOne: ReadonlyMap<unknown, Change>): readonly Row[] =>
   [...ofOne.values()].flatMap((change) => (change.kind === 'put' ? [change.row] : []));
 
 const derivedIn = (items: RowFold['items']): Readonly<Record<string, number>> =>
-  Object.fromEntries([...items].flatMap(([{ derived }, ofOne]) => derived.map(({ column, of }) => [column, of(present(ofOne))])));
+  Object.fromEntries(
+    [...items].flatMap(([{ derived }, ofOne]) =>
+      derived.map(({ column, of }) => [column, of(present(ofOne))]),
+    ),
+  );
 
 const rowsIn = (items: RowFold['items']): Standing['items'] =>
   new Map([...items].map(([table, ofOne]) => [table.name, present(ofOne).map((row) => rowOf(table, row))]));
@@ -171,7 +205,11 @@ const onlyVersion = ({ stream, version }: RecordedEvent): Change<string> => ({
   row: { id: Number(stream.slice(stream.indexOf('-') + 1)), version },
 });
 
-const standingOf = (table: ProjectedTable, { change, changedAt }: RowFold, isParked: boolean): Omit<Standing, 'departedAt' | 'items'> => {
+const standingOf = (
+  table: ProjectedTable,
+  { change, changedAt }: RowFold,
+  isParked: boolean,
+): Omit<Standing, 'departedAt' | 'items'> => {
   if (isParked) return { state: 'parked', row: undefined, changedAt };
   if (change?.kind === 'put') return { state: 'present', row: rowOf(table, change.row), changedAt };
   return { state: change ? 'gone' : 'absent', row: undefined, changedAt };

@@ -19,7 +19,10 @@ export type ItemThen = {
   now(reader: Reader): Promise<unknown>;
 };
 
-/** Administrators who may read the feed see what was there, also where it is not for them, or for anybody, to read any more. */
+/**
+ * Administrators who may read the feed see what was there, also where it is not for them, or for anybody, to
+ * read any more.
+ */
 export const isAuditor = (caller: Caller, right: Operation): boolean =>
   admitByScope(caller, right) === 'allowed' && mayAlways(caller, 'events.trace') && mayAlways(caller, right);
 
@@ -35,7 +38,12 @@ export const createItemOpener =
     const id = pathId(reader.id);
     if (id === undefined) throw new Rejection(notFound(kind));
     const past = openPast(await findMoment(at, charge, streamName(kind, id)), charge);
-    return { id, past, isThereNow, ...(await demandThen({ domain, past }, { kind, id, caller, isAuditing })) };
+    return {
+      id,
+      past,
+      isThereNow,
+      ...(await demandThen({ domain, past }, { kind, id, caller, isAuditing })),
+    };
   };
 
 export const createItemReader = ({ domain, ...opening }: Opening) => {
@@ -48,7 +56,10 @@ export const createItemReader = ({ domain, ...opening }: Opening) => {
     return {
       kind: 'item',
       version,
-      item: { ...item, _links: linksThen(domain, item._links, { at: past.cursor, latest: isThereNow ? self : undefined }) },
+      item: {
+        ...item,
+        _links: linksThen(domain, item._links, { at: past.cursor, latest: isThereNow ? self : undefined }),
+      },
       headers: {
         'As-Of': past.cursor,
         // Who is not told the version is not told when something hidden was changed either.
@@ -71,15 +82,25 @@ export const mayReadNow = async (read: () => Promise<unknown>, isAuditing: boole
   }
 };
 
-type Wanted = { readonly kind: Kind; readonly id: number; readonly caller: Caller; readonly isAuditing: boolean };
+type Wanted = {
+  readonly kind: Kind;
+  readonly id: number;
+  readonly caller: Caller;
+  readonly isAuditing: boolean;
+};
 
-const demandThen = async ({ domain, past }: { readonly domain: Domain; readonly past: Past }, { kind, id, caller, isAuditing }: Wanted) => {
+const demandThen = async (
+  { domain, past }: { readonly domain: Domain; readonly past: Past },
+  { kind, id, caller, isAuditing }: Wanted,
+) => {
   const { state, row, changedAt = 0 } = await past.find(kind, id);
   if (state === 'parked') throw parked();
   if (state === 'absent') throw new HttpProblem('not_there_then');
   const shown = row && (await presentOf(domain, kind)(past, row, caller));
   // What is there now was not gone then, so that only auditors come here.
-  if (shown === undefined) throw new Rejection(state === 'gone' || isAuditing ? deleted(kind) : notFound(kind));
-  if (!isAuditing && !may(caller, readingOf(domain, kind), shown.resource)) throw new Rejection(notFound(kind));
+  if (shown === undefined)
+    throw new Rejection(state === 'gone' || isAuditing ? deleted(kind) : notFound(kind));
+  if (!isAuditing && !may(caller, readingOf(domain, kind), shown.resource))
+    throw new Rejection(notFound(kind));
   return { shown, changedAt };
 };

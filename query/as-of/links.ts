@@ -7,19 +7,29 @@ type Links = Readonly<Record<string, Link>>;
 
 const made = new WeakMap<Domain, RegExp>();
 
-/** Links that exist for former states; the deliveries of a webhook, for example, have only a current state. */
+/**
+ * Links that exist for former states; the deliveries of a webhook, for example, have only a current state.
+ */
 const keptOf = (domain: Domain): RegExp => {
   const kinds = Object.values(domain.kinds);
   const paths = kinds.map(({ path }) => path);
-  const lists = kinds.flatMap((kind) => Object.keys(kind.lists).map((list) => `${kind.path}/\\d+/${kebab(list)}(?:/[^/?]+)?`));
+  const lists = kinds.flatMap((kind) =>
+    Object.keys(kind.lists).map((list) => `${kind.path}/\\d+/${kebab(list)}(?:/[^/?]+)?`),
+  );
   const listed = ['webhooks', ...paths].join('|');
   const kept =
-    made.get(domain) ?? new RegExp(`^/(?:(?:${listed})/\\d+(?:/(?:${paths.join('|')}))?${lists.map((each) => `|${each}`).join('')})$`);
+    made.get(domain) ??
+    new RegExp(
+      `^/(?:(?:${listed})/\\d+(?:/(?:${paths.join('|')}))?${lists.map((each) => `|${each}`).join('')})$`,
+    );
   made.set(domain, kept);
   return kept;
 };
 
-/** The links of something as it was: to what there was beside it at the same moment, and to what it is now; nothing can be done with it. */
+/**
+ * The links of something as it was: to what there was beside it at the same moment, and to what it is now;
+ * nothing can be done with it.
+ */
 export const linksThen = (
   domain: Domain,
   links: Links,

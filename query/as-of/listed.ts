@@ -10,7 +10,10 @@ import { withheldNow } from './withheld.ts';
 
 /** What lists held then: where to look for it, and which of what was there a caller may see. */
 
-type Listed<Found> = { readonly parts: readonly Part[]; look(candidate: Candidate): Promise<Found | undefined> };
+type Listed<Found> = {
+  readonly parts: readonly Part[];
+  look(candidate: Candidate): Promise<Found | undefined>;
+};
 
 type Wanted = {
   readonly source: Source;
@@ -32,23 +35,38 @@ export const listedThen = (past: Past, caller: Caller, { source, under, filter }
   const fits = (row: Row): boolean =>
     asked.every(({ name, column, by, custom }) => {
       if (custom) return fitsCustom(source.members, custom, row, filter[name]);
-      return by === 'element' ? (row[column] as readonly unknown[]).includes(filter[name]) : row[column] === filter[name];
+      return by === 'element'
+        ? (row[column] as readonly unknown[]).includes(filter[name])
+        : row[column] === filter[name];
     });
   // What the caller could not read then, or cannot now, is as if there had been no value.
   const mayLookBy = async (rights: readonly Operation[], row: Then): Promise<boolean> => {
     if (rights.every((each) => mayAlways(caller, each))) return true;
-    const resource = await resourceOf(source, row, async (target, other) => (await past.find(target.name, other)).row);
+    const resource = await resourceOf(
+      source,
+      row,
+      async (target, other) => (await past.find(target.name, other)).row,
+    );
     const withheld = await withheldNow(past, source, { caller, id: row.id });
-    return resource !== undefined && rights.every((each) => may(caller, each, resource) && !withheld.has(each));
+    return (
+      resource !== undefined && rights.every((each) => may(caller, each, resource) && !withheld.has(each))
+    );
   };
   return {
-    parts: equal === undefined ? [] : [...partsNow(caller, source, equal), ...(isAuditing ? partsGone(source, equal) : [])],
+    parts:
+      equal === undefined
+        ? []
+        : [...partsNow(caller, source, equal), ...(isAuditing ? partsGone(source, equal) : [])],
     async look({ id }) {
       const row = (await past.find(kind.name, id)).row as Then | undefined;
       // What stood still then was in no list.
       if (!row || !isPresent(source, row) || !fits(row)) return undefined;
       if (!isAuditing && !isReadAsParent(source)) {
-        const resource = await resourceOf(source, row, async (target, other) => (await past.find(target.name, other)).row);
+        const resource = await resourceOf(
+          source,
+          row,
+          async (target, other) => (await past.find(target.name, other)).row,
+        );
         if (resource === undefined || !may(caller, right, resource)) return undefined;
       }
       if (!(await mayLookBy(guards, row))) return undefined;
@@ -64,7 +82,11 @@ const isThere = async (past: Past, owner: unknown): Promise<boolean> =>
 type Equal = Readonly<Record<string, number>>;
 
 /** Nothing can be of two owners. */
-const equalIn = (asked: readonly Filter[], filter: Wanted['filter'], under: Wanted['under']): Equal | undefined => {
+const equalIn = (
+  asked: readonly Filter[],
+  filter: Wanted['filter'],
+  under: Wanted['under'],
+): Equal | undefined => {
   const equal: Record<string, number> = under ? { [under.column]: under.id } : {};
   for (const { name, column, by } of asked) {
     if (by !== 'id') continue;
@@ -77,7 +99,9 @@ const equalIn = (asked: readonly Filter[], filter: Wanted['filter'], under: Want
 
 /** Whose it is and what it stands under never changes; what else it refers to may have been another then. */
 const lasting = ({ parent, owner }: Source, equal: Equal): Equal =>
-  Object.fromEntries(Object.entries(equal).filter(([column]) => column === parent?.column || column === owner?.column));
+  Object.fromEntries(
+    Object.entries(equal).filter(([column]) => column === parent?.column || column === owner?.column),
+  );
 
 const partsNow = (caller: Caller, source: Source, equal: Equal): readonly Part[] =>
   readableParts(caller, source, { equal: lasting(source, equal) }).map((part) => (parameters) => ({
@@ -88,13 +112,17 @@ const partsNow = (caller: Caller, source: Source, equal: Equal): readonly Part[]
 /** Where a row goes that is not there any more, or stays without being listed. */
 const partsGone = (source: Source, equal: Equal): readonly Part[] => {
   const { kind, staysWhenEnded } = source;
-  if (staysWhenEnded) return [() => ({ table: kind.table, isRemoved: true, conditions: ['t.deleted_at is not null'] })];
+  if (staysWhenEnded)
+    return [() => ({ table: kind.table, isRemoved: true, conditions: ['t.deleted_at is not null'] })];
   const { parent } = tableOf(kind);
   const parentId = parent === null ? undefined : equal[parent];
   const removed: Part = (parameters) => ({
     table: 'removed',
     isRemoved: true,
-    conditions: [`t.kind = '${kind.table}'`, ...(parentId === undefined ? [] : [`t.parent_id = ${parameters.add(parentId)}::bigint`])],
+    conditions: [
+      `t.kind = '${kind.table}'`,
+      ...(parentId === undefined ? [] : [`t.parent_id = ${parameters.add(parentId)}::bigint`]),
+    ],
   });
   return [removed];
 };

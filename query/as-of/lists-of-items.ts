@@ -26,23 +26,33 @@ export const itemsThen = async (
   const { after, before, isBackward, rowsMax, isWhole } = asked;
   const within = (await allThen(past, source, { of, isWhole })).filter((row) => {
     const gap = gapOf(source, row);
-    return (after === undefined || inOrder(after, gap) < 0) && (before === undefined || inOrder(gap, before) < 0);
+    return (
+      (after === undefined || inOrder(after, gap) < 0) && (before === undefined || inOrder(gap, before) < 0)
+    );
   });
   return (isBackward ? within.toReversed() : within).slice(0, rowsMax);
 };
 
 type All = { readonly of: number; readonly isWhole: boolean };
 
-export const allThen = async (past: Past, source: ItemSource, { of, isWhole }: All): Promise<readonly Row[]> => {
+export const allThen = async (
+  past: Past,
+  source: ItemSource,
+  { of, isWhole }: All,
+): Promise<readonly Row[]> => {
   const { items } = await past.find(source.kind.name, of);
   const all = items.get(source.list.table) ?? [];
-  return all.filter((row) => isWhole || !isInPart(source, row)).toSorted((one, other) => inOrder(gapOf(source, one), gapOf(source, other)));
+  return all
+    .filter((row) => isWhole || !isInPart(source, row))
+    .toSorted((one, other) => inOrder(gapOf(source, one), gapOf(source, other)));
 };
 
 /** The same as `outsideOf`, of a row in memory. */
 const isInPart = ({ part, members }: ItemSource, row: Row): boolean => {
   if (part === undefined) return false;
-  const fields = members.map(({ name, column }) => [name, row[column] instanceof Date ? isoText(row[column]) : row[column]] as const);
+  const fields = members.map(
+    ({ name, column }) => [name, row[column] instanceof Date ? isoText(row[column]) : row[column]] as const,
+  );
   return holdsOf(part.of)(Object.fromEntries(fields), null, () => undefined);
 };
 
@@ -51,7 +61,9 @@ const inOrder = (one: ItemGap, other: ItemGap): number => {
   const others = valuesOf(other);
   for (const [index, value] of valuesOf(one).entries()) {
     const compared =
-      typeof value === 'string' ? Buffer.compare(Buffer.from(value), Buffer.from(String(others[index]))) : value - Number(others[index]);
+      typeof value === 'string'
+        ? Buffer.compare(Buffer.from(value), Buffer.from(String(others[index])))
+        : value - Number(others[index]);
     if (compared !== 0) return compared;
   }
   return 0;
@@ -74,26 +86,50 @@ export const itemReadsThen = ({ domain, items, open, now }: Opened) => {
     const { id, past, shown, isThereNow } = await open({ kind: kind.name, now: now.aggregate }, reader, at);
     const { represent } = present(reader.caller, { id, resource: shown.resource, hasRoom: false });
     const show = async (row: Row, latest?: string) => {
-      const item = represent(await withReferences(domain, items, { row, find: (target, other) => past.row<Row>(target.name, other) }));
+      const item = represent(
+        await withReferences(domain, items, {
+          row,
+          find: (target, other) => past.row<Row>(target.name, other),
+        }),
+      );
       return { ...item, _links: linksThen(domain, item._links, { at: past.cursor, latest }) };
     };
     const withheld = await withheldNow(past, source, { caller: reader.caller, id });
-    const isWhole = isWholeTo(items)(reader.caller, shown.resource) && !withheld.has(items.part?.right ?? '.');
-    return { id, past, show, isThereNow, isWhole, version: shown.version, path: `${pathOf(domain, kind.name, id)}/${kebab(list.name)}` };
+    const isWhole =
+      isWholeTo(items)(reader.caller, shown.resource) && !withheld.has(items.part?.right ?? '.');
+    return {
+      id,
+      past,
+      show,
+      isThereNow,
+      isWhole,
+      version: shown.version,
+      path: `${pathOf(domain, kind.name, id)}/${kebab(list.name)}`,
+    };
   };
   return {
     async list(reader: Reader, asked: Asked & { readonly at: string }): Promise<ListAnswer> {
       const { id, past, path, show, isWhole } = await opened(reader, asked.at);
       const read = (stretch: Stretch) => itemsThen(past, items, { of: id, asked: { ...stretch, isWhole } });
       const { rows, links } = await pageOf({ items, path, read }, { ...asked, at: past.cursor });
-      return { kind: 'list', items: await Promise.all(rows.map((row) => show(row))), links, headers: { 'As-Of': past.cursor } };
+      return {
+        kind: 'list',
+        items: await Promise.all(rows.map((row) => show(row))),
+        links,
+        headers: { 'As-Of': past.cursor },
+      };
     },
     async item(reader: Reader, { at }: { readonly at: string }): Promise<ItemAnswer> {
       const { id, past, path, show, isThereNow, isWhole, version } = await opened(reader, at);
       const known = itemIdIn(list, reader.item ?? '');
-      const row = (await allThen(past, items, { of: id, isWhole })).find((each) => each[list.id.column] === known);
+      const row = (await allThen(past, items, { of: id, isWhole })).find(
+        (each) => each[list.id.column] === known,
+      );
       if (row === undefined) throw new Rejection(items.absent);
-      const latest = isThereNow && (await isThere(() => now.item(reader))) ? `${path}/${encodeURIComponent(String(known))}` : undefined;
+      const latest =
+        isThereNow && (await isThere(() => now.item(reader)))
+          ? `${path}/${encodeURIComponent(String(known))}`
+          : undefined;
       return {
         kind: 'item',
         version,

@@ -37,9 +37,17 @@ type ListThen<Row> = {
 
 type Found = { readonly id: number; readonly created_at: Date; readonly item: object };
 
-/** A page of a list as it was. Its links name the position, so that all its pages are of the same moment, however it was named. */
+/**
+ * A page of a list as it was. Its links name the position, so that all its pages are of the same moment,
+ * however it was named.
+ */
 export const readListThen = async <Row extends { readonly id: number; readonly created_at: Date }>(
-  { domain, pool, past, reader }: { readonly domain: Domain; readonly pool: Pool; readonly past: Past; readonly reader: Reader },
+  {
+    domain,
+    pool,
+    past,
+    reader,
+  }: { readonly domain: Domain; readonly pool: Pool; readonly past: Past; readonly reader: Reader },
   { kind, path, asked, parts, look }: ListThen<Row>,
 ): Promise<ListAnswer> => {
   const present = presentOf(domain, kind);
@@ -55,10 +63,18 @@ export const readListThen = async <Row extends { readonly id: number; readonly c
     };
   };
   const read = async (walk: Walk<'created_at'>): Promise<Picked<Found>> => {
-    const { found, stoppedAt } = await findThen({ pool, past, parts, stretch: beginningOf(walk), wanted: walk.limit + 1, look: show });
+    const { found, stoppedAt } = await findThen({
+      pool,
+      past,
+      parts,
+      stretch: beginningOf(walk),
+      wanted: walk.limit + 1,
+      look: show,
+    });
     return { rows: found, stoppedAt: stoppedAt && { ...stoppedAt, item: {} } };
   };
-  const isNewestFirst = asked.sort === undefined ? domain.kinds[kind]?.oldestFirst !== true : asked.sort.startsWith('-');
+  const isNewestFirst =
+    asked.sort === undefined ? domain.kinds[kind]?.oldestFirst !== true : asked.sort.startsWith('-');
   const order: Order<'created_at'> = { column: 'created_at', descending: isNewestFirst };
   const list = await readListUpTo<'created_at', Found>({
     path,
@@ -74,7 +90,9 @@ export const readListThen = async <Row extends { readonly id: number; readonly c
 export const demandCreationOrder = ({ q, sort }: Asked): void => {
   if (q !== undefined) throw refused('Words are looked for in what is there now: leave out q.');
   if (sort !== undefined && !sort.endsWith('createdAt'))
-    throw refused('A list as of then is ordered by creation: leave out sort, or give createdAt or -createdAt.');
+    throw refused(
+      'A list as of then is ordered by creation: leave out sort, or give createdAt or -createdAt.',
+    );
 };
 
 type Parent = {

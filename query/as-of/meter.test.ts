@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { createMeter } from './meter.ts';
 
-const events = (count: number, text = '') => Array.from({ length: count }, () => ({ data: { text } }) as unknown as RecordedEvent);
+const events = (count: number, text = '') =>
+  Array.from({ length: count }, () => ({ data: { text } }) as unknown as RecordedEvent);
 
 test('what is read is paid for as it is read, long texts by their length, and a short stream as ten events', async () => {
   const charged: number[] = [];

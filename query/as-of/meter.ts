@@ -10,7 +10,10 @@ const EVENTS_PER_READ_MIN = 10;
 /** A long text costs as much as so many events that have so many characters each. */
 const CHARACTERS_PER_EVENT = 2_000;
 
-/** Has what is read from the log paid for as it is read, so that who cannot pay for a long history is not read one. */
+/**
+ * Has what is read from the log paid for as it is read, so that who cannot pay for a long history is not read
+ * one.
+ */
 export const createMeter = (charge: Charge) => {
   let read = 0;
   let charged = 0;

@@ -31,11 +31,21 @@ beforeAll(async () => {
   await migrateAudit(pool);
   for (let from = 1; from <= COUNT; from += 1_000) {
     const events = Array.from({ length: 1_000 }, (_, index) => ({
-      ...{ id: randomUUID() as EventId, type: 'thing.noted', data: {}, metadata: { at: second(from + index) } },
+      ...{
+        id: randomUUID() as EventId,
+        type: 'thing.noted',
+        data: {},
+        metadata: { at: second(from + index) },
+      },
     }));
     await eventLog.append(STREAM, 'any', events);
   }
-  findMoment = createMomentFinder({ pool, eventLog, readPosition: { reaches: async () => true }, visibleWithinMs: 0 });
+  findMoment = createMomentFinder({
+    pool,
+    eventLog,
+    readPosition: { reaches: async () => true },
+    visibleWithinMs: 0,
+  });
 });
 afterAll(() => resources.disposeAsync());
 
@@ -60,9 +70,13 @@ test('once the chain has most of it, every time is found', async () => {
   const connection = await pool.connect();
   for await (const events of eventLog.follow(START, new AbortController().signal)) {
     const { count } = await readChainEnd(connection);
-    await insertBlock(connection, blockOf(count === 0 ? EMPTY_CHAIN : await readChainEnd(connection), events, hashesOf(events)));
+    await insertBlock(
+      connection,
+      blockOf(count === 0 ? EMPTY_CHAIN : await readChainEnd(connection), events, hashesOf(events)),
+    );
     if (count + events.length >= COUNT - 1_000) break;
   }
   connection.release();
-  for (const n of [7, 1_500, COUNT, COUNT + 1]) expect(await findMoment(second(n), charge), `second ${n}`).toBe(Math.min(n, COUNT));
+  for (const n of [7, 1_500, COUNT, COUNT + 1])
+    expect(await findMoment(second(n), charge), `second ${n}`).toBe(Math.min(n, COUNT));
 });

@@ -8,7 +8,10 @@ import { placeOf } from '../events/place.ts';
 import { findTime } from './find-time.ts';
 import { type Charge, createMeter } from './meter.ts';
 
-/** The position that a moment means; `stream` is of the item whose version it may name. What is read to find it is charged. */
+/**
+ * The position that a moment means; `stream` is of the item whose version it may name. What is read to find
+ * it is charged.
+ */
 export type FindMoment = (at: string, charge: Charge, stream?: StreamName) => Promise<Position>;
 
 export type MomentOptions = AuditedLog & {
@@ -17,7 +20,10 @@ export type MomentOptions = AuditedLog & {
   readonly visibleWithinMs: number;
 };
 
-/** What may be read now is asked of the read model, so that no answer is as of a position that it has not reached. */
+/**
+ * What may be read now is asked of the read model, so that no answer is as of a position that it has not
+ * reached.
+ */
 export const createMomentFinder =
   (options: MomentOptions): FindMoment =>
   async (at, charge, stream) => {
@@ -30,8 +36,13 @@ const RETRY_AFTER_SECONDS = '1';
 
 type Asked = { readonly charge: Charge; readonly stream: StreamName | undefined };
 
-const positionOf = async ({ pool, eventLog }: MomentOptions, at: string, { charge, stream }: Asked): Promise<Position> => {
-  if (!isMoment(at)) throw refused('Must be a time as RFC 3339 writes it, a cursor, or of an item its version, such as v3.');
+const positionOf = async (
+  { pool, eventLog }: MomentOptions,
+  at: string,
+  { charge, stream }: Asked,
+): Promise<Position> => {
+  if (!isMoment(at))
+    throw refused('Must be a time as RFC 3339 writes it, a cursor, or of an item its version, such as v3.');
   if (at.startsWith('v')) {
     if (stream === undefined) throw refused('A list has no versions: give a time or a cursor.');
     return positionOfVersion(createMeter(charge).metered(eventLog), stream, Number(at.slice(1)) as Version);
@@ -45,7 +56,11 @@ const positionOf = async ({ pool, eventLog }: MomentOptions, at: string, { charg
 export const refused = (detail: string): HttpProblem =>
   new HttpProblem('invalid_parameter', { extensions: { errors: [{ parameter: 'at', detail }] } });
 
-const positionOfVersion = async (eventLog: Pick<EventLog, 'read'>, stream: StreamName, version: Version): Promise<Position> => {
+const positionOfVersion = async (
+  eventLog: Pick<EventLog, 'read'>,
+  stream: StreamName,
+  version: Version,
+): Promise<Position> => {
   for await (const [event] of eventLog.read(stream, version, version)) if (event) return event.position;
   throw new HttpProblem('version_not_found');
 };

@@ -20,7 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) => world.side.send(command, by(as(asker.id, asker.role)));
+const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) =>
+  world.side.send(command, by(as(asker.id, asker.role)));
 const cursorNow = async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
 const ask = async (path: string, asker: Asker | null) => {
   const { status, headers, body } = await world.ask(path, { by: asker });
@@ -34,9 +35,15 @@ test('the answer says which place it stands for, and can be had again by it', as
   await send({ type: 'EditArticle', articleId, title: 'On looms' }, author);
   await send({ type: 'UpdateUser', userId: author.id, name: 'Ada King' }, author);
   const { status, headers, body } = await ask(`/articles/${articleId}?at=${before}`, reader);
-  expect([status, headers.get('as-of'), headers.get('etag')]).toEqual([200, before, expect.stringMatching(/^"2-/)]);
+  expect([status, headers.get('as-of'), headers.get('etag')]).toEqual([
+    200,
+    before,
+    expect.stringMatching(/^"2-/),
+  ]);
   expect(body).toMatchObject({ title: 'On engines', author: { name: 'Ada' } });
-  expect(new Date(headers.get('memento-datetime') ?? '').getTime()).toBe(Math.floor(Date.parse(body.updatedAt ?? '') / 1_000) * 1_000);
+  expect(new Date(headers.get('memento-datetime') ?? '').getTime()).toBe(
+    Math.floor(Date.parse(body.updatedAt ?? '') / 1_000) * 1_000,
+  );
   expect(headers.get('link')).toBe(`</articles/${articleId}>; rel="original latest-version"`);
   // Who may read it is asked each time, and an erasure changes what was.
   expect(headers.get('cache-control')).toBe('private, no-cache');
@@ -46,17 +53,24 @@ test('the answer says which place it stands for, and can be had again by it', as
     comments: { href: `/articles/${articleId}/comments?at=${before}` },
     latest: { href: `/articles/${articleId}` },
   });
-  for (const { href } of Object.values(body._links ?? {}) as { href: string }[]) expect((await ask(href, reader)).status).toBe(200);
+  for (const { href } of Object.values(body._links ?? {}) as { href: string }[])
+    expect((await ask(href, reader)).status).toBe(200);
   const byVersion = await ask(`/articles/${articleId}?at=v2`, reader);
   expect([byVersion.headers.get('as-of'), byVersion.body]).toEqual([before, body]);
-  const known = await world.ask(`/articles/${articleId}?at=v2`, { by: reader, headers: { 'if-none-match': headers.get('etag') ?? '' } });
+  const known = await world.ask(`/articles/${articleId}?at=v2`, {
+    by: reader,
+    headers: { 'if-none-match': headers.get('etag') ?? '' },
+  });
   expect(known.status).toBe(304);
 });
 
 test('a time may have small letters, as RFC 3339 allows', async () => {
   const path = `/articles/${await draftArticle(world.side, author.id)}`;
   const at = String((await ask(path, author)).body.updatedAt);
-  const [one, other] = [await ask(`${path}?at=${at}`, author), await ask(`${path}?at=${at.toLowerCase()}`, author)];
+  const [one, other] = [
+    await ask(`${path}?at=${at}`, author),
+    await ask(`${path}?at=${at.toLowerCase()}`, author),
+  ];
   expect([other.status, other.headers.get('as-of')]).toEqual([200, one.headers.get('as-of')]);
 });
 
@@ -81,7 +95,10 @@ test.each([
 });
 
 test('a cursor beyond the end is refused, and lists take neither versions, words nor another order', async () => {
-  const beyond = formatCursor(world.side.eventLog.identity, ((await world.side.eventLog.head()) + 1_000) as never);
+  const beyond = formatCursor(
+    world.side.eventLog.identity,
+    ((await world.side.eventLog.head()) + 1_000) as never,
+  );
   expect(await codeOf(`/articles?at=${beyond}`, reader)).toBe('unknown_cursor');
   const now = await cursorNow();
   for (const query of ['at=v1', `at=${now}&q=looms`, `at=${now}&sort=-publishedAt`])
@@ -96,14 +113,24 @@ test('what was not for somebody then, or is not now, is for administrators alone
   expect((await ask(`/articles/${articleId}?at=v1`, author)).body).toMatchObject({ status: 'draft' });
   const published = await cursorNow();
   await send({ type: 'UnpublishArticle', articleId }, author);
-  for (const path of [`/articles/${articleId}?at=v2`, `/articles/${articleId}/comments?at=${published}`, `/comments/${commentId}?at=v1`]) {
+  for (const path of [
+    `/articles/${articleId}?at=v2`,
+    `/articles/${articleId}/comments?at=${published}`,
+    `/comments/${commentId}?at=v1`,
+  ]) {
     expect((await ask(path, reader)).status, path).toBe(404);
     expect((await ask(path, author)).status, path).toBe(200);
   }
   await send({ type: 'DeleteArticle', articleId }, author);
-  await expect.poll(async () => (await ask(`/comments/${commentId}`, admin)).status, { timeout: scaled(20_000) }).toBe(404);
+  await expect
+    .poll(async () => (await ask(`/comments/${commentId}`, admin)).status, { timeout: scaled(20_000) })
+    .toBe(404);
   const blind = { ...admin, scopes: SCOPES.filter((scope) => scope !== 'read:events') };
-  for (const path of [`/articles/${articleId}?at=v2`, `/articles/${articleId}/comments?at=${published}`, `/comments/${commentId}?at=v1`]) {
+  for (const path of [
+    `/articles/${articleId}?at=v2`,
+    `/articles/${articleId}/comments?at=${published}`,
+    `/comments/${commentId}?at=v1`,
+  ]) {
     for (const asker of [author, blind, null]) expect((await ask(path, asker)).status, path).toBe(404);
     expect((await ask(path, admin)).status, path).toBe(200);
   }
@@ -111,7 +138,9 @@ test('what was not for somebody then, or is not now, is for administrators alone
   expect(body._links).not.toHaveProperty('latest');
   expect(await codeOf(`/articles/${articleId}?at=${await cursorNow()}`, admin)).toBe('article_deleted');
   const listed = async (asker: Asker) =>
-    ((await ask(`/articles?at=${published}&limit=100`, asker)).body as unknown as { id: number }[]).map(({ id }) => id);
+    ((await ask(`/articles?at=${published}&limit=100`, asker)).body as unknown as { id: number }[]).map(
+      ({ id }) => id,
+    );
   expect(await listed(admin)).toContain(articleId);
   expect(await listed(author)).not.toContain(articleId);
 });
@@ -121,12 +150,21 @@ test('of those who are gone, nothing is told that was theirs', async () => {
   const articleId = await draftArticle(world.side, person.id);
   const { id: commentId } = await send({ type: 'AddComment', articleId, text: 'Nobody must know.' }, person);
   const before = await cursorNow();
-  expect((await ask(`/users/${person.id}?at=${before}`, reader)).body).toMatchObject({ name: 'Mary Secretly' });
+  expect((await ask(`/users/${person.id}?at=${before}`, reader)).body).toMatchObject({
+    name: 'Mary Secretly',
+  });
   await send({ type: 'DeleteUser', userId: person.id }, person);
-  expect((await ask(`/articles/${articleId}?at=${before}`, reader)).body).toMatchObject({ author: { name: 'Deleted user' } });
-  expect((await ask(`/comments/${commentId}?at=${before}`, reader)).body).toMatchObject({ text: '[deleted]' });
+  expect((await ask(`/articles/${articleId}?at=${before}`, reader)).body).toMatchObject({
+    author: { name: 'Deleted user' },
+  });
+  expect((await ask(`/comments/${commentId}?at=${before}`, reader)).body).toMatchObject({
+    text: '[deleted]',
+  });
   expect((await ask(`/users/${person.id}?at=${before}`, reader)).status).toBe(404);
-  expect((await ask(`/users/${person.id}?at=${before}`, admin)).body).toMatchObject({ name: 'Deleted user', email: null });
+  expect((await ask(`/users/${person.id}?at=${before}`, admin)).body).toMatchObject({
+    name: 'Deleted user',
+    email: null,
+  });
   const users = (await ask(`/users?at=${before}&limit=100`, admin)).body as unknown as { id: number }[];
   expect(users.map(({ id }) => id)).toContain(person.id);
   expect(JSON.stringify(users)).not.toContain('Mary');
@@ -134,7 +172,12 @@ test('of those who are gone, nothing is told that was theirs', async () => {
 
 test('what an event has made unreadable was there before it, and stands still from then on', async () => {
   const articleId = await draftArticle(world.side, author.id);
-  await appendRaw(world.side, `article-${articleId}`, { type: 'article.edited', data: { articleId, authorId: author.id, more: 1 } }, 2);
+  await appendRaw(
+    world.side,
+    `article-${articleId}`,
+    { type: 'article.edited', data: { articleId, authorId: author.id, more: 1 } },
+    2,
+  );
   expect((await ask(`/articles/${articleId}?at=v2`, admin)).body).toMatchObject({ title: 'On engines' });
   for (const [moment, asker] of [
     ['v3', admin],
@@ -154,13 +197,25 @@ test('a time means what was done by then', async () => {
     {
       type: 'article.edited',
       data: { articleId, authorId: author.id, title: 'Later' },
-      metadata: { version: 1, at: late, actor: 'anonymous', client: null, request: 'r', $correlationId: 'c', $causationId: null },
+      metadata: {
+        version: 1,
+        at: late,
+        actor: 'anonymous',
+        client: null,
+        request: 'r',
+        $correlationId: 'c',
+        $causationId: null,
+      },
     },
     2,
   );
   const then = await ask(`/articles/${articleId}?at=${body.updatedAt}`, author);
   expect(then.body).toMatchObject({ title: 'On engines' });
-  const elsewhere = encodeURIComponent(new Date(Date.parse(body.updatedAt ?? '') + 3_600_000).toISOString().replace('Z', '+01:00'));
-  expect((await ask(`/articles/${articleId}?at=${elsewhere}`, author)).headers.get('as-of')).toBe(then.headers.get('as-of'));
+  const elsewhere = encodeURIComponent(
+    new Date(Date.parse(body.updatedAt ?? '') + 3_600_000).toISOString().replace('Z', '+01:00'),
+  );
+  expect((await ask(`/articles/${articleId}?at=${elsewhere}`, author)).headers.get('as-of')).toBe(
+    then.headers.get('as-of'),
+  );
   expect(await codeOf(`/articles/${articleId}?at=2020-01-01T00:00:00Z`, author)).toBe('not_there_then');
 });

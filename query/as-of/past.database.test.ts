@@ -43,5 +43,7 @@ test('the article of several comments is read once, as is their author', async (
     const row = (await past.row<object>('comment', id)) as Readonly<Record<string, unknown>>;
     expect(await presentOf(publishing, 'comment')(past, row, as(author.id, author.role))).toBeDefined();
   }
-  expect(read.toSorted()).toEqual([`article-${articleId}`, ...comments.map((id) => `comment-${id}`), `user-${author.id}`].toSorted());
+  expect(read.toSorted()).toEqual(
+    [`article-${articleId}`, ...comments.map((id) => `comment-${id}`), `user-${author.id}`].toSorted(),
+  );
 });

@@ -35,16 +35,28 @@ export type Past = {
 const EVENTS_MAX = 20_000;
 /** Authors of what is listed. */
 const USERS_KEPT_MAX = 1_000;
-/** What else is referred to, or has lists that are looked at one by one: few, because their texts may be long. */
+/**
+ * What else is referred to, or has lists that are looked at one by one: few, because their texts may be long.
+ */
 const OTHERS_KEPT_MAX = 16;
 
 export type OpenPast = (position: Position, charge: Charge) => Past;
 
-export const createPastOpener = ({ domain, eventLog, codec, tables, snapshots, pool }: PastOptions): OpenPast => {
+export const createPastOpener = ({
+  domain,
+  eventLog,
+  codec,
+  tables,
+  snapshots,
+  pool,
+}: PastOptions): OpenPast => {
   const exceptionsOf = createExceptionsFinder(pool);
   const isReadable = createPresentRights({ domain, run: (text, values) => runPrepared(pool, text, values) });
   return (position, charge) =>
-    openPast({ domain, eventLog, codec, tables, snapshots, exceptionsOf, isReadable }, { position, charge, identity: eventLog.identity });
+    openPast(
+      { domain, eventLog, codec, tables, snapshots, exceptionsOf, isReadable },
+      { position, charge, identity: eventLog.identity },
+    );
 };
 
 type Opened = { readonly position: Position; readonly charge: Charge; readonly identity: LogIdentity };
@@ -55,17 +67,23 @@ const openPast = (
 ): Past => {
   const { read, onRead } = createMeter(charge);
   const { domain, tables, isReadable } = options;
-  const fold = (kind: Kind, stream: StreamName) => foldStream({ ...options, onRead }, { kind, stream, upTo: position });
+  const fold = (kind: Kind, stream: StreamName) =>
+    foldStream({ ...options, onRead }, { kind, stream, upTo: position });
   const findUser = keepFound(USERS_KEPT_MAX, (id) =>
     fold('user', streamName('user', id)).then((standing) => withoutDeparted(tables, standing)),
   );
   const finders = new Map(
-    [...readTwiceIn(domain)].map((kind) => [kind, keepFound(OTHERS_KEPT_MAX, (id) => fold(kind, streamName(kind, id)))]),
+    [...readTwiceIn(domain)].map((kind) => [
+      kind,
+      keepFound(OTHERS_KEPT_MAX, (id) => fold(kind, streamName(kind, id))),
+    ]),
   );
   const askedOf = askedIn(domain);
   const find: Past['find'] = async (kind, id) => {
     const standing = await findWhole(kind, id);
-    return standing.row === undefined ? standing : { ...standing, row: { ...standing.row, ...askedOf(kind, standing.items) } };
+    return standing.row === undefined
+      ? standing
+      : { ...standing, row: { ...standing.row, ...askedOf(kind, standing.items) } };
   };
   const findWhole: Past['find'] = async (kind, id) => {
     if (kind === 'user') return findUser(id);
@@ -103,7 +121,9 @@ const askedIn =
   (kind: Kind, items: Standing['items']): Readonly<Record<string, unknown>> => {
     const of = domain.kinds[kind];
     const lists = of === undefined ? [] : askedListsOf(domain, of);
-    return Object.fromEntries(lists.map((asked) => [askedColumn(asked), askedItems(asked, items.get(asked.list.table) ?? [])]));
+    return Object.fromEntries(
+      lists.map((asked) => [askedColumn(asked), askedItems(asked, items.get(asked.list.table) ?? [])]),
+    );
   };
 
 /** Kinds that others refer to, or that have lists. */
@@ -111,8 +131,8 @@ const readTwiceIn = ({ kinds }: Domain): ReadonlySet<string> =>
   new Set(
     Object.values(kinds).flatMap(({ name, fields, lists }) => [
       ...(Object.keys(lists).length > 0 ? [name] : []),
-      ...[fields, ...Object.values(lists).map((list) => ({ ...list.fields, '': list.id.def }))].flatMap((defs) =>
-        Object.values(defs).flatMap((def) => (def.kind === 'ref' ? [targetOf(def)] : [])),
+      ...[fields, ...Object.values(lists).map((list) => ({ ...list.fields, '': list.id.def }))].flatMap(
+        (defs) => Object.values(defs).flatMap((def) => (def.kind === 'ref' ? [targetOf(def)] : [])),
       ),
     ]),
   );
@@ -141,7 +161,10 @@ const withoutPersonalItems = async (
   const emptied = await Promise.all(
     tables.map(async (table) => {
       const rows = items.get(table.name) ?? [];
-      return [table.name, (await isGone(table)) ? rows.map((row) => ({ ...row, ...withoutPersonal(table) })) : rows] as const;
+      return [
+        table.name,
+        (await isGone(table)) ? rows.map((row) => ({ ...row, ...withoutPersonal(table) })) : rows,
+      ] as const;
     }),
   );
   return new Map(emptied);

@@ -30,7 +30,11 @@ export const presentOf = (domain: Domain, kind: Kind): Present => {
     if (!whole) return undefined;
     const resource = resourceIn(source, whole);
     if (!representation)
-      return { version: whole.version, item: representWebhook(whole as WebhookRow & Row, { domain, caller, identity }), resource };
+      return {
+        version: whole.version,
+        item: representWebhook(whole as WebhookRow & Row, { domain, caller, identity }),
+        resource,
+      };
     const withheld = await withheldNow(past, source, { caller, id: whole.id });
     const { represent, versionOf } = representation.to(caller, withheld);
     return { version: versionOf(whole), item: represent(whole), resource };

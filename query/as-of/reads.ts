@@ -74,7 +74,11 @@ const createReadsThen = ({ kinds: now }: { readonly kinds: KindReads }, options:
   const readItem = createItemReader({ domain, findMoment, openPast });
   const openItem = createItemOpener({ domain, findMoment, openPast });
   const open = async ({ charge }: Reader, at: string) => openPast(await findMoment(at, charge), charge);
-  const listUnder = async (source: Source, reader: Reader, { asked, kind, column }: Under): Promise<ListAnswer> => {
+  const listUnder = async (
+    source: Source,
+    reader: Reader,
+    { asked, kind, column }: Under,
+  ): Promise<ListAnswer> => {
     const past = await open(reader, asked.at);
     const id = await demandParent({ domain, source, kind, past, reader });
     const listed = listedThen(past, reader.caller, { source, under: { column, id }, filter: asked });
@@ -88,7 +92,12 @@ const createReadsThen = ({ kinds: now }: { readonly kinds: KindReads }, options:
         readItem({ kind, now: read }, reader, at),
     items(kind: Kind, list: ListInfo) {
       const items = demandItems(demandSource(sourcesOf(domain), kind), list);
-      return itemReadsThen({ domain, items, open: openItem, now: { aggregate: now.item(kind), item: now.items(kind, list).item } });
+      return itemReadsThen({
+        domain,
+        items,
+        open: openItem,
+        now: { aggregate: now.item(kind), item: now.items(kind, list).item },
+      });
     },
     list:
       (kind: Kind) =>
@@ -97,12 +106,17 @@ const createReadsThen = ({ kinds: now }: { readonly kinds: KindReads }, options:
         const { parent } = source;
         demandCreationOrder(asked);
         if (parent?.target) {
-          await demandNow({ domain, above: parent.target.name, reader }, () => now.list(kind)(reader, { limit: 1 }));
+          await demandNow({ domain, above: parent.target.name, reader }, () =>
+            now.list(kind)(reader, { limit: 1 }),
+          );
           return listUnder(source, reader, { asked, kind: parent.target.name, column: parent.column });
         }
         const past = await open(reader, asked.at);
         const listed = listedThen(past, reader.caller, { source, under: undefined, filter: asked });
-        return readListThen({ domain, pool, past, reader }, { kind, path: `/${source.kind.path}`, asked, ...listed });
+        return readListThen(
+          { domain, pool, past, reader },
+          { kind, path: `/${source.kind.path}`, asked, ...listed },
+        );
       },
     listOfUser:
       (kind: Kind) =>

@@ -3,7 +3,10 @@ import { type Caller, mayAlways, type Operation, type Policy } from '#shared/pol
 import type { Source } from '../sources.ts';
 import type { Past } from './past.ts';
 
-/** The rights to parts of an aggregate that a caller does not have now: what it was then is not told to them either. */
+/**
+ * The rights to parts of an aggregate that a caller does not have now: what it was then is not told to them
+ * either.
+ */
 export const withheldNow = async (
   { isReadable }: Pick<Past, 'isReadable'>,
   { kind, whole }: Source,
@@ -12,11 +15,17 @@ export const withheldNow = async (
   const withheld = new Set<Operation>();
   if (caller.kind === 'system') return withheld;
   for (const right of whole)
-    if (!isLasting(caller.policy, right) && !mayAlways(caller, right) && !(await isReadable(caller, streamName(kind.name, id), right)))
+    if (
+      !isLasting(caller.policy, right) &&
+      !mayAlways(caller, right) &&
+      !(await isReadable(caller, streamName(kind.name, id), right))
+    )
       withheld.add(right);
   return withheld;
 };
 
 /** Whether it depends on nothing that changes. */
 const isLasting = ({ rights }: Policy, right: Operation): boolean =>
-  (rights.get(right)?.alternatives ?? []).every((each) => each.op === 'const' || (each.op === 'caller' && each.field === 'id'));
+  (rights.get(right)?.alternatives ?? []).every(
+    (each) => each.op === 'const' || (each.op === 'caller' && each.field === 'id'),
+  );

@@ -28,7 +28,14 @@ beforeAll(async () => {
   const mint = await createTokenMint();
   const resource = resources.use(
     await openResourceServer({
-      ...{ pool: world.pool, domain: publishing, log, issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined },
+      ...{
+        pool: world.pool,
+        domain: publishing,
+        log,
+        issuer: ISSUER,
+        audience: AUDIENCE,
+        ingressSecret: undefined,
+      },
       loadKeys: async () => mint.jwks,
     }),
   );
@@ -36,7 +43,15 @@ beforeAll(async () => {
     ...{ identity: world.eventLog.identity, follow: world.eventLog.follow.bind(world.eventLog) },
     head: () => gate.then(() => world.eventLog.head()),
   };
-  const parts = { ...world, eventLog, log, health: new Health(log), access: resource, before: [], drainMaxMs: scaled(500) };
+  const parts = {
+    ...world,
+    eventLog,
+    log,
+    health: new Health(log),
+    access: resource,
+    before: [],
+    drainMaxMs: scaled(500),
+  };
   ({ url } = resources.use(await serveRoutes(Router().use(resource.handler, exportRoutes(parts)))));
   const token = await mint.token({ sub: '1', role: 'admin', scope: [...SCOPES].join(' ') });
   headers = { authorization: `Bearer ${token}`, accept: 'application/x-ndjson' };
@@ -76,7 +91,10 @@ test('a client that takes nothing any more gives its place back', async () => {
     }),
   );
   const refused = await ask();
-  expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([429, 'too_many_streams']);
+  expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([
+    429,
+    'too_many_streams',
+  ]);
   const letIn = await until(ask, ({ status }) => status === 200);
   expect((await letIn.text()).trimEnd().split('\n')).toHaveLength(25);
   for (const response of idle) response.destroy();

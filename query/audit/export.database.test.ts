@@ -13,18 +13,29 @@ beforeAll(async () => {
   world = await createReadWorld();
   [author, admin] = [await world.person('author', 'Ada Lovelace'), await world.person('admin')];
   for (let articles = 0; articles < 30; articles += 1)
-    await world.ask('/articles', { by: author, method: 'POST', body: { title: 'On engines', body: '\u2028', tags: [], publish: true } });
+    await world.ask('/articles', {
+      by: author,
+      method: 'POST',
+      body: { title: 'On engines', body: '\u2028', tags: [], publish: true },
+    });
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 const exported = async (query = '', by: Asker | null = admin) => {
-  const { status, headers, body } = await world.ask(`/audit/export${query}`, { by, headers: { accept: 'application/x-ndjson' } });
+  const { status, headers, body } = await world.ask(`/audit/export${query}`, {
+    by,
+    headers: { accept: 'application/x-ndjson' },
+  });
   expect(status, JSON.stringify(body)).toBe(200);
   expect(headers.get('content-type')).toMatch(/^application\/x-ndjson/);
   const lines = String(body).split('\n');
   expect(lines.pop()).toBe('');
   const last = JSON.parse(lines.pop() ?? '');
-  expect(last).toMatchObject({ specversion: '1.0', type: 'log.exported', source: `urn:uuid:${world.side.eventLog.identity}` });
+  expect(last).toMatchObject({
+    specversion: '1.0',
+    type: 'log.exported',
+    source: `urn:uuid:${world.side.eventLog.identity}`,
+  });
   return { lines, manifest: last.data as SignedManifest };
 };
 
@@ -34,10 +45,18 @@ test('the whole log comes as lines, the last of which is signed', async () => {
   expect(lines.join()).not.toContain('Ada Lovelace');
   let place: ChainPlace = { count: 0, head: Buffer.from(manifest.chain.before.head, 'hex') };
   for (const line of lines) place = extendBy(place, fromLine(world.side.eventLog.identity, line));
-  expect(manifest).toMatchObject({ count: lines.length, chain: { after: { count: place.count, head: place.head.toString('hex') } } });
+  expect(manifest).toMatchObject({
+    count: lines.length,
+    chain: { after: { count: place.count, head: place.head.toString('hex') } },
+  });
   const text = lines.map((line) => `${line}\n`).join('');
   expect(manifest.files).toEqual([
-    { name: 'export.jsonl', events: lines.length, bytes: Buffer.byteLength(text), sha256: createHash('sha256').update(text).digest('hex') },
+    {
+      name: 'export.jsonl',
+      events: lines.length,
+      bytes: Buffer.byteLength(text),
+      sha256: createHash('sha256').update(text).digest('hex'),
+    },
   ]);
   const key = manifest.keys.find(({ id }) => id === manifest.key);
   expect(key && isSignedBy(key.publicKey, signedText(manifest), manifest.signature)).toBe(true);
@@ -50,20 +69,32 @@ test('what was cut off goes on after the last event that has come', async () => 
   expect(rest.lines).toEqual(whole.lines.slice(17));
   expect(rest.manifest.chain.before.count).toBe(17);
   expect(rest.manifest.chain.after).toEqual(whole.manifest.chain.after);
-  const none = await exported(`?after=${formatCursor(world.side.eventLog.identity, whole.lines.length as never)}`);
+  const none = await exported(
+    `?after=${formatCursor(world.side.eventLog.identity, whole.lines.length as never)}`,
+  );
   expect(none).toMatchObject({ lines: [], manifest: { count: 0 } });
   expect((await exported('?until=2026-01-01T00:00:00Z')).lines).toEqual([]);
   expect((await exported('?since=2026-01-01T00:00:00Z')).lines).toEqual(whole.lines);
 });
 
 test('it is for administrators, and in this form alone', async () => {
-  const asked = async (by: Asker | null, query = '', accept = '*/*') => world.ask(`/audit/export${query}`, { by, headers: { accept } });
+  const asked = async (by: Asker | null, query = '', accept = '*/*') =>
+    world.ask(`/audit/export${query}`, { by, headers: { accept } });
   expect(await asked(null)).toMatchObject({ status: 401 });
   expect(await asked(author)).toMatchObject({ status: 403 });
-  expect(await asked({ ...admin, scopes: ['read:articles'] })).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
+  expect(await asked({ ...admin, scopes: ['read:articles'] })).toMatchObject({
+    status: 403,
+    body: { code: 'insufficient_scope' },
+  });
   expect(await asked(admin, '', 'text/html')).toMatchObject({ status: 406 });
-  expect(await asked(admin, '?after=rubbish')).toMatchObject({ status: 400, body: { code: 'unknown_cursor' } });
-  expect(await asked(admin, '?colour=red')).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } });
+  expect(await asked(admin, '?after=rubbish')).toMatchObject({
+    status: 400,
+    body: { code: 'unknown_cursor' },
+  });
+  expect(await asked(admin, '?colour=red')).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_parameter' },
+  });
   const head = await world.ask('/audit/export', { by: admin, method: 'HEAD', headers: { accept: '*/*' } });
   expect([head.status, head.headers.get('cache-control')]).toEqual([200, 'no-store']);
 });
@@ -75,6 +106,8 @@ test('where the chain says otherwise nothing is signed, and the answer ends in t
      values (1, 1, 1, 1, decode(repeat('00', 32), 'hex'), decode(repeat('11', 32), 'hex'))`,
   );
   const after = formatCursor(world.side.eventLog.identity, 0 as never);
-  const until = (await world.ask('/events?limit=1', { by: admin })).body as readonly { readonly at: string }[];
+  const until = (await world.ask('/events?limit=1', { by: admin })).body as readonly {
+    readonly at: string;
+  }[];
   await expect(exported(`?after=${after}&until=${until[0]?.at}`)).rejects.toThrow();
 });

@@ -35,26 +35,39 @@ const AT_ONCE_MAX = 4;
 /** A client that takes nothing for so long is cut off: it would keep others from theirs. */
 const DRAIN_MAX_MS = 60_000;
 
-/** The log as lines of CloudEvents, as fast as the client takes them; the last line is the signed manifest, and without it not all has come. */
+/**
+ * The log as lines of CloudEvents, as fast as the client takes them; the last line is the signed manifest,
+ * and without it not all has come.
+ */
 export const exportRoutes = ({ before, ...dependencies }: ExportDependencies): Router => {
   const stopping = new AbortController();
   dependencies.health.onDrain(() => stopping.abort());
   let running = 0;
-  return Router().get(AUDIT_OPERATIONS.exportLog.path, demandAuditor, ...before, async (request, response) => {
-    // Before the range is looked for: a time is found by reading much.
-    if (running >= AT_ONCE_MAX) throw new HttpProblem('too_many_streams');
-    running += 1;
-    try {
-      await answer(dependencies, { request, response, signal: stopping.signal });
-    } finally {
-      running -= 1;
-    }
-  });
+  return Router().get(
+    AUDIT_OPERATIONS.exportLog.path,
+    demandAuditor,
+    ...before,
+    async (request, response) => {
+      // Before the range is looked for: a time is found by reading much.
+      if (running >= AT_ONCE_MAX) throw new HttpProblem('too_many_streams');
+      running += 1;
+      try {
+        await answer(dependencies, { request, response, signal: stopping.signal });
+      } finally {
+        running -= 1;
+      }
+    },
+  );
 };
 
-const answer = async (dependencies: Omit<ExportDependencies, 'before'>, { request, response, signal }: Sending): Promise<void> => {
+const answer = async (
+  dependencies: Omit<ExportDependencies, 'before'>,
+  { request, response, signal }: Sending,
+): Promise<void> => {
   const range = await rangeOf(dependencies, request, (units) => takeMore(request, response, units));
-  response.set({ 'Content-Type': EXPORT_TYPE, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' }).vary('Authorization');
+  response
+    .set({ 'Content-Type': EXPORT_TYPE, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
+    .vary('Authorization');
   if (request.method === 'HEAD') return void response.end();
   const left = new AbortController();
   response.on('close', () => left.abort());
@@ -85,7 +98,8 @@ const rangeOf = async (
   const { eventLog } = dependencies;
   const { after, since, until } = parametersOf(ExportRange, request.query);
   const times = createTimes(dependencies);
-  const place = after === undefined ? START : await placeOf(after, { eventLog, known: START, parameter: 'after' });
+  const place =
+    after === undefined ? START : await placeOf(after, { eventLog, known: START, parameter: 'after' });
   const start = await times.further(place, since, charge);
   const end = until === undefined ? await eventLog.head() : await times.end(until, charge);
   return { after: start, upTo: end > start ? end : start };
@@ -93,7 +107,9 @@ const rangeOf = async (
 
 type Sending = { readonly request: Request; readonly response: Response; readonly signal: AbortSignal };
 
-/** What goes wrong after the first line ends the connection: the client sees that the last line is missing. */
+/**
+ * What goes wrong after the first line ends the connection: the client sees that the last line is missing.
+ */
 const send = async (
   dependencies: Omit<ExportDependencies, 'before'>,
   { request, response, signal }: Sending,
@@ -114,19 +130,32 @@ const send = async (
     hash.update(text);
     bytes += text.length;
     if (response.write(text)) continue;
-    await once(response, 'drain', { signal: AbortSignal.any([signal, AbortSignal.timeout(drainMaxMs)]) }).catch(() => response.destroy());
+    await once(response, 'drain', {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(drainMaxMs)]),
+    }).catch(() => response.destroy());
     if (response.destroyed) return;
   }
   const count = place.count - before.count;
   const isWhole = range.after === range.upTo || (!signal.aborted && access.refusalNow(request) === undefined);
   if (!isWhole || !(await agreesWithChain(pool, place))) {
-    if (isWhole) log.error({ count: place.count }, 'The events in the log are not those that the chain was made of; nothing was signed.');
+    if (isWhole)
+      log.error(
+        { count: place.count },
+        'The events in the log are not those that the chain was made of; nothing was signed.',
+      );
     response.destroy();
     return;
   }
   const json = ({ count: events, head }: typeof place) => ({ count: events, head: head.toString('hex') });
   const manifest = signManifest(begun.signer, {
-    ...{ format: 1, log: identity, at: begun.at, ...range, count, chain: { before: json(before), after: json(place) } },
+    ...{
+      format: 1,
+      log: identity,
+      at: begun.at,
+      ...range,
+      count,
+      chain: { before: json(before), after: json(place) },
+    },
     files: [{ name: 'export.jsonl', events: count, bytes, sha256: hash.digest('hex') }],
     ...{ persons: null, ...proof },
   });

@@ -43,12 +43,16 @@ test('the status says how far all is, and what nothing outside the database prov
 
 test('heads come in pages, each as it was signed, with all that is needed to check it', async () => {
   const { listAuditHeads, listAuditKeys } = auditReads(world);
-  const { keys } = itemOf(await listAuditKeys(anybody, {})) as unknown as { keys: readonly { kid: string; x: string }[] };
+  const { keys } = itemOf(await listAuditKeys(anybody, {})) as unknown as {
+    keys: readonly { kid: string; x: string }[];
+  };
   const first = (await listAuditHeads(anybody, { limit: 2 })) as ListAnswer;
   expect(first.links).toEqual({ self: '/audit/heads?after=0&limit=2', next: '/audit/heads?after=4&limit=2' });
   const rest = (await listAuditHeads(anybody, { limit: 2, after: 4 })) as ListAnswer;
   expect(rest.links).not.toHaveProperty('next');
-  const heads = [...first.items, ...rest.items].map((item) => AUDIT_OPERATIONS.listAuditHeads.answer.schema.parse(item));
+  const heads = [...first.items, ...rest.items].map((item) =>
+    AUDIT_OPERATIONS.listAuditHeads.answer.schema.parse(item),
+  );
   expect(heads.map(({ count }) => count)).toEqual([2, 4, 6]);
   for (const { key, statement, signature } of heads) {
     const x = keys.find(({ kid }) => kid === key)?.x ?? '';
@@ -57,7 +61,9 @@ test('heads come in pages, each as it was signed, with all that is needed to che
 });
 
 test('a key says which former one has endorsed it, and how', async () => {
-  const { keys } = AUDIT_OPERATIONS.listAuditKeys.answer.schema.parse(itemOf(await auditReads(world).listAuditKeys(anybody, {})));
+  const { keys } = AUDIT_OPERATIONS.listAuditKeys.answer.schema.parse(
+    itemOf(await auditReads(world).listAuditKeys(anybody, {})),
+  );
   const [first, second] = keys;
   expect(second).toMatchObject({ endorsed_by: first?.kid });
   const publicKey = { kty: 'OKP', crv: 'Ed25519', x: first?.x ?? '' } as const;

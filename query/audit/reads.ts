@@ -17,8 +17,13 @@ import { readFailureOf } from '../statement.ts';
 
 type AuditReadDependencies = { readonly pool: Pool; readonly eventLog: Pick<EventLog, 'identity' | 'head'> };
 
-/** Keys are everybody's. What heads sign tells how many rows there are, and, of two, what the hash of one of them is. */
-export const auditReads = (dependencies: AuditReadDependencies): Reads<'getAuditStatus' | 'listAuditHeads' | 'listAuditKeys'> => ({
+/**
+ * Keys are everybody's. What heads sign tells how many rows there are, and, of two, what the hash of one of
+ * them is.
+ */
+export const auditReads = (
+  dependencies: AuditReadDependencies,
+): Reads<'getAuditStatus' | 'listAuditHeads' | 'listAuditKeys'> => ({
   async getAuditStatus({ caller }) {
     return { kind: 'item', version: undefined, item: await readAuditStatus(dependencies, caller) };
   },
@@ -26,9 +31,14 @@ export const auditReads = (dependencies: AuditReadDependencies): Reads<'getAudit
   async listAuditHeads(_reader, { after = 0, limit = LIMIT_DEFAULT }) {
     const heads = await readHeadsAfter(dependencies.pool, after, limit + 1);
     const page = heads.slice(0, limit);
-    const pathAfter = (from: number) => `/audit/heads?${new URLSearchParams({ after: String(from), limit: String(limit) })}`;
+    const pathAfter = (from: number) =>
+      `/audit/heads?${new URLSearchParams({ after: String(from), limit: String(limit) })}`;
     const next = heads.length > limit && page.at(-1);
-    return { kind: 'list', items: page.map(toldHead), links: { self: pathAfter(after), ...(next && { next: pathAfter(next.count) }) } };
+    return {
+      kind: 'list',
+      items: page.map(toldHead),
+      links: { self: pathAfter(after), ...(next && { next: pathAfter(next.count) }) },
+    };
   },
 
   async listAuditKeys() {
@@ -56,7 +66,10 @@ const statusOf = async ({ pool, eventLog }: AuditReadDependencies, caller: Calle
     log: { cursor: cursorAt(logEnd) },
     chain: { count: chain.count, cursor: cursorAt(chain.position), head: chain.head.toString('hex') },
     signed: signed ? newestOf(toldHead(signed)) : null,
-    unproven: { events: Math.max(chain.count - publication.count, 0), since: publication.at?.toISOString() ?? null },
+    unproven: {
+      events: Math.max(chain.count - publication.count, 0),
+      since: publication.at?.toISOString() ?? null,
+    },
     readModel: { cursor: cursorAt(checkpoint?.position ?? START) },
     verified: watched ? toldWatched(watched, cursorAt) : null,
     ...(mayAlways(caller, 'events.export') && {
@@ -69,7 +82,10 @@ const statusOf = async ({ pool, eventLog }: AuditReadDependencies, caller: Calle
 
 type CursorAt = (position: Position) => string;
 
-const toldWatched = ({ count, position, beganAt, differences, finishedAt, finishedDifferences }: Watched, cursorAt: CursorAt) => ({
+const toldWatched = (
+  { count, position, beganAt, differences, finishedAt, finishedDifferences }: Watched,
+  cursorAt: CursorAt,
+) => ({
   count,
   cursor: cursorAt(position),
   began: beganAt.toISOString(),
@@ -77,7 +93,10 @@ const toldWatched = ({ count, position, beganAt, differences, finishedAt, finish
   differences: Math.max(differences, finishedDifferences ?? 0),
 });
 
-const toldDifference = ({ position, foundAt, ...difference }: Awaited<ReturnType<typeof listDifferences>>[number], cursorAt: CursorAt) => ({
+const toldDifference = (
+  { position, foundAt, ...difference }: Awaited<ReturnType<typeof listDifferences>>[number],
+  cursorAt: CursorAt,
+) => ({
   ...difference,
   fields: [...difference.fields],
   cursor: position === null ? null : cursorAt(position),

@@ -11,7 +11,14 @@ import type { Cohort } from './renderings.ts';
 import { createRing } from './ring.ts';
 
 const at = (position: number) => position as Position;
-const reader: Caller = { kind: 'user', policy: POLICY, userId: 1 as UserId, role: 'reader', scopes: new Set(), client: null };
+const reader: Caller = {
+  kind: 'user',
+  policy: POLICY,
+  userId: 1 as UserId,
+  role: 'reader',
+  scopes: new Set(),
+  client: null,
+};
 const cohort: Cohort = { key: 'all', topics: ['all'], render: async () => undefined };
 const changeAt = (position: number) =>
   ({ position: at(position), type: 'article.edited', stream: `article-${position}`, data: {} }) as Change;
@@ -42,10 +49,20 @@ test('a reader that takes nothing is waited for with no page in hand, and goes o
     heard.push(position);
     return room.promise;
   };
-  lane.add({ reader: { cohort, caller: reader, after: at(0), send, moveOn: () => {}, fail: () => {} }, position: at(0), lane });
+  lane.add({
+    reader: { cohort, caller: reader, after: at(0), send, moveOn: () => {}, fail: () => {} },
+    position: at(0),
+    lane,
+  });
   const renderAhead = createRenderAhead(async () => ({ message: Buffer.from('x'), own: new Map() }));
   const write: Delivery['write'] = (to, rendered) => to.write(rendered);
-  const sources = { renderAhead, write, ring: createRing(at(END), () => ['all']), history: past, goLive: () => {} };
+  const sources = {
+    renderAhead,
+    write,
+    ring: createRing(at(END), () => ['all']),
+    history: past,
+    goLive: () => {},
+  };
 
   const first = catchUp(lane, sources);
   await until(

@@ -23,7 +23,10 @@ const BYTES_PER_TURN = 65_536;
 /** As many changes are taken from the ring at once. */
 const PART_MAX = 200;
 
-/** A live lane: what has come into its queue. It waits for nobody, because that would hold up all others of the cohort. */
+/**
+ * A live lane: what has come into its queue. It waits for nobody, because that would hold up all others of
+ * the cohort.
+ */
 export const workOff = async (lane: Lane, { renderAhead, write }: Delivery): Promise<void> => {
   let [writes, bytes] = [0, 0];
   for await (const rendered of renderAhead(lane, () => lane.takeUp()?.change)) {
@@ -37,7 +40,10 @@ export const workOff = async (lane: Lane, { renderAhead, write }: Delivery): Pro
   }
 };
 
-/** A lane that is behind: one part of what it lacks. Who is slow is waited for with nothing in hand: pages are large, and such readers many. */
+/**
+ * A lane that is behind: one part of what it lacks. Who is slow is waited for with nothing in hand: pages are
+ * large, and such readers many.
+ */
 export const catchUp = async (lane: Lane, sources: Sources): Promise<void> => {
   const { room } = await advance(lane, sources);
   await room;
@@ -62,7 +68,11 @@ const advance = async (lane: Lane, sources: Sources): Promise<Stopped> => {
 };
 
 /** Waits for its readers, as long as it is behind. */
-const handOver = async (lane: Lane, part: readonly Heard[], { renderAhead, write }: Delivery): Promise<Stopped> => {
+const handOver = async (
+  lane: Lane,
+  part: readonly Heard[],
+  { renderAhead, write }: Delivery,
+): Promise<Stopped> => {
   const wanted = part.values().filter(({ topics }) => lane.isAbout(topics));
   for await (const rendered of renderAhead(lane, () => wanted.next().value?.change)) {
     const { room } = write(lane, rendered);
@@ -73,7 +83,10 @@ const handOver = async (lane: Lane, part: readonly Heard[], { renderAhead, write
 };
 
 /** Reads until the ring goes back as far as the lane is. */
-const readPast = async (lane: Lane, { ring, history, ...delivery }: Omit<Sources, 'goLive'>): Promise<Stopped> => {
+const readPast = async (
+  lane: Lane,
+  { ring, history, ...delivery }: Omit<Sources, 'goLive'>,
+): Promise<Stopped> => {
   for await (const page of history.follow(lane.delivered, lane.left.signal)) {
     const part = page.changes.filter(({ position }) => position > lane.delivered).map(ring.hear);
     const stopped = await handOver(lane, part, delivery);

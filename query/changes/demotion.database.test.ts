@@ -17,12 +17,15 @@ let token: string;
 beforeEach(async () => {
   await world.startProjector();
   author = await world.person('author', 'Ada');
-  draft = ((await write(author, 'POST', '/articles', { title: 'A draft', body: '', tags: [] })) as { id: number }).id;
+  draft = (
+    (await write(author, 'POST', '/articles', { title: 'A draft', body: '', tags: [] })) as { id: number }
+  ).id;
   await world.ask(`/articles/${draft}`, { by: author });
   token = await tokenOf();
 });
 
-const tokenOf = async (claims = {}) => (await world.authorization(author, claims)).authorization?.replace('Bearer ', '') ?? '';
+const tokenOf = async (claims = {}) =>
+  (await world.authorization(author, claims)).authorization?.replace('Bearer ', '') ?? '';
 const authorized = () => ({ authorization: `Bearer ${token}` });
 
 const write = async (by: Asker, method: string, path: string, body?: object): Promise<unknown> => {
@@ -95,7 +98,9 @@ test('nor by what is opened afterwards with the token of before, which is refuse
   await world.ask(`/articles/${draft}`, { by: admin });
   const opened = await follow(`${world.url}/events?after=${after}`, { headers: authorized() });
   expect(opened.status).toBe(401);
-  const subscribed = await streamOf({ url: world.url, fetch }, `subscription { changes { ${CHANGES} } }`, { token });
+  const subscribed = await streamOf({ url: world.url, fetch }, `subscription { changes { ${CHANGES} } }`, {
+    token,
+  });
   expect(subscribed.status).toBe(401);
 });
 
@@ -124,17 +129,20 @@ test('a token of after a demotion is good at once, also in the same second', asy
 test.each([
   ['which says so', () => ({ user_version: 2 })],
   ['by a former release', () => ({ iat: nowS() + 4 })],
-])('a token that was issued after a promotion, %s, is good, also where the read model does not have that yet', async (_by, claims) => {
-  await world.stopProjector();
-  author = { ...author, role: 'admin' };
-  token = await tokenOf(claims());
-  const stream = await follow(`${world.url}/events`, { headers: authorized() });
-  expect(stream.status).toBe(200);
-  await world.startProjector();
-  await edit('Theirs to read');
-  await untilTold(stream, 'Theirs to read');
-  await stream.close();
-});
+])(
+  'a token that was issued after a promotion, %s, is good, also where the read model does not have that yet',
+  async (_by, claims) => {
+    await world.stopProjector();
+    author = { ...author, role: 'admin' };
+    token = await tokenOf(claims());
+    const stream = await follow(`${world.url}/events`, { headers: authorized() });
+    expect(stream.status).toBe(200);
+    await world.startProjector();
+    await edit('Theirs to read');
+    await untilTold(stream, 'Theirs to read');
+    await stream.close();
+  },
+);
 
 test('the streams of a deleted user end, and those of others go on', async () => {
   const theirs = await follow(`${world.url}/events`, { headers: authorized() });

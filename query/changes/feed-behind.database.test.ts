@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cohort, createReader, type FeedWorld, openFeedWorld, wordOf } from '../../test/engines/feed-world.ts';
+import {
+  cohort,
+  createReader,
+  type FeedWorld,
+  openFeedWorld,
+  wordOf,
+} from '../../test/engines/feed-world.ts';
 import { scaled } from '../../testing/load.ts';
 
 let world: FeedWorld;
@@ -11,7 +17,10 @@ afterAll(() => world?.[Symbol.asyncDispose]());
 test('a cohort that renders slowly, or not at all, holds up nobody else', async () => {
   await using feed = await world.open();
   const never = createReader(feed, { after: 'now', of: cohort('never', () => new Promise(() => {})) });
-  const failing = createReader(feed, { after: 'now', of: cohort('failing', () => Promise.reject(new Error('no way'))) });
+  const failing = createReader(feed, {
+    after: 'now',
+    of: cohort('failing', () => Promise.reject(new Error('no way'))),
+  });
   const fine = createReader(feed, { after: 'now' });
   const ids = [await world.write(2), await world.write(2), await world.write(2)];
   await fine.hears(3);
@@ -53,7 +62,8 @@ test(
     const readers = [createReader(feed, { after: 'now', of }), createReader(feed, { after: 'now', of })];
     const start = feed.upTo;
     const ids: number[] = [];
-    for (let batch = 0; batch < 21; batch += 1) ids.push(...(await Promise.all(Array.from({ length: 100 }, () => world.write(9)))));
+    for (let batch = 0; batch < 21; batch += 1)
+      ids.push(...(await Promise.all(Array.from({ length: 100 }, () => world.write(9)))));
     await world.untilHeard(feed);
     gate.resolve();
     for (const reader of readers) {

@@ -17,7 +17,15 @@ const writtenHere = () => {
     write(told: Pick<Change, 'type' | 'right' | 'resource'>) {
       const position = at(written.length + 1);
       const stream = `${told.type.split('.', 1)}-${position}`;
-      const change = { position, stream, data: {}, isParked: false, origin: null, at: new Date(0).toISOString(), ...told };
+      const change = {
+        position,
+        stream,
+        data: {},
+        isParked: false,
+        origin: null,
+        at: new Date(0).toISOString(),
+        ...told,
+      };
       written.push({ changes: [change as unknown as Change], upTo: position });
       next.resolve();
       next = Promise.withResolvers();
@@ -25,7 +33,9 @@ const writtenHere = () => {
     changes: {
       head: async () => at(written.length),
       async *follow(after: Position, signal: AbortSignal) {
-        const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+        const aborted = new Promise<void>((resolve) =>
+          signal.addEventListener('abort', () => resolve(), { once: true }),
+        );
         for (let index: number = after; !signal.aborted; ) {
           const page = written[index];
           if (page === undefined) await Promise.race([next.promise, aborted]);
@@ -40,7 +50,11 @@ const writtenHere = () => {
   };
 };
 
-const edited = { type: 'article.edited', right: 'article.read', resource: { articleStatus: 'published' } } as const;
+const edited = {
+  type: 'article.edited',
+  right: 'article.read',
+  resource: { articleStatus: 'published' },
+} as const;
 
 test.each([
   [1, 'webhook.deleted', 'webhook.manage', {}],

@@ -81,7 +81,11 @@ const walk = async (feed: Feed, steps: readonly Step[]): Promise<Walked> => {
   const followers: Follower[] = [];
   const written: Written[] = [];
   let writing = Promise.resolve();
-  const write = async ({ write: authorId, times, pauseMs }: Extract<Step, { write: number }>): Promise<void> => {
+  const write = async ({
+    write: authorId,
+    times,
+    pauseMs,
+  }: Extract<Step, { write: number }>): Promise<void> => {
     for (let count = 0; count < times; count += 1) {
       const draft = await world.writeAt(authorId);
       written.push({ ...draft, authorId });
@@ -113,11 +117,16 @@ const walk = async (feed: Feed, steps: readonly Step[]): Promise<Walked> => {
   return { followers, written };
 };
 
-const expectContiguous = ({ options, userId, from, heard, positions }: Follower, written: readonly Written[]): void => {
+const expectContiguous = (
+  { options, userId, from, heard, positions }: Follower,
+  written: readonly Written[],
+): void => {
   const expected = written.filter(({ position }) => position > from);
   // Some of them only at the last of those that came together.
   const told = new Set(positions);
-  const places = expected.map(({ position }) => position).filter((position) => !options.takesSeveral || told.has(position));
+  const places = expected
+    .map(({ position }) => position)
+    .filter((position) => !options.takesSeveral || told.has(position));
   expect(positions).toEqual(places);
   expect(heard).toEqual(expected.map(({ id, authorId }) => `${id}${authorId === userId ? ' own' : ''}`));
 };
@@ -126,22 +135,29 @@ test(
   'readers that join, leave, and resume at any time have heard exactly the contiguous sequence',
   async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), fc.constantFrom(2, 5, 10_000), async (steps, changesMax) => {
-        // Where the ring is small, most of what is resumed comes from the log.
-        await using feed = await world.open({ moveOnMs: 3, ringLimits: { changesMax, bytesMax: 1_000_000 } });
-        const { followers, written } = await walk(feed, steps);
-        const head = await world.head();
-        for (const { current } of followers)
-          await until(
-            () => current?.place() ?? START,
-            (place) => place >= head,
-            60_000,
-          );
-        for (const follower of followers) {
-          disconnect(follower);
-          expectContiguous(follower, written);
-        }
-      }),
+      fc.asyncProperty(
+        fc.array(step, { minLength: 5, maxLength: 40 }),
+        fc.constantFrom(2, 5, 10_000),
+        async (steps, changesMax) => {
+          // Where the ring is small, most of what is resumed comes from the log.
+          await using feed = await world.open({
+            moveOnMs: 3,
+            ringLimits: { changesMax, bytesMax: 1_000_000 },
+          });
+          const { followers, written } = await walk(feed, steps);
+          const head = await world.head();
+          for (const { current } of followers)
+            await until(
+              () => current?.place() ?? START,
+              (place) => place >= head,
+              60_000,
+            );
+          for (const follower of followers) {
+            disconnect(follower);
+            expectContiguous(follower, written);
+          }
+        },
+      ),
       // The cause stands in the message, where it is seen first.
       { numRuns: Number(process.env.WALKS ?? 50), includeErrorInReport: true },
     );

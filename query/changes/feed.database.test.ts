@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { START } from '#shared/event-log/event-log.ts';
-import { cohort, createReader, type FeedWorld, openFeedWorld, user, wordOf } from '../../test/engines/feed-world.ts';
+import {
+  cohort,
+  createReader,
+  type FeedWorld,
+  openFeedWorld,
+  user,
+  wordOf,
+} from '../../test/engines/feed-world.ts';
 import { until } from '../../testing/until.ts';
 import type { Cohort } from './renderings.ts';
 

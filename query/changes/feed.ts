@@ -17,13 +17,16 @@ import { createToldSpans } from './told-spans.ts';
 import { createTopicsOf } from './topics.ts';
 
 /**
- * The changes of this process, heard once and handed to everybody who follows them. Each reader gets what matches it exactly once
- * and in order, from wherever it wants to begin.
+ * The changes of this process, heard once and handed to everybody who follows them. Each reader gets what
+ * matches it exactly once and in order, from wherever it wants to begin.
  *
  *     using membership = feed.join({ cohort, caller, after: position, send, moveOn, fail });
  */
 export type Feed = AsyncDisposable & {
-  /** Begins to call the reader, never before this returns; ends with the disposal, after which it is not called any more. */
+  /**
+   * Begins to call the reader, never before this returns; ends with the disposal, after which it is not
+   * called any more.
+   */
   join(reader: Reader): Disposable;
   /** How far this process has heard. A reader may begin further on, where another process has been faster. */
   readonly upTo: Position;
@@ -67,7 +70,9 @@ export const openFeed = async ({
   const renderings = createRenderings();
   const lanes = createLanes({
     ring,
-    history: noteNews(createHistory(past), (page) => onHeard(page.changes.filter(({ position }) => position > ring.upTo))),
+    history: noteNews(createHistory(past), (page) =>
+      onHeard(page.changes.filter(({ position }) => position > ring.upTo)),
+    ),
     renderings,
     log,
     onSent: (count) => sent.inc(count),
@@ -105,7 +110,10 @@ export const openFeed = async ({
 };
 
 /** The log may be ahead of what this process has heard, and then so is a reader of the past. */
-const noteNews = (past: Pick<ChangeStream, 'follow'>, note: (page: ChangePage) => void): Pick<ChangeStream, 'follow'> => ({
+const noteNews = (
+  past: Pick<ChangeStream, 'follow'>,
+  note: (page: ChangePage) => void,
+): Pick<ChangeStream, 'follow'> => ({
   async *follow(after, signal) {
     for await (const page of past.follow(after, signal)) {
       note(page);
@@ -115,17 +123,23 @@ const noteNews = (past: Pick<ChangeStream, 'follow'>, note: (page: ChangePage) =
 });
 
 /**
- * Messages of earlier changes may show what can no longer be read after this one. What is the kernel’s own, its owner and
- * administrators alone can read, so that it is in no message to others. An unknown type may be anything.
+ * Messages of earlier changes may show what can no longer be read after this one. What is the kernel’s own,
+ * its owner and administrators alone can read, so that it is in no message to others. An unknown type may be
+ * anything.
  */
 const createTakesVisibility = (domain: Domain): ((change: Change) => boolean) => {
   const catalogue = catalogueOf(domain);
   const { types } = visibilityOf(domain);
-  return ({ type, isParked }) => isParked || (types.get(type)?.takesAway ?? catalogue.find(type) === undefined);
+  return ({ type, isParked }) =>
+    isParked || (types.get(type)?.takesAway ?? catalogue.find(type) === undefined);
 };
 
 /** Does it again whenever it ends, until the signal. */
-const keepUp = async (work: () => Promise<void>, signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> => {
+const keepUp = async (
+  work: () => Promise<void>,
+  signal: AbortSignal,
+  onFailure: (error: unknown) => void,
+): Promise<void> => {
   while (!signal.aborted) {
     await work().catch((error: unknown) => {
       if (!signal.aborted) onFailure(error);
@@ -154,7 +168,15 @@ const observeFeed = (registry: Registry, count: () => ReturnType<Lanes['count']>
       this.set({ state: 'catching_up' }, catchingUp);
     },
   });
-  const heard = new Counter({ name: 'annals_feed_changes_total', help: 'Changes that this process has heard.', registers: [registry] });
-  const sent = new Counter({ name: 'annals_feed_messages_total', help: 'Messages written to those who follow.', registers: [registry] });
+  const heard = new Counter({
+    name: 'annals_feed_changes_total',
+    help: 'Changes that this process has heard.',
+    registers: [registry],
+  });
+  const sent = new Counter({
+    name: 'annals_feed_messages_total',
+    help: 'Messages written to those who follow.',
+    registers: [registry],
+  });
   return { heard, sent };
 };

@@ -4,10 +4,16 @@ import type { ChangePage, ChangeStream } from '#shared/change-stream/change-stre
 
 /** So many readers read from the log at the same time; the others wait for their next page. */
 const READS_MAX = 4;
-/** After a restart everybody comes back at once, and most of them to the same place. A page may have 16 MiB, and does not stay. */
+/**
+ * After a restart everybody comes back at once, and most of them to the same place. A page may have 16 MiB,
+ * and does not stay.
+ */
 const KNOWN = { max: 8, ttl: 2_000, ttlAutopurge: true };
 
-/** The past, for any number of readers at once: each page takes a turn, and who takes long over one holds up nobody. */
+/**
+ * The past, for any number of readers at once: each page takes a turn, and who takes long over one holds up
+ * nobody.
+ */
 export const createHistory = (past: Pick<ChangeStream, 'follow'>): Pick<ChangeStream, 'follow'> => {
   const turns = createTurns(READS_MAX);
   /** The pages that were read last, by the position that they come after. */

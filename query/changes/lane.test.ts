@@ -18,7 +18,11 @@ const cohort: Cohort = { key: 'all', topics: ['all'], render: async () => undefi
 const at = (position: number) => position as Position;
 
 /** Each with a message for all, and another for the user whom it concerns. */
-const rendered = (position: number, message: string | undefined, own: Readonly<Record<number, string>> = {}): Rendered => ({
+const rendered = (
+  position: number,
+  message: string | undefined,
+  own: Readonly<Record<number, string>> = {},
+): Rendered => ({
   change: { position } as Change,
   messages: {
     message: message === undefined ? undefined : Buffer.from(message),
@@ -26,12 +30,22 @@ const rendered = (position: number, message: string | undefined, own: Readonly<R
   },
 });
 
-const laneOf = (...readers: readonly { readonly by: number; readonly takesSeveral: boolean; readonly after?: number }[]) => {
+const laneOf = (
+  ...readers: readonly { readonly by: number; readonly takesSeveral: boolean; readonly after?: number }[]
+) => {
   const lane = new Lane({ cohort, caller: author(1) }, at(0));
   const written = readers.map(({ by, takesSeveral, after = 0 }) => {
     const messages: (readonly [string, number])[] = [];
     const send = (message: Buffer, position: Position) => void messages.push([message.toString(), position]);
-    const reader = { cohort, caller: author(by), after: at(after), takesSeveral, send, moveOn: () => {}, fail: () => {} };
+    const reader = {
+      cohort,
+      caller: author(by),
+      after: at(after),
+      takesSeveral,
+      send,
+      moveOn: () => {},
+      fail: () => {},
+    };
     lane.add({ reader, position: at(after), lane });
     return messages;
   });
@@ -39,7 +53,11 @@ const laneOf = (...readers: readonly { readonly by: number; readonly takesSevera
 };
 
 test('what is ready together is one write, except to those who want it one by one or whom some of it concerns', () => {
-  const { lane, written } = laneOf({ by: 1, takesSeveral: true }, { by: 2, takesSeveral: true }, { by: 1, takesSeveral: false });
+  const { lane, written } = laneOf(
+    { by: 1, takesSeveral: true },
+    { by: 2, takesSeveral: true },
+    { by: 1, takesSeveral: false },
+  );
   const told = lane.write([rendered(3, 'a'), rendered(5, 'b', { 2: 'B' }), rendered(6, 'c')]);
   const oneByOne = (second: string) => [
     ['a', 3],
@@ -52,7 +70,10 @@ test('what is ready together is one write, except to those who want it one by on
 });
 
 test('who has some of it already gets the rest', () => {
-  const { lane, written } = laneOf({ by: 1, takesSeveral: true, after: 3 }, { by: 1, takesSeveral: true, after: 9 });
+  const { lane, written } = laneOf(
+    { by: 1, takesSeveral: true, after: 3 },
+    { by: 1, takesSeveral: true, after: 9 },
+  );
   lane.write([rendered(3, 'a'), rendered(5, 'b')]);
   expect(written).toEqual([[['b', 5]], []]);
 });

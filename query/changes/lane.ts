@@ -11,30 +11,55 @@ import type { Topic } from './topics.ts';
 export type Rendered = { readonly change: Change; readonly messages: Messages };
 
 /** The message for all, and for each of those whom the change concerns. */
-export type Messages = { readonly message: Buffer | undefined; readonly own: ReadonlyMap<UserId, Buffer | undefined> };
+export type Messages = {
+  readonly message: Buffer | undefined;
+  readonly own: ReadonlyMap<UserId, Buffer | undefined>;
+};
 
 export type Reader = {
   readonly cohort: Cohort;
   readonly caller: Caller;
   /** The last position that the reader has; `now` means whatever this process has heard of so far. */
   readonly after: Position | 'now';
-  /** Takes the message of the change at a position. A promise asks to wait until there is room: heeded while catching up. */
+  /**
+   * Takes the message of the change at a position. A promise asks to wait until there is room: heeded while
+   * catching up.
+   */
   send(message: Buffer, position: Position): Promise<void> | undefined;
-  /** Whether messages that are ready together may come one behind the other in one buffer, at the position of the last. */
+  /**
+   * Whether messages that are ready together may come one behind the other in one buffer, at the position of
+   * the last.
+   */
   readonly takesSeveral?: boolean;
-  /** There was nothing for the reader up to a position, from which it may now go on. Called at first for `now`, then now and then. */
+  /**
+   * There was nothing for the reader up to a position, from which it may now go on. Called at first for
+   * `now`, then now and then.
+   */
   moveOn(position: Position): void;
-  /** The last call: what comes next cannot be had. The reader may join again after the last position it has. */
+  /**
+   * The last call: what comes next cannot be had. The reader may join again after the last position it has.
+   */
   fail(error: unknown): void;
 };
 
-/** A reader's place. It has everything that concerns it up to a position, so that a change is never handed over twice. */
+/**
+ * A reader's place. It has everything that concerns it up to a position, so that a change is never handed
+ * over twice.
+ */
 export type Seat = { readonly reader: Reader; position: Position; lane: Lane };
 
 export type User = Extract<Caller, { kind: 'user' }>;
 
-/** How many messages, in how many writes, how much to each reader at most, and the room to wait for where one reader is alone. */
-export type Written = { readonly sent: number; readonly writes: number; readonly bytes: number; readonly room: Promise<void> | undefined };
+/**
+ * How many messages, in how many writes, how much to each reader at most, and the room to wait for where one
+ * reader is alone.
+ */
+export type Written = {
+  readonly sent: number;
+  readonly writes: number;
+  readonly bytes: number;
+  readonly room: Promise<void> | undefined;
+};
 
 /** A lane that is behind reads for itself; a live one has a queue of what waits to be rendered. */
 export type LaneState = { readonly at: 'behind' } | { readonly at: 'live'; readonly queue: Heard[] };
@@ -95,7 +120,10 @@ export class Lane {
     return true;
   }
 
-  /** From now on the readers are another lane's, which does not know that they have not been told how far they are. */
+  /**
+   * From now on the readers are another lane's, which does not know that they have not been told how far they
+   * are.
+   */
   moveTo(other: Lane): void {
     for (const seat of this.seats) {
       this.remove(seat);
@@ -106,11 +134,16 @@ export class Lane {
     }
   }
 
-  /** Those of its readers whom a change concerns: any number that rights to it depend on may be the id of a user. */
+  /**
+   * Those of its readers whom a change concerns: any number that rights to it depend on may be the id of a
+   * user.
+   */
   concerned({ resource, former, origin }: Change): readonly User[] {
     const actor = origin ? userOf(origin.actor) : undefined;
     const ids = new Set([...numbersIn(resource), ...numbersIn(former ?? {}), actor]);
-    return [...ids].map((id) => this.#users.get(id as UserId)?.caller).filter((caller) => caller !== undefined);
+    return [...ids]
+      .map((id) => this.#users.get(id as UserId)?.caller)
+      .filter((caller) => caller !== undefined);
   }
 
   /** Says how far the readers are, who have everything up to there, to those who have long had nothing. */
@@ -129,10 +162,15 @@ export class Lane {
   /** How many of them are about to be told of it. */
   readersOf(rendered: Rendered): number {
     const message = messageOf(rendered);
-    return [...this.seats].filter((seat) => seat.position < message.first && bytesFor(seat.reader, message) !== undefined).length;
+    return [...this.seats].filter(
+      (seat) => seat.position < message.first && bytesFor(seat.reader, message) !== undefined,
+    ).length;
   }
 
-  /** What is ready together, in its order. The innermost loop of all: for nearly every reader a comparison and a write. */
+  /**
+   * What is ready together, in its order. The innermost loop of all: for nearly every reader a comparison and
+   * a write.
+   */
   write(rendered: readonly [Rendered, ...Rendered[]]): Written {
     const each = rendered.map(messageOf);
     const together = join(each);
@@ -158,12 +196,19 @@ export class Lane {
 
 /** Those of items too. */
 const numbersIn = (facts: Facts): readonly unknown[] =>
-  Object.values(facts).flatMap((fact) => (Array.isArray(fact) ? fact.flatMap((item: object) => Object.values(item)) : [fact]));
+  Object.values(facts).flatMap((fact) =>
+    Array.isArray(fact) ? fact.flatMap((item: object) => Object.values(item)) : [fact],
+  );
 
 /** What is written at once: of one change, or of several. */
 type Message = Messages & { readonly first: Position; readonly last: Position; readonly count: number };
 
-const messageOf = ({ change: { position }, messages }: Rendered): Message => ({ ...messages, first: position, last: position, count: 1 });
+const messageOf = ({ change: { position }, messages }: Rendered): Message => ({
+  ...messages,
+  first: position,
+  last: position,
+  count: 1,
+});
 
 /** All of them as one, which is for those whom none of them concerns. */
 const join = (each: readonly Message[]): Message | undefined => {
@@ -180,9 +225,12 @@ const join = (each: readonly Message[]): Message | undefined => {
 const canHave = (joined: Message, { reader, position }: Seat): boolean =>
   reader.takesSeveral === true && position < joined.first && !concerns(joined, reader);
 
-const concerns = ({ own }: Message, { caller }: Reader): boolean => own.size > 0 && caller.kind === 'user' && own.has(caller.userId);
+const concerns = ({ own }: Message, { caller }: Reader): boolean =>
+  own.size > 0 && caller.kind === 'user' && own.has(caller.userId);
 
 const bytesFor = (reader: Reader, message: Message): Buffer | undefined => {
   const { caller } = reader;
-  return caller.kind === 'user' && concerns(message, reader) ? message.own.get(caller.userId) : message.message;
+  return caller.kind === 'user' && concerns(message, reader)
+    ? message.own.get(caller.userId)
+    : message.message;
 };

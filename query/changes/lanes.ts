@@ -37,10 +37,11 @@ const QUEUE_MAX = 2_000;
 const LANES_PER_TURN = 256;
 
 /**
- * A lane is live, with a queue that changes come into by an index of topics, or behind, and reads for itself: from the ring, or from
- * the log where the ring does not go back so far. One that has read all that was heard becomes live in the same turn, so that no
- * change falls in between; where its cohort has a live lane, its readers go over to that, and what that one still has in its
- * queue is behind them and is left out by their positions. A cohort that renders slowly holds up only itself.
+ * A lane is live, with a queue that changes come into by an index of topics, or behind, and reads for itself:
+ * from the ring, or from the log where the ring does not go back so far. One that has read all that was heard
+ * becomes live in the same turn, so that no change falls in between; where its cohort has a live lane, its
+ * readers go over to that, and what that one still has in its queue is behind them and is left out by their
+ * positions. A cohort that renders slowly holds up only itself.
  */
 export const createLanes = ({ ring, history, renderings, log, onSent, toldSpans }: LanesOptions): Lanes => {
   const lanes = new Set<Lane>();
@@ -74,7 +75,10 @@ export const createLanes = ({ ring, history, renderings, log, onSent, toldSpans 
         else await catchUp(lane, { ring, history, renderAhead, write, goLive });
       }
     } catch (error) {
-      log.warn({ err: error, cohort: lane.cohort.key }, 'A change could not be handed to those who follow it.');
+      log.warn(
+        { err: error, cohort: lane.cohort.key },
+        'A change could not be handed to those who follow it.',
+      );
       const seats = [...lane.seats];
       lane.seats.clear();
       close(lane);
@@ -99,7 +103,8 @@ export const createLanes = ({ ring, history, renderings, log, onSent, toldSpans 
       const seat = join(reader);
       const { position } = seat;
       // Unless a change has been faster.
-      const tellStart = () => seat.lane.seats.has(seat) && seat.position === position && reader.moveOn(position);
+      const tellStart = () =>
+        seat.lane.seats.has(seat) && seat.position === position && reader.moveOn(position);
       if (reader.after === 'now') queueMicrotask(tellStart);
       return {
         [Symbol.dispose]: () => {
@@ -127,7 +132,8 @@ export const createLanes = ({ ring, history, renderings, log, onSent, toldSpans 
   };
 };
 
-const hasWork = ({ seats, state }: Lane): boolean => seats.size > 0 && (state.at === 'behind' || state.queue.length > 0);
+const hasWork = ({ seats, state }: Lane): boolean =>
+  seats.size > 0 && (state.at === 'behind' || state.queue.length > 0);
 
 const moveAllOn = async (lanes: ReadonlySet<Lane>, ring: Ring): Promise<void> => {
   let visited = 0;
@@ -142,7 +148,9 @@ const moveAllOn = async (lanes: ReadonlySet<Lane>, ring: Ring): Promise<void> =>
 const renderFor = async (lane: Lane, change: Change, renderings: Renderings): Promise<Messages> => {
   const concerned = lane.concerned(change);
   const callers = [lane.stranger, ...concerned];
-  const [message, ...own] = await Promise.all(callers.map((caller) => renderings.of(lane.cohort, change, caller)));
+  const [message, ...own] = await Promise.all(
+    callers.map((caller) => renderings.of(lane.cohort, change, caller)),
+  );
   return { message, own: new Map(concerned.map(({ userId }, place) => [userId, own[place]])) };
 };
 
@@ -160,7 +168,8 @@ const enqueue = (changes: readonly Heard[], live: LiveLanes): ReadonlySet<Lane> 
   return woken;
 };
 
-const readersOf = (lanes: Iterable<Lane>): number => [...lanes].reduce((sum, { seats }) => sum + seats.size, 0);
+const readersOf = (lanes: Iterable<Lane>): number =>
+  [...lanes].reduce((sum, { seats }) => sum + seats.size, 0);
 
 /** The lanes that have caught up, one of each cohort, by what they want to hear of. */
 type LiveLanes = {

@@ -12,7 +12,10 @@ const openKitchen = (count: number) => {
     waiting.set(position, order);
     return order.promise;
   });
-  const changes = Array.from({ length: count }, (_, place) => ({ position: (place + 1) as Position }) as Change).values();
+  const changes = Array.from(
+    { length: count },
+    (_, place) => ({ position: (place + 1) as Position }) as Change,
+  ).values();
   const meals = renderAhead({} as Lane, () => changes.next().value);
   const next = async () => (await meals.next()).value?.map(({ change }) => change.position);
   const serve = (...positions: readonly number[]) => {

@@ -9,12 +9,18 @@ const AHEAD_MAX = 32;
 /** Of all lanes together, beside the one of each that is next. */
 const AHEAD_OF_ALL_MAX = 512;
 
-/** Renders what a lane takes up; ends once there is nothing to take up, which is asked for again and again. */
-export type RenderAhead = (lane: Lane, takeUp: () => Change | undefined) => AsyncGenerator<readonly [Rendered, ...Rendered[]], void>;
+/**
+ * Renders what a lane takes up; ends once there is nothing to take up, which is asked for again and again.
+ */
+export type RenderAhead = (
+  lane: Lane,
+  takeUp: () => Change | undefined,
+) => AsyncGenerator<readonly [Rendered, ...Rendered[]], void>;
 
 /**
- * Renders ahead of what is written, so that changes that wait for the database wait together, and hands them over in their order:
- * each time the next one, with those that are ready after it. One that fails does so in its place.
+ * Renders ahead of what is written, so that changes that wait for the database wait together, and hands them
+ * over in their order: each time the next one, with those that are ready after it. One that fails does so in
+ * its place.
  */
 export const createRenderAhead = (render: (lane: Lane, change: Change) => Promise<Messages>): RenderAhead => {
   let ahead = 0;
@@ -55,5 +61,7 @@ export const createRenderAhead = (render: (lane: Lane, change: Change) => Promis
 
 const takeReady = (begun: Begun[]): readonly Rendered[] => {
   const count = begun.findIndex(({ messages }) => messages === undefined);
-  return begun.splice(0, count < 0 ? begun.length : count).map(({ change, messages }) => ({ change, messages: messages as Messages }));
+  return begun
+    .splice(0, count < 0 ? begun.length : count)
+    .map(({ change, messages }) => ({ change, messages: messages as Messages }));
 };

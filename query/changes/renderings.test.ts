@@ -19,7 +19,10 @@ test('who asks for the same at the same time waits for one message, and who asks
     },
   };
   const renderings = createRenderings();
-  const [one, other] = await Promise.all([renderings.of(cohort, change, caller), renderings.of(cohort, change, caller)]);
+  const [one, other] = await Promise.all([
+    renderings.of(cohort, change, caller),
+    renderings.of(cohort, change, caller),
+  ]);
   expect(one).toBe(other);
   expect(await renderings.of(cohort, change, caller)).toBe(one);
   expect(made).toBe(1);
@@ -42,7 +45,11 @@ test('what was made, or is being made, before all was forgotten is handed out to
 
 test('what takes too long is told as what passes, and is made anew for the next who asks', async () => {
   let isSlow = true;
-  const cohort = { key: 'a', topics: [], render: () => (isSlow ? new Promise<Buffer>(() => {}) : Promise.resolve(Buffer.from('x'))) };
+  const cohort = {
+    key: 'a',
+    topics: [],
+    render: () => (isSlow ? new Promise<Buffer>(() => {}) : Promise.resolve(Buffer.from('x'))),
+  };
   const renderings = createRenderings(10);
   await expect(renderings.of(cohort, change, caller)).rejects.toMatchObject({ code: 'unavailable' });
   isSlow = false;

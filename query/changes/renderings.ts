@@ -7,19 +7,24 @@ import type { Caller } from '#shared/policy.ts';
 import type { Topic } from './topics.ts';
 
 /**
- * Those who get the same bytes for the same change, unless it concerns them themselves. Two cohorts of the same key must be the
- * same in everything, and the callers of one must have the same role, scopes and attributes: whoever comes first renders for all.
+ * Those who get the same bytes for the same change, unless it concerns them themselves. Two cohorts of the
+ * same key must be the same in everything, and the callers of one must have the same role, scopes and
+ * attributes: whoever comes first renders for all.
  */
 export type Cohort = {
-  /** All that the bytes depend on: what was asked for, the role, the scopes, what rights compare of the caller, and the form. */
+  /**
+   * All that the bytes depend on: what was asked for, the role, the scopes, what rights compare of the
+   * caller, and the form.
+   */
   readonly key: string;
   /** A change that has any of these is rendered, each change once; the rest is not looked at. */
   readonly topics: readonly Topic[];
   /**
-   * The message of a change, or nothing where the caller is not to hear of it. The caller is either a stranger of the cohort's
-   * kind, who owns nothing, or, once more, one whom the change concerns, by what rights to it depend on.
-   * The result is shared and kept for some seconds. Throwing means that it could not be found out: the readers fail, because
-   * they must not miss it. What is wrong with the question itself is a message.
+   * The message of a change, or nothing where the caller is not to hear of it. The caller is either a
+   * stranger of the cohort's kind, who owns nothing, or, once more, one whom the change concerns, by what
+   * rights to it depend on. The result is shared and kept for some seconds. Throwing means that it could not
+   * be found out: the readers fail, because they must not miss it. What is wrong with the question itself is
+   * a message.
    */
   render(change: Change, caller: Caller): Promise<Buffer | undefined>;
 };
@@ -36,8 +41,8 @@ export type Renderings = {
 const BYTES_MAX = 32 * 1_048_576;
 const ENTRY_BYTES = 200;
 /**
- * What a message shows is what could be read when it was made, which may be taken back, so it is kept no longer than a crowd that
- * lost its connections takes to come back.
+ * What a message shows is what could be read when it was made, which may be taken back, so it is kept no
+ * longer than a crowd that lost its connections takes to come back.
  */
 const KEPT_MS = 5_000;
 /** A reader that waits longer does better to come again. */
@@ -51,7 +56,10 @@ export const createRenderings = (renderMaxMs = RENDER_MAX_MS): Renderings => {
   });
   let inMaking = new Map<string, Promise<Buffer | undefined>>();
 
-  const make = async (key: string, render: () => Promise<Buffer | undefined>): Promise<Buffer | undefined> => {
+  const make = async (
+    key: string,
+    render: () => Promise<Buffer | undefined>,
+  ): Promise<Buffer | undefined> => {
     const current = inMaking;
     try {
       const message = await inTime(render(), renderMaxMs);
@@ -96,4 +104,5 @@ const inTime = async <Value>(work: Promise<Value>, maxMs: number): Promise<Value
 };
 
 /** A caller as others of the cohort are, who owns nothing. No user has this id. */
-export const strangerLike = (caller: Caller): Caller => (caller.kind === 'user' ? { ...caller, userId: 0 as UserId } : caller);
+export const strangerLike = (caller: Caller): Caller =>
+  caller.kind === 'user' ? { ...caller, userId: 0 as UserId } : caller;

@@ -23,7 +23,11 @@ const LIMITS: RingLimits = { changesMax: 10_000, bytesMax: 32 * 1_048_576 };
 /** What a change weighs beside its data. */
 const CHANGE_BYTES = 1_000;
 
-export const createRing = (start: Position, topicsOf: TopicsOf, { changesMax, bytesMax }: RingLimits = LIMITS): Ring => {
+export const createRing = (
+  start: Position,
+  topicsOf: TopicsOf,
+  { changesMax, bytesMax }: RingLimits = LIMITS,
+): Ring => {
   let kept: Heard[] = [];
   let weights: number[] = [];
   let bytes = 0;
@@ -35,7 +39,8 @@ export const createRing = (start: Position, topicsOf: TopicsOf, { changesMax, by
   const makeRoom = (): void => {
     if (kept.length <= changesMax && bytes <= bytesMax) return;
     let dropped = 0;
-    while (kept.length - dropped > changesMax * KEPT_SHARE || bytes > bytesMax * KEPT_SHARE) bytes -= weights[dropped++] ?? 0;
+    while (kept.length - dropped > changesMax * KEPT_SHARE || bytes > bytesMax * KEPT_SHARE)
+      bytes -= weights[dropped++] ?? 0;
     from = kept[dropped - 1]?.change.position ?? from;
     kept = kept.slice(dropped);
     weights = weights.slice(dropped);

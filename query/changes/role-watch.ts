@@ -13,19 +13,26 @@ import { runPrepared } from '../statement.ts';
 
 /** Keeps the tokens of open streams as new as what the streams deliver. */
 export type RoleWatch = {
-  /** Revokes the tokens whose role, or what rights compare of their user, has changed. Called before anybody is delivered what came after that. */
+  /**
+   * Revokes the tokens whose role, or what rights compare of their user, has changed. Called before anybody
+   * is delivered what came after that.
+   */
   heard(changes: readonly Change[]): void;
   /**
-   * Throws if a token that was let in says another role than the read model, or of its user something else, which has all that was heard.
-   * A token that was issued after the last change of the user is newer than the read model, and passes. Nothing may be awaited between
-   * this and the stream.
+   * Throws if a token that was let in says another role than the read model, or of its user something else,
+   * which has all that was heard. A token that was issued after the last change of the user is newer than the
+   * read model, and passes. Nothing may be awaited between this and the stream.
    */
   demandPresentRole(request: Request): Promise<void>;
 };
 
 type Person = { readonly id: number; readonly is_deleted: boolean } & Standing & UserChange;
 
-export const createRoleWatch = (domain: Domain, pool: Pool, { refusalNow, revokeUser }: LastingAccess): RoleWatch => {
+export const createRoleWatch = (
+  domain: Domain,
+  pool: Pool,
+  { refusalNow, revokeUser }: LastingAccess,
+): RoleWatch => {
   const text = personsSql(domain);
   const findPerson = coalesce<number, Person>(async (ids) => {
     const rows = await runPrepared<Person>(pool, text, [ids]);
@@ -39,7 +46,10 @@ export const createRoleWatch = (domain: Domain, pool: Pool, { refusalNow, revoke
   return {
     heard(changes) {
       for (const { type, data, version, at } of changes)
-        if (type === 'user.deleted' || (type === 'user.updated' && told.some((name) => data[name] !== undefined)))
+        if (
+          type === 'user.deleted' ||
+          (type === 'user.updated' && told.some((name) => data[name] !== undefined))
+        )
           revokeUser(Number(data.userId), { version, at: new Date(at) });
     },
     async demandPresentRole(request) {

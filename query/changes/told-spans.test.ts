@@ -17,7 +17,12 @@ const anybody: Caller = { kind: 'anonymous', policy: POLICY };
 const at = (position: number) => position as Position;
 
 const changeOf = (position: number, trace?: string): Change =>
-  ({ id: `event-${position}`, position: at(position), type: 'article.published', ...(trace && { trace }) }) as unknown as Change;
+  ({
+    id: `event-${position}`,
+    position: at(position),
+    type: 'article.published',
+    ...(trace && { trace }),
+  }) as unknown as Change;
 const heard = (...changes: readonly Change[]) => changes.map((change) => ({ change, topics: [] }));
 const rendered = (change: Change, message: string | undefined): Rendered => ({
   change,
@@ -28,7 +33,14 @@ const laneOf = (key: string, ...after: readonly number[]): Lane => {
   const cohort: Cohort = { key, topics: [], render: async () => undefined };
   const lane = new Lane({ cohort, caller: anybody }, at(0));
   for (const position of after) {
-    const reader = { cohort, caller: anybody, after: at(position), send: () => undefined, moveOn: () => {}, fail: () => {} };
+    const reader = {
+      cohort,
+      caller: anybody,
+      after: at(position),
+      send: () => undefined,
+      moveOn: () => {},
+      fail: () => {},
+    };
     lane.add({ reader, position: at(position), lane });
   }
   return lane;
@@ -53,7 +65,10 @@ test('a change is one span for all who were told of it, in however many cohorts'
     ({ length }) => length > 0,
   );
   expect(tracing.ended).toHaveLength(1);
-  expect(span).toMatchObject({ parentSpanId: 'b7ad6b7169203331', attributes: { 'annals.event.id': 'event-5', 'annals.feed.readers': 3 } });
+  expect(span).toMatchObject({
+    parentSpanId: 'b7ad6b7169203331',
+    attributes: { 'annals.event.id': 'event-5', 'annals.feed.readers': 3 },
+  });
   expect((span?.endedAtMs ?? 0) - (span?.startedAtMs ?? 0)).toBeGreaterThan(0);
   expect((span?.endedAtMs ?? 0) - (span?.startedAtMs ?? 0)).toBeLessThan(scaled(400));
 });

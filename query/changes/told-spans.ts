@@ -3,19 +3,31 @@ import { nowMs, type Tracing } from '#shared/tracing/tracing.ts';
 import type { Lane, Rendered } from './lane.ts';
 import type { Heard } from './ring.ts';
 
-/** Shows, for each change that belongs to a trace, that it was told to those who follow, to how many, and until when that took. */
+/**
+ * Shows, for each change that belongs to a trace, that it was told to those who follow, to how many, and
+ * until when that took.
+ */
 export type ToldSpans = Disposable & {
   heard(changes: readonly Heard[]): void;
   /** Before it is written to the readers of a lane. */
   telling(lane: Lane, rendered: readonly Rendered[]): void;
 };
 
-/** Those who follow come in cohorts, of which none waits for another: what is told later than this is told to readers who catch up. */
+/**
+ * Those who follow come in cohorts, of which none waits for another: what is told later than this is told to
+ * readers who catch up.
+ */
 const SETTLED_AFTER_MS = 500;
 /** So many changes are looked after at once; what comes beyond them is not shown. */
 const CHANGES_MAX = 5_000;
 
-type Telling = { readonly trace: string; readonly type: string; readonly heardAtMs: number; lastAtMs: number; readers: number };
+type Telling = {
+  readonly trace: string;
+  readonly type: string;
+  readonly heardAtMs: number;
+  lastAtMs: number;
+  readers: number;
+};
 
 export const createToldSpans = (tracing: Tracing): ToldSpans | undefined => {
   if (!tracing.isOn) return undefined;
@@ -43,7 +55,13 @@ export const createToldSpans = (tracing: Tracing): ToldSpans | undefined => {
       const heardAtMs = nowMs();
       for (const { change } of changes) {
         if (change.trace === undefined || tellings.size >= CHANGES_MAX) continue;
-        tellings.set(change.id, { trace: change.trace, type: change.type, heardAtMs, lastAtMs: heardAtMs, readers: 0 });
+        tellings.set(change.id, {
+          trace: change.trace,
+          type: change.type,
+          heardAtMs,
+          lastAtMs: heardAtMs,
+          readers: 0,
+        });
       }
       if (tellings.size > 0) finishLater();
     },

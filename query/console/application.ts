@@ -36,17 +36,39 @@ const ROOT = new URL('./app/', import.meta.url);
 export const PAGE = '/console';
 const START = 'boot.ts';
 /** In this order: what comes later counts more. */
-const STYLES = ['colours', 'both', 'frame', 'text', 'controls', 'overlays', 'overview', 'lists', 'item', 'data', 'events', 'narrow'];
+const STYLES = [
+  'colours',
+  'both',
+  'frame',
+  'text',
+  'controls',
+  'overlays',
+  'overview',
+  'lists',
+  'item',
+  'data',
+  'events',
+  'narrow',
+];
 
 /**
- * The modules of `app/` as browsers run them: without their types, which Node takes off as it does with ours, and with the names
- * of libraries as addresses. All are below one address that changes with any of them, so that they find each other.
+ * The modules of `app/` as browsers run them: without their types, which Node takes off as it does with ours,
+ * and with the names of libraries as addresses. All are below one address that changes with any of them, so
+ * that they find each other.
  */
 export const readApplication = (): Application => {
   const modules = globSync('**/*.ts', { cwd: fileURLToPath(ROOT), exclude: ['**/*.test.ts'] })
     .toSorted()
-    .map((name) => ({ name, type: JAVASCRIPT, text: toBrowser(name, stripTypes(read(new URL(name, ROOT)))) }));
-  const libraries = Object.values(LIBRARIES).map((library) => ({ name: library.name, type: JAVASCRIPT, text: libraryText(library) }));
+    .map((name) => ({
+      name,
+      type: JAVASCRIPT,
+      text: toBrowser(name, stripTypes(read(new URL(name, ROOT)))),
+    }));
+  const libraries = Object.values(LIBRARIES).map((library) => ({
+    name: library.name,
+    type: JAVASCRIPT,
+    text: libraryText(library),
+  }));
   const shared = SHARED.map((name) => ({
     name: `${name}.js`,
     type: JAVASCRIPT,
@@ -54,18 +76,26 @@ export const readApplication = (): Application => {
   }));
   const styles = [
     { name: 'uplot.css', type: CSS, text: readPackage('uplot/dist/uPlot.min.css') },
-    { name: 'console.css', type: CSS, text: STYLES.map((name) => read(new URL(`style/${name}.css`, ROOT))).join('\n') },
+    {
+      name: 'console.css',
+      type: CSS,
+      text: STYLES.map((name) => read(new URL(`style/${name}.css`, ROOT))).join('\n'),
+    },
   ];
   const files = [...libraries, ...shared, ...modules, ...styles];
   const digest = digestOf(files.map(({ name, text }) => `${name}\n${text}`).join('\n'));
-  const assets = files.map(({ name, type, text }) => createAsset(PAGE, name, { type, bytes: Buffer.from(text) }, digest));
+  const assets = files.map(({ name, type, text }) =>
+    createAsset(PAGE, name, { type, bytes: Buffer.from(text) }, digest),
+  );
   const start = assets.find(({ path }) => path.endsWith(`/${digest}/${START}`));
   if (start === undefined) throw new Error(`the console has no ${START}`);
   return { start, styles: assets.filter(({ type }) => type === CSS), assets };
 };
 
 const libraryText = ({ name, source, exports }: Library): string =>
-  exports === undefined ? toBrowser(name, stripTypes(readPackage(source))) : `${readPackage(source)}\nexport default ${exports};\n`;
+  exports === undefined
+    ? toBrowser(name, stripTypes(readPackage(source)))
+    : `${readPackage(source)}\nexport default ${exports};\n`;
 
 const read = (url: URL): string => readFileSync(url, 'utf8');
 const readPackage = (specifier: string): string => read(new URL(import.meta.resolve(specifier)));
@@ -76,14 +106,17 @@ const COMMENTS = /^[ \t]*(?:\/\*\*[\s\S]*?\*\/|\/\/.*)\n/gm;
 const INDENT = /^[ \t]+/gm;
 
 /**
- * Written anew, which takes comments out of libraries, too. Node warns that this function may change; it is the one that runs our own
- * sources, and operators can do nothing about it.
+ * Written anew, which takes comments out of libraries, too. Node warns that this function may change; it is
+ * the one that runs our own sources, and operators can do nothing about it.
  */
 const stripTypes = (source: string): string => {
   const { emitWarning } = process;
   process.emitWarning = () => undefined;
   try {
-    return stripTypeScriptTypes(source.replaceAll(COMMENTS, ''), { mode: 'transform' }).replaceAll(INDENT, '');
+    return stripTypeScriptTypes(source.replaceAll(COMMENTS, ''), { mode: 'transform' }).replaceAll(
+      INDENT,
+      '',
+    );
   } finally {
     process.emitWarning = emitWarning;
   }
@@ -99,8 +132,10 @@ const toBrowser = (module: string, source: string): string => {
   const addressed = (_whole: string, before: string, quote: string, specifier: string): string => {
     if (specifier.startsWith('.')) return `${before}${quote}${specifier}${quote}`;
     const [, common] = /^#shared\/([\w-]+)\.ts$/.exec(specifier) ?? [];
-    const library = common !== undefined && SHARED.includes(common) ? { name: `${common}.js` } : LIBRARIES[specifier];
-    if (library === undefined) throw new Error(`${module} of the console imports ${specifier}, which no browser finds`);
+    const library =
+      common !== undefined && SHARED.includes(common) ? { name: `${common}.js` } : LIBRARIES[specifier];
+    if (library === undefined)
+      throw new Error(`${module} of the console imports ${specifier}, which no browser finds`);
     return `${before}${quote}${up}${library.name}${quote}`;
   };
   return source.replace(SOURCE_MAP, '').replace(IMPORT, addressed).replace(PACKED_IMPORT, addressed);

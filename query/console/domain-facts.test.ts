@@ -4,24 +4,31 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import { expenses } from '../../examples/expenses/domain/domain.ts';
 import { domainFacts } from './domain-facts.ts';
 
-test.each([publishing, expenses])('every aggregate of a domain is told with its fields and commands', (domain) => {
-  const { name, kinds } = domainFacts(domain);
-  expect(name).toBe(domain.name);
-  for (const kind of kinds) {
-    const declared = domain.kinds[kind.name];
-    expect(kind.fields.map(({ title }) => title)).toHaveLength(Object.keys(declared?.fields ?? {}).length);
-    const commands = Object.values(declared?.commands ?? {}).filter(({ internal }) => !internal);
-    expect(kind.commands.map((command) => command.name)).toEqual(commands.map((command) => command.name));
-    expect(kind.list.path === undefined).toBe(kind.parent !== undefined);
-    expect(kind.label).toBeDefined();
-  }
-});
+test.each([publishing, expenses])(
+  'every aggregate of a domain is told with its fields and commands',
+  (domain) => {
+    const { name, kinds } = domainFacts(domain);
+    expect(name).toBe(domain.name);
+    for (const kind of kinds) {
+      const declared = domain.kinds[kind.name];
+      expect(kind.fields.map(({ title }) => title)).toHaveLength(Object.keys(declared?.fields ?? {}).length);
+      const commands = Object.values(declared?.commands ?? {}).filter(({ internal }) => !internal);
+      expect(kind.commands.map((command) => command.name)).toEqual(commands.map((command) => command.name));
+      expect(kind.list.path === undefined).toBe(kind.parent !== undefined);
+      expect(kind.label).toBeDefined();
+    }
+  },
+);
 
 const kindOf = (domain: Domain, name: string) => domainFacts(domain).kinds.find((kind) => kind.name === name);
 
 test('lists are narrowed, ordered and searched as their operation takes it', () => {
   const list = kindOf(publishing, 'article')?.list;
-  expect(list).toMatchObject({ path: '/articles', hasSearch: true, sorts: ['-createdAt', 'createdAt', '-publishedAt', 'publishedAt'] });
+  expect(list).toMatchObject({
+    path: '/articles',
+    hasSearch: true,
+    sorts: ['-createdAt', 'createdAt', '-publishedAt', 'publishedAt'],
+  });
   expect(list?.filters.map(({ name, type, of }) => [name, type, of])).toEqual([
     ['author', 'ref', 'user'],
     ['tag', 'set', undefined],
@@ -30,12 +37,18 @@ test('lists are narrowed, ordered and searched as their operation takes it', () 
 });
 
 test('what stands under something else is named with it', () => {
-  expect(kindOf(publishing, 'comment')).toMatchObject({ parent: { kind: 'article', field: 'articleId' }, label: 'text', owner: 'author' });
+  expect(kindOf(publishing, 'comment')).toMatchObject({
+    parent: { kind: 'article', field: 'articleId' },
+    label: 'text',
+    owner: 'author',
+  });
 });
 
 test('forms say what they take, and what may be left out', () => {
   const form = kindOf(publishing, 'article')?.commands.find(({ does }) => does === 'create')?.form ?? [];
-  expect(form.map(({ wire, type, isRequired, hasLines }) => [wire, type, isRequired, hasLines === true])).toEqual([
+  expect(
+    form.map(({ wire, type, isRequired, hasLines }) => [wire, type, isRequired, hasLines === true]),
+  ).toEqual([
     ['authorId', 'ref', false, false],
     ['title', 'text', true, false],
     ['body', 'text', true, true],
@@ -48,9 +61,9 @@ test('forms say what they take, and what may be left out', () => {
 
 test('the items of a list have commands of their own, by the links that they say', () => {
   const claim = kindOf(expenses, 'claim');
-  expect(claim?.lists.map(({ path, one, id, uploads }) => [path, one, id, uploads.map(({ rel }) => rel)])).toEqual([
-    ['items', 'item', 'id', ['receipt']],
-  ]);
+  expect(
+    claim?.lists.map(({ path, one, id, uploads }) => [path, one, id, uploads.map(({ rel }) => rel)]),
+  ).toEqual([['items', 'item', 'id', ['receipt']]]);
   const ofItems = claim?.commands.flatMap(({ does, rel, list }) => (list === 'items' ? [[does, rel]] : []));
   expect(ofItems).toEqual([
     ['addItem', 'add-item'],
@@ -61,7 +74,11 @@ test('the items of a list have commands of their own, by the links that they say
 
 test('views are told with their key, their numbers, and who may read them', () => {
   const [spending] = domainFacts(expenses).views;
-  expect(spending).toMatchObject({ path: 'spending', title: 'Spending', sorts: ['-team', 'team', '-paid', 'paid'] });
+  expect(spending).toMatchObject({
+    path: 'spending',
+    title: 'Spending',
+    sorts: ['-team', 'team', '-paid', 'paid'],
+  });
   expect(spending?.fields.map(({ name, type }) => [name, type])).toEqual([
     ['team', 'ref'],
     ['budget', 'integer'],

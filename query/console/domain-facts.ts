@@ -1,11 +1,19 @@
-// Over 200 lines, because it is one document: its types, and how each part of it follows from the declaration.
+// Over 200 lines, because it is one document: its types, and how each part of it follows from the
+// declaration.
 import * as z from 'zod';
 import { operationOf, type Right, rightsOf } from '#kernel/conditions/rights.ts';
 import { formShape } from '#kernel/decide/forms.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 import { capital, kebab, spaced, targetOf, wire } from '#kernel/registry/names.ts';
-import type { CommandInfo, CommandKind, Domain, Kind, ListInfo, ViewInfo } from '#kernel/registry/registry.ts';
+import type {
+  CommandInfo,
+  CommandKind,
+  Domain,
+  Kind,
+  ListInfo,
+  ViewInfo,
+} from '#kernel/registry/registry.ts';
 import { collectionPath, parentOf } from '#kernel/rest/operation.ts';
 import { labelOf, shownName } from '#kernel/rest/schemas.ts';
 import { fieldsOfView, sortsOfView } from '#kernel/rest/views.ts';
@@ -13,8 +21,9 @@ import { filtersOf } from '#shared/events/event-references.ts';
 import { ofAggregates, operationsOf } from '#shared/rest/operations.ts';
 
 /**
- * The declaration as the console reads it: what aggregates there are, with their fields, lists and commands. It says nothing that
- * `/openapi.json` keeps from anybody; what a caller may do is told by the links of items.
+ * The declaration as the console reads it: what aggregates there are, with their fields, lists and commands.
+ * It says nothing that `/openapi.json` keeps from anybody; what a caller may do is told by the links of
+ * items.
  */
 export type DomainFacts = {
   readonly name: string;
@@ -81,7 +90,12 @@ export type FormFieldFacts = FieldFacts & {
   readonly isRequired: boolean;
   readonly isNullable: boolean;
   readonly initial?: unknown;
-  readonly schema: { readonly maxLength?: number; readonly minimum?: number; readonly maximum?: number; readonly format?: string };
+  readonly schema: {
+    readonly maxLength?: number;
+    readonly minimum?: number;
+    readonly maximum?: number;
+    readonly format?: string;
+  };
 };
 
 export type CommandFacts = {
@@ -142,7 +156,10 @@ const kindFacts = (domain: Domain, kind: Kind): KindFacts => {
     says: kind.says,
     label,
     owner: kind.owner && shownName(domain, kind.owner, kind.fields[kind.owner] as FieldDef),
-    parent: parent && kind.parent ? { kind: parent.name, field: wire(kind.parent, kind.fields[kind.parent]) } : undefined,
+    parent:
+      parent && kind.parent
+        ? { kind: parent.name, field: wire(kind.parent, kind.fields[kind.parent]) }
+        : undefined,
     fields: Object.entries(kind.fields).map(([name, def]) => shownFacts(domain, kind, name, def)),
     lists: Object.values(kind.lists).map((list) => listFacts(domain, kind, list)),
     commands: Object.values(kind.commands)
@@ -160,7 +177,8 @@ const labelField = ({ label, fields }: Kind): string | undefined => {
 };
 
 /** Forms take texts of several lines for it. */
-const hasLines = ({ kind, demanded }: FieldDef): boolean => kind === 'text' && demanded.safeParse('two\nlines').success;
+const hasLines = ({ kind, demanded }: FieldDef): boolean =>
+  kind === 'text' && demanded.safeParse('two\nlines').success;
 
 const titleOf = (name: string): string => capital(spaced(name));
 
@@ -226,16 +244,25 @@ type JsonSchema = {
 };
 
 const formFacts = (domain: Domain, kind: Kind, command: CommandInfo): readonly FormFieldFacts[] => {
-  const { properties = {}, required = [] } = z.toJSONSchema(z.strictObject(formShape(kind, command)), { io: 'input' });
+  const { properties = {}, required = [] } = z.toJSONSchema(z.strictObject(formShape(kind, command)), {
+    io: 'input',
+  });
   const defs = command.list === undefined ? Object.entries(kind.fields) : membersOf(command.list);
   return Object.entries(properties).map(([given, whole]) => {
-    const [name, def] = defs.find(([each, { kind: type }]) => given === (type === 'ref' ? `${each}Id` : each)) ?? [];
+    const [name, def] =
+      defs.find(([each, { kind: type }]) => given === (type === 'ref' ? `${each}Id` : each)) ?? [];
     const schema = whole as JsonSchema;
-    const { maxLength, minimum, maximum, format } = schema.anyOf?.find(({ type }) => type !== 'null') ?? schema;
+    const { maxLength, minimum, maximum, format } =
+      schema.anyOf?.find(({ type }) => type !== 'null') ?? schema;
     const facts =
       name !== undefined && def !== undefined
         ? { ...fieldFacts(name, def), label: labelOf(domain, def) }
-        : ({ name: given, wire: given, title: titleOf(given), type: schema.type === 'boolean' ? 'boolean' : 'value' } as const);
+        : ({
+            name: given,
+            wire: given,
+            title: titleOf(given),
+            type: schema.type === 'boolean' ? 'boolean' : 'value',
+          } as const);
     return {
       ...facts,
       isRequired: required.includes(given),
@@ -252,7 +279,11 @@ const viewFacts = (domain: Domain, view: ViewInfo): ViewFacts => ({
   title: titleOf(view.name),
   says: view.says,
   fields: Object.entries(fieldsOfView(view)).map(([name, def]) => shownFacts(domain, undefined, name, def)),
-  filters: Object.entries(view.key).map(([name, def]) => ({ ...fieldFacts(name, def), wire: name, label: labelOf(domain, def) })),
+  filters: Object.entries(view.key).map(([name, def]) => ({
+    ...fieldFacts(name, def),
+    wire: name,
+    label: labelOf(domain, def),
+  })),
   sorts: sortsOfView(view).flatMap((name) => [`-${name}`, name]),
   readers: readersOf(rightsOf(domain).get(operationOf(view.asked, 'read'))),
 });
@@ -277,7 +308,9 @@ const listingFacts = (domain: Domain, kind: Kind): ListingFacts => {
     hasSearch: taken.includes('q'),
     filters: [
       ...fields.flatMap(({ name, of, def }) =>
-        taken.includes(name) ? [{ ...fieldFacts(of, def), name, wire: name, label: labelOf(domain, def) }] : [],
+        taken.includes(name)
+          ? [{ ...fieldFacts(of, def), name, wire: name, label: labelOf(domain, def) }]
+          : [],
       ),
       ...custom,
     ],

@@ -9,11 +9,18 @@ const GZIPPED_BYTES_MAX = 150 * 1_024;
 
 let server: Served;
 beforeAll(async () => {
-  server = await serveRoutes(consoleRoutes({ domain: publishing, publicUrl: 'https://annals.example', issuerUrl: 'https://id.example' }));
+  server = await serveRoutes(
+    consoleRoutes({
+      domain: publishing,
+      publicUrl: 'https://annals.example',
+      issuerUrl: 'https://id.example',
+    }),
+  );
 });
 afterAll(() => server?.[Symbol.asyncDispose]());
 
-const get = (path: string, init: RequestInit = {}) => fetch(`${server.url}${path}`, { redirect: 'manual', ...init });
+const get = (path: string, init: RequestInit = {}) =>
+  fetch(`${server.url}${path}`, { redirect: 'manual', ...init });
 
 test('the whole of it is small', () => {
   const { assets } = readApplication();
@@ -27,7 +34,9 @@ test('every module finds what it imports, and has no types left', async () => {
   const modules = assets.filter(({ type }) => type === 'text/javascript');
   const missing = modules.flatMap(({ path, bytes }) =>
     [...bytes.toString().matchAll(/\bfrom\s*["']([^"'\s]+)["'];/g)]
-      .map(([, specifier = '']) => (specifier.startsWith('.') ? new URL(specifier, `http://host${path}`).pathname : specifier))
+      .map(([, specifier = '']) =>
+        specifier.startsWith('.') ? new URL(specifier, `http://host${path}`).pathname : specifier,
+      )
       .filter((target) => !paths.has(target)),
   );
   expect(missing).toEqual([]);
@@ -49,7 +58,9 @@ test('every address of it is the same page, which runs nothing but its own modul
   for (const path of ['/console/items/articles/8001', '/account/webhooks', '/account/webhooks/6001'])
     expect(await (await get(path)).text()).toBe(html);
   expect((await get('/account/webhooksx')).status).toBe(404);
-  expect((await get('/console', { headers: { 'If-None-Match': page.headers.get('etag') ?? '' } })).status).toBe(304);
+  expect(
+    (await get('/console', { headers: { 'If-None-Match': page.headers.get('etag') ?? '' } })).status,
+  ).toBe(304);
 });
 
 test('what the page loads may be kept for good', async () => {
@@ -60,9 +71,17 @@ test('what the page loads may be kept for good', async () => {
   expect(paths).toHaveLength(readApplication().assets.length + 1);
   for (const path of paths) {
     const asset = await get(path);
-    expect([path, asset.status, asset.headers.get('cache-control')]).toEqual([path, 200, 'public, max-age=31536000, immutable']);
+    expect([path, asset.status, asset.headers.get('cache-control')]).toEqual([
+      path,
+      200,
+      'public, max-age=31536000, immutable',
+    ]);
     expect(asset.headers.get('content-type')).toMatch(
-      path === description ? /^application\/json/ : path.endsWith('.css') ? /^text\/css/ : /^text\/javascript/,
+      path === description
+        ? /^application\/json/
+        : path.endsWith('.css')
+          ? /^text\/css/
+          : /^text\/javascript/,
     );
     expect(asset.headers.get('content-encoding')).toBe('gzip');
   }

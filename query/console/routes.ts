@@ -17,8 +17,9 @@ export type ConsoleOptions = {
 };
 
 /**
- * `GET /console`: the installation, for administrators; and at `/account/webhooks`, the webhooks of whoever has signed in. It is a program
- * in the browser that asks what everybody may ask, by a token of its own; every address below is the same page.
+ * `GET /console`: the installation, for administrators; and at `/account/webhooks`, the webhooks of whoever
+ * has signed in. It is a program in the browser that asks what everybody may ask, by a token of its own;
+ * every address below is the same page.
  */
 export const consoleRoutes = (options: ConsoleOptions): Router => {
   let served: Router | undefined;
@@ -46,8 +47,14 @@ const serve = (options: ConsoleOptions): Router => {
   const application = readApplication();
   const home = new URL('/console', options.publicUrl).href;
   const scope = ['openid', 'profile', ...policyOf(options.domain).scopes].join(' ');
-  const kinds = [...Object.values(options.domain.kinds).map(({ name, path }) => [name, path] as const), WEBHOOKS];
-  const domain = createAsset(PAGE, 'domain.json', { type: JSON_TYPE, bytes: Buffer.from(JSON.stringify(domainFacts(options.domain))) });
+  const kinds = [
+    ...Object.values(options.domain.kinds).map(({ name, path }) => [name, path] as const),
+    WEBHOOKS,
+  ];
+  const domain = createAsset(PAGE, 'domain.json', {
+    type: JSON_TYPE,
+    bytes: Buffer.from(JSON.stringify(domainFacts(options.domain))),
+  });
   const page = consolePage(application, { home, issuer: options.issuerUrl, scope, kinds, domain });
   // The paths of assets are whole, and this is mounted.
   const files = new Map([...application.assets, domain].map((asset) => [asset.path, answerAsset(asset)]));
@@ -74,8 +81,8 @@ type ConsoleFacts = {
 };
 
 /**
- * The same for every address of the console; modules are named so that none waits until another has asked for it. Until they run, it says
- * in a sentence what to do.
+ * The same for every address of the console; modules are named so that none waits until another has asked for
+ * it. Until they run, it says in a sentence what to do.
  */
 const consolePage = (
   { start, styles, assets }: Application,
@@ -105,4 +112,5 @@ ${assets
 </html>
 `;
 
-const quoted = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+const quoted = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');

@@ -8,7 +8,8 @@ export type Assets = {
 };
 
 const DOCS = new URL('../../docs/', import.meta.url);
-const own = (...names: readonly string[]): Buffer => Buffer.concat(names.map((name) => readFileSync(new URL(name, import.meta.url))));
+const own = (...names: readonly string[]): Buffer =>
+  Buffer.concat(names.map((name) => readFileSync(new URL(name, import.meta.url))));
 /** Each is resolved where it is named, so that its package is seen to be used. */
 const ofPackage = (url: string): Buffer => readFileSync(new URL(url));
 
@@ -41,11 +42,24 @@ export const readAssets = (): Assets => {
     'try.js': [JAVASCRIPT, own('./rest/try.js')],
     'rest.css': [CSS, own('./rest/page.css')],
     'swagger-ui.js': [JAVASCRIPT, ofPackage(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'))],
-    'swagger-ui.css': [CSS, Buffer.concat([ofPackage(import.meta.resolve('swagger-ui-dist/swagger-ui.css')), own('./rest/try.css')])],
+    'swagger-ui.css': [
+      CSS,
+      Buffer.concat([
+        ofPackage(import.meta.resolve('swagger-ui-dist/swagger-ui.css')),
+        own('./rest/try.css'),
+      ]),
+    ],
     'oauth2-redirect.js': [JAVASCRIPT, ofPackage(import.meta.resolve('swagger-ui-dist/oauth2-redirect.js'))],
-    ...Object.fromEntries(globSync('*.svg', { cwd: fileURLToPath(DOCS) }).map((name) => [name, [SVG, readFileSync(new URL(name, DOCS))]])),
+    ...Object.fromEntries(
+      globSync('*.svg', { cwd: fileURLToPath(DOCS) }).map((name) => [
+        name,
+        [SVG, readFileSync(new URL(name, DOCS))],
+      ]),
+    ),
   };
-  const assets = new Map(Object.entries(files).map(([name, [type, bytes]]) => [name, createAsset('/docs', name, { type, bytes })]));
+  const assets = new Map(
+    Object.entries(files).map(([name, [type, bytes]]) => [name, createAsset('/docs', name, { type, bytes })]),
+  );
   return {
     all: [...assets.values()],
     named(name) {

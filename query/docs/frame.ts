@@ -7,7 +7,10 @@ export const START_PATH = '/docs';
 
 type Site = { readonly groups: readonly Group[]; readonly assets: Assets };
 
-/** The whole document: the same navigation on every page, beside it where there is room, and folded up where there is not. */
+/**
+ * The whole document: the same navigation on every page, beside it where there is room, and folded up where
+ * there is not.
+ */
 export const documentOf = (page: DocsPage, content: Content, { groups, assets }: Site): string => {
   const href = (to: string): string => hrefFrom(page.path, to);
   const menu = menuOf(page, content.sections, groups);
@@ -69,4 +72,5 @@ const entryOf = ({ path, title }: DocsPage, shown: DocsPage): Html =>
     : html`<a href="${hrefFrom(shown.path, path)}">${title}</a>`;
 
 const sectionsOf = (sections: readonly Section[]): Html | false =>
-  sections.length > 1 && html`<ul>${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>`;
+  sections.length > 1 &&
+  html`<ul>${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>`;

@@ -25,4 +25,5 @@ export type Section = { readonly id: string; readonly title: string };
 export type Group = { readonly title: string; readonly pages: readonly DocsPage[] };
 
 /** The address of one page within another. */
-export const hrefFrom = (from: string, to: string): string => '../'.repeat(from.split('/').length - 2) + to.slice(1);
+export const hrefFrom = (from: string, to: string): string =>
+  '../'.repeat(from.split('/').length - 2) + to.slice(1);

@@ -22,7 +22,10 @@ export const serveDocs = (options: OpenApiOptions): Router => {
   for (const page of pages) {
     let answering: Promise<RequestHandler> | undefined;
     const answer = async (): Promise<RequestHandler> =>
-      answerPage(documentOf(page, await page.content(), { groups, assets }), page.path === REST_PATH ? asking : contentSecurityPolicy());
+      answerPage(
+        documentOf(page, await page.content(), { groups, assets }),
+        page.path === REST_PATH ? asking : contentSecurityPolicy(),
+      );
     router.get(page.path, async (request, response, next) => {
       answering ??= answer();
       await (await answering)(request, response, next);
@@ -34,13 +37,20 @@ export const serveDocs = (options: OpenApiOptions): Router => {
     await (await index)(request, response, next);
   });
   for (const asset of assets.all) router.get(asset.path, answerAsset(asset));
-  for (const [from, to] of ELSEWHERE) router.get(from, (_request, response) => response.redirect(308, hrefFrom(from, to)));
+  for (const [from, to] of ELSEWHERE)
+    router.get(from, (_request, response) => response.redirect(308, hrefFrom(from, to)));
   // A browser gets a page, and a program the problem that every unknown path has.
   router.get('/docs/{*path}', (request, response, next) => {
     if (request.accepts(['json', 'html']) !== 'html') return next();
     const content = { body: NOT_FOUND, sections: [] };
     const page = { path: request.path, title: 'Not found', content: () => content };
-    response.status(404).set({ 'Content-Security-Policy': contentSecurityPolicy(), 'Cache-Control': 'no-store', Vary: 'Accept' });
+    response
+      .status(404)
+      .set({
+        'Content-Security-Policy': contentSecurityPolicy(),
+        'Cache-Control': 'no-store',
+        Vary: 'Accept',
+      });
     response.type('html').send(documentOf(page, content, { groups, assets }));
   });
   return router.all(

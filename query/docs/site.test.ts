@@ -17,11 +17,22 @@ import { guidePath } from './guides/links.ts';
 import { docsRoutes } from './routes.ts';
 import { pagesIn, readGroups } from './site.ts';
 
-const OPTIONS = { domain: publishing, publicUrl: 'https://annals.example', issuerUrl: 'https://id.example', requireIfMatch: false };
+const OPTIONS = {
+  domain: publishing,
+  publicUrl: 'https://annals.example',
+  issuerUrl: 'https://id.example',
+  requireIfMatch: false,
+};
 const PAGES = pagesIn(readGroups(readAssets(), OPTIONS)).map(({ path }) => path);
 
 /** What the site links to, and other routes of this role and of auth serve. */
-const BESIDE_IT = ['/console', '/graphql', '/openapi.json', '/event-types', '/.well-known/openid-configuration'];
+const BESIDE_IT = [
+  '/console',
+  '/graphql',
+  '/openapi.json',
+  '/event-types',
+  '/.well-known/openid-configuration',
+];
 
 let server: Served;
 const pages = new Map<string, string>();
@@ -35,9 +46,11 @@ beforeAll(async () => {
 });
 afterAll(() => server?.[Symbol.asyncDispose]());
 
-const get = (path: string, init: RequestInit = {}) => fetch(`${server.url}${path}`, { redirect: 'manual', ...init });
+const get = (path: string, init: RequestInit = {}) =>
+  fetch(`${server.url}${path}`, { redirect: 'manual', ...init });
 const page = (path: string): string => pages.get(path) ?? '';
-const idsIn = (html: string): ReadonlySet<string> => new Set([...html.matchAll(/\sid="([^"]+)"/g)].map(([, id = '']) => id));
+const idsIn = (html: string): ReadonlySet<string> =>
+  new Set([...html.matchAll(/\sid="([^"]+)"/g)].map(([, id = '']) => id));
 const named = (pattern: string): readonly string[] =>
   globSync(pattern, { cwd: new URL('../../docs/', import.meta.url).pathname }).toSorted();
 
@@ -55,7 +68,9 @@ describe('what there is, is on the site', () => {
     const ids = idsIn(page('/docs/graphql'));
     const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
     const names = types.flatMap((type) => {
-      const isRoot = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].some((root) => root === type);
+      const isRoot = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].some(
+        (root) => root === type,
+      );
       const own = isRoot ? [] : [type.name];
       if (isObjectType(type) || isInterfaceType(type) || isInputObjectType(type))
         return [...own, ...Object.keys(type.getFields()).map((field) => `${type.name}.${field}`)];
@@ -98,12 +113,15 @@ describe('what there is, is on the site', () => {
   });
 
   test('every scope', () => {
-    expect(policyOf(publishing).scopes.filter((scope) => !idsIn(page('/docs/scopes')).has(scope))).toEqual([]);
+    expect(policyOf(publishing).scopes.filter((scope) => !idsIn(page('/docs/scopes')).has(scope))).toEqual(
+      [],
+    );
     expect(page('/docs/scopes')).toContain('<code>PATCH /articles/{articleId}</code>');
   });
 
   test('every setting', () => {
-    for (const name of Object.keys(SETTINGS)) expect(page('/docs/settings')).toContain(`<code>${name}</code>`);
+    for (const name of Object.keys(SETTINGS))
+      expect(page('/docs/settings')).toContain(`<code>${name}</code>`);
   });
 });
 
@@ -113,18 +131,31 @@ test('every link within the site leads somewhere, also to a heading, and every f
   for (const [path, html] of pages) {
     for (const [, address = ''] of html.matchAll(/\s(?:href|src)="([^"]+)"/g)) {
       const target = new URL(address.replaceAll('&amp;', '&'), `https://site${path}`);
-      if (target.origin !== 'https://site' || target.protocol === 'data:' || BESIDE_IT.includes(target.pathname)) continue;
+      if (
+        target.origin !== 'https://site' ||
+        target.protocol === 'data:' ||
+        BESIDE_IT.includes(target.pathname)
+      )
+        continue;
       const anchor = decodeURIComponent(target.hash.slice(1));
       if (target.pathname.startsWith('/docs/assets/')) loaded.add(target.pathname);
       else if (!pages.has(target.pathname)) broken.push(`${path} → ${address}`);
-      else if (anchor !== '' && !idsIn(page(target.pathname)).has(anchor)) broken.push(`${path} → ${address}`);
+      else if (anchor !== '' && !idsIn(page(target.pathname)).has(anchor))
+        broken.push(`${path} → ${address}`);
     }
   }
   expect(broken).toEqual([]);
   for (const path of loaded) {
     const asset = await get(path);
-    expect([path, asset.status, asset.headers.get('cache-control')]).toEqual([path, 200, 'public, max-age=31536000, immutable']);
-    expect([asset.headers.get('content-encoding'), asset.headers.get('vary')]).toEqual(['gzip', 'Accept-Encoding']);
+    expect([path, asset.status, asset.headers.get('cache-control')]).toEqual([
+      path,
+      200,
+      'public, max-age=31536000, immutable',
+    ]);
+    expect([asset.headers.get('content-encoding'), asset.headers.get('vary')]).toEqual([
+      'gzip',
+      'Accept-Encoding',
+    ]);
     const plain = await get(path, { headers: { 'Accept-Encoding': 'identity' } });
     expect(await asset.text()).toBe(await plain.text());
   }
@@ -147,8 +178,13 @@ test('no page has a script or a style in it, sets a cookie, or has an id twice',
 
 test('a page is sent compressed, and asked for again cheaply', async () => {
   const first = await get('/docs/graphql');
-  expect([first.headers.get('content-encoding'), first.headers.get('cache-control')]).toEqual(['gzip', 'public, no-cache']);
-  expect((await get('/docs/graphql', { headers: { 'If-None-Match': first.headers.get('etag') ?? '' } })).status).toBe(304);
+  expect([first.headers.get('content-encoding'), first.headers.get('cache-control')]).toEqual([
+    'gzip',
+    'public, no-cache',
+  ]);
+  expect(
+    (await get('/docs/graphql', { headers: { 'If-None-Match': first.headers.get('etag') ?? '' } })).status,
+  ).toBe(304);
   const plain = await get('/docs/graphql', { headers: { 'Accept-Encoding': 'identity' } });
   expect(plain.headers.get('content-encoding')).toBeNull();
   expect(plain.headers.get('etag')).not.toBe(first.headers.get('etag'));
@@ -174,7 +210,10 @@ test('an unknown page is a page for browsers, and a problem for programs', async
   expect([html.status, html.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
   expect(await html.text()).toContain('<h1>Not found</h1>');
   const json = await get('/docs/guides/unknown', { headers: { Accept: '*/*' } });
-  expect([json.status, json.headers.get('content-type')]).toEqual([404, 'application/problem+json; charset=utf-8']);
+  expect([json.status, json.headers.get('content-type')]).toEqual([
+    404,
+    'application/problem+json; charset=utf-8',
+  ]);
 });
 
 test('the search finds what is on any page by parts of words, in the heading first', async () => {
@@ -189,7 +228,9 @@ test('the search finds what is on any page by parts of words, in the heading fir
   expect(found('article.published')).toContain('/docs/events#article.published');
   expect(found('WEBHOOK_TIMEOUT_MS')).toContain('/docs/settings#settings');
   expect(found('no such thing as zyzzyva')).toEqual([]);
-  const known = new Set([...pages].flatMap(([path, html]) => [path, ...[...idsIn(html)].map((id) => `${path}#${id}`)]));
+  const known = new Set(
+    [...pages].flatMap(([path, html]) => [path, ...[...idsIn(html)].map((id) => `${path}#${id}`)]),
+  );
   expect(found('event').filter((path) => !known.has(path))).toEqual([]);
 });
 
@@ -201,6 +242,7 @@ test('the image has the texts', () => {
 
 test('the picture of the architecture names every role, and its steps', () => {
   const picture = readFileSync(new URL('../../docs/architecture.svg', import.meta.url), 'utf8');
-  for (const role of ['auth', 'command', 'query', 'projector', 'webhook-dispatcher']) expect(picture).toContain(`>${role}</text>`);
+  for (const role of ['auth', 'command', 'query', 'projector', 'webhook-dispatcher'])
+    expect(picture).toContain(`>${role}</text>`);
   for (const step of [1, 2, 3, 4, 5, 6]) expect(picture).toContain(`>${step} `);
 });

@@ -28,4 +28,5 @@ export const readGroups = (assets: Assets, options: OpenApiOptions): readonly Gr
   { title: 'Examples', pages: examplePages() },
 ];
 
-export const pagesIn = (groups: readonly Group[]): readonly DocsPage[] => groups.flatMap(({ pages }) => pages);
+export const pagesIn = (groups: readonly Group[]): readonly DocsPage[] =>
+  groups.flatMap(({ pages }) => pages);

@@ -5,7 +5,11 @@ import { START_PATH } from './frame.ts';
 import { guidePath } from './guides/links.ts';
 import { type DocsPage, hrefFrom } from './page.ts';
 
-type Task = { readonly title: string; readonly text: string; readonly links: readonly (readonly [path: string, text: string])[] };
+type Task = {
+  readonly title: string;
+  readonly text: string;
+  readonly links: readonly (readonly [path: string, text: string])[];
+};
 
 const tasksOf = (domain: Domain): readonly Task[] => [
   {
@@ -60,7 +64,8 @@ const tasksOf = (domain: Domain): readonly Task[] => [
 ];
 
 /** As people read them. */
-const things = ({ kinds }: Domain): readonly string[] => Object.values(kinds).map(({ plural }) => spaced(plural));
+const things = ({ kinds }: Domain): readonly string[] =>
+  Object.values(kinds).map(({ plural }) => spaced(plural));
 
 export const startPage = (domain: Domain): DocsPage => ({
   path: START_PATH,

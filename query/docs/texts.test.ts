@@ -26,7 +26,9 @@ const collected = <Found>(path: string, find: (token: Token) => Found | undefine
 };
 /** What stands between backticks and in blocks of code. */
 const codeIn = (path: string): readonly string[] =>
-  collected(path, (token) => (token.type === 'codespan' || token.type === 'code' ? (token.text as string) : undefined));
+  collected(path, (token) =>
+    token.type === 'codespan' || token.type === 'code' ? (token.text as string) : undefined,
+  );
 
 /** Of the whole tree, apart from the texts themselves. */
 const SOURCES = globSync('{*,*/**/*}.{ts,mjs,js,json,sh,py,conf,yml,env,service,sql,example}', {
@@ -39,8 +41,12 @@ const SOURCES = globSync('{*,*/**/*}.{ts,mjs,js,json,sh,py,conf,yml,env,service,
 
 test('every link of the texts leads to a file that is there, and to a heading that it has', () => {
   const broken = TEXTS.flatMap((path) => {
-    const links = collected(path, (token) => (token.type === 'link' || token.type === 'image' ? (token.href as string) : undefined));
-    return links.filter((href) => !/^(?:https?|mailto):/.test(href) && !isThere(path, href)).map((href) => `${path} → ${href}`);
+    const links = collected(path, (token) =>
+      token.type === 'link' || token.type === 'image' ? (token.href as string) : undefined,
+    );
+    return links
+      .filter((href) => !/^(?:https?|mailto):/.test(href) && !isThere(path, href))
+      .map((href) => `${path} → ${href}`);
   });
   expect(broken).toEqual([]);
 });
@@ -56,7 +62,9 @@ test('every setting that the texts name is one, or a name that something else of
   const unknown = TEXTS.flatMap((path) => {
     const names = codeIn(path).flatMap((code) => code.match(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g) ?? []);
     const isKnown = (name: string): boolean =>
-      Object.hasOwn(SETTINGS, name) || Object.hasOwn(SETTINGS, name.replace(/_FILE$/, '')) || SOURCES.includes(name);
+      Object.hasOwn(SETTINGS, name) ||
+      Object.hasOwn(SETTINGS, name.replace(/_FILE$/, '')) ||
+      SOURCES.includes(name);
     return names.filter((name) => !isKnown(name)).map((name) => `${path}: ${name}`);
   });
   expect(unknown).toEqual([]);
@@ -78,28 +86,41 @@ test('every metric that the texts name is kept', () => {
 test('every command that the texts name is one of `annals`', async () => {
   const called = TEXTS.flatMap((path) =>
     codeIn(path).flatMap((code) =>
-      [...code.matchAll(/(?:\bnpm run (?:-s )?annals --|\bannals\.ts|^annals) ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?\b(?! \d)/g)].map(
-        ([, first = '', second]) => ({ path, words: [first, ...(second === undefined ? [] : [second])] }),
-      ),
+      [
+        ...code.matchAll(
+          /(?:\bnpm run (?:-s )?annals --|\bannals\.ts|^annals) ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?\b(?! \d)/g,
+        ),
+      ].map(([, first = '', second]) => ({
+        path,
+        words: [first, ...(second === undefined ? [] : [second])],
+      })),
     ),
   );
   expect(called.length).toBeGreaterThan(30);
   const unknown: string[] = [];
-  for (const { path, words } of called) if (!(await isCommand(words))) unknown.push(`${path}: annals ${words.join(' ')}`);
+  for (const { path, words } of called)
+    if (!(await isCommand(words))) unknown.push(`${path}: annals ${words.join(' ')}`);
   expect(unknown).toEqual([]);
 });
 
 type Terminal = Parameters<typeof runCommandLine>[1];
-const terminal = { domain: publishing, write: () => undefined, complain: () => undefined } as unknown as Terminal;
+const terminal = {
+  domain: publishing,
+  write: () => undefined,
+  complain: () => undefined,
+} as unknown as Terminal;
 
 /** A second word may be an argument of the first. */
 const isCommand = async (words: readonly string[]): Promise<boolean> => {
-  for (const each of [words, words.slice(0, 1)]) if ((await runCommandLine(['help', ...each], terminal)) === 0) return true;
+  for (const each of [words, words.slice(0, 1)])
+    if ((await runCommandLine(['help', ...each], terminal)) === 0) return true;
   return false;
 };
 
 test('every script that the texts run by npm is in package.json, in that of the benches, or in that of a new project', () => {
-  const own = ['package.json', 'bench/package.json'].map((path) => (JSON.parse(read(path)) as { scripts: Record<string, string> }).scripts);
+  const own = ['package.json', 'bench/package.json'].map(
+    (path) => (JSON.parse(read(path)) as { scripts: Record<string, string> }).scripts,
+  );
   const scripts = [...own, SCRIPTS];
   const unknown = TEXTS.flatMap((path) =>
     codeIn(path)
@@ -110,7 +131,8 @@ test('every script that the texts run by npm is in package.json, in that of the 
   expect(unknown).toEqual([]);
 });
 
-const FOLDERS = 'audit|auth|bench|command|command-line|deploy|docs|projector|query|scripts|shared|test|webhook-dispatcher';
+const FOLDERS =
+  'audit|auth|bench|command|command-line|deploy|docs|projector|query|scripts|shared|test|webhook-dispatcher';
 
 test('every file and folder of the tree that the texts name is there', () => {
   const missing = TEXTS.filter((path) => path !== 'CHANGELOG.md').flatMap((path) =>

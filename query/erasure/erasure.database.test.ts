@@ -25,7 +25,10 @@ const ask = (by: Asker | null, user: Asker) => world.ask(`/users/${user.id}/eras
 
 test('there is no report of somebody who was not deleted, or never was there', async () => {
   expect(await ask(admin, gone)).toMatchObject({ status: 404, body: { code: 'not_erased' } });
-  expect(await world.ask('/users/x/erasure', { by: admin })).toMatchObject({ status: 404, body: { code: 'not_erased' } });
+  expect(await world.ask('/users/x/erasure', { by: admin })).toMatchObject({
+    status: 404,
+    body: { code: 'not_erased' },
+  });
   expect((await ask(gone, gone)).status).toBe(403);
   expect((await ask(null, gone)).status).toBe(401);
 });
@@ -60,14 +63,19 @@ test('it is made without more than a page of their stream in memory', async () =
     gone.id,
     AbortSignal.timeout(scaled(20_000)),
   );
-  expect(report).toMatchObject({ asked: { actor: `user:${admin.id}` }, sealed: [{ type: 'comment.added' }, { type: 'user.registered' }] });
+  expect(report).toMatchObject({
+    asked: { actor: `user:${admin.id}` },
+    sealed: [{ type: 'comment.added' }, { type: 'user.registered' }],
+  });
 });
 
 test('what is there all the same is told by its part', async () => {
   await world.side.pool.query(`update read_model.users set name = 'Erasmus' where id = $1`, [gone.id]);
   const report = (await ask(admin, gone)).body as ErasureReport;
   expect(report.isDone).toBe(false);
-  expect(report.parts.filter(({ isDone }) => !isDone)).toEqual([{ part: 'read_model', left: 1, isDone: false }]);
+  expect(report.parts.filter(({ isDone }) => !isDone)).toEqual([
+    { part: 'read_model', left: 1, isDone: false },
+  ]);
 });
 
 test('there is one report at a time, and who asks meanwhile is told when to ask again', async () => {
@@ -77,7 +85,10 @@ test('there is one report at a time, and who asks meanwhile is told when to ask 
   const { getErasureOfUser } = erasureReads({ domain, pool, eventLog, blobs, erasures: slow });
   const reader = { caller: as(admin.id, 'admin'), id: String(gone.id), charge: async () => {} };
   const first = getErasureOfUser(reader, {});
-  await expect(getErasureOfUser(reader, {})).rejects.toMatchObject({ code: 'unavailable', headers: { 'Retry-After': '10' } });
+  await expect(getErasureOfUser(reader, {})).rejects.toMatchObject({
+    code: 'unavailable',
+    headers: { 'Retry-After': '10' },
+  });
   resolve();
   expect(await first).toMatchObject({ item: { userId: gone.id } });
   expect(await getErasureOfUser(reader, {})).toMatchObject({ item: { userId: gone.id } });

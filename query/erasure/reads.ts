@@ -24,7 +24,10 @@ const REPORT_MAX_MS = 60_000;
 
 const RETRY_AFTER_SECONDS = '10';
 
-/** A report reads much of the log, so that there is one at a time, and no queue, in which those would stay whose client has left. */
+/**
+ * A report reads much of the log, so that there is one at a time, and no queue, in which those would stay
+ * whose client has left.
+ */
 export const erasureReads = (dependencies: ErasureDependencies): Reads<'getErasureOfUser'> => {
   let isReporting = false;
   return {
@@ -38,9 +41,11 @@ export const erasureReads = (dependencies: ErasureDependencies): Reads<'getErasu
           headers: { 'Retry-After': RETRY_AFTER_SECONDS },
         });
       isReporting = true;
-      const report = await reportErasure(dependencies, userId, AbortSignal.timeout(REPORT_MAX_MS)).finally(() => {
-        isReporting = false;
-      });
+      const report = await reportErasure(dependencies, userId, AbortSignal.timeout(REPORT_MAX_MS)).finally(
+        () => {
+          isReporting = false;
+        },
+      );
       if (report === undefined) throw new Rejection('not_erased');
       return { kind: 'item', version: undefined, item: report };
     },

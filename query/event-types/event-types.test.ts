@@ -26,7 +26,9 @@ describe.each(EVENT_TYPES.map((each) => [each.type, each] as const))('%s', (_typ
 test('what goes on inside is not told, and secrets are told to nobody', () => {
   const types = EVENT_TYPES.map(({ type }) => type);
   expect(types).toContain('article.published');
-  expect(types.filter((type) => /^(command|email)\./.test(type) || type === 'user.email_abandoned')).toEqual([]);
+  expect(types.filter((type) => /^(command|email)\./.test(type) || type === 'user.email_abandoned')).toEqual(
+    [],
+  );
   const registered = EVENT_TYPES.find(({ type }) => type === 'webhook.registered');
   expect(JSON.stringify(registered)).toContain('eventTypes');
   for (const name of ['secret', 'headers']) expect(registered?.schema.properties).not.toHaveProperty(name);

@@ -26,9 +26,13 @@ export const describeEventType = (definition: EventDefinition): EventType => {
 
 /** Of the data as it is told, also once the person was erased. */
 const schemaOf = ({ erasedSchema }: EventDefinition, concealed: ReadonlySet<string>): JsonObject => {
-  const told = z.strictObject(Object.fromEntries(Object.entries(erasedSchema.shape).filter(([name]) => !concealed.has(name))));
+  const told = z.strictObject(
+    Object.fromEntries(Object.entries(erasedSchema.shape).filter(([name]) => !concealed.has(name))),
+  );
   // It has nothing but what JSON can hold once it went through it.
-  return JSON.parse(JSON.stringify(z.toJSONSchema(told, { target: 'draft-2020-12', override: asCursor }))) as JsonObject;
+  return JSON.parse(
+    JSON.stringify(z.toJSONSchema(told, { target: 'draft-2020-12', override: asCursor })),
+  ) as JsonObject;
 };
 
 export const EXAMPLE_LOG = '6f9619ff-8b86-4011-b42d-00c04fc964ff' as LogIdentity;

@@ -12,25 +12,40 @@ import { type ItemRow, resourceIn } from '../kinds/rows.ts';
 import { sourcesOf } from '../sources.ts';
 import { readFailureOf } from '../statement.ts';
 
-type Dependencies = { readonly domain: Domain; readonly pool: Pool; readonly eventLog: { readonly identity: LogIdentity } };
+type Dependencies = {
+  readonly domain: Domain;
+  readonly pool: Pool;
+  readonly eventLog: { readonly identity: LogIdentity };
+};
 
-/** Where events were sent to, of the webhooks that a caller may manage; nothing at all for those who may manage none. */
-export type DeliveriesOf = (caller: Caller, events: readonly EventId[]) => Promise<{ readonly deliveries?: Delivery[] }>;
+/**
+ * Where events were sent to, of the webhooks that a caller may manage; nothing at all for those who may
+ * manage none.
+ */
+export type DeliveriesOf = (
+  caller: Caller,
+  events: readonly EventId[],
+) => Promise<{ readonly deliveries?: Delivery[] }>;
 
 export const createDeliveriesOf = ({ domain, pool, eventLog: { identity } }: Dependencies): DeliveriesOf => {
   const { webhooks } = sourcesOf(domain);
   const findItem = createItemFinder(pool, webhooks);
-  const mayManage = (caller: Caller) => (row: ItemRow) => may(caller, webhooks.right, resourceIn(webhooks, row));
+  const mayManage = (caller: Caller) => (row: ItemRow) =>
+    may(caller, webhooks.right, resourceIn(webhooks, row));
   return async (caller, events) => {
     if (admit(caller, webhooks.right) !== 'allowed') return {};
     const rows = await listDeliveriesOfEvents(pool, events, DELIVERIES_MAX).catch(orNone);
     const ids = [...new Set(rows.map(({ webhook_id }) => webhook_id))];
     const seen = await Promise.all(ids.map((id) => findItem(id, mayManage(caller)).catch(orAbsent)));
-    const byId = new Map(seen.flatMap((row) => (row === undefined ? [] : [[row.id as number, row] as const])));
+    const byId = new Map(
+      seen.flatMap((row) => (row === undefined ? [] : [[row.id as number, row] as const])),
+    );
     return {
       deliveries: rows.flatMap((row) => {
         const webhook = byId.get(row.webhook_id);
-        return webhook === undefined ? [] : [representDelivery(row, { identity, isEnabled: webhook.is_enabled === true })];
+        return webhook === undefined
+          ? []
+          : [representDelivery(row, { identity, isEnabled: webhook.is_enabled === true })];
       }),
     };
   };

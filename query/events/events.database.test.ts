@@ -26,7 +26,12 @@ beforeAll(async () => {
     await world.person('author'),
   ];
   start = await cursorNow();
-  article = await write(author, 'POST', '/articles', { title: 'Published', body: 'Text', tags: [], publish: true });
+  article = await write(author, 'POST', '/articles', {
+    title: 'Published',
+    body: 'Text',
+    tags: [],
+    publish: true,
+  });
   draft = await write(author, 'POST', '/articles', { title: 'Draft', body: '', tags: [] });
   await write(reader, 'POST', `/articles/${article}/comments`, { text: 'Well said.' });
   await write(admin, 'PATCH', `/users/${reader.id}`, { email: 'rita@example.com' });
@@ -42,10 +47,13 @@ const write = async (by: Asker, method: string, path: string, body?: object): Pr
   return (reply.body as { id: number }).id;
 };
 
-const page = async (by: Asker | null, query = '', headers = {}) => world.ask(`/events${query}`, { by, headers });
-const eventsOf = async (by: Asker, query = `?after=${start}&limit=100`) => (await page(by, query)).body as readonly Event[];
+const page = async (by: Asker | null, query = '', headers = {}) =>
+  world.ask(`/events${query}`, { by, headers });
+const eventsOf = async (by: Asker, query = `?after=${start}&limit=100`) =>
+  (await page(by, query)).body as readonly Event[];
 const typesOf = (events: readonly Event[]) => events.map(({ type }) => type);
-const nextIn = (headers: Headers, rel = 'next') => new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
+const nextIn = (headers: Headers, rel = 'next') =>
+  new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
 
 test('everybody hears of what they may read', async () => {
   const ofOthers = ['article.published', 'comment.added', 'user.updated'];
@@ -57,16 +65,27 @@ test('everybody hears of what they may read', async () => {
 });
 
 test('the data is there in full for whoever may read the item now, without what is private', async () => {
-  const registered = async (by: Asker) => (await eventsOf(by, `?user=${reader.id}&types=user.registered`))[0]?.data;
+  const registered = async (by: Asker) =>
+    (await eventsOf(by, `?user=${reader.id}&types=user.registered`))[0]?.data;
   expect(await registered(stranger)).toEqual({ userId: reader.id, name: 'Rita' });
-  expect(await registered(reader)).toMatchObject({ userId: reader.id, name: 'Rita', role: 'reader', email: null });
+  expect(await registered(reader)).toMatchObject({
+    userId: reader.id,
+    name: 'Rita',
+    role: 'reader',
+    email: null,
+  });
   expect(await registered(admin)).toMatchObject({ role: 'reader' });
   const comment = (await eventsOf(stranger)).find(({ type }) => type === 'comment.added');
   expect(comment?.data).toMatchObject({ text: 'Well said.', articleId: article, authorId: reader.id });
 });
 
 test('what was taken back leaves its ids', async () => {
-  const id = await write(author, 'POST', '/articles', { title: 'Regretted', body: 'Text', tags: [], publish: true });
+  const id = await write(author, 'POST', '/articles', {
+    title: 'Regretted',
+    body: 'Text',
+    tags: [],
+    publish: true,
+  });
   await write(author, 'PATCH', `/articles/${id}`, { title: 'Bitterly regretted' });
   const edited = async (by: Asker) => (await eventsOf(by, `?article=${id}&types=article.edited`))[0]?.data;
   expect(await edited(stranger)).toMatchObject({ title: 'Bitterly regretted' });
@@ -81,7 +100,10 @@ test('what was taken back leaves its ids', async () => {
 test('a scope opens what belongs to it, and read:events the door', async () => {
   expect((await page(null)).status).toBe(401);
   const withScopes = (...scopes: string[]): Asker => ({ ...admin, scopes });
-  expect(await page(withScopes('read:articles'))).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
+  expect(await page(withScopes('read:articles'))).toMatchObject({
+    status: 403,
+    body: { code: 'insufficient_scope' },
+  });
   // What is public needs no scope of its own.
   expect(typesOf(await eventsOf(withScopes('read:events')))).toEqual(typesOf(await eventsOf(stranger)));
   expect(typesOf(await eventsOf(withScopes('read:events')))).not.toContain('article.drafted');
@@ -97,18 +119,25 @@ test('a scope opens what belongs to it, and read:events the door', async () => {
 
 test('filters leave what was asked for', async () => {
   expect(typesOf(await eventsOf(author, `?article=${draft}`))).toEqual(['article.drafted']);
-  expect(typesOf(await eventsOf(author, `?article=${article}`))).toEqual(['article.drafted', 'article.published', 'comment.added']);
+  expect(typesOf(await eventsOf(author, `?article=${article}`))).toEqual([
+    'article.drafted',
+    'article.published',
+    'comment.added',
+  ]);
   expect(typesOf(await eventsOf(author, `?author=${reader.id}`))).toEqual(['comment.added']);
-  expect(typesOf(await eventsOf(reader, `?user=${reader.id}`))).toEqual(['user.registered', 'user.updated', 'user.updated']);
+  expect(typesOf(await eventsOf(reader, `?user=${reader.id}`))).toEqual([
+    'user.registered',
+    'user.updated',
+    'user.updated',
+  ]);
   expect(typesOf(await eventsOf(author, `?types=article.*&after=${start}&limit=3`))).toEqual([
     'article.drafted',
     'article.published',
     'article.drafted',
   ]);
-  expect(typesOf(await eventsOf(author, `?types=comment.added,article.published&article=${article}`))).toEqual([
-    'article.published',
-    'comment.added',
-  ]);
+  expect(
+    typesOf(await eventsOf(author, `?types=comment.added,article.published&article=${article}`)),
+  ).toEqual(['article.published', 'comment.added']);
 });
 
 test('pages walk the whole log once, and the last says where to ask for more', async () => {
@@ -128,7 +157,10 @@ test('pages walk the whole log once, and the last says where to ask for more', a
     expect((await world.ask(poll, { by: admin })).body).toEqual([]);
   }
   const hal = await page(admin, '?limit=1', { accept: 'application/hal+json' });
-  expect(hal.body).toMatchObject({ _links: { self: { href: '/events?limit=1' }, next: {} }, _embedded: { items: [whole[0]] } });
+  expect(hal.body).toMatchObject({
+    _links: { self: { href: '/events?limit=1' }, next: {} },
+    _embedded: { items: [whole[0]] },
+  });
 });
 
 test('what is no request is refused in so many words', async () => {
@@ -140,7 +172,10 @@ test('what is no request is refused in so many words', async () => {
     [`?after=${beyond}`, { status: 400, body: { code: 'unknown_cursor' } }],
     [
       '?types=article.edited,article.vanished',
-      { status: 400, body: { errors: [{ parameter: 'types', detail: expect.stringContaining('“article.vanished”') }] } },
+      {
+        status: 400,
+        body: { errors: [{ parameter: 'types', detail: expect.stringContaining('“article.vanished”') }] },
+      },
     ],
     ['?types=email.claimed', { status: 400, body: { code: 'invalid_parameter' } }],
     ['?limit=0', { status: 400, body: { code: 'invalid_parameter', errors: [{ parameter: 'limit' }] } }],
@@ -154,15 +189,22 @@ test('what is no request is refused in so many words', async () => {
     expect(stream, query).toMatchObject({ status: 400 });
   }
   for (const lastEventId of ['rubbish', beyond])
-    expect(await page(admin, '', { accept: 'text/event-stream', 'last-event-id': lastEventId })).toMatchObject({
+    expect(
+      await page(admin, '', { accept: 'text/event-stream', 'last-event-id': lastEventId }),
+    ).toMatchObject({
       status: 400,
-      body: { code: 'unknown_cursor', detail: expect.stringMatching(/^Last-Event-ID: .*Send one as it came/) },
+      body: {
+        code: 'unknown_cursor',
+        detail: expect.stringMatching(/^Last-Event-ID: .*Send one as it came/),
+      },
     });
 });
 
 test('the form of the answer is what the client prefers', async () => {
   const typeFor = async (accept: string) => {
-    const { headers, close } = await follow(`${world.url}/events`, { headers: { accept, ...(await world.authorization(reader)) } });
+    const { headers, close } = await follow(`${world.url}/events`, {
+      headers: { accept, ...(await world.authorization(reader)) },
+    });
     await close();
     return headers.get('content-type');
   };
@@ -174,7 +216,11 @@ test('the form of the answer is what the client prefers', async () => {
     status: 406,
     body: { detail: expect.stringContaining('event-stream') },
   });
-  const head = await world.ask('/events', { by: reader, method: 'HEAD', headers: { accept: 'text/event-stream' } });
+  const head = await world.ask('/events', {
+    by: reader,
+    method: 'HEAD',
+    headers: { accept: 'text/event-stream' },
+  });
   expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
   const options = await world.ask('/events', { method: 'OPTIONS' });
   expect(options.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
@@ -187,7 +233,9 @@ test('a token that expires ends its stream with the reason', async () => {
   expect(stream.status).toBe(200);
   await stream.over();
   expect(Date.now() / 1_000).toBeGreaterThanOrEqual(exp);
-  expect(stream.messages).toMatchObject([{ event: 'problem', data: expect.stringContaining('The token has expired.') }]);
+  expect(stream.messages).toMatchObject([
+    { event: 'problem', data: expect.stringContaining('The token has expired.') },
+  ]);
 });
 
 test('a stream tells each reader what they may know, from a cursor on and as it happens', async () => {
@@ -198,8 +246,13 @@ test('a stream tells each reader what they may know, from a cursor on and as it 
   const latest = await streamOf(author, '?types=article.*');
   const id = await write(author, 'POST', '/articles', { title: 'Another draft', body: '', tags: [] });
   const [first, second] = before;
-  expect(await streams[1]?.data<Event>((second?.length ?? 0) + 1)).toMatchObject([...(second ?? []), { subject: `article-${id}` }]);
-  expect(await latest.data<Event>(1)).toMatchObject([{ subject: `article-${id}`, data: { title: 'Another draft' } }]);
+  expect(await streams[1]?.data<Event>((second?.length ?? 0) + 1)).toMatchObject([
+    ...(second ?? []),
+    { subject: `article-${id}` },
+  ]);
+  expect(await latest.data<Event>(1)).toMatchObject([
+    { subject: `article-${id}`, data: { title: 'Another draft' } },
+  ]);
   expect(await streams[0]?.data<Event>(first?.length ?? 0)).toEqual(first);
   for (const { messages, close } of [...streams, latest]) {
     for (const { id: cursor, data } of messages) expect(cursor).toBe((JSON.parse(data) as Event).cursor);

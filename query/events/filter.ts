@@ -13,8 +13,14 @@ import type { EventFilter } from '#shared/rest/events.ts';
 import { visibleOrigin } from '#shared/visibility/visible-origin.ts';
 import type { Topic } from '../changes/topics.ts';
 
-/** Whether a change is among what is asked for, by what the caller may see of it. What its data says is for `saysText` to find. */
-export const askedBy = (catalogue: Catalogue, filter: EventFilter): ((change: Change, caller: Caller) => boolean) => {
+/**
+ * Whether a change is among what is asked for, by what the caller may see of it. What its data says is for
+ * `saysText` to find.
+ */
+export const askedBy = (
+  catalogue: Catalogue,
+  filter: EventFilter,
+): ((change: Change, caller: Caller) => boolean) => {
   const { types, actor, subject, correlation } = filter;
   const client = clientIn(filter);
   const references = referredIn(catalogue, filter);
@@ -22,12 +28,14 @@ export const askedBy = (catalogue: Catalogue, filter: EventFilter): ((change: Ch
     (types === undefined || types.some((pattern) => fitsPattern(pattern, change.type))) &&
     (actor === undefined || change.origin?.actor === actor) &&
     (subject === undefined || change.stream === subject) &&
-    ((client === undefined && correlation === undefined) || cameBy(change, caller, { client, correlation })) &&
+    ((client === undefined && correlation === undefined) ||
+      cameBy(change, caller, { client, correlation })) &&
     references.every(([reference, id]) => refersTo(reference, id, change));
 };
 
 /** A domain may call a reference so, which then has the parameter. */
-const clientIn = ({ client }: EventFilter): string | undefined => (typeof client === 'string' ? client : undefined);
+const clientIn = ({ client }: EventFilter): string | undefined =>
+  typeof client === 'string' ? client : undefined;
 
 type Way = { readonly client: string | undefined; readonly correlation: string | undefined };
 
@@ -35,7 +43,8 @@ type Way = { readonly client: string | undefined; readonly correlation: string |
 const cameBy = ({ origin }: Change, caller: Caller, way: Way): boolean => {
   const seen: Partial<Origin> = origin === null ? {} : visibleOrigin(caller, origin);
   return (
-    (way.client === undefined || seen.client === way.client) && (way.correlation === undefined || seen.correlation === way.correlation)
+    (way.client === undefined || seen.client === way.client) &&
+    (way.correlation === undefined || seen.correlation === way.correlation)
   );
 };
 
@@ -51,21 +60,32 @@ export const saysText = (text: string): ((data: JsonObject) => boolean) => {
 };
 
 /** As much of a filter as the index of events knows, and whether that is all of it. */
-export const indexed = (catalogue: Catalogue, filter: EventFilter): { readonly query: IndexQuery; readonly isAll: boolean } => {
+export const indexed = (
+  catalogue: Catalogue,
+  filter: EventFilter,
+): { readonly query: IndexQuery; readonly isAll: boolean } => {
   const { types, actor, correlation, text } = filter;
   const stream = streamFor(catalogue, filter);
   const query: IndexQuery = {
-    types: types?.includes('*') ? undefined : types && [...new Set(types.flatMap((pattern) => typesOf(catalogue, pattern)))],
+    types: types?.includes('*')
+      ? undefined
+      : types && [...new Set(types.flatMap((pattern) => typesOf(catalogue, pattern)))],
     stream,
     actor,
     client: clientIn(filter),
     correlation,
   };
-  return { query, isAll: text === undefined && (stream !== undefined || referredIn(catalogue, filter).length === 0) };
+  return {
+    query,
+    isAll: text === undefined && (stream !== undefined || referredIn(catalogue, filter).length === 0),
+  };
 };
 
 /** The references that are asked for. */
-const referredIn = ({ references }: Catalogue, filter: EventFilter): readonly (readonly [EventReference, number])[] =>
+const referredIn = (
+  { references }: Catalogue,
+  filter: EventFilter,
+): readonly (readonly [EventReference, number])[] =>
   references.flatMap((reference) => {
     const id = filter[reference.name];
     return typeof id === 'number' ? [[reference, id] as const] : [];
@@ -82,7 +102,8 @@ export const topicsFor = (domain: Domain, filter: EventFilter): readonly Topic[]
   const catalogue = catalogueOf(domain);
   if (filter.subject !== undefined) return [topicOfSubject(domain, filter.subject)];
   const [found] = referredIn(catalogue, filter).filter(([{ kind }]) => kind !== undefined);
-  if (found !== undefined) return [found[0].kind ?? '', ...found[0].under].map((each): Topic => `${each}:${found[1]}`);
+  if (found !== undefined)
+    return [found[0].kind ?? '', ...found[0].under].map((each): Topic => `${each}:${found[1]}`);
   return filter.types === undefined ? ['all'] : topicsOfTypes(catalogue, filter.types);
 };
 
@@ -90,7 +111,9 @@ export const topicsFor = (domain: Domain, filter: EventFilter): readonly Topic[]
 export const topicsOfTypes = (catalogue: Catalogue, patterns: readonly string[]): readonly Topic[] =>
   patterns.includes('*')
     ? ['all']
-    : [...new Set(patterns.flatMap((pattern) => typesOf(catalogue, pattern)))].map((type): Topic => `type:${type}`);
+    : [...new Set(patterns.flatMap((pattern) => typesOf(catalogue, pattern)))].map(
+        (type): Topic => `type:${type}`,
+      );
 
 /** Only what the domain declares is indexed by what it is. */
 const topicOfSubject = ({ kinds }: Domain, subject: string): Topic => {

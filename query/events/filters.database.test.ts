@@ -6,7 +6,11 @@ import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/
 import { follow } from '../../testing/http/event-source.ts';
 import { until } from '../../testing/until.ts';
 
-type Event = Readonly<Record<string, unknown>> & { readonly type: string; readonly at: string; readonly cursor: string };
+type Event = Readonly<Record<string, unknown>> & {
+  readonly type: string;
+  readonly at: string;
+  readonly cursor: string;
+};
 
 let world: ReadWorld;
 let [author, commenter, admin] = [] as unknown as [Asker, Asker, Asker];
@@ -17,8 +21,17 @@ let between: string;
 
 beforeAll(async () => {
   world = await createReadWorld();
-  [author, commenter, admin] = [await world.person('author'), await world.person('reader'), await world.person('admin')];
-  article = await write(author, 'POST', '/articles', { title: 'Published', body: '', tags: [], publish: true });
+  [author, commenter, admin] = [
+    await world.person('author'),
+    await world.person('reader'),
+    await world.person('admin'),
+  ];
+  article = await write(author, 'POST', '/articles', {
+    title: 'Published',
+    body: '',
+    tags: [],
+    publish: true,
+  });
   between = await aMomentLater();
   await fill(1_200);
   comment = await write(commenter, 'POST', `/articles/${article}/comments`, { text: 'Well said.' });
@@ -52,19 +65,31 @@ const fill = async (count: number) => {
       event: { type: 'email.released' as const, data: { userId: author.id as UserId } },
     }));
     const made = { ...context, at: new Date().toISOString() };
-    await eventLog.append('email-filler' as StreamName, 'any', await codec.encodeAll('email-filler' as StreamName, made, events));
+    await eventLog.append(
+      'email-filler' as StreamName,
+      'any',
+      await codec.encodeAll('email-filler' as StreamName, made, events),
+    );
   }
 };
 
 const page = async (by: Asker, query: Readonly<Record<string, string>>) => {
-  const { status, headers, body } = await world.ask(`/events?${new URLSearchParams({ limit: '100', ...query })}`, { by });
+  const { status, headers, body } = await world.ask(
+    `/events?${new URLSearchParams({ limit: '100', ...query })}`,
+    { by },
+  );
   expect(status, JSON.stringify(body)).toBe(200);
   return { events: body as readonly Event[], links: headers.get('link') ?? '' };
 };
-const typesFor = async (by: Asker, query: Readonly<Record<string, string>>) => (await page(by, query)).events.map(({ type }) => type);
+const typesFor = async (by: Asker, query: Readonly<Record<string, string>>) =>
+  (await page(by, query)).events.map(({ type }) => type);
 
 test('what one has done is found by who it was', async () => {
-  expect(await typesFor(admin, { actor: `user:${author.id}` })).toEqual(['article.drafted', 'article.published', 'comment.deleted']);
+  expect(await typesFor(admin, { actor: `user:${author.id}` })).toEqual([
+    'article.drafted',
+    'article.published',
+    'comment.deleted',
+  ]);
   expect(await typesFor(commenter, { actor: `user:${admin.id}` })).toEqual(['article.edited']);
   expect(await typesFor(admin, { actor: 'anonymous' })).toEqual([]);
   expect(new Set(await typesFor(admin, { actor: 'system:test' }))).toEqual(new Set(['user.registered']));
@@ -73,8 +98,14 @@ test('what one has done is found by who it was', async () => {
 test('what happened to one thing is found by its subject, in pages that walk it once', async () => {
   const whole = (await page(admin, { subject: `article-${article}` })).events;
   expect(whole.map(({ type }) => type)).toEqual(['article.drafted', 'article.published', 'article.edited']);
-  expect(await typesFor(commenter, { subject: `article-${article}` })).toEqual(['article.published', 'article.edited']);
-  expect(await typesFor(commenter, { subject: `comment-${comment}` })).toEqual(['comment.added', 'comment.deleted']);
+  expect(await typesFor(commenter, { subject: `article-${article}` })).toEqual([
+    'article.published',
+    'article.edited',
+  ]);
+  expect(await typesFor(commenter, { subject: `comment-${comment}` })).toEqual([
+    'comment.added',
+    'comment.deleted',
+  ]);
   expect(await typesFor(admin, { subject: `user-${author.id}`, article: String(article) })).toEqual([]);
   expect(await typesFor(admin, { subject: 'webhook-5' })).toEqual([]);
   const seen: Event[] = [];
@@ -109,15 +140,24 @@ test('times bound what is told, and the page before a time that has passed is th
   expect(before.links).not.toMatch(/rel="(?:next|poll)"/);
   const [edited] = (await page(author, { types: 'article.edited' })).events;
   const at = edited?.at ?? '';
-  expect(await typesFor(author, { article: String(article), since: at, until: at, types: 'article.edited' })).toEqual(['article.edited']);
+  expect(
+    await typesFor(author, { article: String(article), since: at, until: at, types: 'article.edited' }),
+  ).toEqual(['article.edited']);
   const open = await page(author, { since: between, until: new Date(Date.now() + 3_600_000).toISOString() });
   expect(open.links).toContain('rel="poll"');
-  expect(await typesFor(author, { since: between.replace('Z', '+00:00'), subject: `article-${article}` })).toEqual(['article.edited']);
+  expect(
+    await typesFor(author, { since: between.replace('Z', '+00:00'), subject: `article-${article}` }),
+  ).toEqual(['article.edited']);
 });
 
 test('who did it is told to all who may know, and how, to themself and administrators', async () => {
   const edited = async (by: Asker) => (await page(by, { types: 'article.edited' })).events[0];
-  const traced = { actor: `user:${admin.id}`, request: expect.any(String), correlation: expect.any(String), causation: null };
+  const traced = {
+    actor: `user:${admin.id}`,
+    request: expect.any(String),
+    correlation: expect.any(String),
+    causation: null,
+  };
   expect(await edited(admin)).toMatchObject(traced);
   for (const by of [author, commenter]) {
     expect(await edited(by)).toMatchObject({ actor: `user:${admin.id}` });
@@ -133,7 +173,9 @@ test('a stream has the same filters, begins at a time, and has no end', async ()
   const bySubject = await streamOf(author, { subject: `article-${article}`, since: between });
   const byActor = await streamOf(admin, { actor: `user:${commenter.id}`, since: '2026-01-01T00:00:00Z' });
   expect(await bySubject.data<Event>(1)).toMatchObject([{ type: 'article.edited' }]);
-  expect(await byActor.data<Event>(1)).toMatchObject([{ type: 'comment.added', request: expect.any(String) }]);
+  expect(await byActor.data<Event>(1)).toMatchObject([
+    { type: 'comment.added', request: expect.any(String) },
+  ]);
   const unbounded = await streamOf(admin, { until: between });
   expect(unbounded.status).toBe(400);
   for (const { close } of [bySubject, byActor]) await close();
@@ -144,14 +186,20 @@ test('readers of one role who follow one client or correlation each hear their o
   const [own] = (await page(author, { subject: `article-${article}` })).events;
   const since = own?.at ?? '';
   const streamOf = async (by: Asker, query: Readonly<Record<string, string>>) =>
-    follow(`${world.url}/events?${new URLSearchParams({ since, ...query })}`, { headers: await world.authorization(by) });
+    follow(`${world.url}/events?${new URLSearchParams({ since, ...query })}`, {
+      headers: await world.authorization(by),
+    });
   const both = { client: 'web' };
   const [others, mine] = [await streamOf(other, both), await streamOf(author, both)];
   const correlated = { correlation: String(own?.correlation) };
-  const [othersNone, mineCorrelated] = [await streamOf(other, correlated), await streamOf(author, correlated)];
+  const [othersNone, mineCorrelated] = [
+    await streamOf(other, correlated),
+    await streamOf(author, correlated),
+  ];
   await mine.data<Event>(1);
   // Behind, and then live.
-  for (const by of [author, other]) await write(by, 'POST', '/articles', { title: `By ${by.id}`, body: '', tags: [], publish: true });
+  for (const by of [author, other])
+    await write(by, 'POST', '/articles', { title: `By ${by.id}`, body: '', tags: [], publish: true });
   const heard = async (stream: typeof mine, by: Asker) => {
     const expected = (await page(by, { ...both, since })).events;
     const events = await stream.data<Event>(expected.length);
@@ -160,7 +208,10 @@ test('readers of one role who follow one client or correlation each hear their o
   };
   await heard(mine, author);
   await heard(others, other);
-  expect((await mineCorrelated.data<Event>(2)).map(({ type }) => type)).toEqual(['article.drafted', 'article.published']);
+  expect((await mineCorrelated.data<Event>(2)).map(({ type }) => type)).toEqual([
+    'article.drafted',
+    'article.published',
+  ]);
   expect(othersNone.messages).toEqual([]);
   for (const { close } of [others, mine, othersNone, mineCorrelated]) await close();
 });

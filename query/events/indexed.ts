@@ -3,7 +3,13 @@ import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { ChangePage } from '#shared/change-stream/change-stream.ts';
 import type { ChangeReader } from '#shared/change-stream/changes.ts';
 import type { Pool } from '#shared/database/pool.ts';
-import { EVENT_INDEX, type IndexedEvent, type IndexQuery, isFoundBy, listIndexed } from '#shared/event-index/event-index.ts';
+import {
+  EVENT_INDEX,
+  type IndexedEvent,
+  type IndexQuery,
+  isFoundBy,
+  listIndexed,
+} from '#shared/event-index/event-index.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { readCheckpoint } from '#shared/follower/checkpoint.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
@@ -29,29 +35,45 @@ type Asked = {
 const AT_ONCE = 100;
 const SEARCHED_AT_ONCE = 1_000;
 const atOnce = ({ isSearch }: Pick<Asked, 'isSearch'>): number => (isSearch ? SEARCHED_AT_ONCE : AT_ONCE);
-/** The index lags by a second, of which the log has no more than this; what it does not reach yet is read from the log. */
+/**
+ * The index lags by a second, of which the log has no more than this; what it does not reach yet is read from
+ * the log.
+ */
 const BEHIND_EVENTS_MAX = 5_000;
 
 /** What the index finds in a span, in either order, and after it what the index does not reach yet. */
 export const walkIndexed = async (sources: IndexSources, asked: Asked): Promise<Walk> => {
   const end = await indexEnd(sources);
   return (from, signal) =>
-    asked.order === 'asc' ? upwards(sources, asked, { end, from, signal }) : downwards(sources, asked, { end, from, signal });
+    asked.order === 'asc'
+      ? upwards(sources, asked, { end, from, signal })
+      : downwards(sources, asked, { end, from, signal });
 };
 
 /** How far the index is; nowhere while there is none, or that of another log. */
-export const indexEnd = async ({ pool, eventLog }: Pick<IndexSources, 'pool' | 'eventLog'>): Promise<Position> => {
+export const indexEnd = async ({
+  pool,
+  eventLog,
+}: Pick<IndexSources, 'pool' | 'eventLog'>): Promise<Position> => {
   const checkpoint = await readCheckpoint(pool, EVENT_INDEX).catch(() => undefined);
   return checkpoint?.log === eventLog.identity ? checkpoint.position : START;
 };
 
 type Going = { readonly end: Position; readonly from: Position; readonly signal: AbortSignal };
 
-async function* upwards(sources: IndexSources, asked: Asked, { end, from, signal }: Going): AsyncGenerator<ChangePage> {
+async function* upwards(
+  sources: IndexSources,
+  asked: Asked,
+  { end, from, signal }: Going,
+): AsyncGenerator<ChangePage> {
   const indexed = earlier(asked.upTo, end);
   yield* walkRows(sources, { ...asked, after: from, upTo: indexed }, signal);
   if (signal.aborted) return;
-  for await (const events of readBetween(sources.eventLog, { after: later(from, indexed), upTo: asked.upTo }, signal)) {
+  for await (const events of readBetween(
+    sources.eventLog,
+    { after: later(from, indexed), upTo: asked.upTo },
+    signal,
+  )) {
     await asked.meter.onRead(events);
     const found = events.filter((event) => isFoundBy(asked.query, event));
     const { changes } = await openChanges(sources, asked, found);
@@ -61,7 +83,11 @@ async function* upwards(sources: IndexSources, asked: Asked, { end, from, signal
   if (!signal.aborted) yield { changes: [], upTo: asked.upTo };
 }
 
-async function* downwards(sources: IndexSources, asked: Asked, { end, from, signal }: Going): AsyncGenerator<ChangePage> {
+async function* downwards(
+  sources: IndexSources,
+  asked: Asked,
+  { end, from, signal }: Going,
+): AsyncGenerator<ChangePage> {
   const indexed = later(asked.after, end);
   if (from > indexed) yield* walkBehind(sources, asked, { end: indexed, from, signal });
   if (signal.aborted) return;
@@ -69,7 +95,11 @@ async function* downwards(sources: IndexSources, asked: Asked, { end, from, sign
 }
 
 /** The latest first, and no more of them than are asked for: most are decoded for nobody. */
-async function* walkBehind(sources: IndexSources, asked: Asked, { end, from, signal }: Going): AsyncGenerator<ChangePage> {
+async function* walkBehind(
+  sources: IndexSources,
+  asked: Asked,
+  { end, from, signal }: Going,
+): AsyncGenerator<ChangePage> {
   const events = await readBehind(sources.eventLog, { after: end, upTo: from });
   await asked.meter.onRead(events);
   const found = events.filter((event) => isFoundBy(asked.query, event));
@@ -101,7 +131,11 @@ const indexBehind = (): HttpProblem =>
     headers: { 'Retry-After': '5' },
   });
 
-async function* walkRows(sources: IndexSources, asked: Asked, signal: AbortSignal): AsyncGenerator<ChangePage> {
+async function* walkRows(
+  sources: IndexSources,
+  asked: Asked,
+  signal: AbortSignal,
+): AsyncGenerator<ChangePage> {
   const { query, order } = asked;
   const limit = atOnce(asked);
   let { after, upTo } = asked;
@@ -112,7 +146,10 @@ async function* walkRows(sources: IndexSources, asked: Asked, signal: AbortSigna
     if (order === 'asc') after = isLast ? upTo : last;
     else upTo = isLast ? after : ((last - 1) as Position);
     const reached = order === 'asc' ? after : upTo;
-    const { changes } = rows.length === 0 ? { changes: [] } : await changesOf(sources, asked, await readRows(sources, asked, rows));
+    const { changes } =
+      rows.length === 0
+        ? { changes: [] }
+        : await changesOf(sources, asked, await readRows(sources, asked, rows));
     yield { changes: order === 'asc' ? changes : changes.toReversed(), upTo: reached };
     if (signal.aborted) return;
   }
@@ -138,7 +175,9 @@ const readRows = async (
 };
 
 /** Versions of one stream that follow each other are read at once. */
-const runsOf = (rows: readonly IndexedEvent[]): readonly (readonly [stream: StreamName, from: Version, to: Version])[] => {
+const runsOf = (
+  rows: readonly IndexedEvent[],
+): readonly (readonly [stream: StreamName, from: Version, to: Version])[] => {
   const runs: [StreamName, Version, Version][] = [];
   const sorted = rows.toSorted((one, other) =>
     one.stream === other.stream ? one.version - other.version : one.stream < other.stream ? -1 : 1,
@@ -151,11 +190,19 @@ const runsOf = (rows: readonly IndexedEvent[]): readonly (readonly [stream: Stre
   return runs;
 };
 
-const changesOf = async (sources: IndexSources, asked: Asked, events: readonly RecordedEvent[]): Promise<ChangePage> => {
+const changesOf = async (
+  sources: IndexSources,
+  asked: Asked,
+  events: readonly RecordedEvent[],
+): Promise<ChangePage> => {
   await asked.meter.onRead(events);
   return openChanges(sources, asked, events);
 };
 
 /** Of events that are paid for. */
-const openChanges = async ({ reader, eventLog }: IndexSources, { meter }: Asked, events: readonly RecordedEvent[]): Promise<ChangePage> =>
+const openChanges = async (
+  { reader, eventLog }: IndexSources,
+  { meter }: Asked,
+  events: readonly RecordedEvent[],
+): Promise<ChangePage> =>
   events.length === 0 ? { changes: [], upTo: START } : reader.ofStream(events, meter.metered(eventLog));

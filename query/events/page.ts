@@ -3,7 +3,10 @@ import type { Change, ChangePage } from '#shared/change-stream/change-stream.ts'
 
 export type Order = 'asc' | 'desc';
 
-/** Where the changes come from, in an order: all of a span, or those that an index finds. There are no others as far as each page says. */
+/**
+ * Where the changes come from, in an order: all of a span, or those that an index finds. There are no others
+ * as far as each page says.
+ */
 export type Walk = (from: Position, signal: AbortSignal) => AsyncIterable<ChangePage>;
 
 export type ChangesPage = {
@@ -36,7 +39,12 @@ export const readPage = async (walk: Walk, asked: Asked): Promise<ChangesPage> =
   const isUpward = order === 'asc';
   const wanted: Change[] = [];
   let [reached, count, lookedAt] = [isUpward ? after : upTo, 0, undefined as string | undefined];
-  const pageSoFar = (): ChangesPage => ({ changes: wanted, reached, isLast: isUpward ? reached >= upTo : reached <= after, lookedAt });
+  const pageSoFar = (): ChangesPage => ({
+    changes: wanted,
+    reached,
+    isLast: isUpward ? reached >= upTo : reached <= after,
+    lookedAt,
+  });
   if (pageSoFar().isLast) return pageSoFar();
   for await (const page of walk(reached, AbortSignal.timeout(TIME_MAX_MS))) {
     for (const some of inParts(page.changes.filter(({ position }) => position > after && position <= upTo))) {

@@ -5,8 +5,8 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 
 /**
- * The position of a cursor, wherever a client gives one: refused where it is none of this log's, or beyond its end. `known` is a
- * position that the log is known to have.
+ * The position of a cursor, wherever a client gives one: refused where it is none of this log's, or beyond
+ * its end. `known` is a position that the log is known to have.
  */
 export const placeOf = async (
   text: string,
@@ -14,11 +14,17 @@ export const placeOf = async (
     eventLog,
     known,
     parameter,
-  }: { readonly eventLog: Pick<EventLog, 'identity' | 'lost' | 'head' | 'lateMs'>; readonly known: Position; readonly parameter: string },
+  }: {
+    readonly eventLog: Pick<EventLog, 'identity' | 'lost' | 'head' | 'lateMs'>;
+    readonly known: Position;
+    readonly parameter: string;
+  },
 ): Promise<Position> => {
   const position = parse(text, eventLog, parameter);
   if (position > known && position > (await headReaching(eventLog, position)))
-    throw new HttpProblem('unknown_cursor', { detail: `${parameter}: this cursor is beyond the end of the log. ${ADVICE}` });
+    throw new HttpProblem('unknown_cursor', {
+      detail: `${parameter}: this cursor is beyond the end of the log. ${ADVICE}`,
+    });
   return position;
 };
 

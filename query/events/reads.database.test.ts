@@ -29,7 +29,11 @@ beforeAll(async () => {
         event: { type: 'article.edited' as const, data: { articleId, authorId: author.id, title: `${n}` } },
       },
     }));
-    await eventLog.append(stream, 'any', await codec.encodeAll(stream, { ...context, at: new Date().toISOString() }, edits));
+    await eventLog.append(
+      stream,
+      'any',
+      await codec.encodeAll(stream, { ...context, at: new Date().toISOString() }, edits),
+    );
   }
   events = (await Array.fromAsync(eventLog.read(stream))).flat();
 });
@@ -50,14 +54,20 @@ test('the first event after a position is found without reading all that came be
     expect(await firstAfter(eventLog, stream, position), `after version ${version}`).toBe(version + 1);
     expect(reads).toBeLessThan(25);
   }
-  expect(await firstAfter(eventLog, 'article-404' as StreamName, events[0]?.position ?? (0 as never))).toBe(1);
+  expect(await firstAfter(eventLog, 'article-404' as StreamName, events[0]?.position ?? (0 as never))).toBe(
+    1,
+  );
 });
 
 test('what takes too long makes some way all the same', async () => {
   const { side } = world;
   const after = events[1_100] as RecordedEvent;
   const eventLog = smallPages(side.eventLog, 10);
-  const walk = walkStream({ reader: createChangeReader({ ...side, eventLog }), eventLog }, stream, await side.eventLog.head());
+  const walk = walkStream(
+    { reader: createChangeReader({ ...side, eventLog }), eventLog },
+    stream,
+    await side.eventLog.head(),
+  );
   const pages = await Array.fromAsync(walk(after.position, AbortSignal.abort()));
   expect(pages).toHaveLength(1);
   expect(pages[0]?.changes[0]?.version).toBe(after.version + 1);

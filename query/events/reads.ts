@@ -1,6 +1,10 @@
 import type { Position, StreamName, Version } from '#shared/brands.ts';
 import type { Change, ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
-import { type ChangeReader, type ChangeReaderOptions, createChangeReader } from '#shared/change-stream/changes.ts';
+import {
+  type ChangeReader,
+  type ChangeReaderOptions,
+  createChangeReader,
+} from '#shared/change-stream/changes.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import { catalogueOf } from '#shared/events/catalogue.ts';
@@ -29,19 +33,35 @@ type Dependencies = Pick<ChangeReaderOptions, 'domain' | 'pool' | 'keys' | 'snap
 type Span = { readonly after: Position; readonly upTo: Position; readonly order: Order };
 
 /**
- * The feed in pages, in either order. The oldest first has no end, only a last page for now, which says where to ask for more later; so
- * has the first page of the latest.
+ * The feed in pages, in either order. The oldest first has no end, only a last page for now, which says where
+ * to ask for more later; so has the first page of the latest.
  */
-export const eventReads = ({ changes, eventLog, times, represent, ...reading }: Dependencies): Reads<'listEvents'> => {
+export const eventReads = ({
+  changes,
+  eventLog,
+  times,
+  represent,
+  ...reading
+}: Dependencies): Reads<'listEvents'> => {
   const catalogue = catalogueOf(reading.domain);
   const reader = createChangeReader({ eventLog, ...reading });
   const sources = { pool: reading.pool, eventLog, reader };
-  const walkFor = (filter: EventFilter, { after, upTo, order }: Span, charge: Charge): Walk | Promise<Walk> => {
+  const walkFor = (
+    filter: EventFilter,
+    { after, upTo, order }: Span,
+    charge: Charge,
+  ): Walk | Promise<Walk> => {
     const { query, isAll } = indexed(catalogue, filter);
     const meter = createMeter(charge);
-    if (order === 'desc' || query.actor !== undefined || query.client !== undefined || query.correlation !== undefined)
+    if (
+      order === 'desc' ||
+      query.actor !== undefined ||
+      query.client !== undefined ||
+      query.correlation !== undefined
+    )
       return walkIndexed(sources, { query, isSearch: !isAll, after, upTo, order, meter });
-    if (query.stream === undefined || upTo - after <= NEAR) return (from, signal) => changes.follow(from, signal);
+    if (query.stream === undefined || upTo - after <= NEAR)
+      return (from, signal) => changes.follow(from, signal);
     return walkStream({ reader, eventLog: meter.metered(eventLog) }, query.stream as StreamName, upTo);
   };
   const wantedBy = (filter: EventFilter, caller: Caller) => {
@@ -49,11 +69,15 @@ export const eventReads = ({ changes, eventLog, times, represent, ...reading }: 
     const mayBe = (change: Change): boolean => isAskedFor(change, caller) && mayKnow(caller, change);
     if (filter.text === undefined) return mayBe;
     const says = saysText(filter.text);
-    return async (change: Change): Promise<boolean> => mayBe(change) && says((await represent(change, caller)).data);
+    return async (change: Change): Promise<boolean> =>
+      mayBe(change) && says((await represent(change, caller)).data);
   };
 
   return {
-    async listEvents({ caller, charge }, { limit = LIMIT_DEFAULT, sort, after, before, since, until, ...filter }) {
+    async listEvents(
+      { caller, charge },
+      { limit = LIMIT_DEFAULT, sort, after, before, since, until, ...filter },
+    ) {
       const isLatestFirst = sort === '-cursor';
       if (before !== undefined && !isLatestFirst) throw beforeAlone();
       const placeAt = (text: string | undefined, parameter: string) =>
@@ -62,7 +86,10 @@ export const eventReads = ({ changes, eventLog, times, represent, ...reading }: 
       const from = await times.further(afterPlace ?? START, since, charge);
       const head = await changes.head();
       const ends = until === undefined ? undefined : await times.end(until, charge);
-      const upTo = [ends, beforePlace && ((beforePlace - 1) as Position)].reduce<Position>((end, each) => earlier(each ?? end, end), head);
+      const upTo = [ends, beforePlace && ((beforePlace - 1) as Position)].reduce<Position>(
+        (end, each) => earlier(each ?? end, end),
+        head,
+      );
       const order = isLatestFirst && afterPlace === undefined ? 'desc' : 'asc';
       const page = await readPage(await walkFor(filter, { after: from, upTo, order }, charge), {
         ...{ after: from, upTo, order, limit },
@@ -70,38 +97,65 @@ export const eventReads = ({ changes, eventLog, times, represent, ...reading }: 
         isWanted: wantedBy(filter, caller),
       });
       const cursor = (position: Position) => formatCursor(eventLog.identity, position);
-      const hrefAt = (place: Place = { since }) => hrefOf({ sort: isLatestFirst ? sort : undefined, ...filter, limit, until, ...place });
+      const hrefAt = (place: Place = { since }) =>
+        hrefOf({ sort: isLatestFirst ? sort : undefined, ...filter, limit, until, ...place });
       const self = hrefAt(before ? { since, before } : after ? { after: cursor(from) } : undefined);
       const items = await Promise.all(page.changes.map((change) => represent(change, caller)));
       const isOver = page.isLast && ends !== undefined && ends < head;
       const links = isLatestFirst
-        ? linksBack({ order, isOver, hrefAt, cursor, since, isFirst: after === undefined && before === undefined, start: from, upTo }, page)
+        ? linksBack(
+            {
+              order,
+              isOver,
+              hrefAt,
+              cursor,
+              since,
+              isFirst: after === undefined && before === undefined,
+              start: from,
+              upTo,
+            },
+            page,
+          )
         : linksOn({ hrefAt, isOver, isFirst: after === undefined, onwards: cursor(page.reached) }, page);
       return {
         kind: 'list',
         items: isLatestFirst && order === 'asc' ? items.toReversed() : items,
         links: { self, ...links },
-        ...(items.length < limit && !page.isLast && page.lookedAt !== undefined && { headers: { 'Searched-To': page.lookedAt } }),
+        ...(items.length < limit &&
+          !page.isLast &&
+          page.lookedAt !== undefined && { headers: { 'Searched-To': page.lookedAt } }),
       };
     },
   };
 };
 
 const beforeAlone = (): HttpProblem =>
-  new HttpProblem('invalid_parameter', { extensions: { errors: [{ parameter: 'before', detail: 'Goes with sort=-cursor alone.' }] } });
+  new HttpProblem('invalid_parameter', {
+    extensions: { errors: [{ parameter: 'before', detail: 'Goes with sort=-cursor alone.' }] },
+  });
 
 /** So many are looked at for one page; who may know of few gets a shorter one, and goes on from there. */
 const LOOKED_AT_MAX = 10_000;
 /** The same where the data of each has to be opened. */
 const SEARCHED_MAX = 2_000;
-/** With so little to look through, the log is no dearer than a stream, in which the place has to be found first. */
+/**
+ * With so little to look through, the log is no dearer than a stream, in which the place has to be found
+ * first.
+ */
 const NEAR = 1_000;
 
 type Place = { readonly after?: string; readonly before?: string; readonly since?: string | undefined };
 type Links = Omit<ListAnswer['links'], 'self'>;
-type LinkOptions = { readonly hrefAt: (place?: Place) => string; readonly isOver: boolean; readonly isFirst: boolean };
+type LinkOptions = {
+  readonly hrefAt: (place?: Place) => string;
+  readonly isOver: boolean;
+  readonly isFirst: boolean;
+};
 
-const linksOn = ({ hrefAt, isOver, isFirst, onwards }: LinkOptions & { readonly onwards: string }, { isLast }: ChangesPage): Links => ({
+const linksOn = (
+  { hrefAt, isOver, isFirst, onwards }: LinkOptions & { readonly onwards: string },
+  { isLast }: ChangesPage,
+): Links => ({
   ...(!isFirst && { first: hrefAt() }),
   ...(isOver ? {} : { [isLast ? 'poll' : 'next']: hrefAt({ after: onwards }) }),
 });
@@ -114,7 +168,10 @@ type BackOptions = LinkOptions & {
   readonly upTo: Position;
 };
 
-/** The next page is of what is older. What is newer than a page is before it, and if there is nothing yet, can be asked for later. */
+/**
+ * The next page is of what is older. What is newer than a page is before it, and if there is nothing yet, can
+ * be asked for later.
+ */
 const linksBack = (
   { hrefAt, order, isOver, isFirst, cursor, since, start, upTo }: BackOptions,
   { reached, isLast }: ChangesPage,
@@ -130,7 +187,9 @@ const linksBack = (
   };
 };
 
-const hrefOf = (parameters: Readonly<Record<string, string | number | readonly string[] | undefined>>): string => {
+const hrefOf = (
+  parameters: Readonly<Record<string, string | number | readonly string[] | undefined>>,
+): string => {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
   return `/events?${new URLSearchParams(given.map(([name, value]) => [name, String(value)] as [string, string]))}`;
 };
@@ -158,9 +217,18 @@ export const walkStream = ({ reader, eventLog }: Walking, stream: StreamName, up
 const LOOKED_AT_EVENTS = 100;
 
 /** The version of the first event of a stream after a position, or which it would have; found by halving. */
-export const firstAfter = async (eventLog: Pick<EventLog, 'read'>, stream: StreamName, position: Position): Promise<Version> => {
+export const firstAfter = async (
+  eventLog: Pick<EventLog, 'read'>,
+  stream: StreamName,
+  position: Position,
+): Promise<Version> => {
   const pageFrom = async (version: number): Promise<readonly RecordedEvent[]> => {
-    for await (const page of eventLog.read(stream, version as Version, (version + LOOKED_AT_EVENTS - 1) as Version)) return page;
+    for await (const page of eventLog.read(
+      stream,
+      version as Version,
+      (version + LOOKED_AT_EVENTS - 1) as Version,
+    ))
+      return page;
     return [];
   };
   let [low, high, step] = [0, Number.POSITIVE_INFINITY, 1];

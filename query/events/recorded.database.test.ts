@@ -5,7 +5,12 @@ import { fillLedger } from '../../test/engines/filled-ledger.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 import { until } from '../../testing/until.ts';
 
-type Shown = { readonly id: string; readonly type: string; readonly causation?: string | null; readonly deliveries?: readonly object[] };
+type Shown = {
+  readonly id: string;
+  readonly type: string;
+  readonly causation?: string | null;
+  readonly deliveries?: readonly object[];
+};
 
 let world: ReadWorld;
 let [author, reader, admin] = [] as unknown as [Asker, Asker, Asker];
@@ -38,7 +43,11 @@ test('an event is shown with its links, its schema, and its place in the chain',
   const [drafted, published] = await eventsOf(`subject=article-${article}`);
   const before = await get<object>(admin, `/events/${drafted.id}`);
   expect(RECORDED_EVENT_OPERATIONS.getRecordedEvent.answer.schema.parse(before)).toEqual(before);
-  expect(before).toMatchObject({ ...drafted, streamVersion: 1, chain: { count: null, head: null, signed: null } });
+  expect(before).toMatchObject({
+    ...drafted,
+    streamVersion: 1,
+    chain: { count: null, head: null, signed: null },
+  });
   await using _index = await world.startIndex();
   await using _chain = await world.startChain();
   const head = await world.side.eventLog.head();
@@ -47,7 +56,10 @@ test('an event is shown with its links, its schema, and its place in the chain',
     ({ position }) => position >= head,
   );
   const after = await get<{ chain: { count: number } }>(admin, `/events/${published?.id}`);
-  expect(after).toMatchObject({ streamVersion: 2, chain: { hash: expect.stringMatching(/^[0-9a-f]{64}$/), signed: null } });
+  expect(after).toMatchObject({
+    streamVersion: 2,
+    chain: { hash: expect.stringMatching(/^[0-9a-f]{64}$/), signed: null },
+  });
   // The draft of the other article is the last of all.
   expect(after.chain.count).toBe(count - 1);
   expect(after).toMatchObject({
@@ -58,7 +70,9 @@ test('an event is shown with its links, its schema, and its place in the chain',
       trace: { href: `/events/${published?.id}/trace` },
     },
   });
-  expect(await get<object[]>(admin, '/event-types?type=article.published')).toMatchObject([{ type: 'article.published', schema: {} }]);
+  expect(await get<object[]>(admin, '/event-types?type=article.published')).toMatchObject([
+    { type: 'article.published', schema: {} },
+  ]);
 });
 
 test('the chain is for administrators, and an event for whoever may know of it', async () => {
@@ -96,7 +110,11 @@ test('deliveries are for those who may manage the webhook', async () => {
   );
   for (const by of [author, admin])
     for (const path of [`/events/${id}`, `/events/${id}/trace`])
-      expect(await get(by, path)).toMatchObject({ deliveries: [{ webhookId: webhook, eventId: id, state: 'dead' }] });
+      expect(await get(by, path)).toMatchObject({
+        deliveries: [{ webhookId: webhook, eventId: id, state: 'dead' }],
+      });
   expect(await get(reader, `/events/${id}`)).toMatchObject({ deliveries: [] });
-  expect(await get({ ...author, scopes: ['read:events', 'read:articles'] }, `/events/${id}`)).not.toHaveProperty('deliveries');
+  expect(
+    await get({ ...author, scopes: ['read:events', 'read:articles'] }, `/events/${id}`),
+  ).not.toHaveProperty('deliveries');
 });

@@ -1,7 +1,11 @@
 import { type PlaceInChain, placeInChain } from '#shared/audit/place-in-chain.ts';
 import type { EventId } from '#shared/brands.ts';
 import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
-import { type ChangeReader, type ChangeReaderOptions, createChangeReader } from '#shared/change-stream/changes.ts';
+import {
+  type ChangeReader,
+  type ChangeReaderOptions,
+  createChangeReader,
+} from '#shared/change-stream/changes.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { findIndexed } from '#shared/event-index/event-index.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
@@ -31,7 +35,9 @@ type Dependencies = Pick<ChangeReaderOptions, 'domain' | 'keys' | 'snapshots'> &
 };
 
 /** One event with all that is known of it, and what followed from the same request. */
-export const recordedEventReads = (dependencies: Dependencies): Reads<'getRecordedEvent' | 'traceRecordedEvent'> => {
+export const recordedEventReads = (
+  dependencies: Dependencies,
+): Reads<'getRecordedEvent' | 'traceRecordedEvent'> => {
   const { domain, pool, represent } = dependencies;
   const reader = createChangeReader(dependencies);
   const deliveriesOf = createDeliveriesOf(dependencies);
@@ -40,7 +46,8 @@ export const recordedEventReads = (dependencies: Dependencies): Reads<'getRecord
     const eventId = pathEventId(id);
     const event = eventId && (await findEvent(dependencies, eventId));
     const change = event && (await changeOf({ ...dependencies, reader }, event, charge));
-    if (event === undefined || change === undefined || !mayKnow(caller, change)) throw new Rejection('event_not_found');
+    if (event === undefined || change === undefined || !mayKnow(caller, change))
+      throw new Rejection('event_not_found');
     return { event, change };
   };
   return {
@@ -67,7 +74,10 @@ export const recordedEventReads = (dependencies: Dependencies): Reads<'getRecord
       const { change } = await known(asking);
       const seen = change.origin === null ? undefined : visibleOrigin(caller, change.origin);
       const correlation = seen !== undefined && 'correlation' in seen ? seen.correlation : undefined;
-      const found = correlation === undefined ? { changes: [change], isLast: true } : await following(correlation, caller, charge);
+      const found =
+        correlation === undefined
+          ? { changes: [change], isLast: true }
+          : await following(correlation, caller, charge);
       const events = await Promise.all(found.changes.map((each) => represent(each, caller)));
       const item: Traced = {
         ...(correlation !== undefined && { correlation }),
@@ -114,7 +124,10 @@ const asFailure = (cause: unknown): never => {
 const withChain = (chain: PlaceInChain | undefined) => chain && { chain };
 
 /** By the index, or after it; nothing that the read model has not reached. */
-const findEvent = async ({ pool, eventLog, changes }: Dependencies, id: EventId): Promise<RecordedEvent | undefined> => {
+const findEvent = async (
+  { pool, eventLog, changes }: Dependencies,
+  id: EventId,
+): Promise<RecordedEvent | undefined> => {
   const upTo = await changes.head();
   const place = await findIndexed(pool, id).catch(asFailure);
   if (place === undefined) {
@@ -123,18 +136,27 @@ const findEvent = async ({ pool, eventLog, changes }: Dependencies, id: EventId)
   }
   if (place.position > upTo) return undefined;
   // The log may have lost it since.
-  for await (const [event] of eventLog.read(place.stream, place.version, place.version)) return event?.id === id ? event : undefined;
+  for await (const [event] of eventLog.read(place.stream, place.version, place.version))
+    return event?.id === id ? event : undefined;
   return undefined;
 };
 
 type Reading = Pick<Dependencies, 'eventLog'> & { readonly reader: ChangeReader };
 
-const changeOf = async ({ reader, eventLog }: Reading, event: RecordedEvent, charge: Charge): Promise<Change | undefined> =>
+const changeOf = async (
+  { reader, eventLog }: Reading,
+  event: RecordedEvent,
+  charge: Charge,
+): Promise<Change | undefined> =>
   (await reader.ofStream([event], createMeter(charge).metered(eventLog))).changes[0];
 
 const pathOf = (id: EventId): string => `/events/${id}`;
 
-const linksOf = (domain: Dependencies['domain'], caller: Caller, { id, type, stream, origin }: Change): Record<string, Link> => {
+const linksOf = (
+  domain: Dependencies['domain'],
+  caller: Caller,
+  { id, type, stream, origin }: Change,
+): Record<string, Link> => {
   const [, kind = '', itemId] = /^(\w+)-([1-9]\d*)$/.exec(stream) ?? [];
   const path = itemId === undefined ? undefined : (domain.kinds[kind]?.path ?? OF_KERNEL[kind]);
   const seen = origin === null ? undefined : visibleOrigin(caller, origin);
@@ -143,7 +165,10 @@ const linksOf = (domain: Dependencies['domain'], caller: Caller, { id, type, str
     self: { href: pathOf(id) },
     trace: { href: `${pathOf(id)}/trace` },
     schema: { href: `/event-types?type=${encodeURIComponent(type)}` },
-    ...(path !== undefined && { item: { href: `/${path}/${itemId}` }, history: { href: `/${path}/${itemId}/history` } }),
+    ...(path !== undefined && {
+      item: { href: `/${path}/${itemId}` },
+      history: { href: `/${path}/${itemId}/history` },
+    }),
     ...(cause != null && { cause: { href: pathOf(cause as EventId) } }),
   };
 };

@@ -10,7 +10,12 @@ import type { IsReadable } from '#shared/visibility/present-rights.ts';
 import { idsIn, visibleTo } from '#shared/visibility/visible-data.ts';
 import { visibleOrigin } from '#shared/visibility/visible-origin.ts';
 
-type Dependencies = { readonly domain: Domain; readonly identity: LogIdentity; readonly open: OpenChange; readonly isReadable: IsReadable };
+type Dependencies = {
+  readonly domain: Domain;
+  readonly identity: LogIdentity;
+  readonly open: OpenChange;
+  readonly isReadable: IsReadable;
+};
 
 /** An event as a caller sees it, who may know of it. */
 export type RepresentEvent = (change: Change, caller: Caller) => Promise<RepresentedEvent>;
@@ -28,7 +33,12 @@ type RepresentedEvent = Partial<Omit<Origin, 'actor'>> & {
   readonly parked?: true;
 };
 
-export const createRepresentation = ({ domain, identity, open, isReadable }: Dependencies): RepresentEvent => {
+export const createRepresentation = ({
+  domain,
+  identity,
+  open,
+  isReadable,
+}: Dependencies): RepresentEvent => {
   const dataFor = async (change: Change, caller: Caller): Promise<JsonObject> =>
     (await isReadable(caller, change.stream))
       ? visibleTo({ domain, caller, isReadable }, change, await open(change))

@@ -73,13 +73,18 @@ export type EventService = AsyncDisposable &
   };
 
 export const openEvents = async (dependencies: EventDependencies): Promise<EventService> => {
-  const { domain, pool, eventLog, keys, changes, snapshots, health, access, settings, metrics, before } = dependencies;
+  const { domain, pool, eventLog, keys, changes, snapshots, health, access, settings, metrics, before } =
+    dependencies;
   await migrateAudit(pool);
   await migrateEventIndex(pool);
   await using opening = new AsyncDisposableStack();
   const { heard, demandPresentRole } = createRoleWatch(domain, pool, access);
-  const feed = opening.use(await openFeed({ ...dependencies, onHeard: heard, moveOnMs: settings.heartbeatMs }));
-  const streams = opening.use(openEventStreams({ ...settings, refusalNow: access.refusalNow, onRevoked: access.onRevoked, metrics }));
+  const feed = opening.use(
+    await openFeed({ ...dependencies, onHeard: heard, moveOnMs: settings.heartbeatMs }),
+  );
+  const streams = opening.use(
+    openEventStreams({ ...settings, refusalNow: access.refusalNow, onRevoked: access.onRevoked, metrics }),
+  );
   health.onDrain(() => streams.drain());
   const represent = createRepresentation({
     domain,
@@ -88,7 +93,16 @@ export const openEvents = async (dependencies: EventDependencies): Promise<Event
     isReadable: createPresentRights({ domain, run: (text, values) => runPrepared(pool, text, values) }),
   });
   const times = createTimes({ pool, eventLog });
-  const routes = eventRoutes({ domain, feed, streams, eventLog, times, represent, demandPresentRole, before });
+  const routes = eventRoutes({
+    domain,
+    feed,
+    streams,
+    eventLog,
+    times,
+    represent,
+    demandPresentRole,
+    before,
+  });
   const reading = { domain, pool, keys, changes, snapshots, eventLog, represent };
   const resources = opening.move();
   return {
@@ -116,14 +130,25 @@ type Dependencies = {
 const eventRoutes = ({ before, ...dependencies }: Dependencies): Router => {
   const follow = createFollow(dependencies);
   const asked = followedEvents(catalogueOf(dependencies.domain));
-  return Router().get(EVENT_OPERATIONS.listEvents.path, passOthers, demandEvents, ...before, async (request, response) => {
-    const { after, since, ...filter } = parametersOf(asked, request.query);
-    const place = await placeAskedFor(request, { after, since, charge: (units) => takeMore(request, response, units) }, dependencies);
-    response.vary('Accept, Authorization');
-    if (request.method === 'HEAD') return void response.type(EVENT_STREAM_TYPE).set('Cache-Control', 'no-cache').end();
-    await dependencies.demandPresentRole(request);
-    follow(dependencies.streams.open(request, response), { filter, after: place });
-  });
+  return Router().get(
+    EVENT_OPERATIONS.listEvents.path,
+    passOthers,
+    demandEvents,
+    ...before,
+    async (request, response) => {
+      const { after, since, ...filter } = parametersOf(asked, request.query);
+      const place = await placeAskedFor(
+        request,
+        { after, since, charge: (units) => takeMore(request, response, units) },
+        dependencies,
+      );
+      response.vary('Accept, Authorization');
+      if (request.method === 'HEAD')
+        return void response.type(EVENT_STREAM_TYPE).set('Cache-Control', 'no-cache').end();
+      await dependencies.demandPresentRole(request);
+      follow(dependencies.streams.open(request, response), { filter, after: place });
+    },
+  );
 };
 
 const TYPES = ['application/json', 'application/hal+json', EVENT_STREAM_TYPE] as const;
@@ -137,22 +162,38 @@ const demandEvents: RequestHandler = (request, _response, next) => {
   next();
 };
 
-/** A client that comes again sends what it had asked for at first once more, and in the header how far it has come since. */
+/**
+ * A client that comes again sends what it had asked for at first once more, and in the header how far it has
+ * come since.
+ */
 const placeAskedFor = async (
   request: Request,
-  { after, since, charge }: { readonly after: string | undefined; readonly since: string | undefined; readonly charge: Charge },
+  {
+    after,
+    since,
+    charge,
+  }: { readonly after: string | undefined; readonly since: string | undefined; readonly charge: Charge },
   { feed, eventLog, times }: Pick<Dependencies, 'feed' | 'eventLog' | 'times'>,
 ): Promise<Position | 'now'> => {
   const lastEventId = request.get('Last-Event-ID') || undefined;
   const text = lastEventId ?? after;
   if (text === undefined) return since === undefined ? 'now' : times.further(START, since, charge);
-  const place = await placeOf(text, { eventLog, known: feed.upTo, parameter: lastEventId === undefined ? 'after' : 'Last-Event-ID' });
+  const place = await placeOf(text, {
+    eventLog,
+    known: feed.upTo,
+    parameter: lastEventId === undefined ? 'after' : 'Last-Event-ID',
+  });
   return times.further(place, since, charge);
 };
 
 type Asked = { readonly filter: EventFilter; readonly after: Position | 'now' };
 
-const createFollow = ({ domain, feed, eventLog, represent }: Pick<Dependencies, 'domain' | 'feed' | 'eventLog' | 'represent'>) => {
+const createFollow = ({
+  domain,
+  feed,
+  eventLog,
+  represent,
+}: Pick<Dependencies, 'domain' | 'feed' | 'eventLog' | 'represent'>) => {
   const sharedCohortOf = createSharedCohorts();
   const cohortOf = (filter: EventFilter, caller: Caller): Cohort =>
     sharedCohortOf(JSON.stringify(['events', filter, ...kindOf(caller)]), () => {
@@ -170,7 +211,12 @@ const createFollow = ({ domain, feed, eventLog, represent }: Pick<Dependencies, 
     });
   return (stream: EventStream, { filter, after }: Asked): void => {
     const caller = callerOf(stream.request);
-    const reader = new StreamReader(stream, { cohort: cohortOf(filter, caller), caller, after, identity: eventLog.identity });
+    const reader = new StreamReader(stream, {
+      cohort: cohortOf(filter, caller),
+      caller,
+      after,
+      identity: eventLog.identity,
+    });
     const membership = feed.join(reader);
     stream.onClose(() => membership[Symbol.dispose]());
   };

@@ -5,7 +5,9 @@ import type { Charge } from '../as-of/meter.ts';
 
 /** Times as places in the log. What is read to find them is charged. */
 export type Times = {
-  /** The place, or the one before the first event that was made at a time or later, whichever is further on. */
+  /**
+   * The place, or the one before the first event that was made at a time or later, whichever is further on.
+   */
   further(place: Position, since: string | undefined, charge: Charge): Promise<Position>;
   /** The place before the first event that was made later. */
   end(until: string, charge: Charge): Promise<Position>;

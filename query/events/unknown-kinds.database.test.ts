@@ -21,7 +21,13 @@ afterAll(() => world?.[Symbol.asyncDispose]());
 
 const publish = async (title: string): Promise<number> =>
   (
-    (await world.ask('/articles', { by: author, method: 'POST', body: { title, body: '', tags: [], publish: true } })).body as {
+    (
+      await world.ask('/articles', {
+        by: author,
+        method: 'POST',
+        body: { title, body: '', tags: [], publish: true },
+      })
+    ).body as {
       id: number;
     }
   ).id;
@@ -30,7 +36,9 @@ const publish = async (title: string): Promise<number> =>
 const plant = async (stream: string, type: string, data: JsonObject): Promise<void> => {
   const { correlation, causation, ...rest } = context;
   const metadata = { ...rest, version: 1, $correlationId: correlation, $causationId: causation };
-  await world.side.eventLog.append(stream as StreamName, 'any', [{ id: randomUUID() as EventId, type, data, metadata }]);
+  await world.side.eventLog.append(stream as StreamName, 'any', [
+    { id: randomUUID() as EventId, type, data, metadata },
+  ]);
 };
 
 const plantAll = async () => {
@@ -55,17 +63,31 @@ test('an unknown kind is invisible to everybody, on every page and stream', asyn
       const at = { url: world.url, fetch };
       return [
         await follow(`${world.url}/events?after=${after}`, { headers }),
-        await streamOf(at, `subscription { changes(types: ["*", "article.*"], after: "${after}") ${subscription} }`, { token }),
-        await streamOf(at, `subscription { articleChanged(id: "${article}", after: "${after}") { type article { title } } }`, { token }),
+        await streamOf(
+          at,
+          `subscription { changes(types: ["*", "article.*"], after: "${after}") ${subscription} }`,
+          { token },
+        ),
+        await streamOf(
+          at,
+          `subscription { articleChanged(id: "${article}", after: "${after}") { type article { title } } }`,
+          { token },
+        ),
       ] as const;
     }),
   );
   await plantAll();
-  await world.ask(`/articles/${article}`, { by: author, method: 'PATCH', body: { title: 'The last of all' } });
+  await world.ask(`/articles/${article}`, {
+    by: author,
+    method: 'PATCH',
+    body: { title: 'The last of all' },
+  });
   for (const [events, changes, ofArticle] of streams) {
     expect((await events.data<{ type: string }>(1)).map(({ type }) => type)).toEqual(['article.edited']);
     expect(await changes.results(1)).toMatchObject([{ data: { changes: { type: 'article.edited' } } }]);
-    expect(await ofArticle.results(1)).toMatchObject([{ data: { articleChanged: { article: { title: 'The last of all' } } } }]);
+    expect(await ofArticle.results(1)).toMatchObject([
+      { data: { articleChanged: { article: { title: 'The last of all' } } } },
+    ]);
     for (const stream of [events, changes, ofArticle]) {
       await stream.close();
       expect(JSON.stringify(stream.messages)).not.toMatch(/planted|gadget/);
@@ -76,8 +98,11 @@ test('an unknown kind is invisible to everybody, on every page and stream', asyn
     expect(JSON.stringify(whole)).toContain('The last of all');
     expect(JSON.stringify(whole)).not.toMatch(/planted|gadget/);
     expect((await world.ask('/events?subject=session-planted', { by })).body).toEqual([]);
-    for (const subject of ['gadget-1', 'email-planted']) expect((await world.ask(`/events?subject=${subject}`, { by })).status).toBe(400);
-    expect(JSON.stringify((await world.ask(`/articles/${article}/history`, { by })).body)).not.toMatch(/planted|gadget/);
+    for (const subject of ['gadget-1', 'email-planted'])
+      expect((await world.ask(`/events?subject=${subject}`, { by })).status).toBe(400);
+    expect(JSON.stringify((await world.ask(`/articles/${article}/history`, { by })).body)).not.toMatch(
+      /planted|gadget/,
+    );
     expect((await world.ask('/comments/77', { by })).status).toBe(404);
   }
 });

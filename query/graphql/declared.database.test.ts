@@ -34,7 +34,10 @@ const purchaseOrder = aggregate('purchaseOrder', {
     dueAt: instant().optional().sort(),
     status: states('draft', 'published').filter(),
   },
-  events: { made: { creates: ['title', 'text', 'amount', 'isUrgent', 'dueAt'] }, published: { sets: { status: 'published' } } },
+  events: {
+    made: { creates: ['title', 'text', 'amount', 'isUrgent', 'dueAt'] },
+    published: { sets: { status: 'published' } },
+  },
   commands: { make: { emits: 'made' }, publish: { emits: 'published' } },
   rights: { read: { anyone: 'published', clerk: ['published', 'own'] }, write: { clerk: 'own' } },
 });
@@ -51,7 +54,14 @@ const declared = assemble(base, [purchaseOrder, row, remark, pin] as never);
 const policy = policyOf(declared);
 const schema = schemaOf(declared);
 const ANYONE: Caller = { kind: 'anonymous', policy };
-const CLERK: Caller = { kind: 'user', policy, userId: 1 as UserId, role: 'clerk' as never, scopes: new Set(policy.scopes), client: null };
+const CLERK: Caller = {
+  kind: 'user',
+  policy,
+  userId: 1 as UserId,
+  role: 'clerk' as never,
+  scopes: new Set(policy.scopes),
+  client: null,
+};
 
 let world: BothWays;
 
@@ -90,7 +100,8 @@ test('what a reference leads to is null for those who may not read it', async ()
 });
 
 test('what is as visible as its parent, and that as its own, is read with that', async () => {
-  const query = '{ row(id: 22) { title purchaseOrder { title } remarks { title } } hidden: row(id: 21) { remarks { title } } }';
+  const query =
+    '{ row(id: 22) { title purchaseOrder { title } remarks { title } } hidden: row(id: 21) { remarks { title } } }';
   const row = { title: 'row', purchaseOrder: { title: 'Shown' }, remarks: [{ title: 'remark' }] };
   expect(await answersTo(query)).toEqual(both({ row, hidden: null }));
   expect(await answersTo(query, CLERK)).toEqual(both({ row, hidden: { remarks: [{ title: 'hidden' }] } }));
@@ -99,15 +110,21 @@ test('what is as visible as its parent, and that as its own, is read with that',
 test('over REST, too', async () => {
   const reads = createKindReads({ domain: declared, pool: world.pool, searches: searchesOn(world.pool) });
   const listed = await reads.list('remark')({ caller: ANYONE, id: '22' }, {});
-  expect(listed).toMatchObject({ items: [{ id: 32, title: 'remark', _links: { row: { href: '/rows/22' } } }] });
+  expect(listed).toMatchObject({
+    items: [{ id: 32, title: 'remark', _links: { row: { href: '/rows/22' } } }],
+  });
   const { item } = (await reads.item('row')({ caller: ANYONE, id: '22' })) as { item: object };
   expect(item).toMatchObject({ _links: { remarks: { href: '/rows/22/remarks' } } });
   await expect(reads.list('remark')({ caller: ANYONE, id: '21' }, {})).rejects.toThrow();
 });
 
 test('numbers and truths are asked for as what they are', async () => {
-  expect(await answersTo('{ purchaseOrders(filter: { amount: 7, urgent: true }) { id } }')).toEqual(nodes(12));
-  expect(await answersTo('{ purchaseOrders(filter: { urgent: false, amount: 7 }) { id } }')).toEqual(nodes(14, 13));
+  expect(await answersTo('{ purchaseOrders(filter: { amount: 7, urgent: true }) { id } }')).toEqual(
+    nodes(12),
+  );
+  expect(await answersTo('{ purchaseOrders(filter: { urgent: false, amount: 7 }) { id } }')).toEqual(
+    nodes(14, 13),
+  );
   expect(printSchema(schema)).toMatch(/amount: Int\n/);
 });
 
@@ -119,6 +136,10 @@ test('by a moment that not all have, those are ordered which have it', async () 
 });
 
 test('a long text that is not there is null', async () => {
-  expect(await answersTo('{ purchaseOrder(id: 12) { text } }')).toEqual(both({ purchaseOrder: { text: null } }));
-  expect(await answersTo('{ purchaseOrder(id: 13) { text } }')).toEqual(both({ purchaseOrder: { text: 'long' } }));
+  expect(await answersTo('{ purchaseOrder(id: 12) { text } }')).toEqual(
+    both({ purchaseOrder: { text: null } }),
+  );
+  expect(await answersTo('{ purchaseOrder(id: 13) { text } }')).toEqual(
+    both({ purchaseOrder: { text: 'long' } }),
+  );
 });

@@ -3,22 +3,46 @@ import { oneOf, spaced } from '#kernel/registry/names.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
 import { filtersOf } from '#shared/events/event-references.ts';
 import { isReadableWith } from '../rights.ts';
-import { type Child, demandSource, type Filter, type Member, rightsToField, type Source, type Sources, sourcesOf } from '../sources.ts';
+import {
+  type Child,
+  demandSource,
+  type Filter,
+  type Member,
+  rightsToField,
+  type Source,
+  type Sources,
+  sourcesOf,
+} from '../sources.ts';
 import { viewSourcesOf } from '../views/source.ts';
 import { enumName, listsOf, memberName, orderName } from './names.ts';
 import { anyChangeOf, changeOf, subscriptionsOf } from './sdl-changes.ts';
 import { itemLines, itemTypesOf } from './sdl-items.ts';
-import { addressLine, block, describe, enumsOf, type Line, PAGE, pagesOf, sentence, valueType } from './sdl-lines.ts';
+import {
+  addressLine,
+  block,
+  describe,
+  enumsOf,
+  type Line,
+  PAGE,
+  pagesOf,
+  sentence,
+  valueType,
+} from './sdl-lines.ts';
 import { CHANGE_OF_ROW, viewQueriesOf, viewSubscriptionOf, viewTypesOf } from './sdl-views.ts';
 import { inputsOf, mutationsOf } from './sdl-writes.ts';
 
-/** What GraphQL offers of a domain, in SDL: types, queries, mutations and subscriptions of every aggregate, each with its description. */
+/**
+ * What GraphQL offers of a domain, in SDL: types, queries, mutations and subscriptions of every aggregate,
+ * each with its description.
+ */
 export const domainSdl = (domain: Domain): string => {
   const sources = sourcesOf(domain);
   const { all } = sources;
   const views = viewSourcesOf(domain);
   return [
-    ...(hasDays(domain) ? [describe(DAY, 'scalar Date @specifiedBy(url: "https://scalars.graphql.org/andimarek/local-date")')] : []),
+    ...(hasDays(domain)
+      ? [describe(DAY, 'scalar Date @specifiedBy(url: "https://scalars.graphql.org/andimarek/local-date")')]
+      : []),
     ...all.flatMap((source) => [
       ...enumsOf({ type: source.kind.type, called: source.kind.field }, source.members),
       ordersOf(source),
@@ -29,11 +53,17 @@ export const domainSdl = (domain: Domain): string => {
     ]),
     ...views.flatMap(viewTypesOf),
     ...(views.length === 0 ? [] : [CHANGE_OF_ROW]),
-    describe('What other services may name by its key.', `union _Entity = ${all.map(({ kind }) => kind.type).join(' | ')}`),
+    describe(
+      'What other services may name by its key.',
+      `union _Entity = ${all.map(({ kind }) => kind.type).join(' | ')}`,
+    ),
     anyChangeOf(all),
     block(undefined, 'extend type Query', [...all.flatMap(queriesOf), ...views.flatMap(viewQueriesOf)]),
     block(undefined, 'extend type Mutation', all.flatMap(mutationsOf)),
-    block(undefined, 'extend type Subscription', [...all.flatMap(subscriptionsOf), ...views.map(viewSubscriptionOf)]),
+    block(undefined, 'extend type Subscription', [
+      ...all.flatMap(subscriptionsOf),
+      ...views.map(viewSubscriptionOf),
+    ]),
   ].join('\n\n');
 };
 
@@ -41,15 +71,23 @@ const DAY = 'A day without a time: the full-date of RFC 3339.';
 
 const hasDays = ({ kinds, views }: Domain): boolean =>
   [
-    ...Object.values(kinds).flatMap(({ fields, lists }) => [fields, ...Object.values(lists).map((list) => list.fields)]),
-    ...views.map(({ values }) => Object.fromEntries(Object.entries(values).map(([name, { def }]) => [name, def]))),
+    ...Object.values(kinds).flatMap(({ fields, lists }) => [
+      fields,
+      ...Object.values(lists).map((list) => list.fields),
+    ]),
+    ...views.map(({ values }) =>
+      Object.fromEntries(Object.entries(values).map(([name, { def }]) => [name, def])),
+    ),
   ].some((defs) => Object.values(defs).some(({ kind }) => kind === 'date'));
 
 /** By which webhooks can be filtered. */
 export const filterSdl = (domain: Domain, happened: string): string =>
   [...filtersOf(domain)]
     .map(([name, { kind, others }]) => {
-      const what = kind === undefined ? `${others} of the user with this id` : `the ${spaced(kind)} with this id, and to its ${others}`;
+      const what =
+        kind === undefined
+          ? `${others} of the user with this id`
+          : `the ${spaced(kind)} with this id, and to its ${others}`;
       return describe(`Only what ${happened} to ${what}.`, `${name}: ID`);
     })
     .join('\n');
@@ -64,8 +102,14 @@ const ordersOf = ({ kind, sorts }: Source): string =>
     sorts.flatMap((sort) =>
       [false, true].map((descending): Line => {
         const first = descending ? 'latest' : 'earliest';
-        const only = sort.state === undefined ? `By \`${sort.name}\`, and only what has it` : `Only what is ${sort.state}`;
-        const says = sort.name === 'createdAt' ? `The ${descending ? 'newest' : 'oldest'} first.` : `${only}: the ${first} first.`;
+        const only =
+          sort.state === undefined
+            ? `By \`${sort.name}\`, and only what has it`
+            : `Only what is ${sort.state}`;
+        const says =
+          sort.name === 'createdAt'
+            ? `The ${descending ? 'newest' : 'oldest'} first.`
+            : `${only}: the ${first} first.`;
         return [says, orderName(sort, descending)];
       }),
     ),
@@ -87,7 +131,9 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
     block(kind.says ?? sentence(oneOf(kind.field)), `type ${type} implements Node @key(fields: "id")`, [
       ['Stays the same for ever.', 'id: ID!'],
       ...source.members.flatMap((member) => [memberLine(domain, source, member), ...addressLine(member)]),
-      ...kind.expressions.map(({ name, def, says }): Line => [says ?? sentence(spaced(name)), `${name}: ${def.graphql}`]),
+      ...kind.expressions.map(
+        ({ name, def, says }): Line => [says ?? sentence(spaced(name)), `${name}: ${def.graphql}`],
+      ),
       momentLine(source, 'createdAt', 'When it was created.'),
       momentLine(source, 'updatedAt', 'When it was last changed.'),
       versionLine(source),
@@ -107,26 +153,42 @@ const filterLine = ({ kind }: Source, { name, by, def, custom }: Filter): Line =
   const lists = listsOf(kind);
   switch (by) {
     case 'words':
-      return ['Words that must be there; “in quotes” as they stand, -without, this or that.', `${name}: String`];
+      return [
+        'Words that must be there; “in quotes” as they stand, -without, this or that.',
+        `${name}: String`,
+      ];
     case 'id':
       return [`Only ${lists} whose ${name} has this id.`, `${name}: ID`];
     case 'code':
-      return [custom?.says ?? `Only ${lists} that fit this ${spaced(name)}.`, `${name}: ${def?.graphql ?? 'String'}`];
+      return [
+        custom?.says ?? `Only ${lists} that fit this ${spaced(name)}.`,
+        `${name}: ${def?.graphql ?? 'String'}`,
+      ];
     case 'element':
       return [`Only ${lists} with this ${name}.`, `${name}: String`];
     case 'value':
-      return [`Only ${lists} of this ${name}.`, `${name}: ${def?.values ? enumName(kind, { name, def }) : (def?.graphql ?? 'String')}`];
+      return [
+        `Only ${lists} of this ${name}.`,
+        `${name}: ${def?.values ? enumName(kind, { name, def }) : (def?.graphql ?? 'String')}`,
+      ];
   }
 };
 
 const memberLine = (domain: Domain, source: Source, member: Member): Line => {
   const { name, def, guard, target } = member;
-  const isNullable = def.optional || guard !== undefined || (target !== undefined && !isReadableWith(domain, source.kind, member));
+  const isNullable =
+    def.optional ||
+    guard !== undefined ||
+    (target !== undefined && !isReadableWith(domain, source.kind, member));
   const says = textOf(def) ?? sentence(spaced(name));
-  return [withGuard(says, guard), `${memberName(member)}: ${valueType(source.kind, member)}${isNullable ? '' : '!'}`];
+  return [
+    withGuard(says, guard),
+    `${memberName(member)}: ${valueType(source.kind, member)}${isNullable ? '' : '!'}`,
+  ];
 };
 
-const withGuard = (says: string, guard: unknown): string => (guard === undefined ? says : `${says} Null for those who may not read it.`);
+const withGuard = (says: string, guard: unknown): string =>
+  guard === undefined ? says : `${says} Null for those who may not read it.`;
 
 const momentLine = (source: Source, name: string, says: string): Line => {
   const [guard] = rightsToField(source, name);
@@ -136,7 +198,9 @@ const momentLine = (source: Source, name: string, says: string): Line => {
 const versionLine = (source: Source): Line => {
   const [guard] = rightsToField(source, 'version');
   const says = 'What `ifVersion` of a mutation compares with.';
-  return guard === undefined ? [says, 'version: Int!'] : [`${says} Null for those who may not read all of it.`, 'version: Int'];
+  return guard === undefined
+    ? [says, 'version: Int!']
+    : [`${says} Null for those who may not read all of it.`, 'version: Int'];
 };
 
 const childLines = (sources: Sources, { kind }: Child): readonly Line[] => {
@@ -161,7 +225,9 @@ const connectionOf = (source: Source, more: string): string => {
 export const queriesOf = (source: Source): readonly Line[] => {
   const { kind, parent, filters } = source;
   const lists = listsOf(kind);
-  const asOf = filters.some(({ by }) => by === 'words') ? `${AS_OF}: by creation, and without words to look for.` : `${AS_OF}.`;
+  const asOf = filters.some(({ by }) => by === 'words')
+    ? `${AS_OF}: by creation, and without words to look for.`
+    : `${AS_OF}.`;
   const one = `One ${kind.field} by id; null where there is none that you may read.`;
   const filtered = hasFilter(source) ? `, filter: ${kind.type}Filter, ${orderArgument(source)}` : '';
   return [
@@ -175,7 +241,10 @@ export const queriesOf = (source: Source): readonly Line[] => {
             `The ${lists} that you may read, the ${source.isNewestFirst ? 'latest' : 'earliest'} first. ${asOf}`,
             `${lists}(limit: Int = 10${filtered}, at: String): [${kind.type}!]!`,
           ] as const,
-          [`The ${lists} that you may read, ${IN_PAGES} ${asOf}`, connectionOf(source, ', at: String')] as const,
+          [
+            `The ${lists} that you may read, ${IN_PAGES} ${asOf}`,
+            connectionOf(source, ', at: String'),
+          ] as const,
         ]
       : []),
   ];

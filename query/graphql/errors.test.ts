@@ -4,7 +4,8 @@ import { Rejection } from '#shared/rejection.ts';
 import { captureLog } from '../../test/serve.ts';
 import { createFormatError } from './errors.ts';
 
-const located = (originalError: Error): GraphQLError => new GraphQLError(originalError.message, { path: ['users', 0], originalError });
+const located = (originalError: Error): GraphQLError =>
+  new GraphQLError(originalError.message, { path: ['users', 0], originalError });
 
 it('masks what nobody expected, and logs it whole under the id that it tells', () => {
   const { log, logged } = captureLog();
@@ -26,7 +27,11 @@ it('tells refusals by the codes of REST, without logging them', () => {
     path: ['users', 0],
     extensions: { code: 'version_mismatch', details: { version: 3 } },
   });
-  expect(format(located(new GraphQLError('Its own.', { extensions: { code: 'not_yet_visible', committed: true } })))).toMatchObject({
+  expect(
+    format(
+      located(new GraphQLError('Its own.', { extensions: { code: 'not_yet_visible', committed: true } })),
+    ),
+  ).toMatchObject({
     message: 'Its own.',
   });
   expect(logged()).toBe('');

@@ -10,7 +10,14 @@ import { schemaOf } from './schema.ts';
 const policy = policyOf(expenses);
 const ANYONE: Caller = { kind: 'anonymous', policy };
 const callerOf = (userId: number, role: string): Caller =>
-  ({ kind: 'user', policy, userId: userId as UserId, role: role as never, scopes: new Set(policy.scopes), client: null }) as Caller;
+  ({
+    kind: 'user',
+    policy,
+    userId: userId as UserId,
+    role: role as never,
+    scopes: new Set(policy.scopes),
+    client: null,
+  }) as Caller;
 const EVE = callerOf(1, 'employee');
 const BERT = callerOf(2, 'approver');
 
@@ -41,7 +48,11 @@ const answersTo = (text: string, caller: Caller = EVE) => world.answersTo(text, 
 
 test('items are shown in their order, with what they refer to, and lead back', async () => {
   const times = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-02T00:00:00.000Z' };
-  expect(await answersTo('{ claim(id: 11) { items { itemId category amount note createdAt updatedAt claim { id total } } } }')).toEqual(
+  expect(
+    await answersTo(
+      '{ claim(id: 11) { items { itemId category amount note createdAt updatedAt claim { id total } } } }',
+    ),
+  ).toEqual(
     both({
       claim: {
         items: [
@@ -53,7 +64,9 @@ test('items are shown in their order, with what they refer to, and lead back', a
     }),
   );
   expect(
-    await answersTo('{ claim(id: 11) { labels { word colour } approvers { approver { name } upTo } items(limit: 1) { amount } } }'),
+    await answersTo(
+      '{ claim(id: 11) { labels { word colour } approvers { approver { name } upTo } items(limit: 1) { amount } } }',
+    ),
   ).toEqual(
     both({
       claim: {
@@ -69,21 +82,33 @@ test('items are shown in their order, with what they refer to, and lead back', a
 });
 
 test('the items of many aggregates are told apart', async () => {
-  expect(await answersTo('{ claims(sort: CREATED_AT_ASC) { items { itemId amount } approvers { approver { id } } } }')).toEqual(
+  expect(
+    await answersTo(
+      '{ claims(sort: CREATED_AT_ASC) { items { itemId amount } approvers { approver { id } } } }',
+    ),
+  ).toEqual(
     both({
       claims: [
         {
           items: [3, 2, 1].map((id) => ({ itemId: String(id), amount: [100, 200, 300][id - 1] })),
           approvers: [{ approver: { id: '2' } }],
         },
-        { items: [{ itemId: '1', amount: 7 }], approvers: [{ approver: { id: '1' } }, { approver: { id: '2' } }] },
+        {
+          items: [{ itemId: '1', amount: 7 }],
+          approvers: [{ approver: { id: '1' } }, { approver: { id: '2' } }],
+        },
       ],
     }),
   );
 });
 
-type Page = { readonly nodes: readonly object[]; readonly edges: readonly { readonly cursor: string }[]; readonly pageInfo: object };
-const MEMBERS = 'nodes { key } edges { cursor node { key } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount';
+type Page = {
+  readonly nodes: readonly object[];
+  readonly edges: readonly { readonly cursor: string }[];
+  readonly pageInfo: object;
+};
+const MEMBERS =
+  'nodes { key } edges { cursor node { key } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount';
 
 test.each([
   ['items', 'itemId', ['3', '2', '1']],
@@ -97,7 +122,11 @@ test.each([
     return { ...found, keys: found.nodes.map((node) => (node as { key: string }).key) };
   };
   const first = await page('first: 1');
-  expect(first).toMatchObject({ keys: all.slice(0, 1), totalCount: all.length, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
+  expect(first).toMatchObject({
+    keys: all.slice(0, 1),
+    totalCount: all.length,
+    pageInfo: { hasNextPage: true, hasPreviousPage: false },
+  });
   const cursor = first.edges[0]?.cursor ?? '';
   expect(first.pageInfo).toMatchObject({ startCursor: cursor, endCursor: cursor });
   const rest = await page(`first: 5, after: "${cursor}"`);
@@ -109,7 +138,8 @@ test.each([
 
 test('a cursor of another list is refused', async () => {
   const [, resolved] = await answersTo('{ claim(id: 11) { labelsConnection { pageInfo { endCursor } } } }');
-  const { endCursor } = (resolved as { claim: { labelsConnection: { pageInfo: { endCursor: string } } } }).claim.labelsConnection.pageInfo;
+  const { endCursor } = (resolved as { claim: { labelsConnection: { pageInfo: { endCursor: string } } } })
+    .claim.labelsConnection.pageInfo;
   for (const args of [`after: "${endCursor}"`, 'after: "x"', 'first: 1, last: 1'])
     expect(await answersTo(`{ claim(id: 11) { itemsConnection(${args}) { totalCount } } }`), args).toEqual([
       undefined,
@@ -119,7 +149,9 @@ test('a cursor of another list is refused', async () => {
 
 test('nobody sees the items of what they may not read', async () => {
   expect(await answersTo('{ claim(id: 11) { items { amount } } }', BERT)).toEqual(both({ claim: null }));
-  expect(await answersTo('{ claims { items { amount } } }', BERT)).toEqual(both({ claims: [{ items: [{ amount: 7 }] }] }));
+  expect(await answersTo('{ claims { items { amount } } }', BERT)).toEqual(
+    both({ claims: [{ items: [{ amount: 7 }] }] }),
+  );
   expect(await answersTo('{ claims { items { amount } } }', ANYONE)).toEqual(both({ claims: [] }));
 });
 
@@ -127,11 +159,16 @@ test('everything about items says what it is', () => {
   const types = printSchema(schemaOf(expenses));
   const undescribed = types
     .split('\n')
-    .filter((line, index, lines) => /^(type|input|enum) Claim(Item|Label|Approver)/.test(line) && !lines[index - 1]?.includes('"""'));
+    .filter(
+      (line, index, lines) =>
+        /^(type|input|enum) Claim(Item|Label|Approver)/.test(line) && !lines[index - 1]?.includes('"""'),
+    );
   expect(undescribed).toEqual([]);
   expect(types).toContain('approver: User!');
   expect(types).toContain('addClaimItem(id: ID!, input: ClaimItemInput!, ifVersion: Int): ClaimItem!');
   expect(types).toContain('moveClaimItem(id: ID!, itemId: ID!, before: ID, ifVersion: Int): ClaimItem!');
-  expect(types).toContain('updateClaimApprover(id: ID!, approverId: ID!, changes: ClaimApproverChanges!, ifVersion: Int): ClaimApprover!');
+  expect(types).toContain(
+    'updateClaimApprover(id: ID!, approverId: ID!, changes: ClaimApproverChanges!, ifVersion: Int): ClaimApprover!',
+  );
   expect(types).toContain('removeClaimLabel(id: ID!, word: String!, ifVersion: Int): Claim!');
 });

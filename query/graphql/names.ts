@@ -6,14 +6,16 @@ import type { ItemSource, Member, Sort } from '../sources.ts';
 /** What GraphQL calls what the domain declares. */
 
 /** Lists of an aggregate: `posts`. */
-export const listsOf = ({ name, plural, field }: Kind): string => (plural === `${name}s` ? `${field}s` : plural);
+export const listsOf = ({ name, plural, field }: Kind): string =>
+  plural === `${name}s` ? `${field}s` : plural;
 
 /** A reference that is named after its aggregate has the name that the aggregate has here. */
 export const memberName = ({ name, def, target }: Pick<Member, 'name' | 'def' | 'target'>): string =>
   target && name === targetOf(def) ? target.field : name;
 
 /** The id of it in arguments: `postId`. */
-export const idArgument = (member: Pick<Member, 'name' | 'def' | 'target'>): string => `${memberName(member)}Id`;
+export const idArgument = (member: Pick<Member, 'name' | 'def' | 'target'>): string =>
+  `${memberName(member)}Id`;
 
 export const enumName = ({ type }: Pick<Kind, 'type'>, { name, def }: Pick<Member, 'name' | 'def'>): string =>
   def.enumName ?? `${type}${capital(name)}`;
@@ -23,7 +25,8 @@ export const orderName = ({ name }: Pick<Sort, 'name'>, descending: boolean): st
   `${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}_${descending ? 'DESC' : 'ASC'}`;
 
 /** Those that there are mutations for. */
-export const mutatingCommands = ({ commands }: Kind): readonly CommandInfo[] => Object.values(commands).filter(({ internal }) => !internal);
+export const mutatingCommands = ({ commands }: Kind): readonly CommandInfo[] =>
+  Object.values(commands).filter(({ internal }) => !internal);
 
 /** What tells an item of a list apart, in arguments: `itemId`, `approverId`, `word`. */
 export const itemArgument = ({ list: { key, id }, members: [first] }: ItemSource): string =>

@@ -50,9 +50,15 @@ const KERNEL_MUTATING: Mutating = Object.fromEntries(
 );
 
 /** The right to what is as visible as its parent, and the one to its parent, with their scopes. */
-type AsParent = Readonly<Record<'right' | 'above', { readonly operation: Operation; readonly scope: string }>>;
+type AsParent = Readonly<
+  Record<'right' | 'above', { readonly operation: Operation; readonly scope: string }>
+>;
 
-type SchemaRights = { readonly reading: Reading; readonly mutating: Mutating; readonly asParents: readonly AsParent[] };
+type SchemaRights = {
+  readonly reading: Reading;
+  readonly mutating: Mutating;
+  readonly asParents: readonly AsParent[];
+};
 
 const made = new WeakMap<Domain, SchemaRights>();
 
@@ -65,9 +71,13 @@ const schemaRightsOf = (domain: Domain): SchemaRights => {
 const makeRights = (domain: Domain): SchemaRights => {
   const sources = sourcesOf(domain).all;
   const reading = sources.flatMap(({ kind, right, items }) =>
-    [...[kind.type, ...items.map(({ list }) => itemType(kind, list))].flatMap((type) => [type, `${type}Connection`]), changeType(kind)].map(
-      (type) => [type, right],
-    ),
+    [
+      ...[kind.type, ...items.map(({ list }) => itemType(kind, list))].flatMap((type) => [
+        type,
+        `${type}Connection`,
+      ]),
+      changeType(kind),
+    ].map((type) => [type, right]),
   );
   const views = viewSourcesOf(domain).flatMap(({ view, right }) =>
     [view.type, `${view.type}Connection`].map((type) => [type, right] as const),
@@ -117,7 +127,8 @@ export const rightsOf = (
         if (type === schema.getQueryType() && name.value === 'me') rights.add(ME);
         if (selectionSet && (isObjectType(type) || isInterfaceType(type)))
           enter(getNamedType(type.getFields()[name.value]?.type)?.name, selectionSet);
-      } else if (selection.kind === Kind.INLINE_FRAGMENT) enter(selection.typeCondition?.name.value ?? typeName, selection.selectionSet);
+      } else if (selection.kind === Kind.INLINE_FRAGMENT)
+        enter(selection.typeCondition?.name.value ?? typeName, selection.selectionSet);
       else spread(fragments.get(selection.name.value));
     }
   };
@@ -137,13 +148,21 @@ export const rightsOf = (
 };
 
 const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
-  new Map(document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION).map((node) => [node.name.value, node]));
+  new Map(
+    document.definitions
+      .filter((node) => node.kind === Kind.FRAGMENT_DEFINITION)
+      .map((node) => [node.name.value, node]),
+  );
 
 /**
- * The first thing that the caller is not admitted to. A mutation takes the scopes of all that it answers, also where that is public
- * now: it would else be done, and its answer could not be given.
+ * The first thing that the caller is not admitted to. A mutation takes the scopes of all that it answers,
+ * also where that is public now: it would else be done, and its answer could not be given.
  */
-export const refusalOf = (caller: Caller, rights: ReadonlySet<Operation>, type: OperationTypeNode): Rejection | undefined => {
+export const refusalOf = (
+  caller: Caller,
+  rights: ReadonlySet<Operation>,
+  type: OperationTypeNode,
+): Rejection | undefined => {
   const admitted = type === OperationTypeNode.MUTATION ? admitByScope : admit;
   for (const right of rights) {
     // Without a token there is nobody, which is no refusal.
@@ -155,13 +174,19 @@ export const refusalOf = (caller: Caller, rights: ReadonlySet<Operation>, type: 
 };
 
 /**
- * As whom an operation is carried out. What is as visible as its parent leads to it, so that an operation which asks for both, by a
- * token that reads only public parents, reads only what stands under public parents.
+ * As whom an operation is carried out. What is as visible as its parent leads to it, so that an operation
+ * which asks for both, by a token that reads only public parents, reads only what stands under public
+ * parents.
  */
 export const readerOf = (caller: Caller, rights: ReadonlySet<Operation>): Caller => {
   if (caller.kind !== 'user') return caller;
   const withheld = schemaRightsOf(caller.policy.domain)
-    .asParents.filter(({ right, above }) => rights.has(above.operation) && rights.has(right.operation) && !caller.scopes.has(above.scope))
+    .asParents.filter(
+      ({ right, above }) =>
+        rights.has(above.operation) && rights.has(right.operation) && !caller.scopes.has(above.scope),
+    )
     .map(({ right }) => right.scope);
-  return withheld.length === 0 ? caller : { ...caller, scopes: new Set([...caller.scopes].filter((scope) => !withheld.includes(scope))) };
+  return withheld.length === 0
+    ? caller
+    : { ...caller, scopes: new Set([...caller.scopes].filter((scope) => !withheld.includes(scope))) };
 };

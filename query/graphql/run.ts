@@ -46,11 +46,22 @@ type Options = {
   readonly costMax: number;
 };
 
-export type Admit = (parameters: GraphqlParameters, caller: Caller, types: ReadonlySet<OperationTypeNode>) => Promise<Runnable>;
+export type Admit = (
+  parameters: GraphqlParameters,
+  caller: Caller,
+  types: ReadonlySet<OperationTypeNode>,
+) => Promise<Runnable>;
 
-/** Every check that comes before execution, the cheap ones first. Throws `Refused`, or the `Rejection` of the policy. */
+/**
+ * Every check that comes before execution, the cheap ones first. Throws `Refused`, or the `Rejection` of the
+ * policy.
+ */
 export const createAdmit = ({ documents, resolveDocument, introspection, costMax }: Options): Admit => {
-  const coerce = ({ schema }: Prepared, { node }: PreparedOperation, variables: Runnable['variables']): Variables => {
+  const coerce = (
+    { schema }: Prepared,
+    { node }: PreparedOperation,
+    variables: Runnable['variables'],
+  ): Variables => {
     const { variableValues, errors } = getVariableValues(schema, node.variableDefinitions ?? [], variables, {
       maxErrors: ERRORS_MAX,
       hideSuggestions: !introspection,
@@ -58,7 +69,11 @@ export const createAdmit = ({ documents, resolveDocument, introspection, costMax
     if (errors) throw new Refused(errors.map(withCode));
     return variableValues;
   };
-  const costIn = ({ schema, document }: Prepared, { node }: PreparedOperation, { coerced }: Variables): number => {
+  const costIn = (
+    { schema, document }: Prepared,
+    { node }: PreparedOperation,
+    { coerced }: Variables,
+  ): number => {
     const cost = measure(() => costOf(schema, document, node, coerced));
     if (cost > costMax) throw new Refused([beyondLimit('too_costly', { max: costMax, found: cost })], cost);
     return cost;
@@ -67,7 +82,8 @@ export const createAdmit = ({ documents, resolveDocument, introspection, costMax
     const prepared = await prepare(documents, resolveDocument, parameters);
     const operation = operationIn(prepared, parameters.operationName);
     if (!types.has(operation.node.operation)) throw new WrongMethod(operation.node.operation);
-    if (prepared.introspects && !introspection && !mayReadSchema(caller)) throw refuse('introspection_off', INTROSPECTION_OFF);
+    if (prepared.introspects && !introspection && !mayReadSchema(caller))
+      throw refuse('introspection_off', INTROSPECTION_OFF);
     const refusal = refusalOf(caller, operation.rights, operation.node.operation);
     if (refusal) throw refusal;
     const { variables } = parameters;
@@ -92,7 +108,11 @@ export class WrongMethod extends Error {
 
 const ERRORS_MAX = 10;
 
-const prepare = async (documents: Documents, resolveDocument: ResolveDocument, named: GraphqlParameters): Promise<Prepared> => {
+const prepare = async (
+  documents: Documents,
+  resolveDocument: ResolveDocument,
+  named: GraphqlParameters,
+): Promise<Prepared> => {
   const text = await resolveDocument(named).catch((error: unknown) => {
     throw error instanceof GraphQLError ? new Refused([error]) : error;
   });
@@ -106,7 +126,11 @@ const operationIn = ({ operations }: Prepared, name: string | undefined): Prepar
   if (name === undefined && others.length > 0)
     throw refuse('operation_not_named', 'The document has several operations: send operationName.');
   const found = name === undefined ? first : operations.find(({ node }) => node.name?.value === name);
-  if (!found) throw refuse('operation_not_found', name === undefined ? 'The document has no operation.' : `There is no operation ${name}.`);
+  if (!found)
+    throw refuse(
+      'operation_not_found',
+      name === undefined ? 'The document has no operation.' : `There is no operation ${name}.`,
+    );
   return found;
 };
 
@@ -118,7 +142,11 @@ const measure = (cost: () => number): number => {
   }
 };
 
-const refuse = (code: string, message: string): Refused => new Refused([new GraphQLError(message, { extensions: { code } })]);
+const refuse = (code: string, message: string): Refused =>
+  new Refused([new GraphQLError(message, { extensions: { code } })]);
 
 const withCode = (error: GraphQLError): GraphQLError =>
-  new GraphQLError(error.message, { nodes: error.nodes, extensions: { ...error.extensions, code: 'invalid_variables' } });
+  new GraphQLError(error.message, {
+    nodes: error.nodes,
+    extensions: { ...error.extensions, code: 'invalid_variables' },
+  });

@@ -1,5 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { buildASTSchema, concatAST, type DocumentNode, GraphQLScalarType, type GraphQLSchema, Kind, parse } from 'graphql';
+import {
+  buildASTSchema,
+  concatAST,
+  type DocumentNode,
+  GraphQLScalarType,
+  type GraphQLSchema,
+  Kind,
+  parse,
+} from 'graphql';
 import { day } from '#kernel/declare/values.ts';
 import { inWordsOf } from '#kernel/registry/example-kind.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -42,7 +50,9 @@ const readTypes = (domain: Domain): DocumentNode =>
     ...readdirSync(FOLDER)
       .filter((name) => name.endsWith('.graphql'))
       .sort()
-      .map((name) => parse(withFilters(domain, inWordsOf(domain, readFileSync(new URL(name, FOLDER), 'utf8'))))),
+      .map((name) =>
+        parse(withFilters(domain, inWordsOf(domain, readFileSync(new URL(name, FOLDER), 'utf8')))),
+      ),
     parse(domainSdl(domain)),
   ]);
 
@@ -68,7 +78,8 @@ const buildSchema = (types: DocumentNode): GraphQLSchema => {
     if (definition.kind !== Kind.SCALAR_TYPE_DEFINITION) continue;
     const scalar = schema.getType(definition.name.value);
     const rule = SCALARS[definition.name.value];
-    if (!(scalar instanceof GraphQLScalarType) || rule === undefined) throw new Error(`scalar ${definition.name.value} has no rule`);
+    if (!(scalar instanceof GraphQLScalarType) || rule === undefined)
+      throw new Error(`scalar ${definition.name.value} has no rule`);
     Object.assign(scalar, rule);
   }
   return schema;

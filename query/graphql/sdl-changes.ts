@@ -6,11 +6,15 @@ import { block, type Line, sentence } from './sdl-lines.ts';
 /** One that can be subscribed to, or a change. */
 const exampleOf = ({ kind }: Source): string => {
   const events = Object.values(kind.events);
-  const example = events.find(({ spec }) => spec.subscribe) ?? events.find(({ effect }) => effect === 'changes') ?? events[0];
+  const example =
+    events.find(({ spec }) => spec.subscribe) ??
+    events.find(({ effect }) => effect === 'changes') ??
+    events[0];
   return example?.type ?? kind.name;
 };
 
-const exampleIn = (all: readonly Source[]): string => all.map(exampleOf).find((type) => !type.startsWith('user.')) ?? 'user.updated';
+const exampleIn = (all: readonly Source[]): string =>
+  all.map(exampleOf).find((type) => !type.startsWith('user.')) ?? 'user.updated';
 
 const payloadOf = (type: string): readonly Line[] => [
   ['Where to go on: as `after` it leads to what comes next.', 'cursor: Cursor!'],
@@ -31,7 +35,10 @@ const subjectOf = ({ kind }: Source): Line => [
   `As it is now, where it has happened to ${oneOf(kind.name)} that is there and for you to read.`,
   `${kind.name}: ${kind.type}`,
 ];
-const WEBHOOK_SUBJECT: Line = ['As it is now, where it has happened to a webhook that is there and for you to manage.', 'webhook: Webhook'];
+const WEBHOOK_SUBJECT: Line = [
+  'As it is now, where it has happened to a webhook that is there and for you to manage.',
+  'webhook: Webhook',
+];
 
 const idsOf = (all: readonly Source[]): readonly Line[] => [
   [
@@ -45,11 +52,21 @@ export const subscriptionsOf = ({ kind, parent }: Source): readonly Line[] => {
   const under = parent ? `${kind.parent}Id: ID!, ` : '';
   const changed: readonly Line[] = parent
     ? []
-    : [[`Anything has happened to ${oneOf(kind.name)} itself.`, `${changedName(kind)}(id: ID!, after: Cursor): ${type}!`]];
+    : [
+        [
+          `Anything has happened to ${oneOf(kind.name)} itself.`,
+          `${changedName(kind)}(id: ID!, after: Cursor): ${type}!`,
+        ],
+      ];
   const told = Object.values(kind.events).filter(({ spec }) => spec.subscribe);
   return [
     ...changed,
-    ...told.map((event): Line => [event.says ?? sentence(event.type), `${eventName(kind, event)}(${under}after: Cursor): ${type}!`]),
+    ...told.map(
+      (event): Line => [
+        event.says ?? sentence(event.type),
+        `${eventName(kind, event)}(${under}after: Cursor): ${type}!`,
+      ],
+    ),
   ];
 };
 

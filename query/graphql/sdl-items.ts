@@ -4,7 +4,17 @@ import type { CommandInfo, CommandKind, Domain } from '#kernel/registry/registry
 import { isAlwaysThere } from '../rights.ts';
 import type { ItemSource, Member } from '../sources.ts';
 import { itemArgument, memberName, mutatingCommands, mutationName } from './names.ts';
-import { addressLine, block, enumsOf, inputOf, type Line, PAGE, pagesOf, sentence, valueType } from './sdl-lines.ts';
+import {
+  addressLine,
+  block,
+  enumsOf,
+  inputOf,
+  type Line,
+  PAGE,
+  pagesOf,
+  sentence,
+  valueType,
+} from './sdl-lines.ts';
 
 /** The items of the lists of an aggregate, in SDL. */
 
@@ -36,7 +46,10 @@ const memberLine = (domain: Domain, items: ItemSource, member: Member): Line => 
     def.optional ||
     (def.personal && def.personal.erased === undefined) ||
     (member.target !== undefined && !isAlwaysThere(domain, items.kind, member));
-  return [textOf(def) ?? sentence(spaced(name)), `${memberName(member)}: ${valueType(typed(items), member)}${isNullable ? '' : '!'}`];
+  return [
+    textOf(def) ?? sentence(spaced(name)),
+    `${memberName(member)}: ${valueType(typed(items), member)}${isNullable ? '' : '!'}`,
+  ];
 };
 
 /** What leads to them from their aggregate. */
@@ -44,21 +57,30 @@ export const itemLines = ({ kind, list }: ItemSource): readonly Line[] => {
   const type = itemType(kind, list);
   return [
     [`The ${spaced(list.name)}, in their order.`, `${list.name}(limit: Int = 10): [${type}!]!`],
-    [`The ${spaced(list.name)}, in their order, in pages.`, `${list.name}Connection(${PAGE}): ${type}Connection!`],
+    [
+      `The ${spaced(list.name)}, in their order, in pages.`,
+      `${list.name}Connection(${PAGE}): ${type}Connection!`,
+    ],
   ];
 };
 
 const inputsOf = (items: ItemSource): readonly string[] => {
   const { kind, list, members } = items;
   const { type } = typed(items);
-  const has = (what: CommandKind): boolean => mutatingCommands(kind).some((command) => command.list === list && command.kind === what);
+  const has = (what: CommandKind): boolean =>
+    mutatingCommands(kind).some((command) => command.list === list && command.kind === what);
   const linesOf = (as: 'new' | 'changed'): readonly Line[] =>
     members
       .filter(({ name }) => as === 'new' || (name !== list.key && !list.settled.includes(name)))
-      .map((member) => [formTextOf(member.def) ?? sentence(spaced(member.name)), inputOf({ type }, member, as)]);
+      .map((member) => [
+        formTextOf(member.def) ?? sentence(spaced(member.name)),
+        inputOf({ type }, member, as),
+      ]);
   return [
     ...(has('addItem') ? [block(`A new ${spaced(list.one)}.`, `input ${type}Input`, linesOf('new'))] : []),
-    ...(has('changeItem') ? [block('Absent fields stay; null removes a value.', `input ${type}Changes`, linesOf('changed'))] : []),
+    ...(has('changeItem')
+      ? [block('Absent fields stay; null removes a value.', `input ${type}Changes`, linesOf('changed'))]
+      : []),
   ];
 };
 
@@ -90,4 +112,5 @@ const idTypeOf = (items: ItemSource): string => {
 };
 
 /** The arguments that lead to one item. */
-export const oneArgument = (items: ItemSource): string => `id: ID!, ${itemArgument(items)}: ${idTypeOf(items)}!`;
+export const oneArgument = (items: ItemSource): string =>
+  `id: ID!, ${itemArgument(items)}: ${idTypeOf(items)}!`;

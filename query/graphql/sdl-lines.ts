@@ -12,9 +12,12 @@ export type Line = readonly [says: string, text: string];
 export const describe = (says: string | undefined, text: string): string =>
   says === undefined ? text : `${JSON.stringify(says)}\n${text}`;
 export const block = (says: string | undefined, head: string, lines: readonly Line[]): string =>
-  lines.length === 0 ? '' : describe(says, `${head} {\n${lines.map(([each, text]) => describe(each, text)).join('\n')}\n}`);
+  lines.length === 0
+    ? ''
+    : describe(says, `${head} {\n${lines.map(([each, text]) => describe(each, text)).join('\n')}\n}`);
 
-export const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1).replace(/\.?$/, '.')}`;
+export const sentence = (words: string): string =>
+  `${words.charAt(0).toUpperCase()}${words.slice(1).replace(/\.?$/, '.')}`;
 
 export const valueType = (kind: Typed, member: Pick<Member, 'name' | 'def' | 'target'>): string =>
   member.target ? member.target.type : member.def.values ? enumName(kind, member) : member.def.graphql;
@@ -27,12 +30,16 @@ export const inputOf = (kind: Typed, member: Member, as: 'new' | 'changed' | 'wh
   if (as === 'changed') return `${name}: ${type}`;
   if (as === 'whole') return `${name}: ${type}!`;
   if (Array.isArray(def.initial)) return `${name}: ${type}! = ${JSON.stringify(def.initial)}`;
-  if (def.initial !== undefined) return `${name}: ${type} = ${def.values ? String(def.initial) : JSON.stringify(def.initial)}`;
+  if (def.initial !== undefined)
+    return `${name}: ${type} = ${def.values ? String(def.initial) : JSON.stringify(def.initial)}`;
   return `${name}: ${type}${def.optional ? '' : '!'}`;
 };
 
 /** The enumerations of choices. */
-export const enumsOf = (of: Typed & { readonly called: string }, members: readonly Pick<Member, 'name' | 'def'>[]): readonly string[] =>
+export const enumsOf = (
+  of: Typed & { readonly called: string },
+  members: readonly Pick<Member, 'name' | 'def'>[],
+): readonly string[] =>
   members
     .filter(({ def }) => def.values)
     .map((member) =>
@@ -67,6 +74,9 @@ export const pagesOf = (type: string): readonly string[] => [
     ['The items of the page with their places.', `edges: [${type}Edge!]!`],
     ['The items of the page.', `nodes: [${type}!]!`],
     ['The pages before and after this one.', 'pageInfo: PageInfo!'],
-    ['How many there are in all pages together, which costs more than a page: ask only where you need it.', 'totalCount: Int!'],
+    [
+      'How many there are in all pages together, which costs more than a page: ask only where you need it.',
+      'totalCount: Int!',
+    ],
   ]),
 ];

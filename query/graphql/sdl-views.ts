@@ -16,7 +16,10 @@ export const viewTypesOf = (source: ViewSource): readonly string[] => {
       [...sorts.keys()].flatMap((sort) =>
         [false, true].map((descending): Line => {
           const only = sorts.get(sort)?.isOptional ? ', and only what has it' : '';
-          return [`By \`${sort}\`${only}: the ${descending ? 'highest' : 'lowest'} first.`, orderName({ name: sort }, descending)];
+          return [
+            `By \`${sort}\`${only}: the ${descending ? 'highest' : 'lowest'} first.`,
+            orderName({ name: sort }, descending),
+          ];
         }),
       ),
     ),
@@ -43,7 +46,10 @@ export const viewTypesOf = (source: ViewSource): readonly string[] => {
     block(
       'What tells a row apart.',
       `type ${type}Key`,
-      keysOf(source).map((member) => [sentence(spaced(member.name)), `${memberName(member)}: ${argumentType(source, member)}!`]),
+      keysOf(source).map((member) => [
+        sentence(spaced(member.name)),
+        `${memberName(member)}: ${argumentType(source, member)}!`,
+      ]),
     ),
     block(`Something that is told to whoever follows ${spaced(name)}.`, `type ${type}Change`, [
       ['Where to go on: as `after` it leads to what changes next.', 'cursor: Cursor!'],
@@ -81,7 +87,10 @@ export const viewQueriesOf = (source: ViewSource): readonly Line[] => {
   const key = keysOf(source).map((member) => `${memberName(member)}: ${argumentType(source, member)}!`);
   const first = orderName({ name: [...sorts.keys()][0] ?? '' }, false);
   return [
-    ['What there is under a key; null where there is nothing that you may read.', `${name}(${key.join(', ')}): ${type}`],
+    [
+      'What there is under a key; null where there is nothing that you may read.',
+      `${name}(${key.join(', ')}): ${type}`,
+    ],
     [
       `The ${spaced(name)} that you may read, in pages.`,
       `${name}Connection(${PAGE}, filter: ${type}Filter, sort: ${type}Sort = ${first}): ${type}Connection!`,

@@ -17,8 +17,20 @@ export const inputsOf = (source: Source): readonly string[] => {
     ...commandsOf(source, 'create').map((command) =>
       block(`A new ${kind.field}.`, `input ${kind.type}Input`, [
         ...command.form.map((name) => inputLine(source, name, 'new')),
-        ...command.next.map((next): Line => [sentence(`${kind.commands[next]?.says ?? next} at once`), `${next}: Boolean! = false`]),
-        ...(owner ? [[`For administrators: the ${owner.name}, where that is somebody else.`, `${owner.name}: ID`] as const] : []),
+        ...command.next.map(
+          (next): Line => [
+            sentence(`${kind.commands[next]?.says ?? next} at once`),
+            `${next}: Boolean! = false`,
+          ],
+        ),
+        ...(owner
+          ? [
+              [
+                `For administrators: the ${owner.name}, where that is somebody else.`,
+                `${owner.name}: ID`,
+              ] as const,
+            ]
+          : []),
       ]),
     ),
     ...commandsOf(source, 'edit')
@@ -44,7 +56,8 @@ const inputLine = (source: Source, name: string, as: 'new' | 'changed'): Line =>
   return [formTextOf(member.def) ?? sentence(name), inputOf(source.kind, member, as)];
 };
 
-const saysOf = ({ kind }: Source, { name, says }: CommandInfo): string => says ?? `${name} ${oneOf(kind.field)}`;
+const saysOf = ({ kind }: Source, { name, says }: CommandInfo): string =>
+  says ?? `${name} ${oneOf(kind.field)}`;
 
 export const mutationsOf = (source: Source): readonly Line[] => [
   ...mutatingCommands(source.kind).map((command) => {
@@ -58,10 +71,14 @@ const mutationLine = (source: Source, command: CommandInfo): Line => {
   const { kind, parent } = source;
   const name = mutationName(kind, command);
   const says = sentence(saysOf(source, command));
-  const flat = () => command.form.map((field) => `, ${inputOf(source.kind, memberOf(source, field), 'whole')}`).join('');
+  const flat = () =>
+    command.form.map((field) => `, ${inputOf(source.kind, memberOf(source, field), 'whole')}`).join('');
   switch (command.kind) {
     case 'create':
-      return [says, `${name}(${parent ? `${idArgument(parent)}: ID!, ` : ''}input: ${kind.type}Input!): ${kind.type}!`];
+      return [
+        says,
+        `${name}(${parent ? `${idArgument(parent)}: ID!, ` : ''}input: ${kind.type}Input!): ${kind.type}!`,
+      ];
     case 'end':
       return [`${says.slice(0, -1)}; answers with the id.`, `${name}(id: ID!, ifVersion: Int): ID!`];
     case 'edit': {
@@ -81,7 +98,9 @@ const uploadLines = (source: Source): readonly Line[] =>
     const { kind } = source;
     const { set, remove } = uploadMutations(kind, field);
     const [of, type] =
-      field.list === undefined ? ['id: ID!', kind.type] : [oneArgument(demandItems(source, field.list)), itemType(kind, field.list)];
+      field.list === undefined
+        ? ['id: ID!', kind.type]
+        : [oneArgument(demandItems(source, field.list)), itemType(kind, field.list)];
     return [
       [PICTURE, `${set}(${of}, file: Upload!, ifVersion: Int): ${type}!`],
       ['Takes the picture away.', `${remove}(${of}, ifVersion: Int): ${type}!`],

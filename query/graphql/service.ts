@@ -97,11 +97,20 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
     execute,
   } = settings.compose
     ? opening.use(
-        await composeWith(own, { ...dependencies, setting: settings.compose, schema, limits, suggests: introspection, executorOf }),
+        await composeWith(own, {
+          ...dependencies,
+          setting: settings.compose,
+          schema,
+          limits,
+          suggests: introspection,
+          executorOf,
+        }),
       )
     : own;
   const { costMax } = limits;
-  const subscriptions = opening.use(openSubscriptions({ ...dependencies, planner: own.planner, execute: own.execute }));
+  const subscriptions = opening.use(
+    openSubscriptions({ ...dependencies, planner: own.planner, execute: own.execute }),
+  );
   const endpoint = graphqlRoutes({
     admit: createAdmit({ documents: all, resolveDocument, introspection, costMax }),
     planner,
@@ -123,14 +132,21 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
 /** How documents become answers. */
 type Port = { readonly documents: Documents; readonly planner: Planner; readonly execute: Execute };
 
-/** Our own way for all that asks for nothing of others; only where others are composed, what it takes is loaded. */
-const composeWith = async (own: Port, options: Omit<CompositionOptions, 'documents'>): Promise<Port & AsyncDisposable> => {
+/**
+ * Our own way for all that asks for nothing of others; only where others are composed, what it takes is
+ * loaded.
+ */
+const composeWith = async (
+  own: Port,
+  options: Omit<CompositionOptions, 'documents'>,
+): Promise<Port & AsyncDisposable> => {
   const { openComposition } = await import('./composition/composition.ts');
   const composition = await openComposition({ ...options, documents: own.documents });
   return {
     documents: composition.documents,
     planner: { plan: async (read) => (composition.has(read.document) ? undefined : own.planner.plan(read)) },
-    execute: (runnable, facts) => (composition.has(runnable.prepared.document) ? composition : own).execute(runnable, facts),
+    execute: (runnable, facts) =>
+      (composition.has(runnable.prepared.document) ? composition : own).execute(runnable, facts),
     [Symbol.asyncDispose]: () => composition[Symbol.asyncDispose](),
   };
 };

@@ -9,7 +9,14 @@ import { schemaOf } from './schema.ts';
 /** Views: the planner and the resolvers agree on them, and show no more than rights allow. */
 const policy = policyOf(spendingDomain);
 const callerOf = (userId: number, role: string): Caller =>
-  ({ kind: 'user', policy, userId: userId as UserId, role: role as never, scopes: new Set(policy.scopes), client: null }) as Caller;
+  ({
+    kind: 'user',
+    policy,
+    userId: userId as UserId,
+    role: role as never,
+    scopes: new Set(policy.scopes),
+    client: null,
+  }) as Caller;
 const EVE = callerOf(1, 'employee');
 const ANN = callerOf(2, 'approver');
 const ACCOUNTANT = callerOf(3, 'accountant');
@@ -40,7 +47,9 @@ const answersTo = (text: string, caller: Caller = ACCOUNTANT) => world.answersTo
 const ALL = 'budget waiting approved paid lastPaidAt lastPurpose';
 
 test('a row is shown with its values and what its key refers to', async () => {
-  expect(await answersTo(`{ spending(team: 11) { team { id name approver { name } } ${ALL} __typename } }`)).toEqual(
+  expect(
+    await answersTo(`{ spending(team: 11) { team { id name approver { name } } ${ALL} __typename } }`),
+  ).toEqual(
     both({
       spending: {
         team: { id: '11', name: 'One', approver: { name: 'Ann' } },
@@ -57,7 +66,9 @@ test('a row is shown with its values and what its key refers to', async () => {
     }),
   );
   expect(
-    await answersTo('{ asking(employee: 1, category: travel) { employee { name } category requests amount owed lastAskedAt } }'),
+    await answersTo(
+      '{ asking(employee: 1, category: travel) { employee { name } category requests amount owed lastAskedAt } }',
+    ),
   ).toEqual(
     both({
       asking: {
@@ -77,14 +88,25 @@ test('what is not there, or not to be read, is null', async () => {
     expect(await answersTo(`{ spending(team: ${key}) { budget } }`, ANN)).toEqual(both({ spending: null }));
   // The team is parked, or about to come.
   expect(await answersTo('{ spending(team: 13) { approved } }')).toEqual(both({ spending: { approved: 7 } }));
-  expect(await answersTo('{ asking(employee: 1, category: meals) { amount } }', EVE)).toEqual(both({ asking: { amount: 5 } }));
-  expect(await answersTo('{ asking(employee: 4, category: other) { amount } }', EVE)).toEqual(both({ asking: null }));
+  expect(await answersTo('{ asking(employee: 1, category: meals) { amount } }', EVE)).toEqual(
+    both({ asking: { amount: 5 } }),
+  );
+  expect(await answersTo('{ asking(employee: 4, category: other) { amount } }', EVE)).toEqual(
+    both({ asking: null }),
+  );
 });
 
-type Page = { readonly nodes: readonly object[]; readonly edges: readonly { readonly cursor: string }[]; readonly pageInfo: object };
+type Page = {
+  readonly nodes: readonly object[];
+  readonly edges: readonly { readonly cursor: string }[];
+  readonly pageInfo: object;
+};
 const MEMBERS =
   'nodes { approved } edges { cursor node { approved } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount';
-const pageOf = async (args: string, caller?: Caller): Promise<Page & { readonly keys: readonly number[] }> => {
+const pageOf = async (
+  args: string,
+  caller?: Caller,
+): Promise<Page & { readonly keys: readonly number[] }> => {
   const [planned, resolved] = await answersTo(`{ page: spendingConnection(${args}) { ${MEMBERS} } }`, caller);
   expect(resolved).toEqual(planned);
   const { page } = planned as { page: Page };
@@ -101,7 +123,11 @@ test.each([
 ] as const)('the pages by %s go forth and back', async (sort, all) => {
   const page = (args: string) => pageOf(`sort: ${sort}, ${args}`);
   const first = await page('first: 1');
-  expect(first).toMatchObject({ keys: all.slice(0, 1), totalCount: all.length, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
+  expect(first).toMatchObject({
+    keys: all.slice(0, 1),
+    totalCount: all.length,
+    pageInfo: { hasNextPage: true, hasPreviousPage: false },
+  });
   const cursor = first.edges[0]?.cursor ?? '';
   expect(first.pageInfo).toMatchObject({ startCursor: cursor, endCursor: cursor });
   const rest = await page(`first: 5, after: "${cursor}"`);
@@ -115,18 +141,26 @@ test('pages hold what the caller may read and the filter leaves, and so do their
   expect(await pageOf('first: 5', ANN)).toMatchObject({ keys: [5], totalCount: 1 });
   expect(await pageOf('first: 5, filter: { team: 12 }')).toMatchObject({ keys: [6], totalCount: 1 });
   expect(await pageOf('first: 5, filter: { team: 12 }', ANN)).toMatchObject({ keys: [], totalCount: 0 });
-  const asked = '{ askingConnection(filter: { category: other }) { nodes { category employee { name } } totalCount } }';
+  const asked =
+    '{ askingConnection(filter: { category: other }) { nodes { category employee { name } } totalCount } }';
   expect(await answersTo(asked)).toEqual(
-    both({ askingConnection: { nodes: [{ category: 'other', employee: { name: 'Deleted user' } }], totalCount: 1 } }),
+    both({
+      askingConnection: { nodes: [{ category: 'other', employee: { name: 'Deleted user' } }], totalCount: 1 },
+    }),
   );
   expect(await answersTo(asked, EVE)).toEqual(both({ askingConnection: { nodes: [], totalCount: 0 } }));
 });
 
 test('a cursor of another list is refused', async () => {
   const { edges } = await pageOf('first: 1, sort: PAID_ASC');
-  const [planned, resolved] = await answersTo(`{ spendingConnection(sort: TEAM_ASC, after: "${edges[0]?.cursor}") { nodes { budget } } }`);
+  const [planned, resolved] = await answersTo(
+    `{ spendingConnection(sort: TEAM_ASC, after: "${edges[0]?.cursor}") { nodes { budget } } }`,
+  );
   // Left to the resolvers, which say at which field.
-  expect([planned, resolved]).toMatchObject([undefined, [{ path: ['spendingConnection'], cause: { code: 'unknown_cursor' } }]]);
+  expect([planned, resolved]).toMatchObject([
+    undefined,
+    [{ path: ['spendingConnection'], cause: { code: 'unknown_cursor' } }],
+  ]);
 });
 
 test('the schema tells of them', () => {

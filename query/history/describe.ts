@@ -49,8 +49,14 @@ type Effect = {
   readonly data: JsonObject;
 };
 
-/** What each of some changes of one stream did, told once each is known; only what is needed is read, and a page of it is held at a time. */
-export async function* describe(describing: Describing, changes: readonly Change[]): AsyncGenerator<Described> {
+/**
+ * What each of some changes of one stream did, told once each is known; only what is needed is read, and a
+ * page of it is held at a time.
+ */
+export async function* describe(
+  describing: Describing,
+  changes: readonly Change[],
+): AsyncGenerator<Described> {
   const [first, last] = [changes.at(0), changes.at(-1)];
   if (!first || !last) return;
   const byVersion = new Map<number, Change>(changes.map((change) => [change.version, change]));
@@ -69,9 +75,16 @@ export async function* describe(describing: Describing, changes: readonly Change
   }
 }
 
-const touchedBy = (effect: Effect | undefined, row: ReadonlyMap<string, unknown>): Omit<Described, 'change' | 'data'> => {
+const touchedBy = (
+  effect: Effect | undefined,
+  row: ReadonlyMap<string, unknown>,
+): Omit<Described, 'change' | 'data'> => {
   if (effect === undefined) return { touched: [], isReadable: false, isErased: false };
-  const all = [...effect.values].map(([column, to]) => ({ column, from: row.get(column) ?? null, to: to ?? null }));
+  const all = [...effect.values].map(([column, to]) => ({
+    column,
+    from: row.get(column) ?? null,
+    to: to ?? null,
+  }));
   const touched = all.filter(({ from, to }) => effect.isWhole || JSON.stringify(from) !== JSON.stringify(to));
   return { touched, isReadable: true, isErased: effect.isErased };
 };
@@ -88,14 +101,21 @@ const effectsOf = async (
     const subject = subjects[index] ?? null;
     const isDeparted = subject !== null && departed.has(subject);
     const definition = event && catalogue.find(event.type);
-    return definition && effectOf({ table, shown, definition }, event, { isSkipped: skipped.has(event.version), isDeparted });
+    return (
+      definition &&
+      effectOf({ table, shown, definition }, event, { isSkipped: skipped.has(event.version), isDeparted })
+    );
   });
 };
 
 type Meant = Pick<Describing, 'table' | 'shown'> & { readonly definition: EventDefinition };
 type Fate = { readonly isSkipped: boolean; readonly isDeparted: boolean };
 
-const effectOf = ({ table, shown, definition }: Meant, event: DecodedEvent, { isSkipped, isDeparted }: Fate): Effect => {
+const effectOf = (
+  { table, shown, definition }: Meant,
+  event: DecodedEvent,
+  { isSkipped, isDeparted }: Fate,
+): Effect => {
   const recorded = event.data as JsonObject;
   const data = isDeparted && definition.personal ? eraseFields(definition, recorded) : recorded;
   const known = { ...event, data } as DecodedEvent;
@@ -103,15 +123,23 @@ const effectOf = ({ table, shown, definition }: Meant, event: DecodedEvent, { is
   const own = isSkipped || what === 'drop' ? new Map<string, unknown>() : valuesIn(shown, row);
   const changed = isSkipped ? [] : table.items.map((items) => ({ items, change: items.changes(known) }));
   const ofItems = changed.flatMap(({ items, change }) => itemValues(items, change));
-  const added = changed.flatMap(({ items, change }) => (change?.kind === 'put' ? itemValues(items, change).map(([name]) => name) : []));
+  const added = changed.flatMap(({ items, change }) =>
+    change?.kind === 'put' ? itemValues(items, change).map(([name]) => name) : [],
+  );
   const values = ofItems.length === 0 ? own : new Map([...own, ...ofItems]);
   // Erased fields are null, also where the event could never have had that.
   const isErased = definition.personal !== null && !definition.schema.safeParse(data).success;
   return { isWhole: what === 'put', values, added, isErased, data };
 };
 
-/** Of an item, by the name of the list and what tells it apart: `items.3.amount`. Of one that is gone, all is nothing. */
-const itemValues = ({ list, key }: ProjectedItems, change: ItemChange | undefined): readonly (readonly [string, unknown])[] => {
+/**
+ * Of an item, by the name of the list and what tells it apart: `items.3.amount`. Of one that is gone, all is
+ * nothing.
+ */
+const itemValues = (
+  { list, key }: ProjectedItems,
+  change: ItemChange | undefined,
+): readonly (readonly [string, unknown])[] => {
   if (change === undefined || change.kind === 'clear') return [];
   const row: Readonly<Record<string, unknown>> = change.row;
   return Object.entries(list.fields).flatMap(([name, def]) => {
@@ -123,7 +151,10 @@ const itemValues = ({ list, key }: ProjectedItems, change: ItemChange | undefine
 
 const LOOKED_BACK_AT_ONCE = 200;
 
-/** The columns before each event: what later ones of the page know, what events shortly before it say, and for the rest, what all events come to. */
+/**
+ * The columns before each event: what later ones of the page know, what events shortly before it say, and for
+ * the rest, what all events come to.
+ */
 class RowBefore {
   readonly values = new Map<string, unknown>();
   readonly #describing: Describing;
@@ -144,11 +175,15 @@ class RowBefore {
     const isMissing = () => [...effect.values.keys()].some((column) => !this.values.has(column));
     for (let isFirst = true; this.#below > 1 && isMissing(); isFirst = false) {
       const first = await this.#lookBack();
-      if (isFirst && first !== undefined && isMissing()) await this.#takeRow((first.position - 1) as Position);
+      if (isFirst && first !== undefined && isMissing())
+        await this.#takeRow((first.position - 1) as Position);
     }
   }
 
-  /** Reads what the events before those known say, if it is not known; the event that made the row says all of it. Returns the first of them. */
+  /**
+   * Reads what the events before those known say, if it is not known; the event that made the row says all of
+   * it. Returns the first of them.
+   */
   async #lookBack(): Promise<RecordedEvent | undefined> {
     const from = Math.max(1, this.#below - LOOKED_BACK_AT_ONCE);
     const said = new Map<string, unknown>();
@@ -163,7 +198,9 @@ class RowBefore {
     return first;
   }
 
-  /** Everything of before, unless an event of it is damaged: then only looking back finds what the others say. */
+  /**
+   * Everything of before, unless an event of it is damaged: then only looking back finds what the others say.
+   */
   async #takeRow(upTo: Position): Promise<void> {
     if (this.#below === 1) return;
     const { fold, isParked } = await this.#describing.foldUpTo(upTo);

@@ -19,26 +19,38 @@ export type Shown = {
 export type ShownColumns = ReadonlyMap<string, Shown>;
 
 export const shownColumnsOf = (domain: Domain): ReadonlyMap<Kind, ShownColumns> =>
-  new Map([...Object.values(domain.kinds), webhookOf(domain)].map((kind) => [kind.name, columnsOf(domain, kind)]));
+  new Map(
+    [...Object.values(domain.kinds), webhookOf(domain)].map((kind) => [kind.name, columnsOf(domain, kind)]),
+  );
 
 const columnsOf = (domain: Domain, { fields, isManaged }: Domain['kinds'][string]): ShownColumns =>
   new Map(
     Object.entries(fields).flatMap(([name, def]): readonly (readonly [string, Shown])[] => {
-      if (def.parts) return def.parts.flatMap(({ column, shown }) => (shown === undefined ? [] : [[column, { name, field: shown }]]));
+      if (def.parts)
+        return def.parts.flatMap(({ column, shown }) =>
+          shown === undefined ? [] : [[column, { name, field: shown }]],
+        );
       const label = isManaged ? undefined : labelOf(domain, def);
       const isText = def.kind === 'text' && def.recorded.safeParse('two\nlines').success;
-      return [[column(name, def), { name, field: label === undefined ? wire(name, def) : `${name}.id`, isText }]];
+      return [
+        [column(name, def), { name, field: label === undefined ? wire(name, def) : `${name}.id`, isText }],
+      ];
     }),
   );
 
 /** What an event has set of those columns; a place in the log is told together with the log that it is of. */
-export const valuesIn = (shown: ShownColumns, row: Readonly<Record<string, unknown>>): ReadonlyMap<string, unknown> =>
+export const valuesIn = (
+  shown: ShownColumns,
+  row: Readonly<Record<string, unknown>>,
+): ReadonlyMap<string, unknown> =>
   new Map(
     [...shown.keys()]
       .filter((column) => column in row)
       .map((column) => [
         column,
-        column === 'missed_since' && row[column] !== null ? { log: row.missed_log, position: row[column] } : row[column],
+        column === 'missed_since' && row[column] !== null
+          ? { log: row.missed_log, position: row[column] }
+          : row[column],
       ]),
   );
 
@@ -49,8 +61,14 @@ type Values = { readonly from: unknown; readonly to: unknown };
 const SHORT_CHARACTERS = 200;
 
 /** How a field is told to have changed. */
-export const fieldChange = ({ field, isText = false }: Shown, { from, to }: Values, identity: LogIdentity): FieldChange => {
-  const isLong = [from, to].some((text) => typeof text === 'string' && (text.length > SHORT_CHARACTERS || text.includes('\n')));
+export const fieldChange = (
+  { field, isText = false }: Shown,
+  { from, to }: Values,
+  identity: LogIdentity,
+): FieldChange => {
+  const isLong = [from, to].some(
+    (text) => typeof text === 'string' && (text.length > SHORT_CHARACTERS || text.includes('\n')),
+  );
   if (!isText || !isLong) return { field, from: told(field, from, identity), to: told(field, to, identity) };
   const { text, isTruncated } = diffLines(String(from ?? ''), String(to ?? ''));
   return { field, diff: text, ...(isTruncated && { truncated: true }) };

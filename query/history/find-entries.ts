@@ -5,7 +5,12 @@ import { mayKnow } from '#shared/visibility/may-know.ts';
 import { readVersions, type StreamSource } from './versions.ts';
 
 /** Which part of a history: of versions below one or above one, the nearest first. */
-export type Stretch = { readonly below: number; readonly above: number; readonly isUpward: boolean; readonly limit: number };
+export type Stretch = {
+  readonly below: number;
+  readonly above: number;
+  readonly isUpward: boolean;
+  readonly limit: number;
+};
 
 export type FoundEntries = {
   /** In the order of the log. */
@@ -16,7 +21,10 @@ export type FoundEntries = {
   readonly lookedAt: number;
 };
 
-/** So many are looked at for one page; of which the caller may know of few, it is shorter, and they go on from there. */
+/**
+ * So many are looked at for one page; of which the caller may know of few, it is shorter, and they go on from
+ * there.
+ */
 const LOOKED_AT_MAX = 1_000;
 /** At least so many are looked at at once. */
 const AT_ONCE_MIN = 50;
@@ -33,7 +41,9 @@ export const findEntries = async (
   let lookedAt = 0;
   let edge = isUpward ? above : below;
   while (found.length <= limit && lookedAt < LOOKED_AT_MAX) {
-    const [from, to] = isUpward ? [edge + 1, Math.min(edge + atOnce, below - 1)] : [Math.max(edge - atOnce, above + 1), edge - 1];
+    const [from, to] = isUpward
+      ? [edge + 1, Math.min(edge + atOnce, below - 1)]
+      : [Math.max(edge - atOnce, above + 1), edge - 1];
     if (from > to) return { changes: inOrder(found), hasMore: false, lookedAt: edge };
     const known: Change[] = [];
     for await (const events of readVersions(source, from, to)) {
@@ -50,4 +60,5 @@ export const findEntries = async (
 
 const withoutData = (change: Change): Change => ({ ...change, data: {} });
 
-const inOrder = (changes: readonly Change[]): readonly Change[] => changes.toSorted((one, other) => one.version - other.version);
+const inOrder = (changes: readonly Change[]): readonly Change[] =>
+  changes.toSorted((one, other) => one.version - other.version);

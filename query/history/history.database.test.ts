@@ -32,7 +32,8 @@ const historyOf = async (path: string, asker: Asker | null): Promise<readonly En
   return body as Entry[];
 };
 const typesFor = async (path: string, asker: Asker) => (await historyOf(path, asker)).map(({ type }) => type);
-const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) => world.side.send(command, by(as(asker.id, asker.role)));
+const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) =>
+  world.side.send(command, by(as(asker.id, asker.role)));
 
 describe('of an article', () => {
   let articleId: ArticleId;
@@ -48,7 +49,9 @@ describe('of an article', () => {
   test('each entry tells what the event made of the item, the latest first', async () => {
     const [last, , published, edited, drafted] = await historyOf(`/articles/${articleId}`, author);
     expect(last).toMatchObject({ version: 5, type: 'article.edited', actor: `user:${author.id}` });
-    expect(last?.changes).toEqual([{ field: 'body', diff: '@@ -18,4 +18,4 @@\n A line.\n A line.\n A line.\n-The end.\n+The very end.' }]);
+    expect(last?.changes).toEqual([
+      { field: 'body', diff: '@@ -18,4 +18,4 @@\n A line.\n A line.\n A line.\n-The end.\n+The very end.' },
+    ]);
     expect(published?.changes).toEqual([
       { field: 'status', from: 'draft', to: 'published' },
       { field: 'publishedAt', from: null, to: expect.stringMatching(/Z$/) },
@@ -62,15 +65,24 @@ describe('of an article', () => {
   });
 
   test('who did something is told to all, and how to themself and to administrators', async () => {
-    const traced = async (asker: Asker) => (await historyOf(`/articles/${articleId}`, asker)).filter((entry) => 'request' in entry);
+    const traced = async (asker: Asker) =>
+      (await historyOf(`/articles/${articleId}`, asker)).filter((entry) => 'request' in entry);
     expect((await traced(admin)).map(({ version }) => version)).toEqual([5, 4, 3, 2, 1]);
     expect((await traced(author)).map(({ version }) => version)).toEqual([5, 3, 2, 1]);
     expect(await traced(reader)).toEqual([]);
-    expect((await traced(admin))[0]).toMatchObject({ client: 'test-client', correlation: expect.any(String), causation: null });
+    expect((await traced(admin))[0]).toMatchObject({
+      client: 'test-client',
+      correlation: expect.any(String),
+      causation: null,
+    });
   });
 
   test('what somebody may not know of is left out', async () => {
-    expect(await typesFor(`/articles/${articleId}`, reader)).toEqual(['article.edited', 'article.edited', 'article.published']);
+    expect(await typesFor(`/articles/${articleId}`, reader)).toEqual([
+      'article.edited',
+      'article.edited',
+      'article.published',
+    ]);
   });
 
   test('links lead to the item as it was, where it may be read', async () => {
@@ -111,7 +123,11 @@ describe('of an article', () => {
       .poll(() => typesFor(`/comments/${commentId}`, admin), { timeout: scaled(20_000) })
       .toEqual(['comment.deleted', 'comment.added']);
     const [deleted] = await historyOf(`/comments/${commentId}`, admin);
-    expect(deleted).toMatchObject({ actor: 'system:process-manager', changes: [], causation: expect.any(String) });
+    expect(deleted).toMatchObject({
+      actor: 'system:process-manager',
+      changes: [],
+      causation: expect.any(String),
+    });
     expect(deleted?._links).toEqual({ cause: { href: `/articles/${id}/history` } });
     const [cause] = await historyOf(deleted?._links.cause?.href.replace('/history', '') ?? '', admin);
     expect(cause?.id).toBe(deleted?.causation);
@@ -120,17 +136,34 @@ describe('of an article', () => {
       const blind = { ...admin, scopes: SCOPES.filter((scope) => !/^read:(articles|comments)$/.test(scope)) };
       expect((await world.ask(`${path}/history`, { by: blind })).status).toBe(404);
     }
-    expect((await world.ask('/articles/1/history', { by: admin })).body).toMatchObject({ code: 'article_not_found' });
+    expect((await world.ask('/articles/1/history', { by: admin })).body).toMatchObject({
+      code: 'article_not_found',
+    });
   });
 
   test('an event that cannot be read is an entry that says so, and those around it are told', async () => {
     const id = await draftArticle(world.side, author.id, false);
-    await appendRaw(world.side, `article-${id}`, { type: 'article.edited', data: { articleId: id, authorId: author.id, more: 1 } }, 1);
-    await appendRaw(world.side, `article-${id}`, { type: 'article.edited', data: { articleId: id, authorId: author.id, title: 'On' } }, 2);
+    await appendRaw(
+      world.side,
+      `article-${id}`,
+      { type: 'article.edited', data: { articleId: id, authorId: author.id, more: 1 } },
+      1,
+    );
+    await appendRaw(
+      world.side,
+      `article-${id}`,
+      { type: 'article.edited', data: { articleId: id, authorId: author.id, title: 'On' } },
+      2,
+    );
     const [after, damaged, before] = await historyOf(`/articles/${id}`, admin);
     expect(damaged).toMatchObject({ version: 2, unreadable: true, actor: null, changes: [] });
-    expect([after?.changes, before?.type]).toEqual([[{ field: 'title', from: 'On engines', to: 'On' }], 'article.drafted']);
-    expect((await world.ask(`/articles/${id}/history`, { by: author })).body).toMatchObject({ code: 'parked' });
+    expect([after?.changes, before?.type]).toEqual([
+      [{ field: 'title', from: 'On engines', to: 'On' }],
+      'article.drafted',
+    ]);
+    expect((await world.ask(`/articles/${id}/history`, { by: author })).body).toMatchObject({
+      code: 'parked',
+    });
   });
 
   test('of a long history a page is found from either side, and each change by what was before it', async () => {
@@ -146,13 +179,21 @@ describe('of an article', () => {
       $causationId: null,
     };
     const events = Array.from({ length: 1_100 }, (_, n) => ({
-      ...{ id: crypto.randomUUID() as never, type: 'article.edited', data: { ...data, body: `${n}` }, metadata },
+      ...{
+        id: crypto.randomUUID() as never,
+        type: 'article.edited',
+        data: { ...data, body: `${n}` },
+        metadata,
+      },
     }));
     await world.side.eventLog.append(`article-${id}` as never, 1 as never, events.slice(0, 550));
     await world.side.eventLog.append(`article-${id}` as never, 551 as never, events.slice(550));
     await send({ type: 'EditArticle', articleId: id, title: 'At last' }, author);
     const [last, before] = await historyOf(`/articles/${id}`, author);
-    expect([last?.version, last?.changes]).toEqual([1_102, [{ field: 'title', from: 'On engines', to: 'At last' }]]);
+    expect([last?.version, last?.changes]).toEqual([
+      1_102,
+      [{ field: 'title', from: 'On engines', to: 'At last' }],
+    ]);
     expect(before?.changes).toEqual([{ field: 'body', from: '1098', to: '1099' }]);
     // Nobody else may know of what was done to a draft, and only so much is looked at for one page.
     await send({ type: 'PublishArticle', articleId: id }, author);

@@ -56,7 +56,9 @@ type Places = {
 export type HistoryPage = {
   /** The latest first. */
   readonly entries: readonly HistoryEntry[];
-  /** Whether there may be more in the direction in which it was read, and the version behind which they are. */
+  /**
+   * Whether there may be more in the direction in which it was read, and the version behind which they are.
+   */
   readonly hasMore: boolean;
   readonly lookedAt: number;
   /** Whether it has as many as were asked for. */
@@ -65,7 +67,10 @@ export type HistoryPage = {
 
 export type ReadHistory = (asked: Asked, places: Places) => Promise<HistoryPage>;
 
-/** Who changed what of one thing, out of its stream, as far as the caller may know of it: as they would hear of it in the feed. */
+/**
+ * Who changed what of one thing, out of its stream, as far as the caller may know of it: as they would hear
+ * of it in the feed.
+ */
 export const createHistory = (options: HistoryOptions): ReadHistory => {
   const { pool, eventLog, codec, tables, snapshots } = options;
   const catalogue = catalogueOf(options.domain);
@@ -75,8 +80,14 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
   const shownColumns = shownColumnsOf(options.domain);
   // What aggregates were when is kept from one page to the next, and whoever has it read pays for it.
   const reader = createChangeReader(options);
-  const isReadable = createPresentRights({ domain: options.domain, run: (text, values) => runPrepared(pool, text, values) });
-  return async ({ kind, id, caller, charge, upTo = Number.MAX_SAFE_INTEGER as Position }, { below, above = 0, isUpward, limit }) => {
+  const isReadable = createPresentRights({
+    domain: options.domain,
+    run: (text, values) => runPrepared(pool, text, values),
+  });
+  return async (
+    { kind, id, caller, charge, upTo = Number.MAX_SAFE_INTEGER as Position },
+    { below, above = 0, isUpward, limit },
+  ) => {
     const stream = streamName(kind, id);
     const table = demandTable(tables, kind);
     const metered = createMeter(charge).metered(eventLog);
@@ -90,7 +101,10 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
     const entries: HistoryEntry[] = [];
     const columns = shownColumns.get(kind) ?? new Map();
     const foldUpTo = (position: Position) =>
-      foldRow({ eventLog: metered, codec, tables, snapshots, exceptionsOf, onRead: paidFor }, { kind, stream, upTo: position });
+      foldRow(
+        { eventLog: metered, codec, tables, snapshots, exceptionsOf, onRead: paidFor },
+        { kind, stream, upTo: position },
+      );
     const describing = { catalogue, shown: columns, table, source, codec, skipped, departedAmong, foldUpTo };
     for await (const described of describe(describing, changes))
       entries.push(
@@ -163,11 +177,15 @@ const entryOf = async (shown: Shown, described: Described): Promise<HistoryEntry
 };
 
 /** Of what an event did, what is in no part that the caller may not read. */
-const visibleIn = async ({ domain, kind, columns, caller, isReadable }: Shown, { change, touched, data }: Described) => {
+const visibleIn = async (
+  { domain, kind, columns, caller, isReadable }: Shown,
+  { change, touched, data }: Described,
+) => {
   const parts = partsIn(domain, change, data);
   const guarded = touched.map((each) => {
     const field = columns.get(each.column)?.name;
-    const rights = field === undefined ? parts.map(({ operation }) => operation) : [rightToField(domain, kind, field)];
+    const rights =
+      field === undefined ? parts.map(({ operation }) => operation) : [rightToField(domain, kind, field)];
     return { ...each, rights: rights.filter((right) => right !== undefined) };
   });
   const lacked = await lackedBy(
@@ -180,7 +198,10 @@ const visibleIn = async ({ domain, kind, columns, caller, isReadable }: Shown, {
 
 type Of = { readonly path: string; readonly caller: Caller };
 
-/** To the item as an event left it, where that was for the caller to read, and to where the cause of the event stands. */
+/**
+ * To the item as an event left it, where that was for the caller to read, and to where the cause of the event
+ * stands.
+ */
 const createLinks = (domain: Domain) => {
   const { types } = visibilityOf(domain);
   const causeOf = createCauseOf(domain);
@@ -191,7 +212,12 @@ const createLinks = (domain: Domain) => {
     const isThere = told === undefined ? !type.endsWith('.deleted') : told.event.effect !== 'ends';
     const mayRead =
       told === undefined ||
-      (origin !== null && mayByFacts(caller, operationOf(told.of.kind, 'read'), told.factsAfter(resource, { data, at, origin })));
+      (origin !== null &&
+        mayByFacts(
+          caller,
+          operationOf(told.of.kind, 'read'),
+          told.factsAfter(resource, { data, at, origin }),
+        ));
     return {
       ...(isReadable && isThere && mayRead && { self: { href: `${path}?at=v${version}` } }),
       ...(cause !== undefined && may(caller, 'events.trace', {}) && { cause: { href: cause } }),
@@ -202,7 +228,10 @@ const createLinks = (domain: Domain) => {
 /** What ends other things, as a user takes their drafts along. */
 const createCauseOf = (domain: Domain): ((type: string, data: Described['data']) => string | undefined) => {
   const causes = new Map(
-    membershipsOf(domain).map(({ end, parentKind, parentKey }) => [end, { path: domain.kinds[parentKind]?.path, parentKey }]),
+    membershipsOf(domain).map(({ end, parentKind, parentKey }) => [
+      end,
+      { path: domain.kinds[parentKind]?.path, parentKey },
+    ]),
   );
   return (type, data) => {
     const cause = causes.get(type);

@@ -1,4 +1,5 @@
-// Over 200 lines, because it is one list: what of a long stream is read from snapshots, and is the same as without.
+// Over 200 lines, because it is one list: what of a long stream is read from snapshots, and is the same as
+// without.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
@@ -15,7 +16,9 @@ import { createHistory } from './history.ts';
 
 const LENGTH = 3_000;
 const LIMIT = 20;
-/** What a page and a former state may read: short looks, the stretch after a snapshot, and the page itself. */
+/**
+ * What a page and a former state may read: short looks, the stretch after a snapshot, and the page itself.
+ */
 const READ_MAX = 1_700;
 
 let world: ReadWorld;
@@ -24,7 +27,11 @@ let article: number;
 let callers: readonly Caller[];
 beforeAll(async () => {
   world = await createReadWorld();
-  const [written, reader, admin] = [await world.person('author', 'Ada'), await world.person('reader'), await world.person('admin')];
+  const [written, reader, admin] = [
+    await world.person('author', 'Ada'),
+    await world.person('reader'),
+    await world.person('admin'),
+  ];
   author = written;
   callers = [as(author.id), as(reader.id, 'reader'), as(admin.id, 'admin')];
   article = await draftArticle(world.side, author.id, false);
@@ -35,24 +42,48 @@ beforeAll(async () => {
     Array.from({ length: LENGTH - 1 }, (_, n) => {
       if (n % 400 === 250) return { type: 'article.published', data: of };
       if (n % 400 === 390) return { type: 'article.unpublished', data: of };
-      return { type: 'article.edited', data: { ...of, ...(n === 2_350 ? { body: 'Another body' } : { title: `Title ${n}` }) } };
+      return {
+        type: 'article.edited',
+        data: { ...of, ...(n === 2_350 ? { body: 'Another body' } : { title: `Title ${n}` }) },
+      };
     }),
   );
 }, 60_000);
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-const appendMany = async (stream: StreamName, from: number, events: readonly { readonly type: string; readonly data: object }[]) => {
+const appendMany = async (
+  stream: StreamName,
+  from: number,
+  events: readonly { readonly type: string; readonly data: object }[],
+) => {
   const { eventLog, codec } = world.side;
-  const context = { actor: `user:${author.id}`, client: null, request: 'test', correlation: 'test', causation: null } as const;
+  const context = {
+    actor: `user:${author.id}`,
+    client: null,
+    request: 'test',
+    correlation: 'test',
+    causation: null,
+  } as const;
   for (let done = 0; done < events.length; done += 500) {
-    const unencoded = events.slice(done, done + 500).map((event) => ({ id: randomUUID() as EventId, event: event as never }));
+    const unencoded = events
+      .slice(done, done + 500)
+      .map((event) => ({ id: randomUUID() as EventId, event: event as never }));
     const metadata = { ...context, at: new Date(Date.UTC(2026, 0, 1) + done).toISOString() };
-    await eventLog.append(stream, (from + done) as Version, await codec.encodeAll(stream, metadata, unencoded));
+    await eventLog.append(
+      stream,
+      (from + done) as Version,
+      await codec.encodeAll(stream, metadata, unencoded),
+    );
   }
   await untilProjected(world.side, 30_000);
 };
 
-const NONE: Snapshots = { find: async () => undefined, save: async () => {}, discard: async () => {}, erasedAmong: async () => new Set() };
+const NONE: Snapshots = {
+  find: async () => undefined,
+  save: async () => {},
+  discard: async () => {},
+  erasedAmong: async () => new Set(),
+};
 
 /** As a process that has just started, and the number of events that it reads. */
 const freshProcess = (snapshots: Snapshots = world.side.snapshots) => {
@@ -71,15 +102,30 @@ const freshProcess = (snapshots: Snapshots = world.side.snapshots) => {
   const charge = async () => {};
   return {
     seen,
-    page: (caller: Caller, below: number | undefined, of: { kind: string; id: number } = { kind: 'article', id: article }) =>
-      createHistory(options)({ ...of, caller, charge }, { below, above: undefined, isUpward: false, limit: LIMIT }),
-    was: (position: Position, kind: string, id: number) => createPastOpener(options as never)(position, charge).find(kind, id),
+    page: (
+      caller: Caller,
+      below: number | undefined,
+      of: { kind: string; id: number } = { kind: 'article', id: article },
+    ) =>
+      createHistory(options)(
+        { ...of, caller, charge },
+        { below, above: undefined, isUpward: false, limit: LIMIT },
+      ),
+    was: (position: Position, kind: string, id: number) =>
+      createPastOpener(options as never)(position, charge).find(kind, id),
   };
 };
 const foldsOf = async (stream: StreamName) =>
-  (await world.side.pool.query('select fold, count(*) from snapshots.fold where stream = $1 group by fold order by fold', [stream])).rows;
+  (
+    await world.side.pool.query(
+      'select fold, count(*) from snapshots.fold where stream = $1 group by fold order by fold',
+      [stream],
+    )
+  ).rows;
 const eventAt = async (stream: StreamName, version: number) => {
-  const [event] = (await Array.fromAsync(world.side.eventLog.read(stream, version as Version, version as Version))).flat();
+  const [event] = (
+    await Array.fromAsync(world.side.eventLog.read(stream, version as Version, version as Version))
+  ).flat();
   if (event === undefined) throw new Error(`${stream} has no version ${version}`);
   return event;
 };
@@ -126,12 +172,14 @@ test('what an operator leaves out changes nothing, though snapshots were made be
   const { position } = await eventAt(stream, 2_600);
   const body = async () => (await freshProcess().was(position, 'article', article)).row?.body;
   expect(await body()).toBe('Another body');
-  await world.side.pool.query(`insert into public.projection_skip (stream, version, position, reason) values ($1, 2352, $2, 'test')`, [
-    stream,
-    (await eventAt(stream, 2_352)).position,
-  ]);
+  await world.side.pool.query(
+    `insert into public.projection_skip (stream, version, position, reason) values ($1, 2352, $2, 'test')`,
+    [stream, (await eventAt(stream, 2_352)).position],
+  );
   expect(await body()).not.toBe('Another body');
-  expect(await freshProcess().page(as(author.id), 2_353)).toEqual(await freshProcess(NONE).page(as(author.id), 2_353));
+  expect(await freshProcess().page(as(author.id), 2_353)).toEqual(
+    await freshProcess(NONE).page(as(author.id), 2_353),
+  );
   await world.side.pool.query('delete from public.projection_skip');
   expect(await body()).toBe('Another body');
 });
@@ -149,7 +197,9 @@ test('a snapshot of events that the log does not have is not used', async () => 
     },
   };
   expect(await freshProcess(forged).was(position, 'article', article)).toEqual(expected);
-  expect(await freshProcess(forged).page(as(author.id), 2_700)).toEqual(await freshProcess(NONE).page(as(author.id), 2_700));
+  expect(await freshProcess(forged).page(as(author.id), 2_700)).toEqual(
+    await freshProcess(NONE).page(as(author.id), 2_700),
+  );
 });
 
 test('of somebody who was erased nothing is left in snapshots, nor told from them', async () => {
@@ -158,14 +208,18 @@ test('of somebody who was erased nothing is left in snapshots, nor told from the
   await appendMany(
     stream,
     1,
-    Array.from({ length: 1_500 }, (_, n) => ({ type: 'user.updated', data: { userId: person.id, name: `Grace ${n}` } })),
+    Array.from({ length: 1_500 }, (_, n) => ({
+      type: 'user.updated',
+      data: { userId: person.id, name: `Grace ${n}` },
+    })),
   );
   const { position } = await eventAt(stream, 900);
   const admin = callers[2] as Caller;
   const user = { kind: 'user', id: person.id };
   expect((await freshProcess().was(position, 'user', person.id)).row).toMatchObject({ name: 'Grace 898' });
   await freshProcess().page(admin, 1_200, user);
-  const kept = async () => (await world.side.pool.query('select from snapshots.fold where $1 = any(persons)', [person.id])).rowCount;
+  const kept = async () =>
+    (await world.side.pool.query('select from snapshots.fold where $1 = any(persons)', [person.id])).rowCount;
   expect(await kept()).toBeGreaterThan(0);
   await world.side.send({ type: 'DeleteUser', userId: person.id }, by(as(person.id)));
   await until(kept, (count) => count === 0);
@@ -179,5 +233,7 @@ test('of somebody who was erased nothing is left in snapshots, nor told from the
   // Now without them.
   const again = freshProcess();
   expect(await again.was(position, 'user', person.id)).toEqual(found);
-  expect(await freshProcess().page(admin, 1_200, user)).toEqual(await freshProcess(NONE).page(admin, 1_200, user));
+  expect(await freshProcess().page(admin, 1_200, user)).toEqual(
+    await freshProcess(NONE).page(admin, 1_200, user),
+  );
 });

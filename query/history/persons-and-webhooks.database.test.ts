@@ -19,13 +19,17 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-type Entry = Readonly<Record<string, unknown>> & { readonly type: string; readonly changes: readonly { readonly field: string }[] };
+type Entry = Readonly<Record<string, unknown>> & {
+  readonly type: string;
+  readonly changes: readonly { readonly field: string }[];
+};
 const historyOf = async (path: string, asker: Asker | null): Promise<readonly Entry[]> => {
   const { status, body } = await world.ask(`${path}/history`, { by: asker });
   expect([path, status]).toEqual([path, 200]);
   return body as Entry[];
 };
-const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) => world.side.send(command, by(as(asker.id, asker.role)));
+const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) =>
+  world.side.send(command, by(as(asker.id, asker.role)));
 
 describe('of a user', () => {
   test('others are told of names alone', async () => {
@@ -36,15 +40,23 @@ describe('of a user', () => {
     // A token of the second of the change may be refused.
     const read = () => world.ask(`/users/${person.id}/history`, { by: demoted });
     const { body } = await until(read, ({ status }) => status === 200);
-    const fieldsOf = (entries: readonly Entry[]) => entries.map(({ changes }) => changes.map(({ field }) => field));
+    const fieldsOf = (entries: readonly Entry[]) =>
+      entries.map(({ changes }) => changes.map(({ field }) => field));
     expect(fieldsOf(await historyOf(`/users/${person.id}`, reader))).toEqual([['name'], ['name']]);
-    expect(fieldsOf(body as readonly Entry[])).toEqual([['name', 'role'], ['email'], ['name', 'email', 'role']]);
+    expect(fieldsOf(body as readonly Entry[])).toEqual([
+      ['name', 'role'],
+      ['email'],
+      ['name', 'email', 'role'],
+    ]);
   });
 
   test('of those who are gone, what was theirs is null, and it says so', async () => {
     const person = await world.person('author', 'Mary Secretly');
     const articleId = await draftArticle(world.side, author.id);
-    const { id: commentId } = await send({ type: 'AddComment', articleId, text: 'Nobody must know.' }, person);
+    const { id: commentId } = await send(
+      { type: 'AddComment', articleId, text: 'Nobody must know.' },
+      person,
+    );
     await send({ type: 'UpdateUser', userId: person.id, name: 'Mary Openly' }, person);
     await send({ type: 'DeleteUser', userId: person.id }, person);
     const entries = await historyOf(`/users/${person.id}`, admin);
@@ -55,7 +67,10 @@ describe('of a user', () => {
     ]);
     expect(entries[2]?.changes).toContainEqual({ field: 'name', from: null, to: null });
     const [added] = await historyOf(`/comments/${commentId}`, reader);
-    expect(added).toMatchObject({ erased: true, changes: expect.arrayContaining([{ field: 'text', from: null, to: null }]) });
+    expect(added).toMatchObject({
+      erased: true,
+      changes: expect.arrayContaining([{ field: 'text', from: null, to: null }]),
+    });
     expect(JSON.stringify([entries, added])).not.toMatch(/Mary|Nobody must/);
     expect((await world.ask(`/users/${person.id}/history`, { by: reader })).status).toBe(404);
   });
@@ -81,7 +96,10 @@ test('a webhook tells of its settings, and never a secret', async () => {
     author,
   );
   const webhookId = id as WebhookId;
-  await send({ type: 'EditWebhook', webhookId, url: 'https://example.com/2', limits: { concurrency: 2 } }, author);
+  await send(
+    { type: 'EditWebhook', webhookId, url: 'https://example.com/2', limits: { concurrency: 2 } },
+    author,
+  );
   await send({ type: 'RotateWebhookSecret', webhookId }, author);
   await world.side.send({ type: 'DisableWebhook', webhookId, reason: 'failing' }, by(system));
   const entries = await historyOf(`/webhooks/${webhookId}`, author);

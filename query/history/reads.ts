@@ -10,7 +10,11 @@ import type { KindReads } from '../kinds/reads.ts';
 import type { Reader, Reads } from '../read-routes.ts';
 import { createHistory, type HistoryOptions, type HistoryPage } from './history.ts';
 
-type Page = { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined };
+type Page = {
+  readonly limit?: number | undefined;
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+};
 type HistoryRead = (reader: Reader, asked: Page) => Promise<ListAnswer>;
 
 /** Histories of what a caller may read now; auditors are told those of what is deleted too. */
@@ -29,15 +33,21 @@ export const historyReads = (
       if (id === undefined) throw new Rejection(notFound(kind));
       const path = `${pathOf(domain, kind, id)}/history`;
       const { after, before, limit = LIMIT_DEFAULT } = asked;
-      const placeAt = (text: string | undefined) => (text === undefined ? undefined : parseKey<number>(path, 'number', text));
+      const placeAt = (text: string | undefined) =>
+        text === undefined ? undefined : parseKey<number>(path, 'number', text);
       const isUpward = before !== undefined;
-      const page = await readHistory({ kind, id, caller, charge }, { below: placeAt(after), above: placeAt(before), isUpward, limit });
+      const page = await readHistory(
+        { kind, id, caller, charge },
+        { below: placeAt(after), above: placeAt(before), isUpward, limit },
+      );
       return { kind: 'list', items: page.entries, links: linksOf(path, asked, page) };
     };
   return {
     ...Object.fromEntries(
       ofAggregates(domain).flatMap(([id, { use }]) =>
-        use.does === 'history' ? [[id, historyOf(use.kind.name, now.kinds.item(use.kind.name))] as const] : [],
+        use.does === 'history'
+          ? [[id, historyOf(use.kind.name, now.kinds.item(use.kind.name))] as const]
+          : [],
       ),
     ),
     listUserHistory: historyOf('user', now.kinds.item('user')),
@@ -45,7 +55,10 @@ export const historyReads = (
   };
 };
 
-/** A page may be shorter, or empty, and have others behind it: of what was looked at the caller may know of little. */
+/**
+ * A page may be shorter, or empty, and have others behind it: of what was looked at the caller may know of
+ * little.
+ */
 const linksOf = (
   path: string,
   { limit, after, before }: Page,

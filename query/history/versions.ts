@@ -28,10 +28,14 @@ export async function* readVersions(
 
 const LOOKED_AT_EVENTS = 100;
 
-/** The version of the last event of a stream, 0 where there is none; looked for from one that it is known to have. */
+/**
+ * The version of the last event of a stream, 0 where there is none; looked for from one that it is known to
+ * have.
+ */
 export const lastVersion = async (source: StreamSource, known: number): Promise<number> => {
   const lastFrom = async (version: number): Promise<number> => {
-    for await (const page of readVersions(source, version, version + LOOKED_AT_EVENTS - 1)) return page.at(-1)?.version ?? 0;
+    for await (const page of readVersions(source, version, version + LOOKED_AT_EVENTS - 1))
+      return page.at(-1)?.version ?? 0;
     return 0;
   };
   let low = known;
@@ -50,7 +54,15 @@ export const lastVersion = async (source: StreamSource, known: number): Promise<
 };
 
 /** The version that the read model knows of; 0 of what is not there. */
-export const knownVersion = async (pool: Pool, { name }: Pick<ProjectedTable, 'name'>, id: number): Promise<number> => {
-  const [row] = await runPrepared<{ version: number }>(pool, `select version from ${LIVE_SCHEMA}.${name} where id = $1::bigint`, [id]);
+export const knownVersion = async (
+  pool: Pool,
+  { name }: Pick<ProjectedTable, 'name'>,
+  id: number,
+): Promise<number> => {
+  const [row] = await runPrepared<{ version: number }>(
+    pool,
+    `select version from ${LIVE_SCHEMA}.${name} where id = $1::bigint`,
+    [id],
+  );
   return row?.version ?? 0;
 };

@@ -14,11 +14,14 @@ export const createItemFinder = (pool: Pool, source: Source): FindItem => {
   const { kind, table, owner, parent } = source;
   const { columns, joins } = selectionOfItem(source);
   const findRows = createFinder<ItemRow>(
-    (condition) => `select ${columns} from ${table} t${joins} where ${[condition, ...presentSql(source)].join(' and ')}`,
+    (condition) =>
+      `select ${columns} from ${table} t${joins} where ${[condition, ...presentSql(source)].join(' and ')}`,
   );
   const find = coalesce<number, ItemRow>((ids) => findRows(pool, ids));
-  const isParked = ({ target, column }: { readonly target: typeof kind | undefined; readonly column: string }, row: ItemRow) =>
-    target && refuseParked(pool, streamName(target.name, row[column] as number));
+  const isParked = (
+    { target, column }: { readonly target: typeof kind | undefined; readonly column: string },
+    row: ItemRow,
+  ) => target && refuseParked(pool, streamName(target.name, row[column] as number));
   return async (id, isSeen) => {
     const row = id === undefined ? undefined : await find(id);
     if (id !== undefined && row === undefined) await refuseParked(pool, streamName(kind.name, id));

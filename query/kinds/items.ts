@@ -17,14 +17,26 @@ import { type AskedItems, findItem, gapOf, type Joins, listItems } from '../item
 import { listIdentity } from '../lists/cursor.ts';
 import { formatItemCursor, type ItemGap, parseItemCursor } from '../lists/item-cursor.ts';
 import type { Reader } from '../read-routes.ts';
-import { demandSource, fieldsIn, type ItemSource, type Member, type Needs, type Row, type Source, sourcesOf } from '../sources.ts';
+import {
+  demandSource,
+  fieldsIn,
+  type ItemSource,
+  type Member,
+  type Needs,
+  type Row,
+  type Source,
+  sourcesOf,
+} from '../sources.ts';
 import type { FindItem } from './find.ts';
 import { fileLinks, possibleOf } from './links.ts';
 import type { Asked } from './list.ts';
 import { representationOf } from './representation.ts';
 import { type ItemRow, resourceIn, roomOf } from './rows.ts';
 
-/** The reads of the items of one list. Whoever may read an aggregate may read all of them, but for those that fewer may. */
+/**
+ * The reads of the items of one list. Whoever may read an aggregate may read all of them, but for those that
+ * fewer may.
+ */
 export type ItemReads = {
   list(reader: Reader, asked: Asked): Promise<ListAnswer>;
   item(reader: Reader): Promise<ItemAnswer>;
@@ -45,15 +57,22 @@ export const itemReadsOf = (listing: Listing): ItemReads => {
   const joined = referencesOf(domain, items);
   const present = presentItems(domain, source, items);
   const mayRead = isWholeTo(items);
-  const aboveOf = (row: ItemRow): Above => ({ id: row.id, resource: resourceIn(source, row), hasRoom: row[roomOf(list)] !== false });
-  const above = ({ caller, id }: Reader): Promise<ItemRow> => find(pathId(id), (row) => may(caller, right, resourceIn(source, row)));
+  const aboveOf = (row: ItemRow): Above => ({
+    id: row.id,
+    resource: resourceIn(source, row),
+    hasRoom: row[roomOf(list)] !== false,
+  });
+  const above = ({ caller, id }: Reader): Promise<ItemRow> =>
+    find(pathId(id), (row) => may(caller, right, resourceIn(source, row)));
   return {
     async list(reader, asked) {
       const row = await above(reader);
       const path = `/${kind.path}/${row.id}/${kebab(list.name)}`;
       const isWhole = mayRead(reader.caller, resourceIn(source, row));
       const read = async (stretch: Stretch) =>
-        (await listItems(pool, items, { of: [row.id], asked: { ...stretch, isWhole }, joined })).get(row.id) ?? [];
+        (await listItems(pool, items, { of: [row.id], asked: { ...stretch, isWhole }, joined })).get(
+          row.id,
+        ) ?? [];
       const { rows, links } = await pageOf({ items, path, read }, asked);
       const { represent, create } = present(reader.caller, aboveOf(row));
       return { kind: 'list', items: rows.map(represent), links, create };
@@ -62,7 +81,8 @@ export const itemReadsOf = (listing: Listing): ItemReads => {
       const row = await above(reader);
       const id = itemIdIn(list, reader.item ?? '');
       const isWhole = mayRead(reader.caller, resourceIn(source, row));
-      const found = id === undefined ? undefined : await findItem(pool, items, { of: row.id, id, joined, isWhole });
+      const found =
+        id === undefined ? undefined : await findItem(pool, items, { of: row.id, id, joined, isWhole });
       if (found === undefined) throw new Rejection(absent);
       const version = representationOf(domain, source).to(reader.caller).versionOf(row);
       return { kind: 'item', version, item: present(reader.caller, aboveOf(row)).represent(found) };
@@ -76,27 +96,42 @@ export const isWholeTo =
   (caller, resource) =>
     part === undefined || may(caller, part.right, resource);
 
-/** What is read of what a reference leads to: what is shown of it, and what the right to read it asks; each with its SQL. */
-const readOf = (domain: Domain, kind: Kind): readonly (readonly [column: string, sqlOf: (alias: string) => string])[] => {
+/**
+ * What is read of what a reference leads to: what is shown of it, and what the right to read it asks; each
+ * with its SQL.
+ */
+const readOf = (
+  domain: Domain,
+  kind: Kind,
+): readonly (readonly [column: string, sqlOf: (alias: string) => string])[] => {
   const { fields, lists } = demandSource(sourcesOf(domain), kind.name).needs;
-  const columns = new Set([...fields.map(({ column }) => column), ...(kind.label === undefined ? [] : [snake(kind.label)])]);
+  const columns = new Set([
+    ...fields.map(({ column }) => column),
+    ...(kind.label === undefined ? [] : [snake(kind.label)]),
+  ]);
   return [
     ...[...columns].map((column) => [column, (alias: string) => `${alias}.${column}`] as const),
     ...lists.map(
-      ({ column, asked }) => [column, (alias: string) => askedItemsSql(asked, kind, { row: alias, schema: LIVE_SCHEMA })] as const,
+      ({ column, asked }) =>
+        [column, (alias: string) => askedItemsSql(asked, kind, { row: alias, schema: LIVE_SCHEMA })] as const,
     ),
   ];
 };
 
 export const referencesOf = (domain: Domain, { members }: Pick<ItemSource, 'members'>): Joins => {
-  const references = members.flatMap(({ name, column, target }, index) => (target ? [{ name, column, target, alias: `r${index}` }] : []));
+  const references = members.flatMap(({ name, column, target }, index) =>
+    target ? [{ name, column, target, alias: `r${index}` }] : [],
+  );
   const columns = references.flatMap(({ name, target, alias }) =>
     readOf(domain, target).map(([each, sqlOf]) => `, ${sqlOf(alias)} as "${name}.${each}"`),
   );
   return {
     columns: columns.join(''),
     joins: references
-      .map(({ column, target, alias }) => ` left join ${LIVE_SCHEMA}.${target.table} ${alias} on ${alias}.id = i.${column}`)
+      .map(
+        ({ column, target, alias }) =>
+          ` left join ${LIVE_SCHEMA}.${target.table} ${alias} on ${alias}.id = i.${column}`,
+      )
       .join(''),
   };
 };
@@ -117,10 +152,17 @@ export const withReferences = async (
 };
 
 export type Stretch = Omit<AskedItems, 'isWhole'>;
-type Paged = { readonly items: ItemSource; readonly path: string; read(asked: Stretch): Promise<readonly Row[]> };
+type Paged = {
+  readonly items: ItemSource;
+  readonly path: string;
+  read(asked: Stretch): Promise<readonly Row[]>;
+};
 
 /** Keyset pages: a place in the list stays where it is whatever is added, moved and removed elsewhere. */
-export const pageOf = async ({ items, path, read }: Paged, { limit = LIMIT_DEFAULT, after, before, at }: Asked) => {
+export const pageOf = async (
+  { items, path, read }: Paged,
+  { limit = LIMIT_DEFAULT, after, before, at }: Asked,
+) => {
   const identity = listIdentity({ path });
   const [text, isBackward] = [after ?? before, after === undefined && before !== undefined];
   const gap = text === undefined ? undefined : parseItemCursor(identity, text, items);
@@ -131,10 +173,11 @@ export const pageOf = async ({ items, path, read }: Paged, { limit = LIMIT_DEFAU
   const hasMore = found.length > limit;
   const gapAt = (row: Row | undefined): ItemGap | undefined => (row === undefined ? gap : gapOf(items, row));
   const href = (place: object): string => {
-    const given = { ...(limit !== LIMIT_DEFAULT && { limit: String(limit) }), ...(at !== undefined && { at }), ...place } as Record<
-      string,
-      string
-    >;
+    const given = {
+      ...(limit !== LIMIT_DEFAULT && { limit: String(limit) }),
+      ...(at !== undefined && { at }),
+      ...place,
+    } as Record<string, string>;
     return Object.keys(given).length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
   };
   const [first, last] = [gapAt(rows[0]), gapAt(rows.at(-1))];
@@ -153,7 +196,10 @@ export const pageOf = async ({ items, path, read }: Paged, { limit = LIMIT_DEFAU
 
 /** What has the items. */
 type Above = { readonly id: number; readonly resource: Resource; readonly hasRoom: boolean };
-type Presented = { represent(row: Row): { readonly _links: Readonly<Record<string, Link>> }; readonly create: Link | undefined };
+type Presented = {
+  represent(row: Row): { readonly _links: Readonly<Record<string, Link>> };
+  readonly create: Link | undefined;
+};
 
 /** How items are shown to a caller, and what can be done with them. */
 export const presentItems = (
@@ -163,7 +209,9 @@ export const presentItems = (
 ): ((caller: Caller, above: Above) => Presented) => {
   const { kind } = source;
   const shown = members.map((member) => readerOf(domain, member));
-  const commands = Object.values(kind.commands).filter((command) => command.list === list && !command.internal);
+  const commands = Object.values(kind.commands).filter(
+    (command) => command.list === list && !command.internal,
+  );
   const possible = commands.map((command) => ({ command, mayBy: possibleOf(domain, source, command) }));
   const idColumn = list.id.column;
   const uploads = uploadFieldsOf(kind).filter((upload) => upload.list === list);
@@ -177,7 +225,10 @@ export const presentItems = (
       represent(row) {
         const self = `${path}/${encodeURIComponent(String(row[idColumn]))}`;
         const item: Record<string, unknown> = list.key === undefined ? { id: row[idColumn] } : {};
-        const links: Record<string, Link> = { self: { href: self }, [kebab(kind.name)]: { href: `/${kind.path}/${above.id}` } };
+        const links: Record<string, Link> = {
+          self: { href: self },
+          [kebab(kind.name)]: { href: `/${kind.path}/${above.id}` },
+        };
         for (const read of shown) read(row, item, { links, caller });
         item.createdAt = isoText(row.created_at as Date);
         item.updatedAt = isoText(row.updated_at as Date);

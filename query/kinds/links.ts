@@ -7,7 +7,17 @@ import { operationOf } from '#kernel/conditions/rights.ts';
 import { uploadFieldsOf } from '#kernel/decide/upload-fields.ts';
 import { kebab, snake } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind, ListInfo } from '#kernel/registry/registry.ts';
-import { type Caller, type MayDo, may, mayOf, type Operation, ownOf, type Resource, reachOf, userIdOf } from '#shared/policy.ts';
+import {
+  type Caller,
+  type MayDo,
+  may,
+  mayOf,
+  type Operation,
+  ownOf,
+  type Resource,
+  reachOf,
+  userIdOf,
+} from '#shared/policy.ts';
 import type { Link } from '#shared/rest/fields.ts';
 import { isReadAsParent, resourceUnder } from '../rights.ts';
 import { type Member, type Row, type Source, sourcesOf } from '../sources.ts';
@@ -22,14 +32,19 @@ type AddLinks = (linking: Linking) => void;
 /** Nothing for those who never get the links. */
 type LinksFor = (caller: Caller) => AddLinks | undefined;
 
-/** What can be done with items of one kind, and where they lead: compiled once, and looked up once for a caller. */
+/**
+ * What can be done with items of one kind, and where they lead: compiled once, and looked up once for a
+ * caller.
+ */
 export const linksOf = (domain: Domain, source: Source) => {
   const { kind, members } = source;
   const parts: readonly LinksFor[] = [
     ...members.flatMap((member) => (member.target ? [referenceLink(domain, source, member)] : [])),
     ...childLinks(domain, source),
     ...Object.values(kind.lists).map((list) => itemsLink(kind, list)),
-    ...Object.values(kind.commands).flatMap((command) => (command.internal ? [] : [commandLink(domain, source, command)])),
+    ...Object.values(kind.commands).flatMap((command) =>
+      command.internal ? [] : [commandLink(domain, source, command)],
+    ),
     ...uploadLinks(domain, source),
   ];
   return (caller: Caller) => {
@@ -54,7 +69,10 @@ const referenceLink = (domain: Domain, source: Source, member: Member): LinksFor
   const other = target && sourcesOf(domain).of(target.name);
   if (!target || !other) return () => undefined;
   const isParent = name === source.parent?.name;
-  const [rel, label] = [kebab(name), target.label === undefined ? undefined : `${name}.${snake(target.label)}`];
+  const [rel, label] = [
+    kebab(name),
+    target.label === undefined ? undefined : `${name}.${snake(target.label)}`,
+  ];
   return (caller) => {
     const isReadable = mayOf(caller, other.right);
     const isSeen = guard && mayOf(caller, guard);
@@ -62,7 +80,8 @@ const referenceLink = (domain: Domain, source: Source, member: Member): LinksFor
       if (isSeen?.(resource) === false) return;
       const id = row[column];
       const isThere = isParent || (label === undefined ? typeof id === 'number' : row[label] !== null);
-      if (isThere && isReadable(isParent ? parentIn(source, row) : { fields: { id } })) links[rel] = { href: `/${target.path}/${id}` };
+      if (isThere && isReadable(isParent ? parentIn(source, row) : { fields: { id } }))
+        links[rel] = { href: `/${target.path}/${id}` };
     };
   };
 };
@@ -76,7 +95,11 @@ const childLinks = (domain: Domain, source: Source): readonly LinksFor[] =>
     const [isAsParent, rel] = [isReadAsParent(child), kebab(kind.name)];
     return [
       (caller) => {
-        const [isReadable, hasAny, create] = [mayOf(caller, right), reachOf(caller, right).size > 0, creation?.(caller)];
+        const [isReadable, hasAny, create] = [
+          mayOf(caller, right),
+          reachOf(caller, right).size > 0,
+          creation?.(caller),
+        ];
         return ({ row, resource, links }) => {
           const isListed = isAsParent ? isReadable(resourceUnder(source, resource)) : hasAny;
           if (isListed) links[kind.path] = { href: `/${source.kind.path}/${row.id}/${kind.path}` };
@@ -87,7 +110,10 @@ const childLinks = (domain: Domain, source: Source): readonly LinksFor[] =>
     ];
   });
 
-/** Whether a caller may, and what the command demands is true, or may be for all that is known; nothing for those who never may. */
+/**
+ * Whether a caller may, and what the command demands is true, or may be for all that is known; nothing for
+ * those who never may.
+ */
 export const possibleOf = (
   domain: Domain,
   { kind }: Source,
@@ -96,15 +122,18 @@ export const possibleOf = (
 ): ((caller: Caller) => MayDo | undefined) => {
   const { name, when } = command;
   const right = operationOf(kind, name) as Operation;
-  const holds: Holds | undefined = when === undefined ? undefined : holdsOf(possiblyTrue(resolve(domain, kind, when), unknown));
+  const holds: Holds | undefined =
+    when === undefined ? undefined : holdsOf(possiblyTrue(resolve(domain, kind, when), unknown));
   const parts = partsWrittenBy(kind, command).map((part) => operationOf(kind, part));
   return (caller) => {
     if (reachOf(caller, right).size === 0) return undefined;
     const [mayDo, userId, own] = [mayPossibly(caller, right, unknown), userIdOf(caller), ownOf(caller)];
     const asks = parts.map((part) => mayOf(caller, part));
-    const isAllowed: MayDo = asks.length === 0 ? mayDo : (resource) => mayDo(resource) && asks.every((isSeen) => isSeen(resource));
+    const isAllowed: MayDo =
+      asks.length === 0 ? mayDo : (resource) => mayDo(resource) && asks.every((isSeen) => isSeen(resource));
     if (holds === undefined) return isAllowed;
-    return (resource) => holds(resource.fields ?? {}, userId, resource.find ?? (() => undefined), own) && isAllowed(resource);
+    return (resource) =>
+      holds(resource.fields ?? {}, userId, resource.find ?? (() => undefined), own) && isAllowed(resource);
   };
 };
 
@@ -124,7 +153,8 @@ const itemsLink = (kind: Kind, list: ListInfo): LinksFor => {
   return (caller) => {
     const isSeen = right && mayOf(caller, right);
     return ({ row, resource, links }) => {
-      if (isSeen?.(resource) !== false) links[kebab(list.name)] = { href: `/${kind.path}/${row.id}/${kebab(list.name)}` };
+      if (isSeen?.(resource) !== false)
+        links[kebab(list.name)] = { href: `/${kind.path}/${row.id}/${kebab(list.name)}` };
     };
   };
 };
@@ -147,7 +177,8 @@ const additionLink = (domain: Domain, source: Source, command: CommandInfo, list
 const commandLink = (domain: Domain, source: Source, command: CommandInfo): LinksFor => {
   const { kind, members } = source;
   if (command.kind === 'create') return () => undefined;
-  if (command.list !== undefined) return command.kind === 'addItem' ? additionLink(domain, source, command, command.list) : () => undefined;
+  if (command.list !== undefined)
+    return command.kind === 'addItem' ? additionLink(domain, source, command, command.list) : () => undefined;
   const possible = possibleOf(domain, source, command);
   const columnOf = (name: string): string => members.find((member) => member.name === name)?.column ?? name;
   // What was erased with its person cannot be written anew.
@@ -156,10 +187,16 @@ const commandLink = (domain: Domain, source: Source, command: CommandInfo): Link
     return def?.personal && !def.optional ? [columnOf(name)] : [];
   });
   const [event, ...others] = command.events;
-  const sets = others.length > 0 || !event ? [] : Object.entries(event.sets).filter(([, value]) => value !== 'now' && value !== 'caller');
+  const sets =
+    others.length > 0 || !event
+      ? []
+      : Object.entries(event.sets).filter(([, value]) => value !== 'now' && value !== 'caller');
   // What fewer may read, nobody else is told by a link that it is so already.
   const told = sets.filter(([name]) => guardOfField(kind, name) === undefined);
-  const changes = command.form.length > 0 || told.length < sets.length ? [] : told.map(([name, value]) => [columnOf(name), value] as const);
+  const changes =
+    command.form.length > 0 || told.length < sets.length
+      ? []
+      : told.map(([name, value]) => [columnOf(name), value] as const);
   const method = command.kind === 'end' ? 'DELETE' : command.kind === 'edit' ? 'PATCH' : 'POST';
   const rel = command.kind === 'edit' ? 'edit' : kebab(command.name);
   return (caller) => {
@@ -169,7 +206,10 @@ const commandLink = (domain: Domain, source: Source, command: CommandInfo): Link
       if (!needed.every((column) => row[column] !== null)) return;
       if (changes.length > 0 && !changes.some(([column, value]) => row[column] !== value)) return;
       if (!isPossible(resource)) return;
-      links[rel] = { href: method === 'POST' ? `/${kind.path}/${row.id}/${rel}` : `/${kind.path}/${row.id}`, method };
+      links[rel] = {
+        href: method === 'POST' ? `/${kind.path}/${row.id}/${rel}` : `/${kind.path}/${row.id}`,
+        method,
+      };
     };
   };
 };
@@ -185,7 +225,8 @@ const uploadLinks = (domain: Domain, source: Source): readonly LinksFor[] => {
         const isPossible = possible(caller);
         if (isPossible === undefined) return undefined;
         return ({ row, resource, links }) => {
-          if (isPossible(resource)) Object.assign(links, fileLinks(name, `/${kind.path}/${row.id}`, row[column]));
+          if (isPossible(resource))
+            Object.assign(links, fileLinks(name, `/${kind.path}/${row.id}`, row[column]));
         };
       };
     });
@@ -195,7 +236,10 @@ const uploadLinks = (domain: Domain, source: Source): readonly LinksFor[] => {
 export const fileLinks = (field: string, of: string, value: unknown): Links => {
   const rel = kebab(field);
   const href = `${of}/${rel}`;
-  return { [rel]: { href, method: 'PUT' }, ...(value !== null && { [`un${rel}`]: { href, method: 'DELETE' } }) };
+  return {
+    [rel]: { href, method: 'PUT' },
+    ...(value !== null && { [`un${rel}`]: { href, method: 'DELETE' } }),
+  };
 };
 
 /** What nobody knows before the form is sent: all of it but who and what it belongs to. */
@@ -218,7 +262,10 @@ export const creationBy = (domain: Domain, source: Source): ((caller: Caller) =>
       if (parent) fields[parent.name] = row?.id;
       const there = above && row ? resourceUnder(above, resource ?? resourceIn(above, row)) : {};
       if (!isPossible({ ...there, fields })) return undefined;
-      return { href: above && row ? `/${above.kind.path}/${String(row.id)}/${kind.path}` : `/${kind.path}`, method: 'POST' };
+      return {
+        href: above && row ? `/${above.kind.path}/${String(row.id)}/${kind.path}` : `/${kind.path}`,
+        method: 'POST',
+      };
     };
   };
 };

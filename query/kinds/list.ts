@@ -24,17 +24,29 @@ export type Asked = {
 type Listed = {
   readonly path: string;
   readonly asked: Asked;
-  /** What it is a list under: the column of the reference and the id, and of a parent what its items are told of it. */
+  /**
+   * What it is a list under: the column of the reference and the id, and of a parent what its items are told
+   * of it.
+   */
   readonly under?: { readonly column: string; readonly id: number; readonly row?: Row } | undefined;
   readonly create?: Link | undefined;
 };
 
 /** By what a list is ordered, under the name that REST has for it. */
-const orderOf = ({ sorts, isNewestFirst }: Source, given: string | undefined): Order & Pick<Sort, 'state' | 'isPartial' | 'guard'> => {
+const orderOf = (
+  { sorts, isNewestFirst }: Source,
+  given: string | undefined,
+): Order & Pick<Sort, 'state' | 'isPartial' | 'guard'> => {
   const name = given ?? `${isNewestFirst ? '-' : ''}createdAt`;
   const sort = sorts.find((each) => each.name === name.replace('-', ''));
   if (!sort) throw new RangeError(`There is no order ${name}`);
-  return { column: sort.column, descending: name.startsWith('-'), state: sort.state, isPartial: sort.isPartial, guard: sort.guard };
+  return {
+    column: sort.column,
+    descending: name.startsWith('-'),
+    state: sort.state,
+    isPartial: sort.isPartial,
+    guard: sort.guard,
+  };
 };
 
 /** The name that the query of REST has for words to look for. */
@@ -61,7 +73,10 @@ export const readKindList = (
     path,
     asked,
     order,
-    read: (walk) => listRows({ pool, source }, caller, { asked, under, state, isPartial, guard, walk }) as Promise<readonly never[]>,
+    read: (walk) =>
+      listRows({ pool, source }, caller, { asked, under, state, isPartial, guard, walk }) as Promise<
+        readonly never[]
+      >,
     represent: parent ? (row) => represent({ ...row, ...parent }) : represent,
     create,
   });
@@ -74,13 +89,15 @@ const namedLike = (caller: Caller, text: string, parameters: Parameters): string
   return `(${columns.map((column) => `t.${column} ilike ${pattern}`).join(' or ')})`;
 };
 
-type Page = Pick<Listed, 'asked' | 'under'> & { readonly walk: Walk } & Pick<Sort, 'state'> & Partial<Pick<Sort, 'isPartial' | 'guard'>>;
+type Page = Pick<Listed, 'asked' | 'under'> & { readonly walk: Walk } & Pick<Sort, 'state'> &
+  Partial<Pick<Sort, 'isPartial' | 'guard'>>;
 
 const selections = new WeakMap<Source, Selection>();
 
 /**
- * A page of each part, merged; what its owner has who is parked is left out. Where words or an element are asked for, the best plan
- * depends on how frequent they are: rare ones are looked up, frequent ones met on the way through the order.
+ * A page of each part, merged; what its owner has who is parked is left out. Where words or an element are
+ * asked for, the best plan depends on how frequent they are: rare ones are looked up, frequent ones met on
+ * the way through the order.
  */
 export const listRows = async (
   { pool, source }: { readonly pool: Pool; readonly source: Source },
@@ -92,7 +109,9 @@ export const listRows = async (
   const wanted = [...ofStates, ...(state === undefined ? [] : [state])];
   const all = source.members.find(({ def }) => def.kind === 'states')?.def.values;
   const states = wanted.length === 0 ? undefined : all?.filter((each) => wanted.every((one) => one === each));
-  const ids = filters.flatMap(({ by, column, value }) => (by === 'id' ? [[column, Number(value)] as const] : []));
+  const ids = filters.flatMap(({ by, column, value }) =>
+    by === 'id' ? [[column, Number(value)] as const] : [],
+  );
   if (under && ids.some(([column, id]) => column === under.column && id !== under.id)) return [];
   const equal = { ...Object.fromEntries(ids), ...(under && { [under.column]: under.id }) };
   const parts = readableParts(caller, source, { states, equal });
@@ -106,13 +125,17 @@ export const listRows = async (
     ...[...new Set([guard, ...filters.map((filter) => filter.guard)])].flatMap((right) =>
       right === undefined ? [] : rowsWith(caller, source, right, parameters),
     ),
-    ...(source.kind.name === 'user' && asked.q !== undefined ? [namedLike(caller, String(asked.q), parameters)] : []),
+    ...(source.kind.name === 'user' && asked.q !== undefined
+      ? [namedLike(caller, String(asked.q), parameters)]
+      : []),
     ...filters.flatMap(({ by, def, column, custom, value }) => {
       if (by === 'id' || def?.kind === 'states') return [];
       const given = parameters.add(value);
       if (custom) return [authorSql(custom.text, 't', `${given}::${givenType(def)}`)];
       if (by === 'element') return [`t.${column} @> array[${given}]`];
-      return [by === 'words' ? `t.${column} @@ websearch_to_tsquery('simple', ${given})` : `t.${column} = ${given}`];
+      return [
+        by === 'words' ? `t.${column} @@ websearch_to_tsquery('simple', ${given})` : `t.${column} = ${given}`,
+      ];
     }),
   ];
   const selection = selections.get(source) ?? selectionOfList(source);
@@ -123,8 +146,12 @@ export const listRows = async (
     return `select ${selection.columns} from ${source.table} t${selection.joins} ${fits}${order}`;
   });
   // What has no states is one part for everybody.
-  const text = all ? `select * from (${selects.map((select) => `(${select})`).join(' union all ')}) as page ${order}` : selects.join('');
+  const text = all
+    ? `select * from (${selects.map((select) => `(${select})`).join(' union all ')}) as page ${order}`
+    : selects.join('');
   const run =
-    asked.q !== undefined || filters.some(({ by }) => by === 'element' || by === 'words' || by === 'code') ? runPlannedAnew : runShared;
+    asked.q !== undefined || filters.some(({ by }) => by === 'element' || by === 'words' || by === 'code')
+      ? runPlannedAnew
+      : runShared;
   return run<ItemRow>(pool, text, parameters.values);
 };

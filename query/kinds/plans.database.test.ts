@@ -50,15 +50,30 @@ const fill = async () => {
 
 type Plan = { readonly [key: string]: unknown; readonly Plans?: readonly Plan[] };
 
-/** A pool that runs each statement as it would be run in the long run, and counts what it reads of the table listed. */
+/**
+ * A pool that runs each statement as it would be run in the long run, and counts what it reads of the table
+ * listed.
+ */
 const counting = (table: string) => {
   const counted = { rows: 0, plan: '' };
-  const query = async ({ name, text, values }: { name?: string; text: string; values: readonly unknown[] }) => {
+  const query = async ({
+    name,
+    text,
+    values,
+  }: {
+    name?: string;
+    text: string;
+    values: readonly unknown[];
+  }) => {
     const mode = name === undefined ? 'force_custom_plan' : 'force_generic_plan';
     await connection.query(`set plan_cache_mode = ${mode}`);
     await connection.query(`prepare listed as ${text}`);
-    const literals = values.map((value) => (typeof value === 'number' ? String(value) : `'${String(value)}'`)).join(', ');
-    const { rows } = await connection.query(`explain (analyze, format json) execute listed${literals === '' ? '' : `(${literals})`}`);
+    const literals = values
+      .map((value) => (typeof value === 'number' ? String(value) : `'${String(value)}'`))
+      .join(', ');
+    const { rows } = await connection.query(
+      `explain (analyze, format json) execute listed${literals === '' ? '' : `(${literals})`}`,
+    );
     const plan = rows[0]['QUERY PLAN'][0].Plan as Plan;
     counted.rows += rowsRead(plan, table);
     counted.plan = JSON.stringify(plan, null, 1);
@@ -74,7 +89,9 @@ const rowsRead = (plan: Plan, table: string): number => {
   const here =
     plan['Relation Name'] === table
       ? loops *
-        (Number(plan['Actual Rows']) + Number(plan['Rows Removed by Filter'] ?? 0) + Number(plan['Rows Removed by Index Recheck'] ?? 0))
+        (Number(plan['Actual Rows']) +
+          Number(plan['Rows Removed by Filter'] ?? 0) +
+          Number(plan['Rows Removed by Index Recheck'] ?? 0))
       : 0;
   return (plan.Plans ?? []).reduce((sum, child) => sum + rowsRead(child, table), here);
 };

@@ -30,7 +30,11 @@ export type KindReads = {
   listOfUser(kind: string): (reader: Pick<Reader, 'caller' | 'id'>, asked: Asked) => Promise<ListAnswer>;
 };
 
-export const createKindReads = ({ domain, pool, searches }: ReadConnections & { readonly domain: Domain }): KindReads => {
+export const createKindReads = ({
+  domain,
+  pool,
+  searches,
+}: ReadConnections & { readonly domain: Domain }): KindReads => {
   const sources = sourcesOf(domain);
   const finders = new Map(sources.all.map((source) => [source.kind.name, createItemFinder(pool, source)]));
   const find = (kind: string): FindItem => {
@@ -39,16 +43,27 @@ export const createKindReads = ({ domain, pool, searches }: ReadConnections & { 
     return finder;
   };
   const poolOf = (asked: Asked): Promise<Pool> => poolFor({ pool, searches }, asked.q as string | undefined);
-  // Users are looked for by a part of a text, for which there is no index, and nothing that one could not answer.
+  // Users are looked for by a part of a text, for which there is no index, and nothing that one could not
+  // answer.
   const poolOfKind = (kind: string, asked: Asked): Promise<Pool> | Pool =>
     kind === 'user' && asked.q !== undefined ? searches.pool : poolOf(asked);
-  const listUnder = async (source: Source, { caller, id }: Pick<Reader, 'caller' | 'id'>, asked: Asked): Promise<ListAnswer> => {
+  const listUnder = async (
+    source: Source,
+    { caller, id }: Pick<Reader, 'caller' | 'id'>,
+    asked: Asked,
+  ): Promise<ListAnswer> => {
     const { kind, parent } = source;
     if (!parent?.target) {
       const create = representationOf(domain, source).creationBy(caller)();
-      return readKindList({ domain, pool: await poolOfKind(kind.name, asked), source }, caller, { path: `/${kind.path}`, asked, create });
+      return readKindList({ domain, pool: await poolOfKind(kind.name, asked), source }, caller, {
+        path: `/${kind.path}`,
+        asked,
+        create,
+      });
     }
-    const above = await find(parent.target.name)(pathId(id), (row) => mayListUnder(domain, source, row, caller));
+    const above = await find(parent.target.name)(pathId(id), (row) =>
+      mayListUnder(domain, source, row, caller),
+    );
     return readKindList({ domain, pool: await poolOf(asked), source }, caller, {
       path: `/${parent.target.path}/${above.id}/${kind.path}`,
       asked,
@@ -96,7 +111,9 @@ export const mayListUnder = (domain: Domain, source: Source, parent: ItemRow, ca
   const above = source.parent?.target && sourcesOf(domain).of(source.parent.target.name);
   if (!above) return false;
   const resource = resourceIn(above, parent);
-  return isReadAsParent(source) ? may(caller, source.right, resourceUnder(above, resource)) : may(caller, above.right, resource);
+  return isReadAsParent(source)
+    ? may(caller, source.right, resourceUnder(above, resource))
+    : may(caller, above.right, resource);
 };
 
 type UserReads = Pick<Reads, 'listUsers' | 'getUser' | 'getMe'>;

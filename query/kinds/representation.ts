@@ -9,7 +9,10 @@ import { type ItemRow, labelOf, resourceIn } from './rows.ts';
 
 /** How the items of one kind are shown, and what can be done with them: compiled once. */
 export type Representation = {
-  /** To one caller, whose rights are looked up once for all items; what they have no right to now is withheld of what was, too. */
+  /**
+   * To one caller, whose rights are looked up once for all items; what they have no right to now is withheld
+   * of what was, too.
+   */
   to(caller: Caller, withheld?: ReadonlySet<Operation>): Shown;
   /** How to create one of them, under a parent where they have one. */
   creationBy(caller: Caller): CreationUnder;
@@ -33,19 +36,29 @@ export const representationOf = (domain: Domain, source: Source): Representation
 
 const makeRepresentation = (domain: Domain, source: Source): Representation => {
   const { guards, members, parent, whole, traced } = source;
-  const shown = members.map((member) => ({ name: shownName(member, parent), guard: member.guard, read: readerOf(member, parent) }));
+  const shown = members.map((member) => ({
+    name: shownName(member, parent),
+    guard: member.guard,
+    read: readerOf(member, parent),
+  }));
   const times = (['createdAt', 'updatedAt'] as const).map((name) => ({
     name,
     guard: guards.get(name),
-    read: name === 'createdAt' ? (row: ItemRow) => isoText(row.created_at) : (row: ItemRow) => isoText(row.updated_at),
+    read:
+      name === 'createdAt'
+        ? (row: ItemRow) => isoText(row.created_at)
+        : (row: ItemRow) => isoText(row.updated_at),
   }));
   const fields = [...shown, ...times];
   const linksFor = linksOf(domain, source);
   return {
     to(caller, withheld = NOTHING) {
-      const asks = new Map(whole.map((right) => [right, withheld.has(right) ? () => false : mayOf(caller, right)]));
+      const asks = new Map(
+        whole.map((right) => [right, withheld.has(right) ? () => false : mayOf(caller, right)]),
+      );
       const seesAll = (resource: Resource): boolean => [...asks.values()].every((isSeen) => isSeen(resource));
-      // When it was last changed is told as the version is: else whoever may not read what was changed would see that something was.
+      // When it was last changed is told as the version is: else whoever may not read what was changed would
+      // see that something was.
       const seen = fields.map(({ name, guard, read }) => ({
         name,
         read,
@@ -56,7 +69,8 @@ const makeRepresentation = (domain: Domain, source: Source): Representation => {
         represent(row) {
           const resource = resourceIn(source, row);
           const item: Record<string, unknown> = { id: row.id };
-          for (const { name, isSeen, read } of seen) if (isSeen === undefined || isSeen(resource)) item[name] = read(row);
+          for (const { name, isSeen, read } of seen)
+            if (isSeen === undefined || isSeen(resource)) item[name] = read(row);
           item._links = links(row, resource);
           return item as Item;
         },

@@ -8,10 +8,16 @@ import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { fieldsIn, type Member, type Needs, type Row, type Source } from '../sources.ts';
 
 /**
- * A row of a kind, with what is read of the rows that it refers to: in columns of its own, named after the reference, as `author.name` and
- * `article.status`. `author.id` is null if there is none, because it is parked or about to go.
+ * A row of a kind, with what is read of the rows that it refers to: in columns of its own, named after the
+ * reference, as `author.name` and `article.status`. `author.id` is null if there is none, because it is
+ * parked or about to go.
  */
-export type ItemRow = Row & { readonly id: number; readonly version: number; readonly created_at: Date; readonly updated_at: Date };
+export type ItemRow = Row & {
+  readonly id: number;
+  readonly version: number;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+};
 
 /** What is read of a row that a reference leads to. */
 type Joined = {
@@ -45,13 +51,16 @@ export const roomOf = ({ name }: ListInfo): string => `${name}.room`;
 
 const roomsIn = (kind: Kind): readonly string[] =>
   Object.values(kind.lists)
-    .filter((list) => Object.values(kind.commands).some((command) => command.list === list && command.kind === 'addItem'))
+    .filter((list) =>
+      Object.values(kind.commands).some((command) => command.list === list && command.kind === 'addItem'),
+    )
     .map((list) => {
       const { name, key } = itemTableOf(kind, list);
       return `(select count(*) from read_model.${name} i where i.${key[0]} = t.id) < ${list.max} as "${roomOf(list)}"`;
     });
 
-const askedOf = (list: AskedList, kind: Kind, row: string): string => askedItemsSql(list, kind, { row, schema: LIVE_SCHEMA });
+const askedOf = (list: AskedList, kind: Kind, row: string): string =>
+  askedItemsSql(list, kind, { row, schema: LIVE_SCHEMA });
 
 const selectionOf = (
   { kind, members, staysWhenEnded, needs }: Source,
@@ -70,7 +79,9 @@ const selectionOf = (
   const aliasOf = (path: readonly string[]): string => aliases.get(path.join('.')) ?? 't';
   const others = joined.flatMap(({ path, kind: of, columns, lists }) => [
     ...columns.map((column) => `${aliasOf(path)}.${column} as "${[...path, column].join('.')}"`),
-    ...lists.map((list) => `${askedOf(list, of, aliasOf(path))} as "${[...path, askedColumn(list)].join('.')}"`),
+    ...lists.map(
+      (list) => `${askedOf(list, of, aliasOf(path))} as "${[...path, askedColumn(list)].join('.')}"`,
+    ),
   ]);
   const asked = needs.lists.map((list) => `${askedOf(list.asked, kind, 't')} as "${list.column}"`);
   const joins = joined.map((each) => {
@@ -78,11 +89,15 @@ const selectionOf = (
     const on = `${alias}.id = ${aliasOf(each.path.slice(0, -1))}.${each.column}`;
     return ` ${isInner(each) ? 'join' : 'left join'} read_model.${each.kind.table} ${alias} on ${on}`;
   });
-  return { columns: [...own.map((column) => `t.${column}`), ...asked, ...roomsIn(kind), ...others].join(', '), joins: joins.join('') };
+  return {
+    columns: [...own.map((column) => `t.${column}`), ...asked, ...roomsIn(kind), ...others].join(', '),
+    joins: joins.join(''),
+  };
 };
 
 /** Of one row by its id: whatever is not there is told apart from the row itself. */
-export const selectionOfItem = (source: Source): Selection => selectionOf(source, joinedOf(source), () => false);
+export const selectionOfItem = (source: Source): Selection =>
+  selectionOf(source, joinedOf(source), () => false);
 
 /** Of a list: what an owner has who is parked is left out, and the parent is known already. */
 export const selectionOfList = (source: Source): Selection => {
@@ -98,9 +113,16 @@ const joinedOf = (source: Source): readonly Joined[] => {
   const { members, needs, owner } = source;
   const labelled = members.flatMap((member): readonly Joined[] => {
     const { name, column, target } = member;
-    if (!target || name === source.parent?.name || (target.label === undefined && name !== owner?.name)) return [];
+    if (!target || name === source.parent?.name || (target.label === undefined && name !== owner?.name))
+      return [];
     return [
-      { path: [name], column, kind: target, columns: ['id', ...(target.label === undefined ? [] : [snake(target.label)])], lists: [] },
+      {
+        path: [name],
+        column,
+        kind: target,
+        columns: ['id', ...(target.label === undefined ? [] : [snake(target.label)])],
+        lists: [],
+      },
     ];
   });
   const needed = behind(needs, []);
@@ -122,14 +144,19 @@ const joinedOf = (source: Source): readonly Joined[] => {
 const behind = ({ behind: references }: Needs, at: readonly string[]): readonly Joined[] =>
   references.flatMap(({ reference, column, kind, needs }) => {
     const path = [...at, reference];
-    const [columns, lists] = [needs.fields.map((field) => field.column), needs.lists.map(({ asked }) => asked)];
+    const [columns, lists] = [
+      needs.fields.map((field) => field.column),
+      needs.lists.map(({ asked }) => asked),
+    ];
     return [{ path, column, kind, columns, lists }, ...behind(needs, path)];
   });
 
 /** What rights to a row are asked of. */
 export const resourceIn = ({ needs }: Source, row: Row): Resource => {
   const fields = fieldsIn(needs, row);
-  return needs.behind.length === 0 ? { fields } : { fields, find: (kind, id) => findIn(needs, row, { kind, id, prefix: '' }) };
+  return needs.behind.length === 0
+    ? { fields }
+    : { fields, find: (kind, id) => findIn(needs, row, { kind, id, prefix: '' }) };
 };
 
 type Wanted = { readonly kind: string; readonly id: unknown; readonly prefix: string };
@@ -164,7 +191,9 @@ export const parentIn = ({ parent, needs }: Source, row: Row): Resource => {
 export const asParent = (child: Source, parent: Row): Row => {
   const above = child.needs.behind.find(({ reference }) => reference === child.parent?.name);
   const prefix = `${above?.reference}.`;
-  return Object.fromEntries((above ? joinedIn(above.needs) : []).map((joined) => [joined, parent[joined.slice(prefix.length)]]));
+  return Object.fromEntries(
+    (above ? joinedIn(above.needs) : []).map((joined) => [joined, parent[joined.slice(prefix.length)]]),
+  );
 };
 
 const joinedIn = ({ fields, lists, behind: references }: Needs): readonly string[] => [
@@ -178,7 +207,10 @@ type FindRow = (kind: Kind, id: number) => Promise<Row | undefined>;
 export const withReferences = async (source: Source, row: Row, find: FindRow): Promise<ItemRow | undefined> =>
   (await join(source, joinedOf(source), { row, find })) as ItemRow | undefined;
 
-/** What rights to a row are asked of, where what they depend on is found by itself; nothing if what it stands under is not there. */
+/**
+ * What rights to a row are asked of, where what they depend on is found by itself; nothing if what it stands
+ * under is not there.
+ */
 export const resourceOf = async (source: Source, row: Row, find: FindRow): Promise<Resource | undefined> => {
   const whole = await join(source, behind(source.needs, []), { row, find });
   return whole && resourceIn(source, whole);
@@ -186,14 +218,19 @@ export const resourceOf = async (source: Source, row: Row, find: FindRow): Promi
 
 type Joining = { readonly row: Row; readonly find: FindRow };
 
-const join = async (source: Source, joined: readonly Joined[], { row, find }: Joining): Promise<Row | undefined> => {
+const join = async (
+  source: Source,
+  joined: readonly Joined[],
+  { row, find }: Joining,
+): Promise<Row | undefined> => {
   const whole: Record<string, unknown> = { ...row };
   for (const { path, column, kind, columns, lists } of joined) {
     const prefix = path.slice(0, -1).map((each) => `${each}.`);
     const id = whole[`${prefix.join('')}${column}`];
     const other = typeof id === 'number' ? await find(kind, id) : undefined;
     if (!other && path.length === 1 && path[0] === source.parent?.name) return undefined;
-    for (const each of [...columns, ...lists.map(askedColumn)]) whole[[...path, each].join('.')] = other?.[each] ?? null;
+    for (const each of [...columns, ...lists.map(askedColumn)])
+      whole[[...path, each].join('.')] = other?.[each] ?? null;
   }
   return whole;
 };

@@ -49,10 +49,20 @@ afterAll(async () => {
 type Plan = { readonly [key: string]: unknown; readonly Plans?: readonly Plan[] };
 
 /** How many rows of the claims a list reads, as it is run in the long run. */
-const readBy = async (role: string, userId: number): Promise<{ readonly found: number; readonly read: number; readonly plan: string }> => {
+const readBy = async (
+  role: string,
+  userId: number,
+): Promise<{ readonly found: number; readonly read: number; readonly plan: string }> => {
   const policy = policyOf(teams);
   const scopes = new Set([...policy.rights.values()].map(({ scope }) => scope));
-  const caller: Caller = { kind: 'user', policy, userId: userId as UserId, role: role as Role, scopes, client: null };
+  const caller: Caller = {
+    kind: 'user',
+    policy,
+    userId: userId as UserId,
+    role: role as Role,
+    scopes,
+    client: null,
+  };
   let told = { found: 0, read: 0, plan: '' };
   const query = async ({ text, values }: { text: string; values: readonly unknown[] }) => {
     await connection.query('set plan_cache_mode = force_generic_plan');
@@ -64,7 +74,11 @@ const readBy = async (role: string, userId: number): Promise<{ readonly found: n
     const answer = await connection.query(`execute listed(${literals})`);
     await connection.query('deallocate listed');
     const plan = rows[0]?.['QUERY PLAN'][0]?.Plan;
-    told = { found: answer.rows.length, read: plan === undefined ? 0 : rowsRead(plan), plan: JSON.stringify(plan, undefined, 1) };
+    told = {
+      found: answer.rows.length,
+      read: plan === undefined ? 0 : rowsRead(plan),
+      plan: JSON.stringify(plan, undefined, 1),
+    };
     return answer;
   };
   const source = demandSource(sourcesOf(teams), 'claim');
@@ -82,7 +96,8 @@ const readBy = async (role: string, userId: number): Promise<{ readonly found: n
 const rowsRead = (plan: Plan): number => {
   const own =
     plan['Relation Name'] === 'claims'
-      ? (Number(plan['Actual Rows']) + Number(plan['Rows Removed by Filter'] ?? 0)) * Number(plan['Actual Loops'])
+      ? (Number(plan['Actual Rows']) + Number(plan['Rows Removed by Filter'] ?? 0)) *
+        Number(plan['Actual Loops'])
       : 0;
   return (plan.Plans ?? []).reduce((sum, each) => sum + rowsRead(each), own);
 };
@@ -91,8 +106,11 @@ test.each([
   ['a member of one team', 'member', 50_017, OF_TEAM],
   ['a director, over two references,', 'director', 100_007, (TEAMS / 50) * OF_TEAM],
   ['somebody who is neither', 'member', 99_999, 0],
-])('%s reads the claims that they may read, by indexes, and few others', async (_, role, userId, readable) => {
-  const { found, read, plan } = await readBy(role, userId);
-  expect(found).toBe(Math.min(readable, LIMIT + 1));
-  expect(read, plan).toBeLessThanOrEqual(2 * readable);
-});
+])(
+  '%s reads the claims that they may read, by indexes, and few others',
+  async (_, role, userId, readable) => {
+    const { found, read, plan } = await readBy(role, userId);
+    expect(found).toBe(Math.min(readable, LIMIT + 1));
+    expect(read, plan).toBeLessThanOrEqual(2 * readable);
+  },
+);

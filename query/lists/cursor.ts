@@ -7,10 +7,11 @@ const IDENTITY_CHARACTERS = 8;
 
 /** Tells a list from all others: its path, filters and order, without what only says how to page it. */
 export const listIdentity = (list: Readonly<Record<string, unknown>>): string =>
-  hash('sha256', JSON.stringify(Object.entries(list).toSorted(([one], [other]) => (one < other ? -1 : 1))), 'base64url').slice(
-    0,
-    IDENTITY_CHARACTERS,
-  );
+  hash(
+    'sha256',
+    JSON.stringify(Object.entries(list).toSorted(([one], [other]) => (one < other ? -1 : 1))),
+    'base64url',
+  ).slice(0, IDENTITY_CHARACTERS);
 
 /** Opaque to clients; it is good for the one list that it is a place in. */
 export const formatListCursor = (identity: string, { atMs, id, side }: Gap): string =>
@@ -19,7 +20,12 @@ export const formatListCursor = (identity: string, { atMs, id, side }: Gap): str
 /** The end of the year 9999, beyond which times have another spelling. */
 const AT_MS_MAX = 253_402_300_799_999;
 
-const ListCursor = z.tuple([z.string(), z.int().min(0).max(AT_MS_MAX), z.int().positive(), z.enum(['before', 'after'])]);
+const ListCursor = z.tuple([
+  z.string(),
+  z.int().min(0).max(AT_MS_MAX),
+  z.int().positive(),
+  z.enum(['before', 'after']),
+]);
 
 export const parseListCursor = (identity: string, text: string): Gap => {
   const result = ListCursor.safeParse(decodeCursor(text));

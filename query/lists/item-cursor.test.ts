@@ -17,7 +17,13 @@ test('a cursor is of a list by ranks or of one by ids, and of no other list', ()
   const ranked = formatItemCursor(IDENTITY, { rank: 'a0', id: 3 });
   expect(parseItemCursor(IDENTITY, ranked, { order: [RANK, NUMBER] })).toEqual({ rank: 'a0', id: 3 });
   const refused = { code: 'unknown_cursor' };
-  expect(() => parseItemCursor(IDENTITY, ranked, { order: [NUMBER] })).toThrow(expect.objectContaining(refused));
-  expect(() => parseItemCursor('87654321', ranked, { order: [RANK, NUMBER] })).toThrow(expect.objectContaining(refused));
-  expect(() => parseItemCursor(IDENTITY, ranked, { order: [RANK, WORD] })).toThrow(expect.objectContaining(refused));
+  expect(() => parseItemCursor(IDENTITY, ranked, { order: [NUMBER] })).toThrow(
+    expect.objectContaining(refused),
+  );
+  expect(() => parseItemCursor('87654321', ranked, { order: [RANK, NUMBER] })).toThrow(
+    expect.objectContaining(refused),
+  );
+  expect(() => parseItemCursor(IDENTITY, ranked, { order: [RANK, WORD] })).toThrow(
+    expect.objectContaining(refused),
+  );
 });

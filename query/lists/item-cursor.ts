@@ -2,7 +2,10 @@ import * as z from 'zod';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { decodeCursor } from './cursor.ts';
 
-/** A place in the list of an aggregate: where an item is or was, by what tells it apart, and before that by its rank if it has one. */
+/**
+ * A place in the list of an aggregate: where an item is or was, by what tells it apart, and before that by
+ * its rank if it has one.
+ */
 export type ItemGap = { readonly rank?: string; readonly id: number | string };
 
 export const formatItemCursor = (identity: string, { rank, id }: ItemGap): string =>

@@ -28,15 +28,23 @@ type List<Column extends string, Row> = {
 type Listable<Column extends string> = { readonly id: number } & Readonly<Record<Column, Date | null>>;
 
 /** Reads one page of a list, and says where the others are. */
-export const readList = <Column extends string, Row extends Listable<Column>>({ read, ...list }: List<Column, Row>): Promise<ListAnswer> =>
+export const readList = <Column extends string, Row extends Listable<Column>>({
+  read,
+  ...list
+}: List<Column, Row>): Promise<ListAnswer> =>
   readListUpTo({ ...list, read: async (walk) => ({ rows: await read(walk), stoppedAt: undefined }) });
 
 /** What was found of a page; where looking for more was given up, the row that was looked at last. */
 export type Picked<Row> = { readonly rows: readonly Row[]; readonly stoppedAt: Row | undefined };
 
-type ListUpTo<Column extends string, Row> = Omit<List<Column, Row>, 'read'> & { read(walk: Walk<Column>): Promise<Picked<Row>> };
+type ListUpTo<Column extends string, Row> = Omit<List<Column, Row>, 'read'> & {
+  read(walk: Walk<Column>): Promise<Picked<Row>>;
+};
 
-/** The same, of a list whose rows must be looked for: a page may be shorter, or empty, and others follow all the same. */
+/**
+ * The same, of a list whose rows must be looked for: a page may be shorter, or empty, and others follow all
+ * the same.
+ */
 export const readListUpTo = async <Column extends string, Row extends Listable<Column>>({
   path,
   asked,
@@ -47,19 +55,30 @@ export const readListUpTo = async <Column extends string, Row extends Listable<C
 }: ListUpTo<Column, Row>): Promise<ListAnswer> => {
   const { limit, after, before, ...which } = asked;
   const identity = listIdentity({ ...which, path, sort: `${order.descending ? '-' : ''}${order.column}` });
-  const walk: Walk<Column> = { order, limit: limit ?? LIMIT_DEFAULT, from: startOf({ after, before }, identity) };
+  const walk: Walk<Column> = {
+    order,
+    limit: limit ?? LIMIT_DEFAULT,
+    from: startOf({ after, before }, identity),
+  };
   const { rows, stoppedAt } = await read(walk);
   const keyOf = (row: Row): Date => demandKey(row[order.column]);
   const page: Page<Row> = {
     ...pageOf(walk, rows, keyOf),
     ...(stoppedAt && gapBehind(walk, { atMs: keyOf(stoppedAt).getTime(), id: stoppedAt.id })),
   };
-  return { kind: 'list', items: page.rows.map(represent), links: linksOf({ path, asked, identity }, page), create };
+  return {
+    kind: 'list',
+    items: page.rows.map(represent),
+    links: linksOf({ path, asked, identity }, page),
+    create,
+  };
 };
 
 /** Where to go on looking. */
 const gapBehind = ({ from }: Walk, place: Omit<Gap, 'side'>): Partial<Omit<Page<unknown>, 'rows'>> =>
-  from?.direction === 'before' ? { previous: { ...place, side: 'before' } } : { next: { ...place, side: 'after' } };
+  from?.direction === 'before'
+    ? { previous: { ...place, side: 'before' } }
+    : { next: { ...place, side: 'after' } };
 
 const startOf = ({ after, before }: Pick<Asked, 'after' | 'before'>, identity: string): Walk['from'] => {
   if (after !== undefined) return { gap: parseListCursor(identity, after), direction: 'after' };
@@ -77,9 +96,14 @@ const linksOf = (
   { next, previous }: Page<unknown>,
 ): ListAnswer['links'] => {
   const { after, before, ...rest } = asked;
-  const href = (place: { readonly after?: string | undefined; readonly before?: string | undefined }): string => {
+  const href = (place: {
+    readonly after?: string | undefined;
+    readonly before?: string | undefined;
+  }): string => {
     const given = Object.entries({ ...rest, ...place }).filter(([, value]) => value !== undefined);
-    const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)] as [string, string])).toString();
+    const query = new URLSearchParams(
+      given.map(([name, value]) => [name, String(value)] as [string, string]),
+    ).toString();
     return query === '' ? path : `${path}?${query}`;
   };
   const cursor = (gap: Gap) => formatListCursor(identity, gap);

@@ -4,7 +4,10 @@ import type { Parameters } from '../statement.ts';
 /** What a list is ordered by; equal values are ordered by id, so that no two rows have the same place. */
 export type Order<Column extends string = string> = { readonly column: Column; readonly descending: boolean };
 
-/** A place between rows, right before or right after where one is or was. It stays a place when that row is gone. */
+/**
+ * A place between rows, right before or right after where one is or was. It stays a place when that row is
+ * gone.
+ */
 export type Gap = { readonly atMs: number; readonly id: number; readonly side: 'before' | 'after' };
 
 /** A page to read: from the beginning, or on either side of a gap. */
@@ -14,17 +17,30 @@ export type Walk<Column extends string = string> = {
   readonly from?: { readonly gap: Gap; readonly direction: 'after' | 'before' } | undefined;
 };
 
-/** The rows of a page in the list's order, and the gaps where the pages around it begin, as far as there may be any. */
-export type Page<Row> = { readonly rows: readonly Row[]; readonly next: Gap | undefined; readonly previous: Gap | undefined };
+/**
+ * The rows of a page in the list's order, and the gaps where the pages around it begin, as far as there may
+ * be any.
+ */
+export type Page<Row> = {
+  readonly rows: readonly Row[];
+  readonly next: Gap | undefined;
+  readonly previous: Gap | undefined;
+};
 
 /** Which way a walk goes, and the place beyond which its rows lie. */
 export const beginningOf = ({ order: { descending }, from }: Walk) => {
   const isDownward = descending !== (from?.direction === 'before');
-  const beyond = from && { at: new Date(from.gap.atMs).toISOString(), id: idBeyond(from.gap, { descending, isDownward }) };
+  const beyond = from && {
+    at: new Date(from.gap.atMs).toISOString(),
+    id: idBeyond(from.gap, { descending, isDownward }),
+  };
   return { isDownward, beyond };
 };
 
-/** The clauses by which a statement reads the rows of a walk, nearest first, and one more that tells whether there are others. */
+/**
+ * The clauses by which a statement reads the rows of a walk, nearest first, and one more that tells whether
+ * there are others.
+ */
 export const clausesOf = (walk: Walk, parameters: Parameters) => {
   const { column } = walk.order;
   const { isDownward, beyond } = beginningOf(walk);
@@ -32,18 +48,28 @@ export const clausesOf = (walk: Walk, parameters: Parameters) => {
   const where = beyond
     ? `(t.${column}, t.id) ${isDownward ? '<' : '>'} (${parameters.add(beyond.at)}::timestamptz, ${parameters.add(beyond.id)}::bigint)`
     : undefined;
-  return { where, order: `order by ${column} ${direction}, id ${direction} limit ${limitOf(walk, parameters)}` };
+  return {
+    where,
+    order: `order by ${column} ${direction}, id ${direction} limit ${limitOf(walk, parameters)}`,
+  };
 };
 
 /**
- * For the page that most readers ask for, the first of the usual length, the number stands in the text, so that its plan is made once.
- * Behind a cursor a plan that is made once is better off not knowing it: how much lies there is a guess.
+ * For the page that most readers ask for, the first of the usual length, the number stands in the text, so
+ * that its plan is made once. Behind a cursor a plan that is made once is better off not knowing it: how much
+ * lies there is a guess.
  */
 const limitOf = ({ limit, from }: Walk, parameters: Parameters): string =>
   limit === LIMIT_DEFAULT && from === undefined ? String(limit + 1) : `${parameters.add(limit + 1)}::bigint`;
 
-/** Ids are whole numbers, so that “from this row on” is “beyond the id beside it”, and one statement does for both sides of a row. */
-const idBeyond = ({ id, side }: Gap, { descending, isDownward }: { descending: boolean; isDownward: boolean }): number => {
+/**
+ * Ids are whole numbers, so that “from this row on” is “beyond the id beside it”, and one statement does for
+ * both sides of a row.
+ */
+const idBeyond = (
+  { id, side }: Gap,
+  { descending, isDownward }: { descending: boolean; isDownward: boolean },
+): number => {
   const isRowAhead = (side === 'before') === (descending === isDownward);
   if (!isRowAhead) return id;
   return isDownward ? id + 1 : id - 1;

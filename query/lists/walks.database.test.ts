@@ -35,7 +35,12 @@ const as = (userId: number, role: 'author' | 'admin'): Caller => ({
 });
 const CALLERS: readonly Caller[] = [{ kind: 'anonymous', policy: POLICY }, as(1, 'author'), as(3, 'admin')];
 
-type Row = { readonly id: number; readonly atMs: number; readonly author: number; readonly published: boolean };
+type Row = {
+  readonly id: number;
+  readonly atMs: number;
+  readonly author: number;
+  readonly published: boolean;
+};
 
 /** Few moments, so that many rows have the same and only the id tells their order. */
 const row: fc.Arbitrary<Row> = fc.record({
@@ -69,18 +74,31 @@ const insert = ({ id, atMs, author, published }: Row) =>
 const ARTICLES = demandSource(sourcesOf(publishing), 'article');
 
 type Seen = { readonly id: number; readonly createdAt: string };
-type Page = { readonly items: readonly Seen[]; readonly links: { readonly prev?: string; readonly next?: string } };
+type Page = {
+  readonly items: readonly Seen[];
+  readonly links: { readonly prev?: string; readonly next?: string };
+};
 
-const read = async ({ caller, limit, sort, status }: Scenario, place: Record<string, string> = {}): Promise<Page> => {
+const read = async (
+  { caller, limit, sort, status }: Scenario,
+  place: Record<string, string> = {},
+): Promise<Page> => {
   const asked = { limit, sort, status, ...place } as Asked;
   const from = { domain: publishing, pool, source: ARTICLES };
   return (await readKindList(from, caller, { path: '/articles', asked })) as unknown as Page;
 };
 
-const placeIn = (link: string, name: 'after' | 'before') => ({ [name]: new URL(link, 'http://x').searchParams.get(name) ?? '' });
+const placeIn = (link: string, name: 'after' | 'before') => ({
+  [name]: new URL(link, 'http://x').searchParams.get(name) ?? '',
+});
 
 /** Reads all pages from one on, in one direction, while others change the list. */
-const walk = async (asked: Scenario, direction: 'next' | 'prev', start: Page, between: () => Promise<void>) => {
+const walk = async (
+  asked: Scenario,
+  direction: 'next' | 'prev',
+  start: Page,
+  between: () => Promise<void>,
+) => {
   const pages = [start];
   for (let link = start.links[direction]; link !== undefined; link = pages.at(-1)?.links[direction]) {
     await between();
@@ -93,7 +111,11 @@ const walk = async (asked: Scenario, direction: 'next' | 'prev', start: Page, be
 const inOrder = (sort: string, items: readonly Seen[]): readonly number[] => {
   const sign = sort.startsWith('-') ? -1 : 1;
   return items
-    .toSorted((one, other) => sign * (one.createdAt < other.createdAt ? -1 : one.createdAt > other.createdAt ? 1 : one.id - other.id))
+    .toSorted(
+      (one, other) =>
+        sign *
+        (one.createdAt < other.createdAt ? -1 : one.createdAt > other.createdAt ? 1 : one.id - other.id),
+    )
     .map(({ id }) => id);
 };
 
@@ -103,7 +125,9 @@ test('a walk to the end and back meets every row that stays exactly once each wa
       await pool.query('delete from read_model.articles');
       for (const each of asked.rows) await insert(each);
       const whole = async () =>
-        (await walk({ ...asked, limit: 100 }, 'next', await read({ ...asked, limit: 100 }), async () => {})).flatMap(({ items }) => items);
+        (
+          await walk({ ...asked, limit: 100 }, 'next', await read({ ...asked, limit: 100 }), async () => {})
+        ).flatMap(({ items }) => items);
       const deleted = new Set<number>();
       const changes = asked.changes.values();
       const between = async () => {
@@ -118,7 +142,10 @@ test('a walk to the end and back meets every row that stays exactly once each wa
       const before = await whole();
       const there = await walk(asked, 'next', await read(asked), between);
       const back = await walk(asked, 'prev', there.at(-1) as Page, between);
-      const seen = { there: there.flatMap(({ items }) => items), back: back.toReversed().flatMap(({ items }) => items) };
+      const seen = {
+        there: there.flatMap(({ items }) => items),
+        back: back.toReversed().flatMap(({ items }) => items),
+      };
       const stayed = before.filter(({ id }) => !deleted.has(id)).map(({ id }) => id);
       for (const items of [seen.there, seen.back]) {
         const ids = items.map(({ id }) => id);
@@ -150,7 +177,10 @@ test('pages lie side by side: from an empty one back, nothing is left out', asyn
   expect(first.links).not.toHaveProperty('prev');
   await pool.query('delete from read_model.articles where id = 3');
   const empty = await read(asked, placeIn(first.links.next ?? '', 'after'));
-  expect(empty).toMatchObject({ items: [], links: { prev: expect.any(String), first: '/articles?limit=2&sort=createdAt' } });
+  expect(empty).toMatchObject({
+    items: [],
+    links: { prev: expect.any(String), first: '/articles?limit=2&sort=createdAt' },
+  });
   expect(empty.links).not.toHaveProperty('next');
   const back = await read(asked, placeIn(empty.links.prev ?? '', 'before'));
   expect(back.items.map(({ id }) => id)).toEqual([1, 2]);

@@ -10,7 +10,10 @@ import { takesPreference } from '#shared/rest/writes/preference.ts';
 import type { JsonSchemas } from './json-schemas.ts';
 import { problemsOf, titleOf } from './problems.ts';
 
-const text = (description: string, example: string) => ({ description, schema: { type: 'string', examples: [example] } });
+const text = (description: string, example: string) => ({
+  description,
+  schema: { type: 'string', examples: [example] },
+});
 
 /** The headers of answers, each in one place of the document. */
 export const ANSWER_HEADERS = {
@@ -19,13 +22,22 @@ export const ANSWER_HEADERS = {
     '"3-q83vEjRWeJCrze8S"',
   ),
   Location: text('Where the new item is, or what is about to come of a request.', '/users/7001'),
-  Link: text('The pages around this one (RFC 8288): first, prev, next.', '</users?after=WzEsMjBd>; rel="next"'),
+  Link: text(
+    'The pages around this one (RFC 8288): first, prev, next.',
+    '</users?after=WzEsMjBd>; rel="next"',
+  ),
   'Content-Location': text(
     'Where the item in this answer is, if it is the item: with Preference-Applied: return=representation.',
     '/users/7001',
   ),
-  'Preference-Applied': text('The preference of the request that was applied (RFC 7240), if one was.', 'return=representation'),
-  'Consistency-Token': text('The place of this write in the log: a read that sends it back sees the write.', '6f9619ff-1z4'),
+  'Preference-Applied': text(
+    'The preference of the request that was applied (RFC 7240), if one was.',
+    'return=representation',
+  ),
+  'Consistency-Token': text(
+    'The place of this write in the log: a read that sends it back sees the write.',
+    '6f9619ff-1z4',
+  ),
   'As-Of': text(
     'For time travel: the cursor of the requested point in time. A request with this `at` always returns the same, unless a person is erased.',
     '6f9619ff-1z4',
@@ -34,14 +46,29 @@ export const ANSWER_HEADERS = {
     'Of a page with fewer items than were asked for, because so much was looked at: when the last event was made that was looked at. The search goes on at rel="next".',
     '2026-11-21T15:04:05.678Z',
   ),
-  'Memento-Datetime': text('For time travel: when the item had last changed (RFC 7089).', 'Sat, 21 Nov 2026 10:15:00 GMT'),
-  'Cache-Control': text('Public for everybody’s answers, private for those that depend on a token.', 'public, no-cache'),
-  Vary: text('The headers of the request that the answer depends on.', 'Accept, Authorization, Consistency-Token'),
+  'Memento-Datetime': text(
+    'For time travel: when the item had last changed (RFC 7089).',
+    'Sat, 21 Nov 2026 10:15:00 GMT',
+  ),
+  'Cache-Control': text(
+    'Public for everybody’s answers, private for those that depend on a token.',
+    'public, no-cache',
+  ),
+  Vary: text(
+    'The headers of the request that the answer depends on.',
+    'Accept, Authorization, Consistency-Token',
+  ),
   RateLimit: text('Remaining units (draft-ietf-httpapi-ratelimit-headers).', '"default";r=1999;t=1'),
   'RateLimit-Policy': text('How much there is at most, and within which time.', '"default";q=2000;w=20'),
   'Retry-After': text('Seconds until it may go well.', '1'),
-  'WWW-Authenticate': text('Why the token is refused, or that one is required (RFC 6750).', 'Bearer error="invalid_token"'),
-  'X-Request-Id': text('Names this request in our logs; that of the request if it came with one.', '3f1c2a5e-8b7d-4e9a-9c46-2d5b7f0e1a33'),
+  'WWW-Authenticate': text(
+    'Why the token is refused, or that one is required (RFC 6750).',
+    'Bearer error="invalid_token"',
+  ),
+  'X-Request-Id': text(
+    'Names this request in our logs; that of the request if it came with one.',
+    '3f1c2a5e-8b7d-4e9a-9c46-2d5b7f0e1a33',
+  ),
 } as const satisfies Record<string, JsonObject>;
 
 type AnswerHeader = keyof typeof ANSWER_HEADERS;
@@ -49,13 +76,19 @@ type AnswerHeader = keyof typeof ANSWER_HEADERS;
 const EVERYWHERE: readonly AnswerHeader[] = ['RateLimit', 'RateLimit-Policy', 'X-Request-Id'];
 
 export const headers = (...names: readonly AnswerHeader[]): JsonObject =>
-  Object.fromEntries([...names, ...EVERYWHERE].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+  Object.fromEntries(
+    [...names, ...EVERYWHERE].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
 
 /** Every answer that an operation can give, by status. */
 export const answersOf = (
   id: string,
   operation: RestOperation,
-  { schemas, operations, ...demanded }: Described & { readonly requireIfMatch: boolean; readonly policy: Policy },
+  {
+    schemas,
+    operations,
+    ...demanded
+  }: Described & { readonly requireIfMatch: boolean; readonly policy: Policy },
 ): JsonObject => {
   const { answer } = operation;
   const refusals = [...problemsOf(id, operation, demanded)];
@@ -63,10 +96,15 @@ export const answersOf = (
     [answer.status]: success(operation, { schemas, operations }),
     ...(isOfLog(operation) &&
       takesPreference(answer) &&
-      statusOfMinimal(answer.status) !== answer.status && { [statusOfMinimal(answer.status)]: minimal(answer) }),
+      statusOfMinimal(answer.status) !== answer.status && {
+        [statusOfMinimal(answer.status)]: minimal(answer),
+      }),
     ...(operation.method === 'GET' && answer.kind !== 'lines' && { 304: NOT_MODIFIED }),
     ...Object.fromEntries(
-      refusals.map(([status, codes]) => [status, refusal(status, codes, (code) => titleOf(demanded.policy.domain, code))]),
+      refusals.map(([status, codes]) => [
+        status,
+        refusal(status, codes, (code) => titleOf(demanded.policy.domain, code)),
+      ]),
     ),
   };
 };
@@ -85,7 +123,9 @@ type Described = { readonly schemas: JsonSchemas; readonly operations: Operation
 
 const success = (operation: RestOperation, described: Described): JsonObject => {
   const { answer, query } = operation;
-  return isOfLog(operation) ? successOfLog(answer, query, described) : successBeside(answer, described.schemas);
+  return isOfLog(operation)
+    ? successOfLog(answer, query, described)
+    : successBeside(answer, described.schemas);
 };
 
 const successBeside = ({ description, kind, status, schema }: Answer, schemas: JsonSchemas): JsonObject => {
@@ -98,7 +138,9 @@ const successBeside = ({ description, kind, status, schema }: Answer, schemas: J
       ...link,
       ...(own ? (['ETag', 'Cache-Control', 'Vary'] as const) : []),
     ),
-    ...(own && { content: { 'application/json': { schema: kind === 'list' ? { type: 'array', items: own } : own } } }),
+    ...(own && {
+      content: { 'application/json': { schema: kind === 'list' ? { type: 'array', items: own } : own } },
+    }),
   };
 };
 
@@ -132,7 +174,8 @@ const OF_EVENTS = 'Each event as a message whose `data` is its JSON and whose `i
 
 const SEARCHED: readonly AnswerHeader[] = ['Searched-To'];
 
-const asOfHeaders = ({ kind }: Answer): readonly AnswerHeader[] => (kind === 'item' ? ['As-Of', 'Memento-Datetime'] : ['As-Of']);
+const asOfHeaders = ({ kind }: Answer): readonly AnswerHeader[] =>
+  kind === 'item' ? ['As-Of', 'Memento-Datetime'] : ['As-Of'];
 
 const successHeaders = (answer: Answer): readonly AnswerHeader[] => {
   const { kind, status, location, item } = answer;
@@ -158,7 +201,10 @@ const successHeaders = (answer: Answer): readonly AnswerHeader[] => {
   }
 };
 
-/** Items say the same in both media types; of a list, the plain one is an array, and HAL holds the links as well. */
+/**
+ * Items say the same in both media types; of a list, the plain one is an array, and HAL holds the links as
+ * well.
+ */
 const contentOf = (kind: Answer['kind'], schema: JsonObject): JsonObject => {
   if (kind === 'lines') return { [EXPORT_TYPE]: { schema } };
   if (kind !== 'list') return { 'application/json': { schema }, 'application/hal+json': { schema } };

@@ -7,26 +7,46 @@ import { examplesOf } from './examples.ts';
 import type { JsonSchemas } from './json-schemas.ts';
 import { problemCodesOf, titleOf } from './problems.ts';
 
-/** Every schema of a name: those that the operations refer to, and those of what no operation has a schema for. */
+/**
+ * Every schema of a name: those that the operations refer to, and those of what no operation has a schema
+ * for.
+ */
 export const componentSchemas = (domain: Domain, schemas: JsonSchemas): JsonObject => {
   const examples = examplesOf(domain);
   const named = Object.entries(schemas.named()).map(([name, schema]) => {
     const example = examples[name];
     return [name, example === undefined ? schema : { ...schema, examples: [example] }] as const;
   });
-  return { ...Object.fromEntries(named), PageLinks, Problem: problemSchema(problemCodesOf(domain)) } as JsonObject;
+  return {
+    ...Object.fromEntries(named),
+    PageLinks,
+    Problem: problemSchema(problemCodesOf(domain)),
+  } as JsonObject;
 };
 
 /** Every problem, for the answers that it stands in. */
 export const problemExamples = (domain: Domain): JsonObject =>
-  Object.fromEntries(problemCodesOf(domain).map((code) => [code, { value: exampleOf(code, titleOf(domain, code)) }]));
+  Object.fromEntries(
+    problemCodesOf(domain).map((code) => [code, { value: exampleOf(code, titleOf(domain, code)) }]),
+  );
 
 const exampleOf = (code: ProblemCode, title = describeProblem(code).title): JsonObject => {
   const { status } = describeProblem(code);
-  return { type: `urn:annals:problem:${code}`, title, status, code, requestId: '3f1c2a5e-8b7d-4e9a-9c46-2d5b7f0e1a33' };
+  return {
+    type: `urn:annals:problem:${code}`,
+    title,
+    status,
+    code,
+    requestId: '3f1c2a5e-8b7d-4e9a-9c46-2d5b7f0e1a33',
+  };
 };
 
-const link: JsonObject = { type: 'object', properties: { href: { type: 'string' } }, required: ['href'], additionalProperties: false };
+const link: JsonObject = {
+  type: 'object',
+  properties: { href: { type: 'string' } },
+  required: ['href'],
+  additionalProperties: false,
+};
 
 const action: JsonObject = {
   type: 'object',
@@ -68,7 +88,9 @@ const problemSchema = (codes: readonly ProblemCode[]): JsonObject => ({
     details: { type: 'object', description: 'More facts for programs, beside the code.' },
   },
   required: ['type', 'title', 'status', 'code', 'requestId'],
-  examples: [{ ...exampleOf('invalid_request'), errors: [{ pointer: '/title', detail: 'Must not be blank.' }] }],
+  examples: [
+    { ...exampleOf('invalid_request'), errors: [{ pointer: '/title', detail: 'Must not be blank.' }] },
+  ],
 });
 
 const TAGS_PATTERN = '^(\\*|(W/)?"[^"]*"(, *(W/)?"[^"]*")*)$';
@@ -92,13 +114,19 @@ export const HEADER_PARAMETERS = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'A key of your choice. For 24 hours, the same request with the same key runs once and gets the same response.',
-    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$', examples: ['0b7c1f3e-6a0c-4a52-9d0b-8f0f6a2d9c11'] },
+    description:
+      'A key of your choice. For 24 hours, the same request with the same key runs once and gets the same response.',
+    schema: {
+      type: 'string',
+      pattern: '^[\\x21-\\x7e]{1,255}$',
+      examples: ['0b7c1f3e-6a0c-4a52-9d0b-8f0f6a2d9c11'],
+    },
   },
   ConsistencyToken: {
     name: 'Consistency-Token',
     in: 'header',
-    description: 'The token of the response to a write. The read waits up to 5 seconds until it sees that write.',
+    description:
+      'The token of the response to a write. The read waits up to 5 seconds until it sees that write.',
     schema: { type: 'string', pattern: '^[0-9a-f]{8}-[0-9a-z]{1,11}$', examples: ['6f9619ff-1z4'] },
   },
   Prefer: {
@@ -113,7 +141,11 @@ export const HEADER_PARAMETERS = {
 type HeaderParameter = keyof typeof HEADER_PARAMETERS;
 
 /** What a request may hold beside its body. */
-export const parametersOf = (operation: RestOperation, schemas: JsonSchemas, requireIfMatch: boolean): readonly JsonObject[] => [
+export const parametersOf = (
+  operation: RestOperation,
+  schemas: JsonSchemas,
+  requireIfMatch: boolean,
+): readonly JsonObject[] => [
   ...[...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => idInPath(name, operation, schemas)),
   ...queryParameters(operation, schemas),
   ...headersOf(operation).map((header) => headerParameter(header, requireIfMatch && isOfLog(operation))),
@@ -121,13 +153,30 @@ export const parametersOf = (operation: RestOperation, schemas: JsonSchemas, req
 
 const idInPath = (name: string, { parameters }: RestOperation, schemas: JsonSchemas): JsonObject => {
   const own = parameters?.[name];
-  return { name, in: 'path', required: true, schema: own === undefined ? (IN_PATH[name] ?? ID) : schemas.of(own.schema, 'input') };
+  return {
+    name,
+    in: 'path',
+    required: true,
+    schema: own === undefined ? (IN_PATH[name] ?? ID) : schemas.of(own.schema, 'input'),
+  };
 };
 
 const ID: JsonObject = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [8001] };
-const UUID: JsonObject = { type: 'string', format: 'uuid', examples: ['0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b'] };
-const STREAM: JsonObject = { type: 'string', pattern: '^[a-z][A-Za-z0-9]{0,39}-[\\w-]{1,100}$', examples: ['user-7001'] };
-const CLIENT: JsonObject = { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$', examples: ['importer'] };
+const UUID: JsonObject = {
+  type: 'string',
+  format: 'uuid',
+  examples: ['0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b'],
+};
+const STREAM: JsonObject = {
+  type: 'string',
+  pattern: '^[a-z][A-Za-z0-9]{0,39}-[\\w-]{1,100}$',
+  examples: ['user-7001'],
+};
+const CLIENT: JsonObject = {
+  type: 'string',
+  pattern: '^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$',
+  examples: ['importer'],
+};
 const TOKEN: JsonObject = { type: 'string', pattern: '^[\\w-]{1,50}$', examples: ['k3J9x2PqLm0a'] };
 const IN_PATH: Readonly<Record<string, JsonObject>> = {
   clientId: CLIENT,
@@ -141,7 +190,10 @@ const IN_PATH: Readonly<Record<string, JsonObject>> = {
   stream: STREAM,
 };
 
-type Properties = { readonly properties?: Readonly<Record<string, JsonObject>>; readonly required?: readonly string[] };
+type Properties = {
+  readonly properties?: Readonly<Record<string, JsonObject>>;
+  readonly required?: readonly string[];
+};
 
 const queryParameters = ({ query }: RestOperation, schemas: JsonSchemas): readonly JsonObject[] => {
   if (query === undefined) return [];
@@ -162,10 +214,15 @@ const headersOf = (operation: RestOperation): readonly HeaderParameter[] => {
     return [method === 'GET' ? 'IfNoneMatch' : 'IfMatch'];
   }
   if (method === 'GET') return ['IfNoneMatch', 'ConsistencyToken'];
-  const conditions = (answer.status === 201 && !answer.isOfItem) || answer.kind === 'order' ? [] : (['IfMatch', 'IfNoneMatch'] as const);
+  const conditions =
+    (answer.status === 201 && !answer.isOfItem) || answer.kind === 'order'
+      ? []
+      : (['IfMatch', 'IfNoneMatch'] as const);
   return ['IdempotencyKey', ...conditions, ...(takesPreference(answer) ? (['Prefer'] as const) : [])];
 };
 
 /** A reference, but for the header that the settings may demand. */
 const headerParameter = (header: HeaderParameter, requireIfMatch: boolean): JsonObject =>
-  header === 'IfMatch' && requireIfMatch ? { ...HEADER_PARAMETERS.IfMatch, required: true } : { $ref: `#/components/parameters/${header}` };
+  header === 'IfMatch' && requireIfMatch
+    ? { ...HEADER_PARAMETERS.IfMatch, required: true }
+    : { $ref: `#/components/parameters/${header}` };

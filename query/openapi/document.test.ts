@@ -8,11 +8,20 @@ import { serveRoutes } from '../../test/serve.ts';
 import { openApiDocument, openApiRoutes } from './document.ts';
 import { examplesOf } from './examples.ts';
 
-const OPTIONS = { domain: publishing, publicUrl: 'https://annals.example', issuerUrl: 'https://issuer.example', requireIfMatch: false };
+const OPTIONS = {
+  domain: publishing,
+  publicUrl: 'https://annals.example',
+  issuerUrl: 'https://issuer.example',
+  requireIfMatch: false,
+};
 
 type Operation = {
   readonly operationId: string;
-  readonly parameters: readonly { readonly name?: string; readonly $ref?: string; readonly required?: boolean }[];
+  readonly parameters: readonly {
+    readonly name?: string;
+    readonly $ref?: string;
+    readonly required?: boolean;
+  }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
   readonly responses: Readonly<Record<string, unknown>>;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
@@ -29,7 +38,8 @@ type Document = {
 };
 
 const DOCUMENT = openApiDocument(OPTIONS) as unknown as Document;
-const documentOf = (options = OPTIONS) => (options === OPTIONS ? DOCUMENT : (openApiDocument(options) as unknown as Document));
+const documentOf = (options = OPTIONS) =>
+  options === OPTIONS ? DOCUMENT : (openApiDocument(options) as unknown as Document);
 const operationOf = (id: string, options = OPTIONS): Operation => {
   const { path, method } = restOperation(id);
   const operation = documentOf(options).paths[path]?.[method.toLowerCase()];
@@ -39,7 +49,9 @@ const operationOf = (id: string, options = OPTIONS): Operation => {
 
 test('an independent validator finds it valid, and every reference leads somewhere', async () => {
   const validator = new Validator();
-  const { valid, errors } = await validator.validate(structuredClone<object>(documentOf()) as Record<string, unknown>);
+  const { valid, errors } = await validator.validate(
+    structuredClone<object>(documentOf()) as Record<string, unknown>,
+  );
   expect(errors).toBeUndefined();
   expect(valid).toBe(true);
   expect(validator.version).toBe('3.1');
@@ -66,13 +78,39 @@ test('it holds every operation, the uploads, and nothing else', () => {
 test('a list tells its parameters, its two forms, what it needs and what it refuses', () => {
   const { parameters, responses, security } = operationOf('listArticles');
   expect(parameters.map(({ name, $ref }) => name ?? $ref?.split('/').at(-1))).toEqual(
-    expect.arrayContaining(['limit', 'after', 'before', 'sort', 'status', 'author', 'tag', 'q', 'IfNoneMatch', 'ConsistencyToken']),
+    expect.arrayContaining([
+      'limit',
+      'after',
+      'before',
+      'sort',
+      'status',
+      'author',
+      'tag',
+      'q',
+      'IfNoneMatch',
+      'ConsistencyToken',
+    ]),
   );
   expect(parameters.filter(({ required }) => required)).toEqual([]);
-  expect(Object.keys(responses)).toEqual(['200', '304', '400', '401', '403', '406', '408', '429', '431', '500', '503']);
+  expect(Object.keys(responses)).toEqual([
+    '200',
+    '304',
+    '400',
+    '401',
+    '403',
+    '406',
+    '408',
+    '429',
+    '431',
+    '500',
+    '503',
+  ]);
   expect(responses['200']).toMatchObject({
     headers: { ETag: {}, Link: {}, RateLimit: {} },
-    content: { 'application/json': { schema: { type: 'array' } }, 'application/hal+json': { schema: { type: 'object' } } },
+    content: {
+      'application/json': { schema: { type: 'array' } },
+      'application/hal+json': { schema: { type: 'object' } },
+    },
   });
   expect(security).toEqual([{}, { oauth: ['read:articles'] }, { bearer: [] }]);
 });
@@ -116,7 +154,9 @@ test('a patch takes three media types and a version, and tells every refusal', (
 test('no operation of the authorization server takes Prefer', () => {
   const { paths } = documentOf();
   const beside = Object.values(DESCRIBED).flatMap(({ role, path }) => (role === 'auth' ? [paths[path]] : []));
-  expect(beside).toContainEqual(expect.objectContaining({ patch: expect.objectContaining({ operationId: 'editClient' }) as object }));
+  expect(beside).toContainEqual(
+    expect.objectContaining({ patch: expect.objectContaining({ operationId: 'editClient' }) as object }),
+  );
   expect(JSON.stringify(beside)).not.toContain('Prefer');
 });
 
@@ -130,13 +170,19 @@ test('where the settings demand a version, so does the document', () => {
 const schemas = new Map(
   Object.values(DESCRIBED)
     .flatMap(({ body = {}, answer }: RestOperation) => [...Object.values(body), answer.schema])
-    .flatMap((schema) => (schema?.meta()?.id === undefined ? [] : [[schema.meta()?.id, schema] as [string, z.ZodType]])),
+    .flatMap((schema) =>
+      schema?.meta()?.id === undefined ? [] : [[schema.meta()?.id, schema] as [string, z.ZodType]],
+    ),
 );
 
 /** The bodies that are objects, by their names. */
 const bodies = Object.values(DESCRIBED)
   .flatMap(({ body = {} }: RestOperation) => Object.values(body))
-  .filter((schema) => schema.meta()?.id !== undefined && documentOf().components.schemas[schema.meta()?.id ?? '']?.type === 'object');
+  .filter(
+    (schema) =>
+      schema.meta()?.id !== undefined &&
+      documentOf().components.schemas[schema.meta()?.id ?? '']?.type === 'object',
+  );
 
 test.each(bodies.map((schema) => [schema.meta()?.id ?? '', schema] as const))(
   'of %s exactly the fields that a request must have are required, also to generators that take a default for a promise',
@@ -171,9 +217,15 @@ test('it is served as JSON, and not sent again to who has it', async () => {
   expect(await first.json()).toMatchObject({
     openapi: '3.1.0',
     servers: [{ url: 'https://annals.example' }],
-    components: { securitySchemes: { oauth: { flows: { authorizationCode: { authorizationUrl: 'https://issuer.example/authorize' } } } } },
+    components: {
+      securitySchemes: {
+        oauth: { flows: { authorizationCode: { authorizationUrl: 'https://issuer.example/authorize' } } },
+      },
+    },
   });
-  const again = await fetch(`${server.url}/openapi.json`, { headers: { 'If-None-Match': first.headers.get('etag') ?? '' } });
+  const again = await fetch(`${server.url}/openapi.json`, {
+    headers: { 'If-None-Match': first.headers.get('etag') ?? '' },
+  });
   expect(again.status).toBe(304);
   const posted = await fetch(`${server.url}/openapi.json`, { method: 'POST' });
   expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);

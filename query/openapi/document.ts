@@ -23,7 +23,12 @@ export type OpenApiOptions = {
 };
 
 /** The whole REST interface in OpenAPI 3.1, made of what also checks the requests. */
-export const openApiDocument = ({ domain, publicUrl, issuerUrl, requireIfMatch }: OpenApiOptions): JsonObject => {
+export const openApiDocument = ({
+  domain,
+  publicUrl,
+  issuerUrl,
+  requireIfMatch,
+}: OpenApiOptions): JsonObject => {
   const policy = policyOf(domain);
   const operations = operationsOf(domain);
   const context = { operations, policy, tags: tagsOf(domain), schemas: createJsonSchemas(), requireIfMatch };
@@ -55,26 +60,39 @@ type Tag = { readonly name: string; readonly description?: string | undefined };
 /** By the part of a path that names what is asked for. */
 const tagsOf = (domain: Domain): Readonly<Record<string, Tag>> => {
   const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
-  const ofKinds = kinds.map(({ path, plural, says = '' }) => [path, { name: capital(spaced(plural)), description: says }] as const);
-  const views = domain.views.map(({ path, name, says = '' }) => [path, { name: capital(spaced(name)), description: says }] as const);
+  const ofKinds = kinds.map(
+    ({ path, plural, says = '' }) => [path, { name: capital(spaced(plural)), description: says }] as const,
+  );
+  const views = domain.views.map(
+    ({ path, name, says = '' }) => [path, { name: capital(spaced(name)), description: says }] as const,
+  );
   const routes = domain.routes.map(
-    ({ path, name, says }) => [path.slice(1), { name: capital(spaced(name)), description: `${says}.` }] as const,
+    ({ path, name, says }) =>
+      [path.slice(1), { name: capital(spaced(name)), description: `${says}.` }] as const,
   );
   return { ...Object.fromEntries([...ofKinds, ...views, ...routes]), ...KERNEL_TAGS };
 };
 
 const KERNEL_TAGS = {
-  users: { name: 'Users', description: 'Everybody sees names; the rest of a profile only its user and administrators.' },
+  users: {
+    name: 'Users',
+    description: 'Everybody sees names; the rest of a profile only its user and administrators.',
+  },
   events: { name: 'Events', description: 'The event log, in pages and as a stream.' },
-  webhooks: { name: 'Webhooks', description: 'Endpoints that receive changes, the state of each delivery, and replays.' },
+  webhooks: {
+    name: 'Webhooks',
+    description: 'Endpoints that receive changes, the state of each delivery, and replays.',
+  },
   deliveries: { name: 'Webhooks' },
   clients: {
     name: 'Clients',
-    description: 'The applications that may ask for tokens. They are kept by the authorization server, not in the log.',
+    description:
+      'The applications that may ask for tokens. They are kept by the authorization server, not in the log.',
   },
   account: {
     name: 'Account',
-    description: 'Accounts at the authorization server: personal access tokens, sessions, applications and invitations.',
+    description:
+      'Accounts at the authorization server: personal access tokens, sessions, applications and invitations.',
   },
   'event-types': { name: 'Events' },
   audit: { name: 'Audit', description: 'The proof of the log and the read model.' },
@@ -96,7 +114,12 @@ const pathsOf = (context: Context): JsonObject => {
 };
 
 const pathItem = (operations: readonly [string, RestOperation][], context: Context): JsonObject =>
-  Object.fromEntries(operations.map(([id, operation]) => [operation.method.toLowerCase(), operationObject(id, operation, context)]));
+  Object.fromEntries(
+    operations.map(([id, operation]) => [
+      operation.method.toLowerCase(),
+      operationObject(id, operation, context),
+    ]),
+  );
 
 const operationObject = (id: string, operation: RestOperation, context: Context): JsonObject => ({
   operationId: id,
@@ -104,7 +127,9 @@ const operationObject = (id: string, operation: RestOperation, context: Context)
   summary: operation.summary,
   description: demandOf(context.policy, operation.right),
   parameters: parametersOf(operation, context.schemas, context.requireIfMatch),
-  ...(operation.body !== undefined && { requestBody: requestBody(operation, operation.body, context.schemas) }),
+  ...(operation.body !== undefined && {
+    requestBody: requestBody(operation, operation.body, context.schemas),
+  }),
   responses: answersOf(id, operation, context),
   security: securityOf(context.policy, operation.right),
 });
@@ -116,9 +141,15 @@ const tagOf = ({ path }: RestOperation, tags: Context['tags']): string => {
   return tag.name;
 };
 
-const requestBody = ({ isBodyOptional }: RestOperation, body: NonNullable<RestOperation['body']>, schemas: JsonSchemas): JsonObject => ({
+const requestBody = (
+  { isBodyOptional }: RestOperation,
+  body: NonNullable<RestOperation['body']>,
+  schemas: JsonSchemas,
+): JsonObject => ({
   ...(!isBodyOptional && { required: true }),
-  content: Object.fromEntries(Object.entries(body).map(([type, schema]) => [type, { schema: schemas.of(schema, 'input') }])),
+  content: Object.fromEntries(
+    Object.entries(body).map(([type, schema]) => [type, { schema: schemas.of(schema, 'input') }]),
+  ),
 });
 
 /** What holds for all operations, in Markdown. */

@@ -47,7 +47,10 @@ const CLIENT = {
   serviceAccount: 1002,
   selfRegistered: false,
   ...written,
-  _links: { self: { href: '/clients/importer' }, secret: { href: '/clients/importer/secret', method: 'POST' } },
+  _links: {
+    self: { href: '/clients/importer' },
+    secret: { href: '/clients/importer/secret', method: 'POST' },
+  },
 };
 
 const WITH_SECRET = {
@@ -72,7 +75,11 @@ export const examplesOf = (domain: Domain): Examples => {
   const views = domain.views.map((view) => [capital(view.name), exampleOfView(domain, view)] as const);
   const NewClient = { ...NEW_CLIENT, serviceAccountRole: domain.signUp };
   const NewInvitation = { email: 'grace@example.com', role: domain.signUp };
-  const NewPersonalToken = { name: 'Nightly import', scopes: ['read:users'], expiresAt: '2027-05-21T00:00:00.000Z' };
+  const NewPersonalToken = {
+    name: 'Nightly import',
+    scopes: ['read:users'],
+    expiresAt: '2027-05-21T00:00:00.000Z',
+  };
   return {
     ...KERNEL_EXAMPLES,
     NewClient,
@@ -126,7 +133,12 @@ const DELIVERY: JsonObject = {
 
 const KERNEL_EXAMPLES: Examples = {
   NewWebhook: { url: 'https://shop.example/hooks', eventTypes: ['user.*', 'webhook.deleted'] },
-  WebhookReplacement: { url: 'https://shop.example/hooks', ...HOOK, filter: {}, headers: { 'X-Team': '********' } },
+  WebhookReplacement: {
+    url: 'https://shop.example/hooks',
+    ...HOOK,
+    filter: {},
+    headers: { 'X-Team': '********' },
+  },
   WebhookPatch: { url: 'https://shop.example/hooks/2', payload: 'full' },
   WrittenWithSecret: WITH_SECRET,
   WrittenWebhook: { ...WITH_SECRET, withheld: [] },
@@ -160,7 +172,11 @@ const KERNEL_EXAMPLES: Examples = {
     durationMs: 41,
     status: 503,
     error: null,
-    requestHeaders: { 'content-type': 'application/json', 'webhook-id': EVENT_ID, 'webhook-timestamp': '1795256100' },
+    requestHeaders: {
+      'content-type': 'application/json',
+      'webhook-id': EVENT_ID,
+      'webhook-timestamp': '1795256100',
+    },
     answer: { headers: { 'retry-after': '5' }, text: 'Too busy.', truncated: false },
   },
   Replay: {
@@ -200,7 +216,13 @@ const KERNEL_EXAMPLES: Examples = {
     signed: { count: HEAD.count, at: HEAD.at, head: HEAD.head, key: HEAD.key },
     unproven: { events: 60, since: HEAD.at },
     readModel: { cursor: '6f9619ff-15o' },
-    verified: { count: 1200, cursor: '6f9619ff-xc', began: '2026-11-21T10:10:00.000Z', finished: null, differences: 0 },
+    verified: {
+      count: 1200,
+      cursor: '6f9619ff-xc',
+      began: '2026-11-21T10:10:00.000Z',
+      finished: null,
+      differences: 0,
+    },
   },
   ...OPERATOR_EXAMPLES,
   EventType: {
@@ -225,7 +247,10 @@ const KERNEL_EXAMPLES: Examples = {
     changes: [{ field: 'name', from: 'Ada Lovelace', to: 'Ada King' }],
     _links: { self: { href: '/users/1001?at=v3' } },
   },
-  FieldChange: { field: 'body', diff: '@@ -1,1 +1,1 @@\n-It weaves patterns.\n+It weaves *algebraical* patterns.' },
+  FieldChange: {
+    field: 'body',
+    diff: '@@ -1,1 +1,1 @@\n-It weaves patterns.\n+It weaves *algebraical* patterns.',
+  },
   JsonPatch: [{ op: 'replace', path: '/name', value: 'Ada King' }],
   Written: { id: 1001, version: 3, cursor: '6f9619ff-1z4', _links: { self: { href: '/users/1001' } } },
 };

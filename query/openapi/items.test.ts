@@ -16,16 +16,25 @@ import { examplesOf } from './examples.ts';
 import { problemsOf } from './problems.ts';
 
 /** What the document of the interface says of lists of items. */
-const OPTIONS = { domain: expenses, publicUrl: 'https://annals.example', issuerUrl: 'https://issuer.example', requireIfMatch: false };
+const OPTIONS = {
+  domain: expenses,
+  publicUrl: 'https://annals.example',
+  issuerUrl: 'https://issuer.example',
+  requireIfMatch: false,
+};
 const operations: Readonly<Record<string, RestOperation>> = operationsOf(expenses);
 const schemas = new Map(
   Object.values(operations)
     .flatMap(({ body = {}, answer }) => [...Object.values(body), answer.schema])
-    .flatMap((schema) => (schema?.meta()?.id === undefined ? [] : [[schema.meta()?.id, schema] as [string, z.ZodType]])),
+    .flatMap((schema) =>
+      schema?.meta()?.id === undefined ? [] : [[schema.meta()?.id, schema] as [string, z.ZodType]],
+    ),
 );
 
 test('an independent validator finds it valid', async () => {
-  const { errors, valid } = await new Validator().validate(structuredClone<object>(openApiDocument(OPTIONS)) as Record<string, unknown>);
+  const { errors, valid } = await new Validator().validate(
+    structuredClone<object>(openApiDocument(OPTIONS)) as Record<string, unknown>,
+  );
   expect([errors, valid]).toEqual([undefined, true]);
 });
 
@@ -35,15 +44,22 @@ test('every form of an item has an example', () => {
   expect(ofItems.length).toBeGreaterThan(8);
   expect(Object.keys(EXAMPLES)).toEqual(expect.arrayContaining(ofItems));
 });
-test.each(Object.keys(EXAMPLES).filter((name) => name.includes('Claim')))('the example of %s is one', (name) => {
-  expect(() => schemas.get(name)?.parse(EXAMPLES[name])).not.toThrow();
-});
+test.each(Object.keys(EXAMPLES).filter((name) => name.includes('Claim')))(
+  'the example of %s is one',
+  (name) => {
+    expect(() => schemas.get(name)?.parse(EXAMPLES[name])).not.toThrow();
+  },
+);
 
 const number = fc.integer({ min: 1, max: 9 });
 const FORMS: Readonly<Record<string, fc.Arbitrary<object>>> = {
   draft: fc.constant({ purpose: 'x' }),
   edit: fc.constant({ purpose: 'y' }),
-  addItem: fc.record({ category: fc.constant('other'), amount: fc.constantFrom(1, 2, 900_000), note: fc.constant(null) }),
+  addItem: fc.record({
+    category: fc.constant('other'),
+    amount: fc.constantFrom(1, 2, 900_000),
+    note: fc.constant(null),
+  }),
   changeItem: fc.record({ itemId: number, amount: fc.constantFrom(2, 900_000) }),
   moveItem: fc.record({ itemId: number, before: fc.option(number) }),
   removeItem: fc.record({ itemId: number }),
@@ -59,14 +75,22 @@ test('whatever a decision refuses, its operation says', () => {
   const { decide, evolve } = deciderOf(expenses, kind);
   const names = Object.keys(kind.commands);
   const commandOf = (some: readonly string[]) =>
-    fc.constantFrom(...some).chain((name) => (FORMS[name] ?? fc.constant({})).map((form) => ({ name, form })));
-  const [present, ended] = [commandOf(names.filter((name) => name !== 'delete' && name !== 'draft')), commandOf(names)];
+    fc
+      .constantFrom(...some)
+      .chain((name) => (FORMS[name] ?? fc.constant({})).map((form) => ({ name, form })));
+  const [present, ended] = [
+    commandOf(names.filter((name) => name !== 'delete' && name !== 'draft')),
+    commandOf(names),
+  ];
   const refused = new Map(names.map((name) => [name, new Set<string>()]));
   const run = (all: readonly { readonly name: string; readonly form: object }[]) => {
     let state = ABSENT as ReturnType<typeof evolve>;
     for (const { name, form } of all) {
       try {
-        for (const event of decide({ type: typeOfCommand(kind, name), claimId: 8, employeeId: 1, ...form }, state))
+        for (const event of decide(
+          { type: typeOfCommand(kind, name), claimId: 8, employeeId: 1, ...form },
+          state,
+        ))
           state = evolve(state, event);
       } catch (error) {
         if (!(error instanceof Rejection)) throw error;
@@ -78,7 +102,10 @@ test('whatever a decision refuses, its operation says', () => {
     { name: 'draft', form: { purpose: 'x' } },
     { name: 'delete', form: {} },
   ];
-  const some = fc.tuple(fc.array(present, { minLength: 60, maxLength: 120 }), fc.array(ended, { minLength: 20 }));
+  const some = fc.tuple(
+    fc.array(present, { minLength: 60, maxLength: 120 }),
+    fc.array(ended, { minLength: 20 }),
+  );
   fc.assert(
     fc.property(some, ([before, after]) => run([draft, ...before, end, ...after])),
     { numRuns: 200 },
@@ -91,8 +118,15 @@ test('whatever a decision refuses, its operation says', () => {
     const codes = [...(refused.get(operation.use.command.name) ?? [])].filter((code) => code !== 'id_taken');
     expect(told, id).toEqual(expect.arrayContaining(codes));
   }
-  expect(Object.fromEntries([...refused].map(([name, codes]) => [name, [...codes].toSorted()]))).toMatchObject({
-    addItem: expect.arrayContaining(['claim_deleted', 'claim_items_full', 'claim_not_affordable', 'claim_not_draft']) as unknown,
+  expect(
+    Object.fromEntries([...refused].map(([name, codes]) => [name, [...codes].toSorted()])),
+  ).toMatchObject({
+    addItem: expect.arrayContaining([
+      'claim_deleted',
+      'claim_items_full',
+      'claim_not_affordable',
+      'claim_not_draft',
+    ]) as unknown,
     addLabel: ['claim_deleted', 'claim_label_exists'],
     moveItem: expect.arrayContaining(['claim_item_not_found', 'claim_not_draft']) as unknown,
     nameApprover: expect.arrayContaining(['claim_approver_exists', 'claim_approvers_full']) as unknown,
@@ -101,6 +135,14 @@ test('whatever a decision refuses, its operation says', () => {
 
 test('a change of what is personal says that its owner may be deleted', () => {
   const refusalsOf = (id: string) => operations[id]?.refusals;
-  expect([refusalsOf('addClaimItem'), refusalsOf('editClaimItem')].every((codes) => codes?.includes('user_deleted'))).toBe(true);
-  expect([refusalsOf('moveClaimItem'), refusalsOf('addClaimLabel')].some((codes) => codes?.includes('user_deleted'))).toBe(false);
+  expect(
+    [refusalsOf('addClaimItem'), refusalsOf('editClaimItem')].every((codes) =>
+      codes?.includes('user_deleted'),
+    ),
+  ).toBe(true);
+  expect(
+    [refusalsOf('moveClaimItem'), refusalsOf('addClaimLabel')].some((codes) =>
+      codes?.includes('user_deleted'),
+    ),
+  ).toBe(false);
 });

@@ -28,7 +28,9 @@ export const createJsonSchemas = (): JsonSchemas => {
       for (const [name, definition] of Object.entries($defs)) {
         const known = found.get(`${direction} ${name}`);
         if (known !== undefined && !isDeepStrictEqual(known, definition))
-          throw new StartRefused(`Two schemas are called ${name}: give the aggregate that brings one of them another name.`);
+          throw new StartRefused(
+            `Two schemas are called ${name}: give the aggregate that brings one of them another name.`,
+          );
         found.set(`${direction} ${name}`, definition);
         if (isAnyJson(name)) named.set(JSON_NAME, ANY_JSON);
         else named.set(name, direction === 'input' ? describeDefaults(definition) : definition);
@@ -50,20 +52,27 @@ const generate = (schema: z.ZodType, io: Direction) => {
       // A version is a literal, which is a number to zod.
       if (Number.isInteger(jsonSchema.const)) jsonSchema.type = 'integer';
       // Without it, generators for Java and C# take an integer for one of 32 bits.
-      if (jsonSchema.type === 'integer' && Number(jsonSchema.maximum) > INT32_MAX) jsonSchema.format = 'int64';
+      if (jsonSchema.type === 'integer' && Number(jsonSchema.maximum) > INT32_MAX)
+        jsonSchema.format = 'int64';
     },
   });
   // Only what JSON can hold comes out, with references into the document of its own.
-  const { $schema: _, $defs = {}, ...root } = JSON.parse(JSON.stringify(generated), pointIntoComponents) as JsonObject;
+  const {
+    $schema: _,
+    $defs = {},
+    ...root
+  } = JSON.parse(JSON.stringify(generated), pointIntoComponents) as JsonObject;
   return { root, $defs: $defs as Readonly<Record<string, JsonObject>> };
 };
 
 /**
- * Generators of clients take a field with a `default` for one that is always there (openapi-typescript does), so that a request would have
- * to have it: the default of what is sent stands in the description.
+ * Generators of clients take a field with a `default` for one that is always there (openapi-typescript does),
+ * so that a request would have to have it: the default of what is sent stands in the description.
  */
 const describeDefaults = (definition: JsonObject): JsonObject =>
-  JSON.parse(JSON.stringify(definition), (_key, value: unknown) => (isDefaulted(value) ? describeDefault(value) : value)) as JsonObject;
+  JSON.parse(JSON.stringify(definition), (_key, value: unknown) =>
+    isDefaulted(value) ? describeDefault(value) : value,
+  ) as JsonObject;
 
 const isDefaulted = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && 'default' in value && ('type' in value || 'anyOf' in value);
@@ -83,7 +92,10 @@ const pointIntoComponents = (key: string, value: unknown): unknown =>
 /** Schemas that refer to themselves without a name of their own are those of any JSON. */
 const isAnyJson = (definition: string): boolean => /^__schema\d+$/.test(definition);
 const JSON_NAME = 'Json';
-/** The same as a union that contains itself, which generators of clients for Python, Go and Java make no types of. */
+/**
+ * The same as a union that contains itself, which generators of clients for Python, Go and Java make no types
+ * of.
+ */
 const ANY_JSON: JsonObject = { description: 'Anything that JSON can hold.' };
 
 const nameOf = (definition: string): string => (isAnyJson(definition) ? JSON_NAME : definition);

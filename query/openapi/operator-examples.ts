@@ -19,7 +19,17 @@ export const OPERATOR_EXAMPLES: Readonly<Record<string, JsonObject>> = {
   },
   OperationsSamples: {
     everySeconds: 10,
-    samples: [{ at: AT, events: 1440, followers: { projector: 0.02 }, parked: 1, due: 4, dead: 0, deliveredPerSecond: 12.3 }],
+    samples: [
+      {
+        at: AT,
+        events: 1440,
+        followers: { projector: 0.02 },
+        parked: 1,
+        due: 4,
+        dead: 0,
+        deliveredPerSecond: 12.3,
+      },
+    ],
   },
   ParkedItem: {
     ...{ stream: 'user-1001', version: 2, type: 'user.renamed', cursor: '6f9619ff-15n', since: AT },
@@ -31,7 +41,13 @@ export const OPERATOR_EXAMPLES: Readonly<Record<string, JsonObject>> = {
     },
   },
   ParkedConsequence: {
-    ...{ task: 'end', stream: 'webhook-6001', cause: ORDER_ID, reason: 'Others change webhook-6001 all the time.', attempts: 3 },
+    ...{
+      task: 'end',
+      stream: 'webhook-6001',
+      cause: ORDER_ID,
+      reason: 'Others change webhook-6001 all the time.',
+      attempts: 3,
+    },
     ...{ since: AT, nextAt: AT, skippedAt: null },
     _links: { item: { href: '/webhooks/6001' }, history: { href: '/webhooks/6001/history' } },
   },

@@ -40,7 +40,10 @@ const absentFor = (parameter: string): readonly ProblemCode[] => {
   return ABSENT[parameter] ?? [notFound(kind), deleted(kind)];
 };
 
-/** What follows from the rules of the kernel rather than from the form of the request; those of a domain stand at its operations. */
+/**
+ * What follows from the rules of the kernel rather than from the form of the request; those of a domain stand
+ * at its operations.
+ */
 const OF_THE_KERNEL: Readonly<Record<string, readonly ProblemCode[]>> = {
   createUser: ['email_taken'],
   replaceUser: ['email_taken', 'email_changed_by_application', 'last_administrator'],
@@ -83,10 +86,12 @@ const OF_THE_KERNEL: Readonly<Record<string, readonly ProblemCode[]>> = {
 export const problemCodesOf = (domain: Domain): readonly ProblemCode[] => {
   const own = [...Object.keys(HTTP_PROBLEMS), ...Object.keys(REJECTIONS)] as readonly ProblemCode[];
   const derived = Object.keys(domain.kinds).flatMap((kind) => [notFound(kind), deleted(kind)]);
-  const ofOperations = [...ofAggregates(domain), ...ofViews(domain)].flatMap(([, { refusals = [], parameters = {} }]) => [
-    ...refusals,
-    ...Object.values(parameters).map(({ absent }) => absent),
-  ]);
+  const ofOperations = [...ofAggregates(domain), ...ofViews(domain)].flatMap(
+    ([, { refusals = [], parameters = {} }]) => [
+      ...refusals,
+      ...Object.values(parameters).map(({ absent }) => absent),
+    ],
+  );
   return [...new Set([...own, ...derived, ...ofOperations])];
 };
 
@@ -103,7 +108,9 @@ export const problemsOf = (
   { requireIfMatch, policy }: { readonly requireIfMatch: boolean; readonly policy: Policy },
 ): ReadonlyMap<number, readonly ProblemCode[]> => {
   const own = isOfLog(operation) ? ofLog(operation, requireIfMatch) : besideLog(operation);
-  const unauthenticated: readonly ProblemCode[] = allowsAnonymous(policy, operation.right) ? [] : ['unauthenticated'];
+  const unauthenticated: readonly ProblemCode[] = allowsAnonymous(policy, operation.right)
+    ? []
+    : ['unauthenticated'];
   const codes = new Set<ProblemCode>([...ALWAYS, ...unauthenticated, ...own, ...rulesOf(id, operation)]);
   return Map.groupBy(
     [...codes].toSorted((one, other) => describeProblem(one).status - describeProblem(other).status),
@@ -129,7 +136,8 @@ const besideLog = (operation: RestOperation): readonly ProblemCode[] => [
 const ofRead = (operation: RestOperation): readonly ProblemCode[] => {
   // Of what is read, it is not told that it was there once.
   const absent = absentOf(operation).filter((code) => code.endsWith('_not_found'));
-  const then: readonly ProblemCode[] = operation.query && 'at' in operation.query.shape ? asOf(operation) : [];
+  const then: readonly ProblemCode[] =
+    operation.query && 'at' in operation.query.shape ? asOf(operation) : [];
   return [
     'invalid_parameter',
     'unknown_cursor',
@@ -141,11 +149,17 @@ const ofRead = (operation: RestOperation): readonly ProblemCode[] => {
   ];
 };
 
-/** Of what was there, auditors are told that it was deleted by then; of a list, all pages are of one moment. */
+/**
+ * Of what was there, auditors are told that it was deleted by then; of a list, all pages are of one moment.
+ */
 const asOf = (operation: RestOperation): readonly ProblemCode[] => {
   const absent = absentOf(operation);
   if (absent.length === 0) return [];
-  return ['not_there_then', ...(operation.answer.kind === 'item' ? (['version_not_found'] as const) : []), ...absent];
+  return [
+    'not_there_then',
+    ...(operation.answer.kind === 'item' ? (['version_not_found'] as const) : []),
+    ...absent,
+  ];
 };
 
 const ofWrite = (operation: RestOperation, requireIfMatch: boolean): readonly ProblemCode[] => [
@@ -161,7 +175,8 @@ const ofWrite = (operation: RestOperation, requireIfMatch: boolean): readonly Pr
 ];
 
 const isOrder = ({ answer }: RestOperation): boolean => answer.kind === 'order';
-const isNew = (operation: RestOperation): boolean => (operation.answer.status === 201 && !operation.answer.isOfItem) || isOrder(operation);
+const isNew = (operation: RestOperation): boolean =>
+  (operation.answer.status === 201 && !operation.answer.isOfItem) || isOrder(operation);
 
 const absentOf = ({ path, parameters }: RestOperation): readonly ProblemCode[] =>
   [...path.matchAll(/\{(\w+)\}/g)].flatMap(([, name = '']) => parameters?.[name]?.absent ?? absentFor(name));

@@ -3,27 +3,40 @@ import type { JsonObject } from '#shared/json.ts';
 import { isPublic, type Operation, type Policy, scopeOf } from '#shared/policy.ts';
 import { scopeWordsOf } from '#shared/scope-words.ts';
 
-/** The ways to a token, and the token alone. Device codes stand in an extension, because OpenAPI knows them from 3.2 on. */
+/**
+ * The ways to a token, and the token alone. Device codes stand in an extension, because OpenAPI knows them
+ * from 3.2 on.
+ */
 export const securitySchemes = (domain: Domain, issuerUrl: string): JsonObject => {
-  const scopes = Object.fromEntries([...scopeWordsOf(domain)].map(([scope, { described }]) => [scope, described]));
+  const scopes = Object.fromEntries(
+    [...scopeWordsOf(domain)].map(([scope, { described }]) => [scope, described]),
+  );
   const tokens = { tokenUrl: `${issuerUrl}/token`, refreshUrl: `${issuerUrl}/token`, scopes };
   return {
     oauth: {
       type: 'oauth2',
-      description: 'OAuth 2.1: codes with PKCE (S256) for people, client credentials for services, device codes for what has no browser.',
+      description:
+        'OAuth 2.1: codes with PKCE (S256) for people, client credentials for services, device codes for what has no browser.',
       flows: {
         authorizationCode: { authorizationUrl: `${issuerUrl}/authorize`, ...tokens },
         clientCredentials: { tokenUrl: `${issuerUrl}/token`, scopes },
       },
       'x-deviceAuthorization': { deviceAuthorizationUrl: `${issuerUrl}/device_authorization`, ...tokens },
     },
-    bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An access token, however it was got.' },
+    bearer: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'An access token, however it was got.',
+    },
   };
 };
 
 /** Any of these is enough; the empty one stands for callers without a token. */
 export const securityOf = (policy: Policy, right: Operation | null): readonly JsonObject[] =>
-  right === null ? [{}] : [...(allowsAnonymous(policy, right) ? [{}] : []), { oauth: [scopeOf(policy, right)] }, { bearer: [] }];
+  right === null
+    ? [{}]
+    : [...(allowsAnonymous(policy, right) ? [{}] : []), { oauth: [scopeOf(policy, right)] }, { bearer: [] }];
 
 /** The same in words. */
 export const demandOf = (policy: Policy, right: Operation | null): string => {
@@ -33,4 +46,5 @@ export const demandOf = (policy: Policy, right: Operation | null): string => {
     : `Needs a token with the scope \`${scopeOf(policy, right)}\`.`;
 };
 
-export const allowsAnonymous = (policy: Policy, right: Operation | null): boolean => right === null || isPublic(policy, right);
+export const allowsAnonymous = (policy: Policy, right: Operation | null): boolean =>
+  right === null || isPublic(policy, right);

@@ -23,12 +23,19 @@ const travelNote = aggregate('travelNote', {
 });
 
 test('operations stand under what they are about, also where that is called by two words', () => {
-  const options = { publicUrl: 'https://annals.example', issuerUrl: 'https://issuer.example', requireIfMatch: false };
-  const { paths } = openApiDocument({ ...options, domain: assemble(base, [travelClaim, travelNote]) }) as unknown as {
+  const options = {
+    publicUrl: 'https://annals.example',
+    issuerUrl: 'https://issuer.example',
+    requireIfMatch: false,
+  };
+  const { paths } = openApiDocument({
+    ...options,
+    domain: assemble(base, [travelClaim, travelNote]),
+  }) as unknown as {
     paths: Record<string, { get?: { tags: string[] } }>;
   };
-  expect([paths['/travel-claims']?.get?.tags, paths['/travel-claims/{travelClaimId}/travel-notes']?.get?.tags]).toEqual([
-    ['Travel claims'],
-    ['Travel notes'],
-  ]);
+  expect([
+    paths['/travel-claims']?.get?.tags,
+    paths['/travel-claims/{travelClaimId}/travel-notes']?.get?.tags,
+  ]).toEqual([['Travel claims'], ['Travel notes']]);
 });

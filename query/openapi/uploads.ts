@@ -8,9 +8,16 @@ import { policyOf, scopeOf } from '#shared/policy.ts';
 import { headers, refusal } from './answers.ts';
 import { ALWAYS } from './problems.ts';
 
-const picture = { content: Object.fromEntries(IMAGE_TYPES.map((type) => [type, {}])), headers: headers('ETag', 'Cache-Control') };
+const picture = {
+  content: Object.fromEntries(IMAGE_TYPES.map((type) => [type, {}])),
+  headers: headers('ETag', 'Cache-Control'),
+};
 
-const CODES: readonly ProblemCode[] = [...ALWAYS.filter((code) => code !== 'not_acceptable'), 'not_found', 'range_not_satisfiable'];
+const CODES: readonly ProblemCode[] = [
+  ...ALWAYS.filter((code) => code !== 'not_acceptable'),
+  'not_found',
+  'range_not_satisfiable',
+];
 const BY_STATUS = Map.groupBy(CODES, (code) => describeProblem(code).status);
 
 const NAME = {
@@ -37,10 +44,14 @@ const optionalToken = (domain: Domain, kinds: readonly Kind[]): readonly JsonObj
 /** The pictures, which are read by the address that an item names, and belong to no resource of their own. */
 export const uploadPaths = (domain: Domain): JsonObject => {
   const kinds = Object.values(domain.kinds).filter(({ fields, lists }) =>
-    [fields, ...Object.values(lists).map((list) => list.fields)].some((defs) => Object.values(defs).some(({ kind }) => kind === 'upload')),
+    [fields, ...Object.values(lists).map((list) => list.fields)].some((defs) =>
+      Object.values(defs).some(({ kind }) => kind === 'upload'),
+    ),
   );
   if (kinds.length === 0) return {};
-  const own = new Intl.ListFormat('en', { type: 'disjunction' }).format(kinds.map(({ name }) => spaced(name)));
+  const own = new Intl.ListFormat('en', { type: 'disjunction' }).format(
+    kinds.map(({ name }) => spaced(name)),
+  );
   const tags = kinds.map(({ plural }) => capital(spaced(plural)));
   const security = optionalToken(domain, kinds);
   return {
@@ -54,7 +65,10 @@ export const uploadPaths = (domain: Domain): JsonObject => {
         responses: {
           200: { description: 'The picture.', ...picture },
           206: { description: 'The part of the picture that `Range` names.', ...picture },
-          304: { description: 'You have it already, as If-None-Match says.', headers: headers('ETag', 'Cache-Control') },
+          304: {
+            description: 'You have it already, as If-None-Match says.',
+            headers: headers('ETag', 'Cache-Control'),
+          },
           ...Object.fromEntries([...BY_STATUS].map(([status, codes]) => [status, refusal(status, codes)])),
         },
         security,
@@ -85,7 +99,9 @@ export const uploadPaths = (domain: Domain): JsonObject => {
             headers: headers('Cache-Control'),
           },
           ...Object.fromEntries(
-            [...BY_STATUS].filter(([status]) => status !== 416).map(([status, codes]) => [status, refusal(status, codes)]),
+            [...BY_STATUS]
+              .filter(([status]) => status !== 416)
+              .map(([status, codes]) => [status, refusal(status, codes)]),
           ),
         },
         security,

@@ -6,10 +6,17 @@ import { openApiDocument } from './document.ts';
 import { examplesOf } from './examples.ts';
 
 /** What the document of the interface says of views. */
-const OPTIONS = { domain: spendingDomain, publicUrl: 'https://annals.example', issuerUrl: 'https://issuer.example', requireIfMatch: false };
+const OPTIONS = {
+  domain: spendingDomain,
+  publicUrl: 'https://annals.example',
+  issuerUrl: 'https://issuer.example',
+  requireIfMatch: false,
+};
 
 test('an independent validator finds it valid', async () => {
-  const { errors, valid } = await new Validator().validate(structuredClone<object>(openApiDocument(OPTIONS)) as Record<string, unknown>);
+  const { errors, valid } = await new Validator().validate(
+    structuredClone<object>(openApiDocument(OPTIONS)) as Record<string, unknown>,
+  );
   expect([errors, valid]).toEqual([undefined, true]);
 });
 

@@ -10,7 +10,10 @@ import type { Stretch } from '#shared/webhooks/deliveries.ts';
 export type OrderRow = Order & { readonly report?: string | null };
 
 /** As far as something is parked, the latest event first. */
-export const readParked = async (pool: Pool, { after, before, isBackward, rowsMax }: Stretch<number>): Promise<readonly Listed[]> => {
+export const readParked = async (
+  pool: Pool,
+  { after, before, isBackward, rowsMax }: Stretch<number>,
+): Promise<readonly Listed[]> => {
   const { rows } = await pool.query<Listed>(
     `select ${PARKED_COLUMNS} from ${LIVE_SCHEMA}.parked
      where ($1::bigint is null or position < $1) and ($2::bigint is null or position > $2)
@@ -21,9 +24,13 @@ export const readParked = async (pool: Pool, { after, before, isBackward, rowsMa
 };
 
 /** Their ids are in the order of time. */
-export const readOrders = async (pool: Pool, { after, before, isBackward, rowsMax }: Stretch<string>): Promise<readonly OrderRow[]> => {
+export const readOrders = async (
+  pool: Pool,
+  { after, before, isBackward, rowsMax }: Stretch<string>,
+): Promise<readonly OrderRow[]> => {
   // A cursor that somebody made up.
-  if ([after, before].some((id) => id !== undefined && pathEventId(id) === undefined)) throw new HttpProblem('unknown_cursor');
+  if ([after, before].some((id) => id !== undefined && pathEventId(id) === undefined))
+    throw new HttpProblem('unknown_cursor');
   const { rows } = await pool.query<OrderRow>(
     `select ${ORDER_COLUMNS} from operations.asked
      where ($1::uuid is null or id < $1) and ($2::uuid is null or id > $2)

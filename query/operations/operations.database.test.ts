@@ -23,12 +23,20 @@ beforeAll(async () => {
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 const post = (path: string, { key, body }: { key?: string; body?: object } = {}) =>
-  world.ask(path, { by: admin, method: 'POST', ...(body && { body }), headers: key ? { 'idempotency-key': key } : {} });
+  world.ask(path, {
+    by: admin,
+    method: 'POST',
+    ...(body && { body }),
+    headers: key ? { 'idempotency-key': key } : {},
+  });
 
 /** The ids of all pages, from link to link. */
 const walk = async (rel: 'next' | 'prev', from: string): Promise<string[][]> => {
   const { body } = await world.ask(from, { by: admin, headers: { accept: 'application/hal+json' } });
-  const page = body as { _links: Record<string, { href: string }>; _embedded: { items: (Partial<ParkedItem> & Partial<Order>)[] } };
+  const page = body as {
+    _links: Record<string, { href: string }>;
+    _embedded: { items: (Partial<ParkedItem> & Partial<Order>)[] };
+  };
   const ids = page._embedded.items.map(({ stream, id }) => id ?? stream ?? '');
   const href = page._links[rel]?.href;
   return [ids, ...(href === undefined ? [] : await walk(rel, href))];
@@ -38,10 +46,17 @@ test('what is parked is told in pages, the latest first, with what may be done',
   const [one, two, three] = streams;
   expect(await walk('next', '/operations/parked?limit=2')).toEqual([[three, two], [one]]);
   const { body } = await world.ask('/operations/parked?limit=1', { by: admin });
-  expect(body).toMatchObject([{ stream: three, version: 1, _links: { item: { href: '/articles/8003' }, release: { method: 'POST' } } }]);
-  const { body: seen } = await world.ask('/operations/parked?limit=1', { by: { ...admin, scopes: ['read:events'] } });
+  expect(body).toMatchObject([
+    { stream: three, version: 1, _links: { item: { href: '/articles/8003' }, release: { method: 'POST' } } },
+  ]);
+  const { body: seen } = await world.ask('/operations/parked?limit=1', {
+    by: { ...admin, scopes: ['read:events'] },
+  });
   expect((seen as ParkedItem[])[0]?._links).not.toHaveProperty('release');
-  expect(await world.ask('/operations', { by: admin })).toMatchObject({ status: 200, body: { readModel: { parked: 3, rebuild: null } } });
+  expect(await world.ask('/operations', { by: admin })).toMatchObject({
+    status: 200,
+    body: { readModel: { parked: 3, rebuild: null } },
+  });
 });
 
 test('consequences of deletions that could not be carried out are told in pages, those parked last first', async () => {
@@ -54,18 +69,30 @@ test('consequences of deletions that could not be carried out are told in pages,
   await park('end', 'comment-1', 30);
   await park('erase', 'user-2', 20);
   await park('end', 'article-3', 10, true);
-  expect(await walk('next', '/operations/consequences?limit=2')).toEqual([['article-3', 'user-2'], ['comment-1']]);
+  expect(await walk('next', '/operations/consequences?limit=2')).toEqual([
+    ['article-3', 'user-2'],
+    ['comment-1'],
+  ]);
   expect(await walk('prev', '/operations/consequences?limit=2')).toEqual([['article-3', 'user-2']]);
   const { body } = await world.ask('/operations/consequences', { by: admin });
   expect(body).toMatchObject([
     { task: 'end', stream: 'article-3', nextAt: null, skippedAt: expect.any(String) },
-    { task: 'erase', stream: 'user-2', reason: 'No key.', attempts: 1, skippedAt: null, _links: { item: { href: '/users/2' } } },
+    {
+      task: 'erase',
+      stream: 'user-2',
+      reason: 'No key.',
+      attempts: 1,
+      skippedAt: null,
+      _links: { item: { href: '/users/2' } },
+    },
     { stream: 'comment-1', nextAt: expect.any(String) },
   ]);
   const { consequences } = (await world.ask('/operations', { by: admin })).body as OperationsStatus;
   expect(consequences).toMatchObject({ parked: 2, skipped: 1 });
   expect(Math.floor((consequences.oldestSeconds ?? 0) / 60)).toBe(30);
-  expect(await world.ask('/operations/consequences', { by: await world.person('reader') })).toMatchObject({ status: 403 });
+  expect(await world.ask('/operations/consequences', { by: await world.person('reader') })).toMatchObject({
+    status: 403,
+  });
   await world.side.pool.query('truncate process_manager.parked');
 });
 
@@ -81,7 +108,9 @@ test('timers are told in pages, the next first and those that stand still last',
     {},
     { dueAt: null, leftSeconds: 1.5 },
   ]);
-  expect(await world.ask('/operations/timers', { by: await world.person('reader') })).toMatchObject({ status: 403 });
+  expect(await world.ask('/operations/timers', { by: await world.person('reader') })).toMatchObject({
+    status: 403,
+  });
   const strange = formatKey('/operations/timers', 'no key');
   expect(await world.ask(`/operations/timers?after=${strange}`, { by: admin })).toMatchObject({
     status: 400,
@@ -118,14 +147,20 @@ test('a page of consequences is read along indexes, and none is left out or come
   expect([keys.length, new Set(keys).size]).toEqual([6_000, 6_000]);
   expect(await walked(true)).toEqual(keys.toReversed());
   for (const [text, values] of asked.filter(([sql]) => String(sql).includes('union all'))) {
-    const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(`explain (format json) ${text}`, values as never);
+    const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+      `explain (format json) ${text}`,
+      values as never,
+    );
     expect(rows[0]?.['QUERY PLAN'].flatMap(({ Plan }) => nodesOf(Plan))).not.toContain('Seq Scan');
   }
   await pool.query('truncate process_manager.parked, process_manager.task');
 });
 
 type Plan = { readonly 'Node Type': string; readonly Plans?: readonly Plan[] };
-const nodesOf = (plan: Plan): readonly string[] => [plan['Node Type'], ...(plan.Plans ?? []).flatMap(nodesOf)];
+const nodesOf = (plan: Plan): readonly string[] => [
+  plan['Node Type'],
+  ...(plan.Plans ?? []).flatMap(nodesOf),
+];
 
 test('a page of timers is read along an index, however many there are', async () => {
   const { pool } = world.side;
@@ -140,14 +175,19 @@ test('a page of timers is read along an index, however many there are', async ()
   };
   const seen = new Set<string>();
   for (let after: string | undefined; ; ) {
-    const page = await readTimers({ query } as never, { stretch: { after, before: undefined, isBackward: false, rowsMax: 700 } });
+    const page = await readTimers({ query } as never, {
+      stretch: { after, before: undefined, isBackward: false, rowsMax: 700 },
+    });
     for (const { stream } of page) seen.add(stream);
     after = page.at(-1)?.key;
     if (page.length < 700) break;
   }
   expect(seen.size).toBe(3_000);
   const [text, values] = asked.at(-1) ?? [];
-  const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(`explain (format json) ${text}`, values as never);
+  const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    `explain (format json) ${text}`,
+    values as never,
+  );
   expect(rows[0]?.['QUERY PLAN'].flatMap(({ Plan }) => nodesOf(Plan))).not.toContain('Sort');
   await pool.query('truncate process_manager.timer');
 });
@@ -180,13 +220,25 @@ test('the same key is the same order, and none for something else', async () => 
 });
 
 test('what is of no use is refused at once', async () => {
-  expect(await post('/operations/parked/article-7/retry')).toMatchObject({ status: 404, body: { code: 'not_parked' } });
-  expect(await post('/operations/parked/nothing/retry')).toMatchObject({ status: 404, body: { code: 'not_parked' } });
+  expect(await post('/operations/parked/article-7/retry')).toMatchObject({
+    status: 404,
+    body: { code: 'not_parked' },
+  });
+  expect(await post('/operations/parked/nothing/retry')).toMatchObject({
+    status: 404,
+    body: { code: 'not_parked' },
+  });
   const other = await post('/operations/parked/article-8001/release', { body: { version: 2 } });
-  expect(other).toMatchObject({ status: 409, body: { code: 'parked_at_other_version', details: { version: 1 } } });
+  expect(other).toMatchObject({
+    status: 409,
+    body: { code: 'parked_at_other_version', details: { version: 1 } },
+  });
   const { body } = await post('/audit/verifications');
   const second = await post('/audit/verifications');
-  expect(second).toMatchObject({ status: 409, body: { code: 'verification_under_way', details: { order: (body as Order).id } } });
+  expect(second).toMatchObject({
+    status: 409,
+    body: { code: 'verification_under_way', details: { order: (body as Order).id } },
+  });
 });
 
 test('orders are told in pages, the latest first, and each by itself', async () => {
@@ -196,7 +248,13 @@ test('orders are told in pages, the latest first, and each by itself', async () 
   expect(ids).toEqual(ids.toSorted().toReversed());
   expect(pages.map(({ length }) => length)).toEqual([2, 1]);
   const { body } = await world.ask(`/operations/orders/${ids[0]}`, { by: admin });
-  expect(body).toMatchObject({ kind: 'retry', stream: 'article-8002', state: 'waiting', by: `user:${admin.id}`, outcome: null });
+  expect(body).toMatchObject({
+    kind: 'retry',
+    stream: 'article-8002',
+    state: 'waiting',
+    by: `user:${admin.id}`,
+    outcome: null,
+  });
   const forged = Buffer.from(JSON.stringify(['forged', 'no id'])).toString('base64url');
   expect(await world.ask(`/operations/orders?after=${forged}`, { by: admin })).toMatchObject({ status: 400 });
   expect(await world.ask(`/operations/orders/${randomUUID()}`, { by: admin })).toMatchObject({

@@ -27,7 +27,9 @@ const { retryParkedItem: RETRY, releaseParkedItem: RELEASE, verifyLog: VERIFY } 
 /** What operators ask for is put down, and carried out by the roles whose work it is. */
 export const orderRoutes = ({ pool, bodyBytesMax }: OrderDependencies): Router => {
   const put = async (request: Request, response: Response, order: NewOrder): Promise<void> => {
-    const id = await askFor(pool, order, askingOf(request, order), (connection) => demandParked(connection, order)).catch(tellFailure);
+    const id = await askFor(pool, order, askingOf(request, order), (connection) =>
+      demandParked(connection, order),
+    ).catch(tellFailure);
     const asked = await findOrder(pool, id);
     if (asked === undefined) throw new Error(`the order ${id} was put down and is not there`);
     response.status(202).set('Cache-Control', 'no-store').location(`/operations/orders/${id}`);
@@ -43,12 +45,19 @@ export const orderRoutes = ({ pool, bodyBytesMax }: OrderDependencies): Router =
       demandOperator,
       ...readJsonBody(bodyBytesMax, Object.keys(RELEASE.body)),
       async (request, response) => {
-        if (request.body === undefined) throw new HttpProblem('malformed_body', { detail: 'There is no body.' });
+        if (request.body === undefined)
+          throw new HttpProblem('malformed_body', { detail: 'There is no body.' });
         const { version } = parseInput(NewRelease, request.body);
-        await put(request, response, { kind: 'release', ...itemOf(RELEASE, request), version: version as Version });
+        await put(request, response, {
+          kind: 'release',
+          ...itemOf(RELEASE, request),
+          version: version as Version,
+        });
       },
     )
-    .post(routeOf(VERIFY), demandAdmission(VERIFY), async (request, response) => put(request, response, { kind: 'verify' }));
+    .post(routeOf(VERIFY), demandAdmission(VERIFY), async (request, response) =>
+      put(request, response, { kind: 'verify' }),
+    );
 };
 
 /** Of what is parked, nobody else is told whether it is. */
@@ -63,7 +72,8 @@ const demandParked = async (connection: Connection, { kind, stream, version }: N
   if (stream === undefined) return;
   const parked = await findParked(connection, stream);
   if (!parked) throw new Rejection('not_parked');
-  if (kind === 'release' && parked.version !== version) throw new Rejection('parked_at_other_version', { version: parked.version });
+  if (kind === 'release' && parked.version !== version)
+    throw new Rejection('parked_at_other_version', { version: parked.version });
 };
 
 const askingOf = (request: Request, order: NewOrder): Asking => {
@@ -77,7 +87,10 @@ const askingOf = (request: Request, order: NewOrder): Asking => {
     by,
     client,
     request: requestIdOf(request),
-    key: key === undefined ? undefined : { digest: digest([by, client, key]), content: digest([order.kind, order.stream, order.version]) },
+    key:
+      key === undefined
+        ? undefined
+        : { digest: digest([by, client, key]), content: digest([order.kind, order.stream, order.version]) },
   };
 };
 

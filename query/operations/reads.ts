@@ -16,7 +16,13 @@ import { readKeyedList } from '#shared/webhooks/pages.ts';
 import type { Reads } from '../read-routes.ts';
 import { readFailureOf } from '../statement.ts';
 import { type OrderRow, readOrders, readParked } from './lists.ts';
-import { representConsequence, representOrder, representParked, representStanding, representTimer } from './representation.ts';
+import {
+  representConsequence,
+  representOrder,
+  representParked,
+  representStanding,
+  representTimer,
+} from './representation.ts';
 
 type OperationsDependencies = {
   readonly domain: Domain;
@@ -30,19 +36,36 @@ export const operationsReads = ({
   pool,
   eventLog,
 }: OperationsDependencies): Reads<
-  'getOperations' | 'getOperationsSamples' | 'listParkedItems' | 'listParkedConsequences' | 'listTimers' | 'listOrders' | 'getOrder'
+  | 'getOperations'
+  | 'getOperationsSamples'
+  | 'listParkedItems'
+  | 'listParkedConsequences'
+  | 'listTimers'
+  | 'listOrders'
+  | 'getOrder'
 > => ({
   async getOperations({ caller }) {
     const standing = await readStanding(pool, eventLog).catch(tellFailure);
-    const item = representStanding(standing, { identity: eventLog.identity, at: new Date(), mayOrder: mayOrder(caller) });
+    const item = representStanding(standing, {
+      identity: eventLog.identity,
+      at: new Date(),
+      mayOrder: mayOrder(caller),
+    });
     return { kind: 'item', version: undefined, item };
   },
 
   async getOperationsSamples(_reader, { since }) {
-    const { everySeconds, samples } = await readSamples(pool, since === undefined ? undefined : new Date(since)).catch(tellFailure);
+    const { everySeconds, samples } = await readSamples(
+      pool,
+      since === undefined ? undefined : new Date(since),
+    ).catch(tellFailure);
     const item: OperationsSamples = {
       everySeconds,
-      samples: samples.map(({ at, followers, ...sample }) => ({ at: at.toISOString(), ...sample, followers: { ...followers } })),
+      samples: samples.map(({ at, followers, ...sample }) => ({
+        at: at.toISOString(),
+        ...sample,
+        followers: { ...followers },
+      })),
     };
     return { kind: 'item', version: undefined, item };
   },
@@ -54,7 +77,8 @@ export const operationsReads = ({
       kindOfKey: 'number',
       read: (stretch) => readParked(pool, stretch).catch(tellFailure),
       keyOf: ({ position }) => position,
-      represent: (row) => representParked(row, { domain, identity: eventLog.identity, mayOrder: mayOrder(caller) }),
+      represent: (row) =>
+        representParked(row, { domain, identity: eventLog.identity, mayOrder: mayOrder(caller) }),
     });
   },
 

@@ -15,10 +15,17 @@ const libraries = assemble(base, [
   }),
 ]);
 const linksOf = (stream: string) =>
-  representTimer(libraries, { stream, name: 'remind', causeId: 'one', dueAt: null, leftSeconds: 1 } as never)._links;
+  representTimer(libraries, { stream, name: 'remind', causeId: 'one', dueAt: null, leftSeconds: 1 } as never)
+    ._links;
 
 test('what something is about is found where its aggregates are, and what is not read by REST is not linked', () => {
-  expect(linksOf('wingOfLibrary-3')).toEqual({ item: { href: '/library-wings/3' }, history: { href: '/library-wings/3/history' } });
-  expect(linksOf('webhook-3')).toEqual({ item: { href: '/webhooks/3' }, history: { href: '/webhooks/3/history' } });
+  expect(linksOf('wingOfLibrary-3')).toEqual({
+    item: { href: '/library-wings/3' },
+    history: { href: '/library-wings/3/history' },
+  });
+  expect(linksOf('webhook-3')).toEqual({
+    item: { href: '/webhooks/3' },
+    history: { href: '/webhooks/3/history' },
+  });
   expect(linksOf('email-3')).toEqual({});
 });

@@ -6,7 +6,13 @@ import type { Standing } from '#shared/operations/standing.ts';
 import type { RunningTimer as Timer } from '#shared/operations/timers.ts';
 import type { Listed } from '#shared/read-model/parked.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
-import type { OperationsStatus, Order, ParkedConsequence, ParkedItem, RunningTimer } from '#shared/rest/operator.ts';
+import type {
+  OperationsStatus,
+  Order,
+  ParkedConsequence,
+  ParkedItem,
+  RunningTimer,
+} from '#shared/rest/operator.ts';
 import { pathOf } from '../as-of/aggregates.ts';
 import type { OrderRow } from './lists.ts';
 
@@ -21,7 +27,11 @@ export const representStanding = (
   return {
     at: at.toISOString(),
     log: { cursor: cursorAt(head) },
-    readModel: { cursor: cursorAt(position), ...rest, rebuild: rebuild === null ? null : { cursor: cursorAt(rebuild) } },
+    readModel: {
+      cursor: cursorAt(position),
+      ...rest,
+      rebuild: rebuild === null ? null : { cursor: cursorAt(rebuild) },
+    },
     followers: followers.map(({ name, position: reached, behindSeconds, isRunning }) => ({
       name,
       cursor: reached === null ? null : cursorAt(reached),
@@ -47,7 +57,14 @@ export const representParked = (
   { domain, identity, mayOrder }: Shown,
 ): ParkedItem => {
   return {
-    ...{ stream, version, type, cursor: formatCursor(identity, position), reason, since: since.toISOString() },
+    ...{
+      stream,
+      version,
+      type,
+      cursor: formatCursor(identity, position),
+      reason,
+      since: since.toISOString(),
+    },
     _links: {
       ...itemLinks(domain, stream),
       ...(mayOrder && {
@@ -61,14 +78,25 @@ export const representParked = (
 export const representConsequence = (domain: Domain, parked: ParkedTask): ParkedConsequence => {
   const { task, name, stream, causeId, reason, attempts, parkedAt, nextAt, skippedAt } = parked;
   return {
-    ...{ task, ...(name !== null && { name }), stream, cause: causeId, reason, attempts, since: parkedAt.toISOString() },
+    ...{
+      task,
+      ...(name !== null && { name }),
+      stream,
+      cause: causeId,
+      reason,
+      attempts,
+      since: parkedAt.toISOString(),
+    },
     nextAt: skippedAt === null ? nextAt.toISOString() : null,
     skippedAt: skippedAt?.toISOString() ?? null,
     _links: itemLinks(domain, stream),
   };
 };
 
-export const representTimer = (domain: Domain, { stream, name, causeId, dueAt, leftSeconds }: Timer): RunningTimer => ({
+export const representTimer = (
+  domain: Domain,
+  { stream, name, causeId, dueAt, leftSeconds }: Timer,
+): RunningTimer => ({
   ...{ stream, name, cause: causeId, dueAt: dueAt?.toISOString() ?? null, leftSeconds },
   _links: itemLinks(domain, stream),
 });
@@ -82,9 +110,29 @@ const itemLinks = (domain: Domain, stream: string): Readonly<Record<string, { hr
 };
 
 export const representOrder = (order: OrderRow): Order => {
-  const { id, kind, stream, version, by, requestedAt, startedAt, finishedAt, state, outcome, done, of, report = null } = order;
+  const {
+    id,
+    kind,
+    stream,
+    version,
+    by,
+    requestedAt,
+    startedAt,
+    finishedAt,
+    state,
+    outcome,
+    done,
+    of,
+    report = null,
+  } = order;
   return {
-    ...{ id, kind, ...(stream !== null && { stream }), ...(version !== null && { version }), by: by as Order['by'] },
+    ...{
+      id,
+      kind,
+      ...(stream !== null && { stream }),
+      ...(version !== null && { version }),
+      by: by as Order['by'],
+    },
     requestedAt: requestedAt.toISOString(),
     startedAt: startedAt?.toISOString() ?? null,
     finishedAt: finishedAt?.toISOString() ?? null,

@@ -3,7 +3,11 @@ import { type Coding, codingFor } from '#shared/http/content-coding.ts';
 import { entityTagOf, isKnownToReader } from '#shared/http/entity-tag.ts';
 import { compressible, sendCompressible } from './compressible.ts';
 
-type Document = { readonly type: string; readonly text: string; readonly headers?: Readonly<Record<string, string>> };
+type Document = {
+  readonly type: string;
+  readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 /** They change with a new version of the program, or with its settings, and have no versions of their own. */
 const DOCUMENT_VERSION = 0;
@@ -17,7 +21,10 @@ export const answerDocument = ({ type, text, headers = {} }: Document): RequestH
   const tagOf = (coding: Coding): string => {
     const known = tags.get(coding);
     if (known !== undefined) return known;
-    const tag = entityTagOf(DOCUMENT_VERSION, [coding, ...Object.values(headers), bytes.toString()].join('\n'));
+    const tag = entityTagOf(
+      DOCUMENT_VERSION,
+      [coding, ...Object.values(headers), bytes.toString()].join('\n'),
+    );
     tags.set(coding, tag);
     return tag;
   };

@@ -22,7 +22,11 @@ export const compressible = (bytes: Buffer): Compressible => {
   };
 };
 
-export const sendCompressible = async (response: Response, content: Compressible, coding: Coding): Promise<void> => {
+export const sendCompressible = async (
+  response: Response,
+  content: Compressible,
+  coding: Coding,
+): Promise<void> => {
   const bytes = await content.in(coding);
   if (coding !== 'identity') response.set('Content-Encoding', coding);
   response.send(bytes);

@@ -1,6 +1,7 @@
 /**
- * Scripts and styles come from here alone, and none stand in the page; what a script sets on an element itself this does not concern.
- * Pictures may be data, as icons are. The page may ask where it comes from, and whom else it names.
+ * Scripts and styles come from here alone, and none stand in the page; what a script sets on an element
+ * itself this does not concern. Pictures may be data, as icons are. The page may ask where it comes from, and
+ * whom else it names.
  */
 export const contentSecurityPolicy = (asked: readonly string[] = []): string =>
   [

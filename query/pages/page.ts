@@ -3,4 +3,8 @@ import { answerDocument } from './answer-document.ts';
 
 /** A page that is the same for everybody, under a content security policy. */
 export const answerPage = (html: string, policy: string): RequestHandler =>
-  answerDocument({ type: 'html', text: html, headers: { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' } });
+  answerDocument({
+    type: 'html',
+    text: html,
+    headers: { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' },
+  });

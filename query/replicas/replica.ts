@@ -8,7 +8,10 @@ import { type EventLog, START } from '#shared/event-log/event-log.ts';
 import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import { UNCOMPILED } from '../searches.ts';
 
-/** What reads are run on: lists and items of REST, and operations of GraphQL, whose connections are set up for plans of their own. */
+/**
+ * What reads are run on: lists and items of REST, and operations of GraphQL, whose connections are set up for
+ * plans of their own.
+ */
 export type ReadPools = { readonly pool: Pool; readonly graphqlPool: Pool };
 
 /** A server that replays what the primary commits, some time later. */
@@ -16,13 +19,23 @@ export type Replica = AsyncDisposable & {
   /** Host and port: what may be shown of its URL. */
   readonly name: string;
   readonly pools: ReadPools;
-  /** Asks how far the read model there is. Fails if the server cannot be asked, or is no replica of this installation (any more). */
+  /**
+   * Asks how far the read model there is. Fails if the server cannot be asked, or is no replica of this
+   * installation (any more).
+   */
   look(): Promise<Position>;
-  /** Whether the read model there has everything up to a position, by the last look or soon. Fails as `look` does. */
+  /**
+   * Whether the read model there has everything up to a position, by the last look or soon. Fails as `look`
+   * does.
+   */
   reaches(position: Position, timeoutMs: number): Promise<boolean>;
 };
 
-type Options = { readonly url: string; readonly eventLog: Pick<EventLog, 'identity'>; readonly metrics: Registry };
+type Options = {
+  readonly url: string;
+  readonly eventLog: Pick<EventLog, 'identity'>;
+  readonly metrics: Registry;
+};
 
 const CONNECTIONS_MAX = 4;
 const LOOK_AGAIN_MS = 3;
@@ -51,7 +64,10 @@ export const openReplica = ({ url, eventLog, metrics }: Options): Replica => {
   let reached: Position | undefined;
   const ask = coalesce<null, Position>(async () => {
     try {
-      const { rows } = await looking.query<Replayed>({ ...READ_REPLAYED, values: [PROJECTOR, eventLog.identity] });
+      const { rows } = await looking.query<Replayed>({
+        ...READ_REPLAYED,
+        values: [PROJECTOR, eventLog.identity],
+      });
       // One that was promoted goes on by itself, from where it was.
       if (rows[0]?.isReplica !== true) throw new Error(`${name} takes writes: it is no replica (any more)`);
       if (rows[0].position === null) throw new Error(`${name} has nothing of this event log (yet)`);

@@ -20,7 +20,9 @@ export type Spread<Reads> = {
 };
 
 /** The streaming replicas that reads of the read model go to. */
-export type Replicas = AsyncDisposable & { spread<Reads>(make: (pools: Partial<ReadPools>) => Reads): Spread<Reads> };
+export type Replicas = AsyncDisposable & {
+  spread<Reads>(make: (pools: Partial<ReadPools>) => Reads): Spread<Reads>;
+};
 
 type Options = {
   readonly urls: readonly string[];
@@ -31,34 +33,49 @@ type Options = {
   readonly log: Log;
 };
 
-/** Most of what is committed is replayed within a few milliseconds; for longer, the primary is the faster one. */
+/**
+ * Most of what is committed is replayed within a few milliseconds; for longer, the primary is the faster one.
+ */
 const REPLAY_WAIT_MS = 50;
 const LOOK_EVERY_MS = 250;
 
 type Member = { readonly replica: Replica; readonly lag: Lag; isIn: boolean; gone: AbortController };
 
 /**
- * A read first asks the primary how far the read model is, and takes a replica that is as far. So no answer is older than one that anybody
- * has had before, at whichever process; a `Consistency-Token`, which waits for the primary, needs nothing else.
+ * A read first asks the primary how far the read model is, and takes a replica that is as far. So no answer
+ * is older than one that anybody has had before, at whichever process; a `Consistency-Token`, which waits for
+ * the primary, needs nothing else.
  */
-export const openReplicas = (options: Options): Replicas => (options.urls.length === 0 ? NONE : openEach(options));
+export const openReplicas = (options: Options): Replicas =>
+  options.urls.length === 0 ? NONE : openEach(options);
 
 /** Reads cost no more than without a choice. */
 const NONE: Replicas = { spread: (make) => onPrimaryAlone(make({})), async [Symbol.asyncDispose]() {} };
 
-const onPrimaryAlone = <Reads>(reads: Reads): Spread<Reads> => ({ of: (part) => onPrimaryAlone(part(reads)), read: (work) => work(reads) });
+const onPrimaryAlone = <Reads>(reads: Reads): Spread<Reads> => ({
+  of: (part) => onPrimaryAlone(part(reads)),
+  read: (work) => work(reads),
+});
 
 const openEach = ({ urls, pool, eventLog, metrics, log }: Options): Replicas => {
   const members = urls.map((url): Member => {
-    return { replica: openReplica({ url, eventLog, metrics }), lag: createLag(), isIn: false, gone: new AbortController() };
+    return {
+      replica: openReplica({ url, eventLog, metrics }),
+      lag: createLag(),
+      isIn: false,
+      gone: new AbortController(),
+    };
   });
   const counted = observe(members, metrics);
-  const positionNow = coalesce<null, Position>(async () => new Map([[null, (await readReached(pool, eventLog)) ?? START]]));
+  const positionNow = coalesce<null, Position>(
+    async () => new Map([[null, (await readReached(pool, eventLog)) ?? START]]),
+  );
   const closed = new AbortController();
   let turn = 0;
 
   const leaveOut = (member: Member, err: unknown): void => {
-    if (member.isIn) log.warn({ err, replica: member.replica.name }, 'A read replica is left out until it has caught up.');
+    if (member.isIn)
+      log.warn({ err, replica: member.replica.name }, 'A read replica is left out until it has caught up.');
     member.isIn = false;
     member.gone.abort();
   };
@@ -72,7 +89,8 @@ const openEach = ({ urls, pool, eventLog, metrics, log }: Options): Replicas => 
     try {
       const position = (await positionNow(null)) ?? START;
       member.lag.primaryHas(position);
-      // Also if nobody writes: what it once had says nothing of whether it is still there, and still a replica.
+      // Also if nobody writes: what it once had says nothing of whether it is still there, and still a
+      // replica.
       member.lag.replicaHas(await member.replica.look());
       if (!(await member.replica.reaches(position, REPLAY_WAIT_MS))) return leaveOut(member, new Error(LAGS));
       member.lag.replicaHas(position);
@@ -105,7 +123,8 @@ const openEach = ({ urls, pool, eventLog, metrics, log }: Options): Replicas => 
   };
 
   const spreadOf = <Reads>(onPrimary: Reads, onReplicas: ReadonlyMap<Member, Reads>): Spread<Reads> => ({
-    of: (part) => spreadOf(part(onPrimary), new Map([...onReplicas].map(([member, reads]) => [member, part(reads)]))),
+    of: (part) =>
+      spreadOf(part(onPrimary), new Map([...onReplicas].map(([member, reads]) => [member, part(reads)]))),
     async read(work) {
       const member = await choose();
       const reads = member && onReplicas.get(member);
@@ -125,7 +144,8 @@ const openEach = ({ urls, pool, eventLog, metrics, log }: Options): Replicas => 
   });
 
   return {
-    spread: (make) => spreadOf(make({}), new Map(members.map((member) => [member, make(member.replica.pools)]))),
+    spread: (make) =>
+      spreadOf(make({}), new Map(members.map((member) => [member, make(member.replica.pools)]))),
     async [Symbol.asyncDispose]() {
       closed.abort();
       await Promise.all(watching);
@@ -156,8 +176,10 @@ const isTrouble = (error: unknown): boolean => {
 };
 
 /** What is replayed removed rows that the statement needed: the server itself is well. */
-const isConflict = (error: unknown): boolean => isOfCode(error) || (error instanceof Error && isOfCode(error.cause));
-const isOfCode = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === CONFLICT;
+const isConflict = (error: unknown): boolean =>
+  isOfCode(error) || (error instanceof Error && isOfCode(error.cause));
+const isOfCode = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === CONFLICT;
 const CONFLICT = '40001';
 
 const observe = (members: readonly Member[], metrics: Registry): Counter<'server'> => {

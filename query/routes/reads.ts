@@ -24,7 +24,9 @@ const readOf = ({ path, right, text, given, gives }: RouteInfo, pool: Pool): Rou
     demandEverything(caller, right as Operation);
     const values = given.map((name) => (name === 'callerId' ? userIdOf(caller) : (asked[name] ?? null)));
     const rows = await runPrepared<Readonly<Record<string, unknown>>>(pool, statement, values);
-    const items = rows.map((row) => Object.fromEntries(shown.map(([name, def]) => [name, told(def, row[name])])));
+    const items = rows.map((row) =>
+      Object.fromEntries(shown.map(([name, def]) => [name, told(def, row[name])])),
+    );
     return { kind: 'list', items, links: { self: selfOf(path, asked) } };
   };
 };

@@ -18,7 +18,12 @@ afterEach(async () => {
 
 /** Streams at `/`, one for each owner, and what is to happen before. */
 const serve = async (before: Router): Promise<{ readonly url: string; readonly asked: () => number }> => {
-  const streams = openEventStreams({ heartbeatMs: 60_000, perOwnerMax: 1, bufferBytesMax: 100_000, metrics: createMetrics() });
+  const streams = openEventStreams({
+    heartbeatMs: 60_000,
+    perOwnerMax: 1,
+    bufferBytesMax: 100_000,
+    metrics: createMetrics(),
+  });
   let asked = 0;
   const routes = Router().get('/', (request, response) => {
     asked += 1;

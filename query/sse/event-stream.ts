@@ -7,7 +7,10 @@ import { letGoOf, letGoOfHeaders } from './let-go.ts';
 
 export const EVENT_STREAM_TYPE = 'text/event-stream';
 
-/** The last bytes of a stream: with a problem, what went wrong; without one, the server is stopping and the client is to come again. */
+/**
+ * The last bytes of a stream: with a problem, what went wrong; without one, the server is stopping and the
+ * client is to come again.
+ */
 export type Farewell = (problem: Problem | undefined) => Buffer | undefined;
 
 /** What a stream tells those who watch over all of them. */
@@ -19,32 +22,43 @@ export type Watch = {
 };
 
 /**
- * One response of server-sent events, opened by `EventStreams.open`. Writes never fail and never grow without bound: whoever reads
- * too slowly is told so and closed, and after the end nothing is written.
+ * One response of server-sent events, opened by `EventStreams.open`. Writes never fail and never grow without
+ * bound: whoever reads too slowly is told so and closed, and after the end nothing is written.
  *
- * A class, because ten thousand of them share their methods: what each one has is what an idle connection costs.
+ * A class, because ten thousand of them share their methods: what each one has is what an idle connection
+ * costs.
  */
 export class EventStream {
   readonly request: Request;
   /** Under whom it is counted; once the connection is gone, its address cannot be asked for any more. */
   readonly owner: string;
   readonly #response: Response;
-  /** Messages go straight to it: the response would have nothing to do but look at each once more, which takes longer than the write. */
+  /**
+   * Messages go straight to it: the response would have nothing to do but look at each once more, which takes
+   * longer than the write.
+   */
   readonly #socket: Socket;
   readonly #watch: Watch;
   #state: 'open' | 'ending' | 'closed' = 'open';
   #onClose: (() => void) | undefined;
   #isQuiet = false;
   #drained: PromiseWithResolvers<void> | undefined;
-  /** How much the connection had taken when it was last looked at, and for how many looks that has not changed. */
+  /**
+   * How much the connection had taken when it was last looked at, and for how many looks that has not
+   * changed.
+   */
   #taken = 0;
   #looksWithoutProgress = 0;
 
   /**
-   * Writes the headers and a first comment, so that the client knows at once that it is connected; where the client has gone
-   * meanwhile, nothing, and the stream is over.
+   * Writes the headers and a first comment, so that the client knows at once that it is connected; where the
+   * client has gone meanwhile, nothing, and the stream is over.
    */
-  constructor(request: Request, response: Response, { owner, watch }: { readonly owner: string; readonly watch: Watch }) {
+  constructor(
+    request: Request,
+    response: Response,
+    { owner, watch }: { readonly owner: string; readonly watch: Watch },
+  ) {
     this.request = request;
     this.owner = owner;
     this.#response = response;
@@ -86,9 +100,9 @@ export class EventStream {
   }
 
   /**
-   * Writes whole messages, each with its empty line at the end; the buffer may be shared and must not change. The promise, if
-   * there is one, resolves once there is room again or the stream is over. Who does not wait for it loses nothing until the
-   * buffer is full.
+   * Writes whole messages, each with its empty line at the end; the buffer may be shared and must not change.
+   * The promise, if there is one, resolves once there is room again or the stream is over. Who does not wait
+   * for it loses nothing until the buffer is full.
    */
   send(message: Buffer): Promise<void> | undefined {
     if (this.#state !== 'open') return undefined;
@@ -117,7 +131,10 @@ export class EventStream {
     this.end(this.#watch.farewell(undefined));
   }
 
-  /** Called at every beat: keeps an idle connection alive, and ends one that has not taken anything for too long. */
+  /**
+   * Called at every beat: keeps an idle connection alive, and ends one that has not taken anything for too
+   * long.
+   */
   beat(): void {
     const { bytesWritten, writableLength } = this.#socket;
     const isStuck = writableLength > 0 && bytesWritten - writableLength === this.#taken;
@@ -158,7 +175,10 @@ export class EventStream {
   }
 }
 
-/** `no-transform` keeps proxies from compressing, which would hold messages back, and the last is nginx's own word for that. */
+/**
+ * `no-transform` keeps proxies from compressing, which would hold messages back, and the last is nginx's own
+ * word for that.
+ */
 const HEADERS = {
   'Content-Type': `${EVENT_STREAM_TYPE}; charset=utf-8`,
   'Cache-Control': 'no-cache, no-transform',

@@ -30,12 +30,19 @@ type World = {
 
 const serve = async (options: Partial<EventStreamsOptions> = {}): Promise<World> => {
   const metrics = createMetrics();
-  const streams = openEventStreams({ heartbeatMs: 60_000, perOwnerMax: 10, bufferBytesMax: 100_000, metrics, ...options });
+  const streams = openEventStreams({
+    heartbeatMs: 60_000,
+    perOwnerMax: 10,
+    bufferBytesMax: 100_000,
+    metrics,
+    ...options,
+  });
   const opened: EventStream[] = [];
   const routes = Router().get('/', (request, response) => void opened.push(streams.open(request, response)));
   const server = await serveRoutes(routes, answerErrors(pino({ level: 'silent' })));
   closing.push(streams, server);
-  const metric = async (name: string) => ((await metrics.getSingleMetric(name)?.get())?.values ?? [])[0]?.value ?? 0;
+  const metric = async (name: string) =>
+    ((await metrics.getSingleMetric(name)?.get())?.values ?? [])[0]?.value ?? 0;
   return { url: server.url, opened, streams, metric };
 };
 
@@ -110,13 +117,16 @@ test('a reader that is too slow is told so after what it has been sent, and noth
   await until(() => opened.length, Boolean);
   const [stream] = opened as [EventStream];
   let sent = 0;
-  for (; stream.isOpen && sent < MESSAGES_MAX; sent += 1) void stream.send(message(`${sent} ${'x'.repeat(10_000)}`));
+  for (; stream.isOpen && sent < MESSAGES_MAX; sent += 1)
+    void stream.send(message(`${sent} ${'x'.repeat(10_000)}`));
   expect(stream.isOpen).toBe(false);
   let text = '';
   for await (const chunk of response) text += chunk;
   const messages = text.split('\n\n').filter((each) => each !== '' && !each.startsWith(':'));
   expect(messages.pop()).toMatch(/^event: problem\ndata: \{.*"code":"too_slow"/);
-  expect(messages.map((each) => Number(/^data: "(\d+)/.exec(each)?.[1]))).toEqual(Array.from({ length: sent }, (_, index) => index));
+  expect(messages.map((each) => Number(/^data: "(\d+)/.exec(each)?.[1]))).toEqual(
+    Array.from({ length: sent }, (_, index) => index),
+  );
   expect(await metric('annals_event_stream_overflows_total')).toBe(1);
 });
 
@@ -139,7 +149,10 @@ test('an owner has so many and no more, until one is closed', async () => {
   expect(await metric('annals_event_streams')).toBe(2);
   const refused = await fetch(url);
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10']);
-  expect(await refused.json()).toMatchObject({ code: 'too_many_streams', detail: 'At most 2 at once; close one first.' });
+  expect(await refused.json()).toMatchObject({
+    code: 'too_many_streams',
+    detail: 'At most 2 at once; close one first.',
+  });
   await first?.close();
   await until(
     async () => metric('annals_event_streams'),
@@ -166,7 +179,9 @@ test('a right that is lost ends the stream with the reason', async () => {
   expect(stream.isOver()).toBe(false);
   refusal = new HttpProblem('invalid_token', { detail: 'The token was revoked.' });
   await stream.over();
-  expect(stream.messages).toMatchObject([{ event: 'problem', data: expect.stringContaining('The token was revoked.') }]);
+  expect(stream.messages).toMatchObject([
+    { event: 'problem', data: expect.stringContaining('The token was revoked.') },
+  ]);
 });
 
 test('a revocation ends the streams of its user before anything else is sent, and those of others only if they are refused', async () => {
@@ -185,7 +200,9 @@ test('a revocation ends the streams of its user before anything else is sent, an
   expect(stream.isOver()).toBe(false);
   listeners.forEach((tell) => void tell(undefined));
   await stream.over();
-  expect(stream.messages).toMatchObject([{ event: 'problem', data: expect.stringContaining('The token was revoked.') }]);
+  expect(stream.messages).toMatchObject([
+    { event: 'problem', data: expect.stringContaining('The token was revoked.') },
+  ]);
   await streams[Symbol.asyncDispose]();
   expect(listeners.size).toBe(0);
 });

@@ -18,9 +18,9 @@ import { plainFarewell } from './messages.ts';
  */
 export type EventStreams = AsyncDisposable & {
   /**
-   * Makes a stream of the response, which must not have begun. Throws, with an answer to give, where the owner (the user, or the
-   * address of whoever is none) has too many already (429), or where it cannot begin now (503). Whoever has gone meanwhile gets one
-   * that is over.
+   * Makes a stream of the response, which must not have begun. Throws, with an answer to give, where the
+   * owner (the user, or the address of whoever is none) has too many already (429), or where it cannot begin
+   * now (503). Whoever has gone meanwhile gets one that is over.
    */
   open(request: Request, response: Response, options?: { readonly farewell?: Farewell }): EventStream;
   /** Ends all streams, and opens no others. Clients come again, to another process or to the next. */
@@ -87,7 +87,8 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
   return {
     open(request, response, { farewell = plainFarewell } = {}) {
       if (isDraining) throw new HttpProblem('unavailable', { headers: { 'Retry-After': '1' } });
-      if (isBehindAnother(response)) throw new HttpProblem('unavailable', { detail: BEHIND_ANOTHER, headers: { 'Retry-After': '1' } });
+      if (isBehindAnother(response))
+        throw new HttpProblem('unavailable', { detail: BEHIND_ANOTHER, headers: { 'Retry-After': '1' } });
       const owner = ownerOf(request);
       const open = owners.get(owner) ?? 0;
       if (open >= perOwnerMax)
@@ -114,10 +115,14 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
   };
 };
 
-/** Of requests that were sent without waiting for answers, all but the first have no socket yet, to which we would write. */
+/**
+ * Of requests that were sent without waiting for answers, all but the first have no socket yet, to which we
+ * would write.
+ */
 const isBehindAnother = ({ socket, destroyed }: Response): boolean => socket === null && !destroyed;
 
-const BEHIND_ANOTHER = 'The answer to an earlier request is still on its way by this connection: ask again after it, or by another one.';
+const BEHIND_ANOTHER =
+  'The answer to an earlier request is still on its way by this connection: ask again after it, or by another one.';
 
 /** Under whom what a client has open is counted. */
 export const ownerOf = (request: Request): string => {
@@ -146,7 +151,10 @@ const every = (intervalMs: number, round: () => Promise<void>): NodeJS.Timeout =
 };
 
 /** What is removed meanwhile is passed over. */
-const forEach = async (streams: ReadonlySet<EventStream>, visit: (stream: EventStream) => void): Promise<void> => {
+const forEach = async (
+  streams: ReadonlySet<EventStream>,
+  visit: (stream: EventStream) => void,
+): Promise<void> => {
   let visited = 0;
   for (const stream of streams) {
     visit(stream);

@@ -22,7 +22,10 @@ beforeAll(async () => {
   await writeFile(tls.keyFile, SERVER.key);
 });
 
-type Begun = { readonly request: IncomingMessage; readonly socket: IncomingMessage['socket'] & { readonly parser?: unknown } };
+type Begun = {
+  readonly request: IncomingMessage;
+  readonly socket: IncomingMessage['socket'] & { readonly parser?: unknown };
+};
 
 /** A server of streams at `/stream`, which begin with `began`, and of `ok` elsewhere. */
 const start = async (options: { readonly isTls: boolean; readonly drainMs?: number }) => {

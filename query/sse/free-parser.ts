@@ -6,9 +6,10 @@ type Parser = { unconsume(): void; remove(): void; close(): void };
 type Listener = Parameters<Socket['removeListener']>[1];
 
 /**
- * Frees the HTTP parser of a connection that is now an event stream. Node keeps it until the connection closes: 10 of the 20 KiB of an
- * idle stream. A stream ends with its connection, so there is nothing left to parse. The parser is detached as Node does it for an
- * upgraded connection, and whatever the client still sends is dropped. If Node's internals are not as expected, nothing is changed.
+ * Frees the HTTP parser of a connection that is now an event stream. Node keeps it until the connection
+ * closes: 10 of the 20 KiB of an idle stream. A stream ends with its connection, so there is nothing left to
+ * parse. The parser is detached as Node does it for an upgraded connection, and whatever the client still
+ * sends is dropped. If Node's internals are not as expected, nothing is changed.
  */
 export const freeParser = (request: IncomingMessage): void => {
   // Not now: the parser may be running this very call.
@@ -17,11 +18,17 @@ export const freeParser = (request: IncomingMessage): void => {
 
 const takeOff = ({ complete, socket }: IncomingMessage & { readonly socket: { parser?: unknown } }): void => {
   const { parser } = socket;
-  const [onData, onEnd] = [listenerOf(socket, 'data', 'bound socketOnData'), listenerOf(socket, 'end', 'bound socketOnEnd')];
-  if (!complete || socket.destroyed || !isParser(parser) || onData === undefined || onEnd === undefined) return;
-  // These two would pass data to the freed parser, which another connection may use by then. The other listeners check `socket.parser`.
+  const [onData, onEnd] = [
+    listenerOf(socket, 'data', 'bound socketOnData'),
+    listenerOf(socket, 'end', 'bound socketOnEnd'),
+  ];
+  if (!complete || socket.destroyed || !isParser(parser) || onData === undefined || onEnd === undefined)
+    return;
+  // These two would pass data to the freed parser, which another connection may use by then. The other
+  // listeners check `socket.parser`.
   socket.removeListener('data', onData).removeListener('end', onEnd);
-  for (const [event, name] of CONSUMING) socket.removeListener(event, listenerOf(socket, event, name) ?? nothing);
+  for (const [event, name] of CONSUMING)
+    socket.removeListener(event, listenerOf(socket, event, name) ?? nothing);
   parser.unconsume();
   parser.remove();
   socket.parser = null;
@@ -39,7 +46,9 @@ const CONSUMING = [
 ] as const;
 
 const isParser = (parser: unknown): parser is Parser =>
-  typeof parser === 'object' && parser !== null && ['unconsume', 'remove', 'close'].every((name) => isFunction(Reflect.get(parser, name)));
+  typeof parser === 'object' &&
+  parser !== null &&
+  ['unconsume', 'remove', 'close'].every((name) => isFunction(Reflect.get(parser, name)));
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 

@@ -2,7 +2,10 @@ import { OutgoingMessage } from 'node:http';
 import type { Request, Response } from 'express';
 import { forgetPresented } from '#shared/http/authenticate/credentials.ts';
 
-/** What was read of a request and is not asked for any more, but would be kept for as long as the stream lasts, the token above all. */
+/**
+ * What was read of a request and is not asked for any more, but would be kept for as long as the stream
+ * lasts, the token above all.
+ */
 export const letGoOf = (request: Request): void => {
   request.rawHeaders = NO_RAW_HEADERS;
   request.headers = NO_HEADERS;
@@ -28,5 +31,7 @@ export const letGoOfHeaders = (response: Response): void => {
 };
 
 const NO_LOCALS = {};
-const OUT_HEADERS = Object.getOwnPropertySymbols(new OutgoingMessage()).find(({ description }) => description === 'kOutHeaders');
+const OUT_HEADERS = Object.getOwnPropertySymbols(new OutgoingMessage()).find(
+  ({ description }) => description === 'kOutHeaders',
+);
 const SENT = { _header: 'sent', ...(OUT_HEADERS !== undefined && { [OUT_HEADERS]: null }) };

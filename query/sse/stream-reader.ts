@@ -8,7 +8,10 @@ import { idMessage } from './messages.ts';
 
 type Options = Pick<Reader, 'cohort' | 'caller' | 'after'> & { readonly identity: LogIdentity };
 
-/** A reader that has a stream of its own, whose ids are cursors. A class for the same reason as the stream is one. */
+/**
+ * A reader that has a stream of its own, whose ids are cursors. A class for the same reason as the stream is
+ * one.
+ */
 export class StreamReader implements Reader {
   readonly cohort: Cohort;
   readonly caller: Caller;

@@ -116,7 +116,10 @@ describe('where the store fails', () => {
 
   test('in the middle, the connection ends with it, and it is logged', async () => {
     await using broken = await serveRoutes(
-      uploadRoutes({ blobs: { find: async () => ({ bytes: 5_000 }), read: async () => Readable.from(failing()) }, ...ofPublished }),
+      uploadRoutes({
+        blobs: { find: async () => ({ bytes: 5_000 }), read: async () => Readable.from(failing()) },
+        ...ofPublished,
+      }),
     );
     const response = await fetch(`${broken.url}/uploads/${gif}`);
     await expect(response.arrayBuffer()).rejects.toThrow();
@@ -130,7 +133,10 @@ describe('where the store fails', () => {
     await rm(place, { recursive: true });
     await writeFile(place, 'a file in its place');
     const response = await fetch(`${broken.url}/uploads/${gif}`);
-    expect({ status: response.status, after: response.headers.get('retry-after') }).toEqual({ status: 503, after: '1' });
+    expect({ status: response.status, after: response.headers.get('retry-after') }).toEqual({
+      status: 503,
+      after: '1',
+    });
   });
 
   test('a reader that leaves is no failure, and what was open for it is closed', async () => {

@@ -34,24 +34,27 @@ const get = (name: string, headers: Readonly<Record<string, string>> = {}, metho
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
 describe('an upload', () => {
-  test.each(PICTURE_TYPES)('of %s is given as such, to keep for minutes, and a browser runs nothing in it', async (type) => {
-    const [name, bytes] = [newBlobName(ARTICLE, type), picture(type, 300_000)];
-    await blobs.put(name, Readable.from([bytes]));
-    const response = await get(name);
-    expect(response.status).toBe(200);
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      'content-type': type,
-      'content-length': '300000',
-      'content-disposition': `inline; filename="${name}"`,
-      'x-content-type-options': 'nosniff',
-      'content-security-policy': "default-src 'none'; sandbox",
-      'cross-origin-resource-policy': 'cross-origin',
-      'cache-control': 'public, max-age=300',
-      'accept-ranges': 'bytes',
-      etag: `"${name}"`,
-    });
-    expect((await bytesOf(response)).equals(bytes)).toBe(true);
-  });
+  test.each(PICTURE_TYPES)(
+    'of %s is given as such, to keep for minutes, and a browser runs nothing in it',
+    async (type) => {
+      const [name, bytes] = [newBlobName(ARTICLE, type), picture(type, 300_000)];
+      await blobs.put(name, Readable.from([bytes]));
+      const response = await get(name);
+      expect(response.status).toBe(200);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'content-type': type,
+        'content-length': '300000',
+        'content-disposition': `inline; filename="${name}"`,
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': "default-src 'none'; sandbox",
+        'cross-origin-resource-policy': 'cross-origin',
+        'cache-control': 'public, max-age=300',
+        'accept-ranges': 'bytes',
+        etag: `"${name}"`,
+      });
+      expect((await bytesOf(response)).equals(bytes)).toBe(true);
+    },
+  );
 
   test('that is a page as well is a picture here', async () => {
     const response = await get(gif, { Accept: 'text/html' });
@@ -62,22 +65,30 @@ describe('an upload', () => {
   test('answers HEAD as GET, without the bytes and without reading them', async () => {
     const [head, whole] = [await get(gif, {}, 'HEAD'), await get(gif)];
     const told = ({ headers }: Response) =>
-      Object.entries(Object.fromEntries(headers)).filter(([name]) => !/^(date|x-request-id|connection|keep-alive)$/.test(name));
+      Object.entries(Object.fromEntries(headers)).filter(
+        ([name]) => !/^(date|x-request-id|connection|keep-alive)$/.test(name),
+      );
     expect(told(head)).toEqual(told(whole));
     expect(await head.text()).toBe('');
   });
 
-  test.each(['"{}"', 'W/"{}"', '"other", "{}"', '*'])('is not sent again to who has it: If-None-Match %s', async (header) => {
-    const response = await get(gif, { 'If-None-Match': header.replace('{}', gif) });
-    expect({ status: response.status, body: await response.text() }).toEqual({ status: 304, body: '' });
-    expect(response.headers.get('etag')).toBe(`"${gif}"`);
-    expect(response.headers.get('cache-control')).toBe('public, max-age=300');
-    expect(response.headers.get('content-type')).toBeNull();
-  });
+  test.each(['"{}"', 'W/"{}"', '"other", "{}"', '*'])(
+    'is not sent again to who has it: If-None-Match %s',
+    async (header) => {
+      const response = await get(gif, { 'If-None-Match': header.replace('{}', gif) });
+      expect({ status: response.status, body: await response.text() }).toEqual({ status: 304, body: '' });
+      expect(response.headers.get('etag')).toBe(`"${gif}"`);
+      expect(response.headers.get('cache-control')).toBe('public, max-age=300');
+      expect(response.headers.get('content-type')).toBeNull();
+    },
+  );
 
-  test.each(['"other"', 'nonsense', ''])('is sent to who has something else: If-None-Match %j', async (header) => {
-    expect((await get(gif, { 'If-None-Match': header })).status).toBe(200);
-  });
+  test.each(['"other"', 'nonsense', ''])(
+    'is sent to who has something else: If-None-Match %j',
+    async (header) => {
+      expect((await get(gif, { 'If-None-Match': header })).status).toBe(200);
+    },
+  );
 });
 
 describe('a part of an upload', () => {
@@ -127,10 +138,16 @@ describe('a part of an upload', () => {
 
 test.each(['POST', 'PUT', 'DELETE', 'PATCH'])('%s is not taken', async (method) => {
   const response = await get(gif, {}, method);
-  expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD, OPTIONS' });
+  expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({
+    status: 405,
+    allow: 'GET, HEAD, OPTIONS',
+  });
 });
 
 test('OPTIONS tells what is', async () => {
   const response = await get(gif, {}, 'OPTIONS');
-  expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({ status: 204, allow: 'GET, HEAD, OPTIONS' });
+  expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({
+    status: 204,
+    allow: 'GET, HEAD, OPTIONS',
+  });
 });

@@ -24,11 +24,14 @@ export const uploadRoutes = ({ blobs, visibilityOf, key, before = [] }: UploadDe
     const name = parseBlobName(String(request.params.name));
     const visibility = name && (await visibilityOf(request, name));
     const found = visibility && (await blobs.find(name));
-    if (name === undefined || visibility === undefined || found === undefined) throw new HttpProblem('not_found');
+    if (name === undefined || visibility === undefined || found === undefined)
+      throw new HttpProblem('not_found');
     return { name, visibility, bytes: found.bytes };
   };
   return Router()
-    .get('/uploads/:name', ...before, async (request, response) => answerUpload(blobs, await find(request), { request, response }))
+    .get('/uploads/:name', ...before, async (request, response) =>
+      answerUpload(blobs, await find(request), { request, response }),
+    )
     .all('/uploads/:name', refuseOtherMethods('GET', 'HEAD'))
     .get('/uploads/:name/address', ...before, async (request, response) => {
       const { name } = await find(request);
@@ -40,7 +43,11 @@ export const uploadRoutes = ({ blobs, visibilityOf, key, before = [] }: UploadDe
 type Found = { readonly name: BlobName; readonly visibility: Visibility; readonly bytes: number };
 type Exchange = { readonly request: Request; readonly response: Response };
 
-const answerUpload = async (blobs: UploadDependencies['blobs'], found: Found, { request, response }: Exchange): Promise<void> => {
+const answerUpload = async (
+  blobs: UploadDependencies['blobs'],
+  found: Found,
+  { request, response }: Exchange,
+): Promise<void> => {
   const { name } = found;
   const entityTag = `"${name}"`;
   const caching = { ETag: entityTag, 'Cache-Control': found.visibility.cacheControl };
@@ -49,12 +56,16 @@ const answerUpload = async (blobs: UploadDependencies['blobs'], found: Found, { 
   const range = rangeOf(request, { bytes: found.bytes, entityTag });
   const body = request.method === 'HEAD' ? undefined : await blobs.read(name, range);
   if (body === undefined && request.method !== 'HEAD') throw new HttpProblem('not_found');
-  response.status(range === undefined ? 200 : 206).set({ ...caching, ...headersOf(name), ...lengthOf(found.bytes, range) });
+  response
+    .status(range === undefined ? 200 : 206)
+    .set({ ...caching, ...headersOf(name), ...lengthOf(found.bytes, range) });
   if (body === undefined) return void response.end();
   await send(body, response);
 };
 
-/** A browser shows it as the picture that it is, on any page, and runs nothing in it whatever else it may be. */
+/**
+ * A browser shows it as the picture that it is, on any page, and runs nothing in it whatever else it may be.
+ */
 const headersOf = (name: BlobName) => ({
   'Content-Type': typeOfBlob(name),
   'Content-Disposition': `inline; filename="${name}"`,
@@ -67,13 +78,22 @@ const headersOf = (name: BlobName) => ({
 const lengthOf = (bytes: number, range: ByteRange | undefined): Readonly<Record<string, string>> =>
   range === undefined
     ? { 'Content-Length': String(bytes) }
-    : { 'Content-Length': String(range.end - range.start + 1), 'Content-Range': `bytes ${range.start}-${range.end}/${bytes}` };
+    : {
+        'Content-Length': String(range.end - range.start + 1),
+        'Content-Range': `bytes ${range.start}-${range.end}/${bytes}`,
+      };
 
 /** One range: from here to there, from here on, or so many at the end. */
 const RANGE = /^bytes=\s*(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))\s*$/i;
 
-/** The one range that is asked for; whoever asks for several, or in a way of their own, is given the whole (RFC 9110, section 14.2). */
-const rangeOf = (request: Request, { bytes, entityTag }: { bytes: number; entityTag: string }): ByteRange | undefined => {
+/**
+ * The one range that is asked for; whoever asks for several, or in a way of their own, is given the whole
+ * (RFC 9110, section 14.2).
+ */
+const rangeOf = (
+  request: Request,
+  { bytes, entityTag }: { bytes: number; entityTag: string },
+): ByteRange | undefined => {
   const condition = request.get('If-Range');
   const [, first, last, suffix] = RANGE.exec(request.get('Range') ?? '') ?? [];
   if (request.method !== 'GET' || (first ?? suffix) === undefined) return undefined;
@@ -81,11 +101,15 @@ const rangeOf = (request: Request, { bytes, entityTag }: { bytes: number; entity
   if (first !== undefined && last !== undefined && Number(last) < Number(first)) return undefined;
   const start = first === undefined ? Math.max(0, bytes - Number(suffix)) : Number(first);
   const end = Math.min(bytes - 1, last === undefined ? bytes : Number(last));
-  if (start > end) throw new HttpProblem('range_not_satisfiable', { headers: { 'Content-Range': `bytes */${bytes}` } });
+  if (start > end)
+    throw new HttpProblem('range_not_satisfiable', { headers: { 'Content-Range': `bytes */${bytes}` } });
   return { start, end };
 };
 
-/** A body that fails takes the connection with it, so that nobody takes the part for the whole; a reader that leaves is no failure. */
+/**
+ * A body that fails takes the connection with it, so that nobody takes the part for the whole; a reader that
+ * leaves is no failure.
+ */
 const send = async (body: Readable, response: Response): Promise<void> => {
   let failure: { readonly error: Error } | undefined;
   body.once('error', (error) => {

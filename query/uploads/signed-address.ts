@@ -12,16 +12,27 @@ export const uploadKey = (master: MasterKey): Buffer => deriveKey(master, 'uploa
 
 export const signAddress = (key: Buffer, name: BlobName): SignedAddress => {
   const untilS = Math.floor(Date.now() / 1_000) + LIFETIME_S;
-  const query = new URLSearchParams({ until: String(untilS), signature: signatureOf(key, name, String(untilS)).toString('base64url') });
+  const query = new URLSearchParams({
+    until: String(untilS),
+    signature: signatureOf(key, name, String(untilS)).toString('base64url'),
+  });
   return { href: `${pathOfBlob(name)}?${query}`, expiresAt: new Date(untilS * 1_000).toISOString() };
 };
 
-/** How many seconds a query that came with a request still stands for that right; 0 for a false or expired one, and for none. */
-export const secondsLeft = (key: Buffer, name: BlobName, { until, signature }: Readonly<Record<string, unknown>>): number => {
+/**
+ * How many seconds a query that came with a request still stands for that right; 0 for a false or expired
+ * one, and for none.
+ */
+export const secondsLeft = (
+  key: Buffer,
+  name: BlobName,
+  { until, signature }: Readonly<Record<string, unknown>>,
+): number => {
   if (typeof until !== 'string' || typeof signature !== 'string' || !/^\d{1,12}$/.test(until)) return 0;
   const [given, expected] = [Buffer.from(signature, 'base64url'), signatureOf(key, name, until)];
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return 0;
   return Math.max(0, Number(until) - Math.floor(Date.now() / 1_000));
 };
 
-const signatureOf = (key: Buffer, name: BlobName, until: string): Buffer => createHmac('sha256', key).update(`${name} ${until}`).digest();
+const signatureOf = (key: Buffer, name: BlobName, until: string): Buffer =>
+  createHmac('sha256', key).update(`${name} ${until}`).digest();

@@ -8,8 +8,13 @@ let article: number;
 let cover: string;
 beforeAll(async () => {
   world = await createReadWorld();
-  [author, stranger, admin] = [await world.person('author'), await world.person('author'), await world.person('admin')];
-  article = ((await write('POST', '/articles', { title: 'A draft', body: '', tags: [] })) as { id: number }).id;
+  [author, stranger, admin] = [
+    await world.person('author'),
+    await world.person('author'),
+    await world.person('admin'),
+  ];
+  article = ((await write('POST', '/articles', { title: 'A draft', body: '', tags: [] })) as { id: number })
+    .id;
   await putCover();
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
@@ -21,7 +26,11 @@ const write = async (method: string, path: string, body?: object) => {
 };
 const putCover = async () => {
   const headers = { ...(await world.authorization(author)), 'content-type': 'image/png' };
-  const response = await fetch(`${world.url}/articles/${article}/cover`, { method: 'PUT', headers, body: picture('image/png') });
+  const response = await fetch(`${world.url}/articles/${article}/cover`, {
+    method: 'PUT',
+    headers,
+    body: picture('image/png'),
+  });
   expect(response.status).toBe(200);
   cover = ((await world.ask(`/articles/${article}`, { by: author })).body as { cover: string }).cover;
 };
@@ -29,15 +38,23 @@ const putCover = async () => {
 /** As a browser or a program asks, after everything that was written. */
 const get = async (path: string, by: Asker | null = null, headers = {}) => {
   await world.ask('/articles', { by: null });
-  const response = await fetch(`${world.url}${path}`, { headers: { ...(await world.authorization(by)), ...headers } });
-  return { status: response.status, caching: response.headers.get('cache-control'), body: await response.text() };
+  const response = await fetch(`${world.url}${path}`, {
+    headers: { ...(await world.authorization(by)), ...headers },
+  });
+  return {
+    status: response.status,
+    caching: response.headers.get('cache-control'),
+    body: await response.text(),
+  };
 };
 const statuses = async (path: string, headers = {}) =>
   Promise.all([null, stranger, author, admin].map(async (by) => (await get(path, by, headers)).status));
 
 test('a picture is as visible as its article, and in shared caches only while that is published', async () => {
   expect(await statuses(cover)).toEqual([404, 404, 200, 200]);
-  expect(await statuses(cover, { 'if-none-match': `"${cover.slice('/uploads/'.length)}"` })).toEqual([404, 404, 304, 304]);
+  expect(await statuses(cover, { 'if-none-match': `"${cover.slice('/uploads/'.length)}"` })).toEqual([
+    404, 404, 304, 304,
+  ]);
   expect((await get(cover, author)).caching).toBe('private, no-cache');
   expect(await get(cover)).toMatchObject({ status: 404, caching: 'no-store' });
   await write('POST', `/articles/${article}/publish`);
@@ -49,7 +66,10 @@ test('a picture is as visible as its article, and in shared caches only while th
 
 test('a signed address shows the picture without a token, that picture alone, and only as it was signed', async () => {
   expect(await statuses(`${cover}/address`)).toEqual([404, 404, 200, 200]);
-  const { href, expiresAt } = JSON.parse((await get(`${cover}/address`, author)).body) as { href: string; expiresAt: string };
+  const { href, expiresAt } = JSON.parse((await get(`${cover}/address`, author)).body) as {
+    href: string;
+    expiresAt: string;
+  };
   const left = Date.parse(expiresAt) - Date.now();
   expect(left).toBeGreaterThan(0);
   expect(left).toBeLessThanOrEqual(300_000);
@@ -62,7 +82,12 @@ test('a signed address shows the picture without a token, that picture alone, an
     return `${other.pathname}${other.search}`;
   };
   const until = Number(address.searchParams.get('until'));
-  for (const path of [altered('until', String(until + 1)), altered('until', '1'), altered('until', 'x'), altered('signature', 'AAAA')])
+  for (const path of [
+    altered('until', String(until + 1)),
+    altered('until', '1'),
+    altered('until', 'x'),
+    altered('signature', 'AAAA'),
+  ])
     expect([path, (await get(path)).status]).toEqual([path, 404]);
   const former = href;
   await putCover();
@@ -81,8 +106,17 @@ test('GraphQL tells a signed address of the cover to whoever may read the post, 
     const query = `{ post(id: ${article}${args}) { version cover coverAddress { href expiresAt } } }`;
     const { body } = await world.ask('/graphql', { by, method: 'POST', body: { query } });
     expect(body).not.toHaveProperty('errors');
-    return (body as { data: { post: { version: number; cover: string; coverAddress: { href: string; expiresAt: string } | null } | null } })
-      .data.post;
+    return (
+      body as {
+        data: {
+          post: {
+            version: number;
+            cover: string;
+            coverAddress: { href: string; expiresAt: string } | null;
+          } | null;
+        };
+      }
+    ).data.post;
   };
   expect([await ask(null), await ask(stranger)]).toEqual([null, null]);
   const post = await ask(author);

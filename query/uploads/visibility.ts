@@ -15,7 +15,9 @@ import { type ItemRow, resourceIn } from '../kinds/rows.ts';
 import { type ItemSource, type Member, type Source, sourcesOf } from '../sources.ts';
 import { secondsLeft } from './signed-address.ts';
 
-/** For how long, and in which caches, an answer may be kept; nothing if the caller may not read the picture. */
+/**
+ * For how long, and in which caches, an answer may be kept; nothing if the caller may not read the picture.
+ */
 export type Visibility = { readonly cacheControl: string };
 
 export type VisibilityOf = (request: Request, name: BlobName) => Promise<Visibility | undefined>;
@@ -24,7 +26,12 @@ export type VisibilityOf = (request: Request, name: BlobName) => Promise<Visibil
 const PUBLIC_MAX_AGE_S = 300;
 export const PUBLIC: Visibility = { cacheControl: `public, max-age=${PUBLIC_MAX_AGE_S}` };
 
-type Options = { readonly domain: Domain; readonly pool: Pool; readonly find: KindReads['find']; readonly key: Buffer };
+type Options = {
+  readonly domain: Domain;
+  readonly pool: Pool;
+  readonly find: KindReads['find'];
+  readonly key: Buffer;
+};
 
 /** The aggregates of one kind that may have pictures of their own, or by their items. */
 type Pictured = {
@@ -37,8 +44,9 @@ type Pictured = {
 };
 
 /**
- * A picture is as visible as what has it, an aggregate or an item of a list. Whoever may give it one may also read a picture that it does
- * not have yet, or has no more; a signed address stands for the right of whoever asked for it.
+ * A picture is as visible as what has it, an aggregate or an item of a list. Whoever may give it one may also
+ * read a picture that it does not have yet, or has no more; a signed address stands for the right of whoever
+ * asked for it.
  */
 export const createVisibility = ({ domain, pool, find, key }: Options): VisibilityOf => {
   const kinds = sourcesOf(domain).all.flatMap((source): readonly Pictured[] => {
@@ -49,12 +57,19 @@ export const createVisibility = ({ domain, pool, find, key }: Options): Visibili
       const part = items.find((each) => each.list === list)?.part;
       return [operationOf(kind, command.name) as Operation, ...(part === undefined ? [] : [part.right])];
     });
-    return columns.length + items.length === 0 ? [] : [{ find: find(kind.name), source, columns, items, editing }];
+    return columns.length + items.length === 0
+      ? []
+      : [{ find: find(kind.name), source, columns, items, editing }];
   });
-  const visibleAs = async (caller: Caller, name: BlobName, pictured: Pictured): Promise<Visibility | undefined> => {
+  const visibleAs = async (
+    caller: Caller,
+    name: BlobName,
+    pictured: Pictured,
+  ): Promise<Visibility | undefined> => {
     const { source, columns, editing } = pictured;
     const id = pathId(name.split('-', 1)[0] ?? '');
-    const byItem = id === undefined ? undefined : await rightsByItem(pool, pictured, { of: id, path: pathOfBlob(name) });
+    const byItem =
+      id === undefined ? undefined : await rightsByItem(pool, pictured, { of: id, path: pathOfBlob(name) });
     const asked = (row: ItemRow): readonly (readonly Operation[])[] => {
       if (columns.some((column) => row[column] === pathOfBlob(name))) return [[source.right]];
       return byItem === undefined ? editing : [[source.right, ...byItem]];
@@ -84,7 +99,10 @@ export const createVisibility = ({ domain, pool, find, key }: Options): Visibili
 const uploadColumns = (members: readonly Member[]): readonly string[] =>
   members.flatMap(({ def, column }) => (def.kind === 'upload' ? [column] : []));
 
-/** What it takes beside the right to the aggregate to see a picture of one of its items; nothing if no item has it. */
+/**
+ * What it takes beside the right to the aggregate to see a picture of one of its items; nothing if no item
+ * has it.
+ */
 const rightsByItem = async (
   pool: Pool,
   { items }: Pictured,

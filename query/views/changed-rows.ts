@@ -22,7 +22,9 @@ export type ViewState = {
   readonly forgotten: Position;
 };
 
-/** A page of what has changed, and the state of the same moment; nothing where the projector has not begun. */
+/**
+ * A page of what has changed, and the state of the same moment; nothing where the projector has not begun.
+ */
 export type ChangedPage = {
   readonly state: ViewState | undefined;
   /** Where it changed last what this caller may read though it did not change itself. */
@@ -46,11 +48,19 @@ const STATE = `c.position as "@upTo", s.generation as "@generation", s.since as 
 const AND_STATE = `from public.follower_checkpoint c cross join ${LIVE_SCHEMA}.view_stream s where c.follower = '${PROJECTOR}'`;
 
 /** The rows that are there, by their key. */
-export const readAllRows = (pool: Pool, whose: WhoseRows, after: readonly string[] | undefined): Promise<ChangedPage> => {
+export const readAllRows = (
+  pool: Pool,
+  whose: WhoseRows,
+  after: readonly string[] | undefined,
+): Promise<ChangedPage> => {
   const { source } = whose;
   const parameters = new Parameters();
   const beyond = after === undefined ? [] : [isBeyond(source.keys, after, parameters)];
-  return readPage(pool, whose, { order: source.keys, parameters, from: presentIn(whose, beyond, parameters) });
+  return readPage(pool, whose, {
+    order: source.keys,
+    parameters,
+    from: presentIn(whose, beyond, parameters),
+  });
 };
 
 /** What has changed after a position, what changed first coming first; what has vanished, too. */
@@ -64,13 +74,24 @@ export const readChangedRows = (
   const order = [{ name: CHANGED, type: 'bigint' }, ...keys];
   const parameters = new Parameters();
   const from = parameters.add(position);
-  const beyond = [`t.${CHANGED} > ${from}::bigint`, ...(after === undefined ? [] : [isBeyond(order, after, parameters)])];
+  const beyond = [
+    `t.${CHANGED} > ${from}::bigint`,
+    ...(after === undefined ? [] : [isBeyond(order, after, parameters)]),
+  ];
   const isSame = keys.map(({ name }) => `n.${name} = t.${name}`).join(' and ');
-  const conditions = [...narrowing(whose, parameters), ...beyond, `not exists (select from ${table} n where ${isSame})`];
+  const conditions = [
+    ...narrowing(whose, parameters),
+    ...beyond,
+    `not exists (select from ${table} n where ${isSame})`,
+  ];
   const gone = `select t.*, false as "@isThere" from ${LIVE_SCHEMA}.view_removed r
     cross join lateral jsonb_populate_record(null::${table}, r.key || jsonb_build_object('${CHANGED}', r.position)) t
     where r.view = '${view.table}' and r.position > ${from}::bigint and ${conditions.join(' and ')}`;
-  return readPage(pool, whose, { order, parameters, from: `${presentIn(whose, beyond, parameters)} union all ${gone}` });
+  return readPage(pool, whose, {
+    order,
+    parameters,
+    from: `${presentIn(whose, beyond, parameters)} union all ${gone}`,
+  });
 };
 
 type Ordered = readonly { readonly name: string; readonly type: string }[];
@@ -87,11 +108,18 @@ const presentIn = (whose: WhoseRows, beyond: readonly string[], parameters: Para
   `select t.*, true as "@isThere" from ${whose.source.table} t where ${['true', ...beyond, ...narrowing(whose, parameters)].join(' and ')}`;
 
 type Asked = { readonly order: Ordered; readonly from: string; readonly parameters: Parameters };
-type StateColumns = Readonly<Record<'@upTo' | '@since' | '@forgotten', Position>> & { readonly '@generation': string };
-type Found = Row & StateColumns & { readonly '@isThere': boolean | null; readonly '@rightsChanged': Position };
+type StateColumns = Readonly<Record<'@upTo' | '@since' | '@forgotten', Position>> & {
+  readonly '@generation': string;
+};
+type Found = Row &
+  StateColumns & { readonly '@isThere': boolean | null; readonly '@rightsChanged': Position };
 
 /** One statement, so that the rows and how far they are, are of one moment. */
-const readPage = async (pool: Pool, { source, caller, joined }: WhoseRows, { order, from, parameters }: Asked): Promise<ChangedPage> => {
+const readPage = async (
+  pool: Pool,
+  { source, caller, joined }: WhoseRows,
+  { order, from, parameters }: Asked,
+): Promise<ChangedPage> => {
   const places = order.map(({ name }, index) => `u.${name}::text as place_${index}`).join(', ');
   const by = (row: string): string => order.map(({ name }) => `${row}.${name}`).join(', ');
   const page = `select u.*, ${places} from (${from}) u order by ${by('u')} limit ${PAGE_ROWS}`;
@@ -105,7 +133,12 @@ const readPage = async (pool: Pool, { source, caller, joined }: WhoseRows, { ord
   });
   const last = changes.length === PAGE_ROWS ? rows.at(-1) : undefined;
   const [first] = rows;
-  return { state: first && stateIn(first), rightsChanged: first?.['@rightsChanged'] ?? START, changes, next: last && placeOf(last, order) };
+  return {
+    state: first && stateIn(first),
+    rightsChanged: first?.['@rightsChanged'] ?? START,
+    changes,
+    next: last && placeOf(last, order),
+  };
 };
 
 /** Whoever may read by what the key says alone, may always. */
@@ -129,9 +162,13 @@ const MARKS = ['view_removed', 'view_readers'];
 
 /** How far all of them are, for whoever follows any: each by a look at the end of an index. */
 export const readViewStates = async (pool: Pool, sources: readonly ViewSource[]): Promise<ViewStates> => {
-  const changes = sources.map(({ view, table }) => `when '${view.table}' then (select max(${CHANGED}) from ${table})`).join(' ');
+  const changes = sources
+    .map(({ view, table }) => `when '${view.table}' then (select max(${CHANGED}) from ${table})`)
+    .join(' ');
   const text = `select s.view as "@view", ${STATE}, greatest(0, case s.view ${changes} end,
  ${MARKS.map((table) => `(select max(r.position) from ${LIVE_SCHEMA}.${table} r where r.view = s.view)`).join(', ')}) as "@lastChange" ${AND_STATE}`;
-  const rows = await runPrepared<StateColumns & { readonly '@view': string; readonly '@lastChange': Position }>(pool, text, []);
+  const rows = await runPrepared<
+    StateColumns & { readonly '@view': string; readonly '@lastChange': Position }
+  >(pool, text, []);
   return new Map(rows.map((row) => [row['@view'], { ...stateIn(row), lastChange: row['@lastChange'] }]));
 };

@@ -11,7 +11,13 @@ import { rebuild } from '#shared/projection/rebuild.ts';
 import { release } from '#shared/projection/release.ts';
 import { useReadModel } from '#shared/projection/schema.ts';
 import { Rejection } from '#shared/rejection.ts';
-import { by, type CommandSide, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
+import {
+  by,
+  type CommandSide,
+  createCommandWorld,
+  registerUser,
+  system,
+} from '../../test/engines/command-side.ts';
 import { appendRaw, startProjecting, untilProjected } from '../../test/engines/projection.ts';
 import { spendingDomain } from '../../test/toy/spending.ts';
 import { until } from '../../testing/until.ts';
@@ -35,15 +41,26 @@ beforeAll(async () => {
   resources.defer(() => projector[Symbol.asyncDispose]());
   const register = (role: string) => registerUser(side, { role: role as never });
   [employee, ann, bob] = [await register('employee'), await register('approver'), await register('approver')];
-  views = resources.use(openViewFeed({ domain: spendingDomain, pool: side.pool, bell: new Doorbell(), moveOnMs: 50 }));
+  views = resources.use(
+    openViewFeed({ domain: spendingDomain, pool: side.pool, bell: new Doorbell(), moveOnMs: 50 }),
+  );
 });
 afterAll(() => resources.disposeAsync());
 
 const callerOf = (role: string, userId: number): Caller =>
-  ({ kind: 'user', policy, userId: userId as UserId, role: role as never, scopes: new Set(policy.scopes), client: null }) as Caller;
+  ({
+    kind: 'user',
+    policy,
+    userId: userId as UserId,
+    role: role as never,
+    scopes: new Set(policy.scopes),
+    client: null,
+  }) as Caller;
 const ACCOUNTANT = callerOf('accountant', 999);
-const send = async (type: string, form: object) => (await side.send({ type, ...form } as unknown as Command, by(system))).id;
-const open = (budget: number, approverId = ann) => send('OpenTeam', { name: 'Field work', approverId, budget });
+const send = async (type: string, form: object) =>
+  (await side.send({ type, ...form } as unknown as Command, by(system))).id;
+const open = (budget: number, approverId = ann) =>
+  send('OpenTeam', { name: 'Field work', approverId, budget });
 
 type Message = { readonly type: string; readonly key: string; readonly row: unknown };
 
@@ -103,7 +120,8 @@ const follower = (caller: Caller, equal: Readonly<Record<string, unknown>> = {})
       );
       const wanted = new Map(rows.map((row) => [JSON.stringify(keyOfRow(spending.view, row)), shown(row)]));
       const head = await side.eventLog.head();
-      const sorted = (map: ReadonlyMap<string, unknown>) => JSON.stringify([...map].toSorted(([one], [other]) => (one < other ? -1 : 1)));
+      const sorted = (map: ReadonlyMap<string, unknown>) =>
+        JSON.stringify([...map].toSorted(([one], [other]) => (one < other ? -1 : 1)));
       await until(
         () => [sorted(copy), (position ?? 0) >= head],
         ([text, isUpTo]) => text === sorted(wanted) && isUpTo === true,
@@ -114,7 +132,8 @@ const follower = (caller: Caller, equal: Readonly<Record<string, unknown>> = {})
   };
 };
 
-const shown = ({ budget, waiting, paid }: Readonly<Record<string, unknown>>) => [budget, waiting, paid].map(Number);
+const shown = ({ budget, waiting, paid }: Readonly<Record<string, unknown>>) =>
+  [budget, waiting, paid].map(Number);
 const typesIn = (messages: readonly Message[]) => messages.map(({ type }) => type);
 
 test('whoever follows from the beginning is told all, and then each row that changes or vanishes', async () => {
@@ -292,9 +311,13 @@ test('more vanishes than is remembered: whoever was away is told all anew', asyn
       await connection.query(statement);
     });
   const count = 2 * REMOVED_MAX + 1;
-  await change(`insert into spending_of_team (id, team_id, budget, version) select n, n, 1, 1 from generate_series(1, ${count}) n`);
+  await change(
+    `insert into spending_of_team (id, team_id, budget, version) select n, n, 1, 1 from generate_series(1, ${count}) n`,
+  );
   await change(`delete from spending_of_team where id <= ${count}`);
-  const { rows } = await side.pool.query(`select count(*)::int as count from read_model.view_removed where view = 'spending'`);
+  const { rows } = await side.pool.query(
+    `select count(*)::int as count from read_model.view_removed where view = 'spending'`,
+  );
   expect(rows[0].count).toBeLessThanOrEqual(REMOVED_MAX);
   await open(1);
   accountant.again();
@@ -304,13 +327,21 @@ test('more vanishes than is remembered: whoever was away is told all anew', asyn
 });
 
 test('whatever happens, copies that were interrupted are what their readers may read', async () => {
-  const readers = [ACCOUNTANT, callerOf('approver', ann), callerOf('approver', bob)].map((caller) => follower(caller));
+  const readers = [ACCOUNTANT, callerOf('approver', ann), callerOf('approver', bob)].map((caller) =>
+    follower(caller),
+  );
   const pick = <T>(all: readonly T[]): T => all[Math.floor(Math.random() * all.length)] as T;
   const teams = [await open(1, ann), await open(2, bob), await open(3, ann)];
   const requests: unknown[] = [];
   for (let step = 0; step < 150; step += 1) {
     const [teamId, requestId] = [pick(teams), pick(requests)];
-    const form = { teamId, amount: 1 + (step % 9), category: pick(['travel', 'meals']), purpose: 'x', employeeId: employee };
+    const form = {
+      teamId,
+      amount: 1 + (step % 9),
+      category: pick(['travel', 'meals']),
+      purpose: 'x',
+      employeeId: employee,
+    };
     const does: readonly (() => Promise<unknown>)[] = [
       async () => requests.push(await send('DraftRequest', form)),
       () => send(`${pick(['Submit', 'Submit', 'Approve', 'Pay', 'Reject', 'Delete'])}Request`, { requestId }),

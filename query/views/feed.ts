@@ -34,8 +34,9 @@ export type ViewReader = WhoseRows & {
 };
 
 /**
- * The streams of views of this process. Nothing is kept of a row: a reader is told what has changed after the last that it has, as that is
- * now, so that whoever reads slowly is told less often and whoever comes again goes on by the same statement.
+ * The streams of views of this process. Nothing is kept of a row: a reader is told what has changed after the
+ * last that it has, as that is now, so that whoever reads slowly is told less often and whoever comes again
+ * goes on by the same statement.
  *
  *     using membership = views.follow({ source, caller, equal, joined, after, render, send, moveOn, fail });
  */
@@ -112,7 +113,13 @@ export const openViewFeed = ({ domain, pool, bell, moveOnMs }: Options): ViewFee
   }, moveOnMs).unref();
   return {
     follow(reader) {
-      const seat: Seat = { reader, position: reader.after, generation: undefined, told: reader.after, isRunning: false };
+      const seat: Seat = {
+        reader,
+        position: reader.after,
+        generation: undefined,
+        told: reader.after,
+        isRunning: false,
+      };
       seats.add(seat);
       if (!isLooking) void look();
       return { [Symbol.dispose]: () => void seats.delete(seat) };
@@ -133,7 +140,11 @@ const tellPosition = (seat: Seat): void => {
 
 type Advancing = { readonly pool: Pool; isOpen(): boolean };
 
-const advance = async (advancing: Advancing, seat: Seat, state: ViewState & { readonly lastChange: Position }): Promise<void> => {
+const advance = async (
+  advancing: Advancing,
+  seat: Seat,
+  state: ViewState & { readonly lastChange: Position },
+): Promise<void> => {
   if (isLost(seat, state)) return tellAll(advancing, seat);
   const { position = START } = seat;
   seat.generation ??= state.generation;
@@ -171,7 +182,10 @@ const tellAll = async ({ pool, isOpen }: Advancing, seat: Seat): Promise<void> =
   tellPosition(seat);
 };
 
-/** Rows move to the end of the order when they change again, so that none is passed over, however slowly the pages are taken. */
+/**
+ * Rows move to the end of the order when they change again, so that none is passed over, however slowly the
+ * pages are taken.
+ */
 const tellChanges = async (advancing: Advancing, seat: Seat, position: Position): Promise<void> => {
   const { pool, isOpen } = advancing;
   const { reader } = seat;
@@ -186,7 +200,9 @@ const tellChanges = async (advancing: Advancing, seat: Seat, position: Position)
       // Others may have changed at the same place.
       const isLast = next === undefined && index === changes.length - 1;
       const safe = isLast ? state.upTo : ((change.position - 1) as Position);
-      await reader.send(await reader.render({ type: change.isThere ? 'changed' : 'removed', row: change.row }, safe));
+      await reader.send(
+        await reader.render({ type: change.isThere ? 'changed' : 'removed', row: change.row }, safe),
+      );
       seat.told = safe;
     }
     if (next === undefined) seat.position = state.upTo;

@@ -31,7 +31,13 @@ export const viewReadsOf = ({ domain, pool, source }: Reading): ViewReads => {
   const parts = Object.entries(view.key);
   return {
     async list({ caller }, asked) {
-      const { limit = LIMIT_DEFAULT, after, before, sort = [...source.sorts.keys()][0] ?? '', ...filters } = asked;
+      const {
+        limit = LIMIT_DEFAULT,
+        after,
+        before,
+        sort = [...source.sorts.keys()][0] ?? '',
+        ...filters
+      } = asked;
       const by = source.sorts.get(sort.replace('-', ''));
       if (by === undefined) throw new RangeError(`There is no order ${sort}`);
       const order = orderOfView(source, sort.replace('-', ''));
@@ -66,7 +72,9 @@ export const viewReadsOf = ({ domain, pool, source }: Reading): ViewReads => {
     },
     async item({ caller, path = [] }) {
       const values = parts.map(([, def], index) => partIn(def, path[index] ?? ''));
-      const found = values.includes(undefined) ? [] : await listViewRows(pool, source, caller, { asked: oneOf(source, values), joined });
+      const found = values.includes(undefined)
+        ? []
+        : await listViewRows(pool, source, caller, { asked: oneOf(source, values), joined });
       const [row] = found;
       if (row === undefined) throw new Rejection(notFound(view.name));
       return { kind: 'item', version: undefined, item: represent(row, caller) };
@@ -75,16 +83,32 @@ export const viewReadsOf = ({ domain, pool, source }: Reading): ViewReads => {
 };
 
 /** What is asked for, by columns. */
-export const equalIn = ({ members }: ViewSource, filters: Readonly<Record<string, unknown>>): AskedRows['equal'] =>
-  Object.fromEntries(members.flatMap(({ name, column }) => (filters[name] === undefined ? [] : [[column, filters[name]]])));
+export const equalIn = (
+  { members }: ViewSource,
+  filters: Readonly<Record<string, unknown>>,
+): AskedRows['equal'] =>
+  Object.fromEntries(
+    members.flatMap(({ name, column }) => (filters[name] === undefined ? [] : [[column, filters[name]]])),
+  );
 
 const oneOf = ({ keys }: ViewSource, values: readonly unknown[]): AskedRows => ({
   equal: Object.fromEntries(keys.map(({ name }, index) => [name, values[index]])),
-  ...{ order: keys, isDescending: false, isBackward: false, present: undefined, after: undefined, before: undefined, rowsMax: 1 },
+  ...{
+    order: keys,
+    isDescending: false,
+    isBackward: false,
+    present: undefined,
+    after: undefined,
+    before: undefined,
+    rowsMax: 1,
+  },
 });
 
 /** Nothing of it says when it was projected, so that it is the same after every rebuild. */
-export const representing = (domain: Domain, { view, keys, members }: ViewSource): ((row: Row, caller: Caller) => object) => {
+export const representing = (
+  domain: Domain,
+  { view, keys, members }: ViewSource,
+): ((row: Row, caller: Caller) => object) => {
   const shown = members.map((member) => readerOf(domain, member));
   const numbers = members.flatMap(({ name, column }) =>
     view.values[name] === undefined || view.values[name].kind === 'latest' ? [] : [column],
@@ -120,7 +144,9 @@ const linksOf = (
   const { after, before, ...rest } = asked;
   const href = (place: Readonly<Record<string, string | undefined>>): string => {
     const given = Object.entries({ ...rest, ...place }).filter(([, value]) => value !== undefined);
-    const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)] as [string, string])).toString();
+    const query = new URLSearchParams(
+      given.map(([name, value]) => [name, String(value)] as [string, string]),
+    ).toString();
     return query === '' ? path : `${path}?${query}`;
   };
   const isFirst = after === undefined && before === undefined;

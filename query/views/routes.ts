@@ -37,46 +37,65 @@ const passOthers: RequestHandler = (request, _response, next) =>
   next(demandPreferredType(request, TYPES) === EVENT_STREAM_TYPE ? undefined : 'route');
 
 /** The lists of views as server-sent events, for whoever prefers them; all others go on to the pages. */
-export const viewStreamRoutes = ({ domain, feed, views, streams, eventLog, demandPresentRole, before }: Dependencies): RequestHandler => {
+export const viewStreamRoutes = ({
+  domain,
+  feed,
+  views,
+  streams,
+  eventLog,
+  demandPresentRole,
+  before,
+}: Dependencies): RequestHandler => {
   const table = createRouteTable();
   for (const [, operation] of ofViews(domain)) {
     if (operation.reads.does !== 'list') continue;
     const source = demandViewSource(domain, operation.reads.view);
-    const [asked, represent, joined] = [followedView(source.view), representing(domain, source), referencesOf(domain, source)];
+    const [asked, represent, joined] = [
+      followedView(source.view),
+      representing(domain, source),
+      referencesOf(domain, source),
+    ];
     const demand: RequestHandler = (request, _response, next) => {
       demandRight(request, operation);
       next();
     };
-    table.routerOf(operation.path).get(operation.path, passOthers, demand, ...before, async (request, response) => {
-      const { after: given, ...filters } = parametersOf(asked, request.query);
-      const caller = callerOf(request);
-      const equal = equalIn(source, filters);
-      const stamp = stampOf(source, caller, equal);
-      const after = await streamPlaceOf(request, given as string | undefined, { eventLog, feed, stamp });
-      response.vary('Accept, Authorization');
-      if (request.method === 'HEAD') return void response.type(EVENT_STREAM_TYPE).set('Cache-Control', 'no-cache').end();
-      await demandPresentRole(request);
-      const stream = streams.open(request, response);
-      const cursorAt = (position: Position) => formatStreamCursor(eventLog.identity, position, stamp);
-      const membership = views.follow({
-        ...{ source, caller, equal, joined, after },
-        render(told, position) {
-          const { type } = told;
-          const of = type === 'reset' ? {} : { key: keyOfRow(source.view, told.row) };
-          const row = type === 'changed' ? { row: represent(told.row, caller) } : {};
-          return eventMessage({ id: cursorAt(position), data: JSON.stringify({ type, ...of, ...row }) });
-        },
-        send: (message) => stream.send(message),
-        moveOn: (position) => void stream.send(idMessage(cursorAt(position))),
-        fail: (error) => stream.fail(error),
+    table
+      .routerOf(operation.path)
+      .get(operation.path, passOthers, demand, ...before, async (request, response) => {
+        const { after: given, ...filters } = parametersOf(asked, request.query);
+        const caller = callerOf(request);
+        const equal = equalIn(source, filters);
+        const stamp = stampOf(source, caller, equal);
+        const after = await streamPlaceOf(request, given as string | undefined, { eventLog, feed, stamp });
+        response.vary('Accept, Authorization');
+        if (request.method === 'HEAD')
+          return void response.type(EVENT_STREAM_TYPE).set('Cache-Control', 'no-cache').end();
+        await demandPresentRole(request);
+        const stream = streams.open(request, response);
+        const cursorAt = (position: Position) => formatStreamCursor(eventLog.identity, position, stamp);
+        const membership = views.follow({
+          ...{ source, caller, equal, joined, after },
+          render(told, position) {
+            const { type } = told;
+            const of = type === 'reset' ? {} : { key: keyOfRow(source.view, told.row) };
+            const row = type === 'changed' ? { row: represent(told.row, caller) } : {};
+            return eventMessage({ id: cursorAt(position), data: JSON.stringify({ type, ...of, ...row }) });
+          },
+          send: (message) => stream.send(message),
+          moveOn: (position) => void stream.send(idMessage(cursorAt(position))),
+          fail: (error) => stream.fail(error),
+        });
+        stream.onClose(() => membership[Symbol.dispose]());
       });
-      stream.onClose(() => membership[Symbol.dispose]());
-    });
   }
   return table.handler;
 };
 
-type Placing = { readonly eventLog: Dependencies['eventLog']; readonly feed: Dependencies['feed']; readonly stamp: string };
+type Placing = {
+  readonly eventLog: Dependencies['eventLog'];
+  readonly feed: Dependencies['feed'];
+  readonly stamp: string;
+};
 
 /** Where to go on; nothing for who has nothing of this stream yet. */
 export const streamPlaceOf = async (
@@ -88,6 +107,10 @@ export const streamPlaceOf = async (
   const text = lastEventId ?? given;
   if (text === undefined) return undefined;
   const { cursor, isSame } = readStreamCursor(text, stamp);
-  const position = await placeOf(cursor, { eventLog, known: feed.upTo, parameter: lastEventId === undefined ? 'after' : 'Last-Event-ID' });
+  const position = await placeOf(cursor, {
+    eventLog,
+    known: feed.upTo,
+    parameter: lastEventId === undefined ? 'after' : 'Last-Event-ID',
+  });
   return isSame ? position : undefined;
 };

@@ -28,13 +28,19 @@ export type AskedRows = Narrowed & {
 /** What else is read with each row. */
 export const NO_JOINS: Joins = { columns: '', joins: '' };
 
-const narrowing = (source: ViewSource, caller: Caller, { equal, present }: Narrowed, parameters: Parameters): readonly string[] => [
+const narrowing = (
+  source: ViewSource,
+  caller: Caller,
+  { equal, present }: Narrowed,
+  parameters: Parameters,
+): readonly string[] => [
   ...readableRows(caller, { kind: source.view.asked, right: source.right, parent: undefined }, parameters),
   ...Object.entries(equal).map(([name, value]) => `t.${name} = ${parameters.add(value)}`),
   ...(present === undefined ? [] : [`t.${present} is not null`]),
 ];
 
-const where = (conditions: readonly string[]): string => (conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`);
+const where = (conditions: readonly string[]): string =>
+  conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
 
 /** The rows that the caller may read, nearest first: from the end, where the end was asked for. */
 export const listViewRows = (
@@ -49,7 +55,9 @@ export const listViewRows = (
   const beyond = (place: readonly string[] | undefined, comparison: '<' | '>'): readonly string[] =>
     place === undefined
       ? []
-      : [`(${columns}) ${comparison} (${order.map(({ type }, index) => `${parameters.add(place[index])}::${type}`).join(', ')})`];
+      : [
+          `(${columns}) ${comparison} (${order.map(({ type }, index) => `${parameters.add(place[index])}::${type}`).join(', ')})`,
+        ];
   const conditions = [
     ...narrowing(source, caller, asked, parameters),
     ...beyond(after, isDescending ? '<' : '>'),
@@ -63,7 +71,12 @@ export const listViewRows = (
   return runShared<Row>(pool, text, parameters.values);
 };
 
-export const countViewRows = async (pool: Pool, source: ViewSource, caller: Caller, narrowed: Narrowed): Promise<number> => {
+export const countViewRows = async (
+  pool: Pool,
+  source: ViewSource,
+  caller: Caller,
+  narrowed: Narrowed,
+): Promise<number> => {
   const parameters = new Parameters();
   const conditions = narrowing(source, caller, narrowed, parameters);
   const text = `select count(*)::integer as count from ${source.table} t${where(conditions)}`;

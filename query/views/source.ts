@@ -40,7 +40,16 @@ const viewSourceOf = (domain: Domain, view: ViewInfo): ViewSource => {
         const def = fields[name];
         if (def === undefined) return [];
         const isNumber = view.values[name] !== undefined && view.values[name].kind !== 'latest';
-        return [[name, { name: column(name, def), type: isNumber ? 'numeric' : def.column, isOptional: def.optional === true }] as const];
+        return [
+          [
+            name,
+            {
+              name: column(name, def),
+              type: isNumber ? 'numeric' : def.column,
+              isOptional: def.optional === true,
+            },
+          ] as const,
+        ];
       }),
     ),
   };
@@ -69,4 +78,5 @@ export const orderOfView = ({ sorts, keys }: ViewSource, sort: string): readonly
 };
 
 /** A part of a key as GraphQL is given it; null if it can be that of none. */
-export const keyValue = (def: FieldDef, given: unknown): number | string | boolean | null => partIn(def, String(given)) ?? null;
+export const keyValue = (def: FieldDef, given: unknown): number | string | boolean | null =>
+  partIn(def, String(given)) ?? null;

@@ -6,8 +6,9 @@ import { type Caller, reachOf, userIdOf } from '#shared/policy.ts';
 import type { ViewSource } from './source.ts';
 
 /**
- * A place in a stream of a view: a cursor of the log, and what the stream showed, and to whom. Whoever comes again with other rights or for
- * other rows has not been told what they do not have. A cursor of the log alone is taken as it is.
+ * A place in a stream of a view: a cursor of the log, and what the stream showed, and to whom. Whoever comes
+ * again with other rights or for other rows has not been told what they do not have. A cursor of the log
+ * alone is taken as it is.
  */
 export const formatStreamCursor = (identity: LogIdentity, position: Position, stamp: string): string =>
   `${formatCursor(identity, position)}${SEPARATOR}${stamp}`;
@@ -16,12 +17,19 @@ const SEPARATOR = '.';
 const STAMP_CHARACTERS = 8;
 
 /** The cursor of the log in it, and whether it is one of the same stream. */
-export const readStreamCursor = (text: string, stamp: string): { readonly cursor: string; readonly isSame: boolean } => {
+export const readStreamCursor = (
+  text: string,
+  stamp: string,
+): { readonly cursor: string; readonly isSame: boolean } => {
   const [cursor = '', given] = text.split(SEPARATOR, 2);
   return { cursor, isSame: given === undefined || given === stamp };
 };
 
-export const stampOf = ({ view, right }: ViewSource, caller: Caller, equal: Readonly<Record<string, unknown>>): string => {
+export const stampOf = (
+  { view, right }: ViewSource,
+  caller: Caller,
+  equal: Readonly<Record<string, unknown>>,
+): string => {
   const reach = reachOf(caller, right);
   const viewer = reach.has(always) ? null : userIdOf(caller);
   return createHash('sha256')

@@ -6,7 +6,10 @@ let world: ReadWorld;
 let owner: Asker;
 let webhookId: string;
 
-type Answer<Data> = { readonly data: Data; readonly errors?: readonly { readonly extensions: { readonly code: string } }[] };
+type Answer<Data> = {
+  readonly data: Data;
+  readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
+};
 
 const graphql = async <Data>(query: string, by: Asker = owner): Promise<Answer<Data>> =>
   (await world.ask('/graphql', { by, method: 'POST', body: { query } })).body as Answer<Data>;
@@ -31,7 +34,12 @@ describe('what the dispatcher has done', () => {
   beforeAll(() => fillLedger(world.side.pool, webhookId));
 
   type Page = {
-    webhook: { page: { nodes: { id: string }[]; pageInfo: { [name: string]: unknown; startCursor: string; endCursor: string } } };
+    webhook: {
+      page: {
+        nodes: { id: string }[];
+        pageInfo: { [name: string]: unknown; startCursor: string; endCursor: string };
+      };
+    };
   };
   const read = async (args: string) => {
     const query = `{ webhook(id: ${webhookId}) { page: deliveriesConnection${args} {
@@ -53,8 +61,14 @@ describe('what the dispatcher has done', () => {
       hasNextPage: true,
       hasPreviousPage: true,
     });
-    expect(await read('(last: 2)')).toMatchObject({ ids: ids(2, 1), hasNextPage: false, hasPreviousPage: true });
-    expect(await read(`(after: "${first.endCursor}", before: "${second.endCursor}")`)).toMatchObject({ ids: ids(3) });
+    expect(await read('(last: 2)')).toMatchObject({
+      ids: ids(2, 1),
+      hasNextPage: false,
+      hasPreviousPage: true,
+    });
+    expect(await read(`(after: "${first.endCursor}", before: "${second.endCursor}")`)).toMatchObject({
+      ids: ids(3),
+    });
     expect(await read('(first: 0)')).toMatchObject({ ids: [], hasNextPage: true, startCursor: null });
   });
 
@@ -69,14 +83,23 @@ describe('what the dispatcher has done', () => {
 
   test('a cursor of another list, too many items, and first together with last are refused', async () => {
     const { endCursor } = await read('(first: 1)');
-    const refused = async (field: string) => (await graphql(`{ webhook(id: ${webhookId}) { ${field} { nodes { id } } } }`)).errors;
-    expect(await refused(`replaysConnection(after: "${endCursor}")`)).toMatchObject([{ extensions: { code: 'unknown_cursor' } }]);
-    expect(await refused('deliveriesConnection(first: 101)')).toMatchObject([{ extensions: { code: 'limit_out_of_range' } }]);
-    expect(await refused('deliveriesConnection(first: 1, last: 1)')).toMatchObject([{ extensions: { code: 'invalid_parameter' } }]);
+    const refused = async (field: string) =>
+      (await graphql(`{ webhook(id: ${webhookId}) { ${field} { nodes { id } } } }`)).errors;
+    expect(await refused(`replaysConnection(after: "${endCursor}")`)).toMatchObject([
+      { extensions: { code: 'unknown_cursor' } },
+    ]);
+    expect(await refused('deliveriesConnection(first: 101)')).toMatchObject([
+      { extensions: { code: 'limit_out_of_range' } },
+    ]);
+    expect(await refused('deliveriesConnection(first: 1, last: 1)')).toMatchObject([
+      { extensions: { code: 'invalid_parameter' } },
+    ]);
   });
 
   test('a delivery tells how it was tried, and what came back', async () => {
-    const { data, errors } = await graphql<{ webhook: { delivery: { attemptsConnection: { nodes: readonly object[] } } } }>(`{
+    const { data, errors } = await graphql<{
+      webhook: { delivery: { attemptsConnection: { nodes: readonly object[] } } };
+    }>(`{
       webhook(id: ${webhookId}) { delivery(id: "${idOf(1)}") {
         id type subject cursor state attempts nextAt lastStatus lastError createdAt deliveredAt
         attemptsConnection { nodes {
@@ -92,7 +115,12 @@ describe('what the dispatcher has done', () => {
       error: null,
       requestHeaders: [{ name: 'webhook-id', value: '1' }],
     };
-    const answer = { headers: [{ name: 'retry-after', value: '5' }], text: null, base64: null, truncated: false };
+    const answer = {
+      headers: [{ name: 'retry-after', value: '5' }],
+      text: null,
+      base64: null,
+      truncated: false,
+    };
     const { attemptsConnection, ...delivery } = data.webhook.delivery;
     expect(data.webhook).toMatchObject({ none: null, nothing: null });
     expect(delivery).toEqual({
@@ -127,14 +155,24 @@ describe('what the dispatcher has done', () => {
       [id, idOf(9), idOf(2)],
     );
     const inner = `deliveriesConnection(first: 2) { nodes { id attemptsConnection(last: 1) { nodes { number } } } }`;
-    expect((await graphql(`{ webhooks(sort: CREATED_AT_ASC) { ${inner} replaysConnection(last: 1) { nodes { id } } } }`)).data).toEqual({
+    expect(
+      (
+        await graphql(
+          `{ webhooks(sort: CREATED_AT_ASC) { ${inner} replaysConnection(last: 1) { nodes { id } } } }`,
+        )
+      ).data,
+    ).toEqual({
       webhooks: [
         {
-          deliveriesConnection: { nodes: [5, 4].map((number) => ({ id: idOf(number), attemptsConnection: { nodes: [] } })) },
+          deliveriesConnection: {
+            nodes: [5, 4].map((number) => ({ id: idOf(number), attemptsConnection: { nodes: [] } })),
+          },
           replaysConnection: { nodes: [{ id: idOf(1) }] },
         },
         {
-          deliveriesConnection: { nodes: [9, 2].map((number) => ({ id: idOf(number), attemptsConnection: { nodes: [] } })) },
+          deliveriesConnection: {
+            nodes: [9, 2].map((number) => ({ id: idOf(number), attemptsConnection: { nodes: [] } })),
+          },
           replaysConnection: { nodes: [] },
         },
       ],
@@ -169,14 +207,20 @@ describe('what the dispatcher has done', () => {
 
   test('only a delivery that there is can be sent again, by whoever manages the webhook', async () => {
     const redeliver = (number: number, by?: Asker) =>
-      graphql(`mutation { redeliver(webhookId: ${webhookId}, deliveryId: "${idOf(number)}") { cursor } }`, by);
+      graphql(
+        `mutation { redeliver(webhookId: ${webhookId}, deliveryId: "${idOf(number)}") { cursor } }`,
+        by,
+      );
     expect((await redeliver(1)).errors).toBeUndefined();
     expect((await redeliver(99)).errors).toMatchObject([{ extensions: { code: 'delivery_not_found' } }]);
-    expect((await redeliver(1, await world.person('author'))).errors).toMatchObject([{ extensions: { code: 'webhook_not_found' } }]);
+    expect((await redeliver(1, await world.person('author'))).errors).toMatchObject([
+      { extensions: { code: 'webhook_not_found' } },
+    ]);
   });
 
   test('only so many replays are under way at once, and nobody else hears how many', async () => {
-    const replay = (by?: Asker) => graphql(`mutation { replayWebhook(id: ${webhookId}, since: "2026-01-01T00:00:00.000Z") { id } }`, by);
+    const replay = (by?: Asker) =>
+      graphql(`mutation { replayWebhook(id: ${webhookId}, since: "2026-01-01T00:00:00.000Z") { id } }`, by);
     expect((await replay()).errors).toBeUndefined();
     await world.side.pool.query(
       `insert into webhook_ledger.replay (id, webhook_id, to_position, at_position, requested_at)
@@ -184,6 +228,8 @@ describe('what the dispatcher has done', () => {
       [webhookId],
     );
     expect((await replay()).errors).toMatchObject([{ extensions: { code: 'too_many_replays' } }]);
-    expect((await replay(await world.person('author'))).errors).toMatchObject([{ extensions: { code: 'webhook_not_found' } }]);
+    expect((await replay(await world.person('author'))).errors).toMatchObject([
+      { extensions: { code: 'webhook_not_found' } },
+    ]);
   });
 });

@@ -20,7 +20,11 @@ import { representWebhook, type WebhookRow } from './representation.ts';
 
 type WebhookDependencies = { readonly domain: Domain; readonly pool: Pool; readonly identity: LogIdentity };
 
-export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): Reads<'listWebhooks' | 'getWebhook'> => {
+export const webhookReads = ({
+  domain,
+  pool,
+  identity,
+}: WebhookDependencies): Reads<'listWebhooks' | 'getWebhook'> => {
   const { webhooks } = sourcesOf(domain);
   const findItem = createItemFinder(pool, webhooks);
   const readHealth = coalesce<WebhookId, WebhookHealth>((ids) => readHealthOfMany(pool, ids));
@@ -32,7 +36,10 @@ export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): R
         path: '/webhooks',
         asked,
         order: ORDERS[asked.sort ?? '-createdAt'],
-        read: (walk) => listRows({ pool, source: webhooks }, caller, { asked, state: undefined, walk }) as Promise<readonly never[]>,
+        read: (walk) =>
+          listRows({ pool, source: webhooks }, caller, { asked, state: undefined, walk }) as Promise<
+            readonly never[]
+          >,
         represent: (row) => representWebhook(row, { domain, caller, identity }),
         create: { href: '/webhooks', method: 'POST' },
       });
@@ -46,10 +53,16 @@ export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): R
     },
 
     async getWebhook({ caller, id }) {
-      const found = await findItem(pathId(id), (row) => may(caller, webhooks.right, resourceIn(webhooks, row)));
+      const found = await findItem(pathId(id), (row) =>
+        may(caller, webhooks.right, resourceIn(webhooks, row)),
+      );
       const webhook = found as unknown as WebhookRow;
-      const [health, owner] = await Promise.all([readHealth(webhook.id as WebhookId), findOwner(webhook.owner_id)]);
-      const withheld = owner && withheldOf(domain, { eventTypes: webhook.event_types, scopes: webhook.scopes }, owner);
+      const [health, owner] = await Promise.all([
+        readHealth(webhook.id as WebhookId),
+        findOwner(webhook.owner_id),
+      ]);
+      const withheld =
+        owner && withheldOf(domain, { eventTypes: webhook.event_types, scopes: webhook.scopes }, owner);
       return {
         kind: 'item',
         version: webhook.version,
@@ -63,7 +76,10 @@ export const webhookReads = ({ domain, pool, identity }: WebhookDependencies): R
   };
 };
 
-const withHealth = (item: Webhook, health: WebhookHealth | undefined): Webhook => ({ ...item, ...(health && { health }) });
+const withHealth = (item: Webhook, health: WebhookHealth | undefined): Webhook => ({
+  ...item,
+  ...(health && { health }),
+});
 
 type Owner = { readonly id: number } & Standing;
 

@@ -60,11 +60,23 @@ export const representWebhook = (row: WebhookRow, { domain, caller, identity }: 
 };
 
 const filterIn = (domain: Domain, row: Readonly<Record<string, unknown>>): WebhookFilter =>
-  Object.fromEntries(filterColumnsOf(domain).flatMap(([column, name]) => (typeof row[column] === 'number' ? [[name, row[column]]] : [])));
+  Object.fromEntries(
+    filterColumnsOf(domain).flatMap(([column, name]) =>
+      typeof row[column] === 'number' ? [[name, row[column]]] : [],
+    ),
+  );
 
-/** Since the beginning, where it was missed in a log that ours is a copy of: no more is known of it, and nothing is to be lost. */
-export const missedSince = ({ missed_log, missed_since }: Pick<WebhookRow, 'missed_log' | 'missed_since'>, log: LogIdentity) =>
-  missed_since === null ? null : formatCursor(log, positionHere({ log: missed_log, position: missed_since }, { log, elsewhere: START }));
+/**
+ * Since the beginning, where it was missed in a log that ours is a copy of: no more is known of it, and
+ * nothing is to be lost.
+ */
+export const missedSince = (
+  { missed_log, missed_since }: Pick<WebhookRow, 'missed_log' | 'missed_since'>,
+  log: LogIdentity,
+) =>
+  missed_since === null
+    ? null
+    : formatCursor(log, positionHere({ log: missed_log, position: missed_since }, { log, elsewhere: START }));
 
 /** Whoever may see it may do everything with it that its state allows. */
 const linksOf = ({ id, owner_id, is_enabled }: WebhookRow, caller: Caller): Record<string, Link> => {
@@ -81,7 +93,12 @@ const linksOf = ({ id, owner_id, is_enabled }: WebhookRow, caller: Caller): Reco
     delete: { href: self, method: 'DELETE' },
     'rotate-secret': action('rotate-secret'),
     ...(is_enabled
-      ? { disable: action('disable'), test: action('test'), replay: action('replay'), redrive: action('redrive') }
+      ? {
+          disable: action('disable'),
+          test: action('test'),
+          replay: action('replay'),
+          redrive: action('redrive'),
+        }
       : { enable: action('enable') }),
   };
 };

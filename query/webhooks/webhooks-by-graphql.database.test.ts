@@ -11,11 +11,18 @@ let other: Asker;
 let admin: Asker;
 beforeAll(async () => {
   world = await createReadWorld();
-  [owner, other, admin] = [await world.person('reader'), await world.person('author'), await world.person('admin')];
+  [owner, other, admin] = [
+    await world.person('reader'),
+    await world.person('author'),
+    await world.person('admin'),
+  ];
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-type Answer = { readonly data: Record<string, unknown>; readonly errors?: readonly { readonly extensions: { readonly code: string } }[] };
+type Answer = {
+  readonly data: Record<string, unknown>;
+  readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
+};
 
 const graphql = async (query: string, by: Asker = owner): Promise<Answer> =>
   (await world.ask('/graphql', { by, method: 'POST', body: { query } })).body as Answer;
@@ -31,11 +38,16 @@ const REGISTER = `registerWebhook(input: {
   url: "${URL}", eventTypes: ["article.published"], ratePerSecond: 5, headers: [{ name: "X-Team", value: "blue" }]
 })`;
 const registerByGraphql = async (by?: Asker): Promise<string> =>
-  (await dataOf<{ registerWebhook: { webhook: { id: string } } }>(`mutation { ${REGISTER} { webhook { id } } }`, by)).registerWebhook
-    .webhook.id;
+  (
+    await dataOf<{ registerWebhook: { webhook: { id: string } } }>(
+      `mutation { ${REGISTER} { webhook { id } } }`,
+      by,
+    )
+  ).registerWebhook.webhook.id;
 
 test('a webhook is registered, changed, disabled, enabled and deleted', async () => {
-  const fields = 'id url description payload ratePerSecond concurrency headerNames scopes enabled disabledReason owner { id }';
+  const fields =
+    'id url description payload ratePerSecond concurrency headerNames scopes enabled disabledReason owner { id }';
   const { registerWebhook } = await dataOf<{ registerWebhook: { secret: string; webhook: { id: string } } }>(
     `mutation { ${REGISTER} { secret webhook { ${fields} } } }`,
   );
@@ -55,15 +67,20 @@ test('a webhook is registered, changed, disabled, enabled and deleted', async ()
     owner: { id: String(owner.id) },
   };
   expect(webhook).toEqual(registered);
-  const changes = '{ payload: full, concurrency: 3, headers: [{ name: "X-Team", value: null }, { name: "X-Other", value: "red" }] }';
+  const changes =
+    '{ payload: full, concurrency: 3, headers: [{ name: "X-Team", value: null }, { name: "X-Other", value: "red" }] }';
   const changed = { ...registered, payload: 'full', concurrency: 3, headerNames: ['X-Other'] };
-  expect(await dataOf(`mutation { editWebhook(id: ${webhook.id}, changes: ${changes}) { ${fields} } }`)).toEqual({
+  expect(
+    await dataOf(`mutation { editWebhook(id: ${webhook.id}, changes: ${changes}) { ${fields} } }`),
+  ).toEqual({
     editWebhook: changed,
   });
   expect(await dataOf(`mutation { disableWebhook(id: ${webhook.id}) { enabled disabledReason } }`)).toEqual({
     disableWebhook: { enabled: false, disabledReason: 'owner' },
   });
-  expect(await dataOf(`mutation { enableWebhook(id: ${webhook.id}) { enabled } }`)).toEqual({ enableWebhook: { enabled: true } });
+  expect(await dataOf(`mutation { enableWebhook(id: ${webhook.id}) { enabled } }`)).toEqual({
+    enableWebhook: { enabled: true },
+  });
   const { rotateWebhookSecret } = await dataOf<{ rotateWebhookSecret: { secret: string } }>(
     `mutation { rotateWebhookSecret(id: ${webhook.id}) { secret webhook { secretsEndAt } } }`,
   );
@@ -71,13 +88,20 @@ test('a webhook is registered, changed, disabled, enabled and deleted', async ()
     secret: expect.not.stringContaining(secret),
     webhook: { secretsEndAt: expect.any(String) },
   });
-  expect(await dataOf(`mutation { deleteWebhook(id: ${webhook.id}) }`)).toEqual({ deleteWebhook: webhook.id });
-  expect(await dataOf(`{ webhook(id: ${webhook.id}) { id } node(id: ${webhook.id}) { id } }`)).toEqual({ webhook: null, node: null });
+  expect(await dataOf(`mutation { deleteWebhook(id: ${webhook.id}) }`)).toEqual({
+    deleteWebhook: webhook.id,
+  });
+  expect(await dataOf(`{ webhook(id: ${webhook.id}) { id } node(id: ${webhook.id}) { id } }`)).toEqual({
+    webhook: null,
+    node: null,
+  });
 });
 
 test('what is refused names the field as REST has it', async () => {
   const refused = (pointer: string) => [{ extensions: { code: 'invalid_request', errors: [{ pointer }] } }];
-  const address = await graphql(`mutation { registerWebhook(input: { url: "ftp://x", eventTypes: ["*"] }) { secret } }`);
+  const address = await graphql(
+    `mutation { registerWebhook(input: { url: "ftp://x", eventTypes: ["*"] }) { secret } }`,
+  );
   expect(address.errors).toMatchObject(refused('/url'));
   const types = await graphql(
     `mutation { registerWebhook(input: { url: "https://example.com", eventTypes: ["article.nothing"] }) { secret } }`,
@@ -105,7 +129,9 @@ test('it is found by its id, as a node, in lists, and with its owner; others fin
   expect(await dataOf(`{ webhooksConnection(after: "${cursor}") { nodes { id } } }`, person)).toEqual({
     webhooksConnection: { nodes: [] },
   });
-  expect(await dataOf(`{ user(id: ${person.id}) { webhooks { id } } }`, admin)).toEqual({ user: { webhooks: [{ id }] } });
+  expect(await dataOf(`{ user(id: ${person.id}) { webhooks { id } } }`, admin)).toEqual({
+    user: { webhooks: [{ id }] },
+  });
   expect(await dataOf(query, other)).toMatchObject({ webhook: null, node: null, user: { webhooks: [] } });
   // By one statement, as all that the planner covers.
   expect(await dataOf(`{ node(id: ${id}) { id } }`, person)).toEqual({ node: { id } });
@@ -124,7 +150,8 @@ test('requests answer with their place in the log, and are refused of what is di
   expect((await replay('since: "2026-01-01T00:00:00.000Z", from: "x"')).errors).toMatchObject([
     { extensions: { code: 'invalid_parameter' } },
   ]);
-  const redeliver = (deliveryId: string) => graphql(`mutation { redeliver(webhookId: ${id}, deliveryId: "${deliveryId}") { cursor } }`);
+  const redeliver = (deliveryId: string) =>
+    graphql(`mutation { redeliver(webhookId: ${id}, deliveryId: "${deliveryId}") { cursor } }`);
   expect((await redeliver('7')).errors).toMatchObject([{ extensions: { code: 'delivery_not_found' } }]);
   await dataOf(`mutation { disableWebhook(id: ${id}) { id } }`);
   expect((await graphql(`mutation { testWebhook(id: ${id}) { cursor } }`)).errors).toMatchObject([
@@ -142,10 +169,19 @@ test('the types of events are told to everybody', async () => {
 
 test('what is not sent is said, by both interfaces, and what could never be sent is refused', async () => {
   const by: Asker = { ...other, scopes: ['manage:webhooks'] };
-  const input = '{ url: "https://shop.example/hooks", eventTypes: ["article.*", "article.published", "session.*"] }';
+  const input =
+    '{ url: "https://shop.example/hooks", eventTypes: ["article.*", "article.published", "session.*"] }';
   const withheld = [
-    { eventType: 'article.*', scope: 'read:articles', reason: expect.stringMatching(/^Only a part of this is sent: /) },
-    { eventType: 'session.*', scope: 'read:users', reason: expect.stringMatching(/^Nothing of this is sent: /) },
+    {
+      eventType: 'article.*',
+      scope: 'read:articles',
+      reason: expect.stringMatching(/^Only a part of this is sent: /),
+    },
+    {
+      eventType: 'session.*',
+      scope: 'read:users',
+      reason: expect.stringMatching(/^Nothing of this is sent: /),
+    },
   ];
   type Registered = { readonly registerWebhook: { readonly webhook: { readonly id: string } } };
   const registering = `mutation { registerWebhook(input: ${input}) { webhook { id withheld { eventType scope reason } } } }`;
@@ -156,7 +192,14 @@ test('what is not sent is said, by both interfaces, and what could never be sent
   expect(shown.body).toMatchObject({ withheld });
   const refused = {
     status: 422,
-    body: { errors: [{ pointer: '/eventTypes', detail: 'Nothing of this could be sent: the token lacks the scope read:users.' }] },
+    body: {
+      errors: [
+        {
+          pointer: '/eventTypes',
+          detail: 'Nothing of this could be sent: the token lacks the scope read:users.',
+        },
+      ],
+    },
   };
   const body = { url: URL, eventTypes: ['session.*'] };
   expect(await world.ask('/webhooks', { by, method: 'POST', body })).toMatchObject(refused);

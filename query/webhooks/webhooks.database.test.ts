@@ -13,11 +13,19 @@ let other: Asker;
 let admin: Asker;
 beforeAll(async () => {
   world = await createReadWorld();
-  [owner, other, admin] = [await world.person('reader'), await world.person('author'), await world.person('admin')];
+  [owner, other, admin] = [
+    await world.person('reader'),
+    await world.person('author'),
+    await world.person('admin'),
+  ];
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-type Body = { readonly id: number; readonly secret?: string; readonly _links: Readonly<Record<string, Link>> };
+type Body = {
+  readonly id: number;
+  readonly secret?: string;
+  readonly _links: Readonly<Record<string, Link>>;
+};
 
 const register = async (by: Asker, more: object = {}): Promise<number> => {
   const body = { url: URL, eventTypes: ['article.*'], ...more };
@@ -26,7 +34,8 @@ const register = async (by: Asker, more: object = {}): Promise<number> => {
   return (reply.body as Body).id;
 };
 const get = async (id: number, by: Asker = owner) => world.ask(`/webhooks/${id}`, { by });
-const act = async (id: number, action: string) => world.ask(`/webhooks/${id}/${action}`, { by: owner, method: 'POST' });
+const act = async (id: number, action: string) =>
+  world.ask(`/webhooks/${id}/${action}`, { by: owner, method: 'POST' });
 const idsOf = async (path: string, by: Asker): Promise<readonly number[]> =>
   ((await world.ask(path, { by })).body as readonly Body[]).map(({ id }) => id);
 
@@ -93,7 +102,10 @@ test('is there for its owner and administrators, and for nobody else', async () 
   expect(await get(id, other)).toMatchObject({ status: 404, body: { code: 'webhook_not_found' } });
   expect(await world.ask(`/webhooks/${id}`)).toMatchObject({ status: 401 });
   const scopes = SCOPES.filter((scope) => scope !== 'manage:webhooks');
-  expect(await get(id, { ...owner, scopes })).toMatchObject({ status: 403, body: { details: { scope: 'manage:webhooks' } } });
+  expect(await get(id, { ...owner, scopes })).toMatchObject({
+    status: 403,
+    body: { details: { scope: 'manage:webhooks' } },
+  });
   await world.ask(`/webhooks/${id}`, { by: owner, method: 'DELETE' });
   expect(await get(id)).toMatchObject({ status: 404, body: { code: 'webhook_not_found' } });
 });
@@ -117,7 +129,10 @@ test('lists have the caller’s own, by pages and by what is asked for; those of
 test('GET /event-types is the same for everybody, and is not sent again to who has it', async () => {
   const { status, headers, body } = await world.ask('/event-types');
   expect([status, headers.get('cache-control')]).toEqual([200, 'public, no-cache']);
-  expect(await world.ask('/event-types', { by: { ...owner, scopes: [] } })).toMatchObject({ status: 200, body });
+  expect(await world.ask('/event-types', { by: { ...owner, scopes: [] } })).toMatchObject({
+    status: 200,
+    body,
+  });
   const again = await world.ask('/event-types', { headers: { 'if-none-match': headers.get('etag') ?? '' } });
   expect(again.status).toBe(304);
 });
@@ -128,7 +143,10 @@ test('a parked webhook cannot be told', async () => {
   await get(id);
   await pool.query('delete from read_model.webhooks where id = $1', [id]);
   const stream = `webhook-${id}`;
-  await pool.query(`insert into read_model.parked (stream, version, position, type, reason) values ($1, 1, 1, 'test', 'test')`, [stream]);
+  await pool.query(
+    `insert into read_model.parked (stream, version, position, type, reason) values ($1, 1, 1, 'test', 'test')`,
+    [stream],
+  );
   try {
     expect(await get(id)).toMatchObject({ status: 503, body: { code: 'parked' } });
     const query = { query: `{ webhook(id: ${id}) { url } }` };

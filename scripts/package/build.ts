@@ -4,13 +4,16 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { manifestOf, manifestOfCreate, pathsOf, type Repository } from './manifest.ts';
 
-// Builds the npm packages `annals` and `create-annals` in dist/, and their tarballs there or in the folder that is named: JavaScript and types for
-// Node 22 and newer, without tests, benches and what serves development. The repository itself runs its sources and needs none of it.
-// `npm run package` calls it.
+// Builds the npm packages `annals` and `create-annals` in dist/, and their tarballs there or in the folder
+// that is named: JavaScript and types for Node 22 and newer, without tests, benches and what serves
+// development. The repository itself runs its sources and needs none of it. `npm run package` calls it.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIST = join(ROOT, 'dist');
-/** The sources as they are compiled: with relative imports alone, so that the package needs no subpaths of its own. */
+/**
+ * The sources as they are compiled: with relative imports alone, so that the package needs no subpaths of its
+ * own.
+ */
 const SOURCES = join(DIST, 'sources');
 const PACKAGE = join(DIST, 'package');
 const [destination = DIST] = process.argv.slice(2);
@@ -31,7 +34,16 @@ const FOLDERS = [
   'testing',
   'webhook-dispatcher',
 ];
-const FILES = ['all-roles.ts', 'main.ts', 'served.ts', 'start.ts', 'workers.ts', 'CHANGELOG.md', 'LICENSE', 'package.json'];
+const FILES = [
+  'all-roles.ts',
+  'main.ts',
+  'served.ts',
+  'start.ts',
+  'workers.ts',
+  'CHANGELOG.md',
+  'LICENSE',
+  'package.json',
+];
 const CREATE = 'package/create';
 const TEMPLATE = `${CREATE}/template/`;
 const LEFT_OUT =
@@ -40,10 +52,14 @@ const LEFT_OUT =
 const FOR_BROWSERS = 'query/console/app/';
 
 const listFiles = (): readonly string[] =>
-  execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '--', ...FOLDERS, ...FILES], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  })
+  execFileSync(
+    'git',
+    ['ls-files', '--cached', '--others', '--exclude-standard', '--', ...FOLDERS, ...FILES],
+    {
+      cwd: ROOT,
+      encoding: 'utf8',
+    },
+  )
     .split('\n')
     .filter((path) => path !== '' && !LEFT_OUT.test(path));
 
@@ -58,9 +74,12 @@ const withRelativeImports = (path: string, source: string): string =>
 
 /** The guides are part of the docs that are served, and their readers import from the package. */
 const withPackageImports = (text: string): string =>
-  text.replaceAll("'#kernel/decide/given.ts'", "'annals/testing'").replaceAll(/'#kernel\/[\w/-]+\.ts'/g, "'annals'");
+  text
+    .replaceAll("'#kernel/decide/given.ts'", "'annals/testing'")
+    .replaceAll(/'#kernel\/[\w/-]+\.ts'/g, "'annals'");
 
-const compiled = (path: string): boolean => path.endsWith('.ts') && !path.startsWith(FOR_BROWSERS) && !path.startsWith(TEMPLATE);
+const compiled = (path: string): boolean =>
+  path.endsWith('.ts') && !path.startsWith(FOR_BROWSERS) && !path.startsWith(TEMPLATE);
 
 const write = async (path: string, content: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true });
@@ -90,18 +109,22 @@ const dropUnreachedTypes = async (repository: Repository): Promise<void> => {
     if (reached.has(path)) return;
     reached.add(path);
     const text = await readFile(path, 'utf8');
-    for (const [, to = ''] of text.matchAll(/['"](\.[^'"]+)\.ts['"]/g)) await reach(join(dirname(path), `${to}.d.ts`));
+    for (const [, to = ''] of text.matchAll(/['"](\.[^'"]+)\.ts['"]/g))
+      await reach(join(dirname(path), `${to}.d.ts`));
   };
   for (const entry of pathsOf(repository)) await reach(join(PACKAGE, `${entry}.d.ts`));
-  for await (const path of glob('**/*.d.ts', { cwd: PACKAGE })) if (!reached.has(join(PACKAGE, path))) await rm(join(PACKAGE, path));
+  for await (const path of glob('**/*.d.ts', { cwd: PACKAGE }))
+    if (!reached.has(join(PACKAGE, path))) await rm(join(PACKAGE, path));
 };
 
 const build = async (): Promise<void> => {
   await rm(DIST, { recursive: true, force: true });
   const files = listFiles();
   for (const path of files) {
-    if (compiled(path)) await write(join(SOURCES, path), withRelativeImports(path, await readFile(join(ROOT, path), 'utf8')));
-    else if (path.endsWith('.md')) await write(join(PACKAGE, path), withPackageImports(await readFile(join(ROOT, path), 'utf8')));
+    if (compiled(path))
+      await write(join(SOURCES, path), withRelativeImports(path, await readFile(join(ROOT, path), 'utf8')));
+    else if (path.endsWith('.md'))
+      await write(join(PACKAGE, path), withPackageImports(await readFile(join(ROOT, path), 'utf8')));
     else {
       await mkdir(dirname(join(PACKAGE, path)), { recursive: true });
       await cp(join(ROOT, path), join(PACKAGE, path));
@@ -109,7 +132,10 @@ const build = async (): Promise<void> => {
   }
   await cp(join(ROOT, 'package.json'), join(SOURCES, 'package.json'));
   await write(join(SOURCES, 'tsconfig.json'), JSON.stringify(CONFIG));
-  execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', SOURCES], { cwd: ROOT, stdio: 'inherit' });
+  execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', SOURCES], {
+    cwd: ROOT,
+    stdio: 'inherit',
+  });
   const repository: Repository = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   await dropUnreachedTypes(repository);
   await writeManifest(PACKAGE, manifestOf(repository));

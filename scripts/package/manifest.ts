@@ -27,7 +27,13 @@ const TYPES = ['@types/node'];
 const RUNNER = { vitest: '>=3' };
 
 /** Of `create-annals`: the versions that it writes into projects are those for development. */
-export const manifestOfCreate = ({ version, license, devDependencies, allowScripts, scarfSettings }: Repository) => ({
+export const manifestOfCreate = ({
+  version,
+  license,
+  devDependencies,
+  allowScripts,
+  scarfSettings,
+}: Repository) => ({
   name: 'create-annals',
   version,
   description: 'Makes a project on Annals, with a domain of your own.',
@@ -36,19 +42,38 @@ export const manifestOfCreate = ({ version, license, devDependencies, allowScrip
   engines: { node: '>=22.18' },
   bin: { 'create-annals': './package/create/main.js' },
   // Projects are made with these.
-  allowScripts: Object.fromEntries(Object.entries(allowScripts).filter(([name]) => !OF_THE_REPOSITORY.has(name))),
+  allowScripts: Object.fromEntries(
+    Object.entries(allowScripts).filter(([name]) => !OF_THE_REPOSITORY.has(name)),
+  ),
   scarfSettings,
   devDependencies: Object.fromEntries(
-    ['@node-rs/argon2', '@types/node', 'fast-check', 'typescript'].map((name) => [name, devDependencies[name]]),
+    ['@node-rs/argon2', '@types/node', 'fast-check', 'typescript'].map((name) => [
+      name,
+      devDependencies[name],
+    ]),
   ),
 });
 
-/** The package.json of the package. What only some need is optional, with the versions that Annals is tested with. */
-export const manifestOf = ({ name, version, description, license, dependencies, devDependencies, exports }: Repository) => {
+/**
+ * The package.json of the package. What only some need is optional, with the versions that Annals is tested
+ * with.
+ */
+export const manifestOf = ({
+  name,
+  version,
+  description,
+  license,
+  dependencies,
+  devDependencies,
+  exports,
+}: Repository) => {
   const engines = new Set<string>(Object.values(ENGINES).flat());
   const pick = (isWanted: (dependency: string) => boolean, from = dependencies): Versions =>
     Object.fromEntries(Object.entries(from).filter(([dependency]) => isWanted(dependency)));
-  const peers = { ...pick((dependency) => engines.has(dependency), { ...dependencies, ...devDependencies }), ...RUNNER };
+  const peers = {
+    ...pick((dependency) => engines.has(dependency), { ...dependencies, ...devDependencies }),
+    ...RUNNER,
+  };
   return {
     name,
     version,
@@ -59,7 +84,10 @@ export const manifestOf = ({ name, version, description, license, dependencies, 
     bin: { annals: './package/bin.js' },
     exports: {
       ...Object.fromEntries(
-        Object.entries(entriesOf(exports)).map(([as, entry]) => [as, { types: `${entry}.d.ts`, default: `${entry}.js` }]),
+        Object.entries(entriesOf(exports)).map(([as, entry]) => [
+          as,
+          { types: `${entry}.d.ts`, default: `${entry}.js` },
+        ]),
       ),
       './package.json': './package.json',
     },

@@ -9,7 +9,9 @@ import { FILES_MAX } from '../../query/graphql/uploads/place-files.ts';
 const TABLES: Readonly<Record<string, () => string>> = {
   Limits: () =>
     table('| Limit | Default | |', [
-      ...LIMITS.map((name) => [`\`${name}\``, `\`${SETTINGS[name].fallback}\``, SETTINGS[name].description] as const),
+      ...LIMITS.map(
+        (name) => [`\`${name}\``, `\`${SETTINGS[name].fallback}\``, SETTINGS[name].description] as const,
+      ),
       ['Page size', `${LIST_LIMIT_DEFAULT}`, `\`limit\`, \`first\` and \`last\`; at most ${LIST_LIMIT_MAX}.`],
       ['Response', `${ANSWER_BYTES_MAX / MEBIBYTE} MiB`, 'Maximum size of the data of a response.'],
       ['Files', `${FILES_MAX}`, 'Maximum number of files per request.'],
@@ -17,7 +19,10 @@ const TABLES: Readonly<Record<string, () => string>> = {
   Cost: () =>
     table('| Part of an operation | Cost |', [
       ['an object', `${COSTS.object}`],
-      ['a list or a connection', `its page size (${LIST_LIMIT_DEFAULT} if not given) times the cost of an item`],
+      [
+        'a list or a connection',
+        `its page size (${LIST_LIMIT_DEFAULT} if not given) times the cost of an item`,
+      ],
       ['a field of a mutation', `${COSTS.mutation}, and the cost of what it selects`],
       ['a list with `filter: { search }`', `${COSTS.search} more`],
       ['a field with `at`', `${COSTS.snapshot} more, and what reading the log costs`],
@@ -38,7 +43,10 @@ const MEBIBYTE = 1_048_576;
 const table = (head: string, rows: readonly (readonly string[])[]): string =>
   [head, head.replaceAll(/[^|]+/g, '---'), ...rows.map((cells) => `| ${cells.join(' | ')} |`)].join('\n');
 
-/** The page with its tables as the code has them: the first table below each heading, or a new one after its first paragraph. */
+/**
+ * The page with its tables as the code has them: the first table below each heading, or a new one after its
+ * first paragraph.
+ */
 export const withGraphqlTables = (page: string): string =>
   Object.entries(TABLES).reduce((text, [heading, make]) => {
     const [before = '', after] = text.split(`## ${heading}\n\n`);

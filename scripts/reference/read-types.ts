@@ -1,4 +1,11 @@
-import type { Node, NodeArray, ParameterDeclaration, SourceFile, TypeElement, TypeNode } from 'typescript/unstable/ast';
+import type {
+  Node,
+  NodeArray,
+  ParameterDeclaration,
+  SourceFile,
+  TypeElement,
+  TypeNode,
+} from 'typescript/unstable/ast';
 import {
   isArrowFunction,
   isFunctionDeclaration,
@@ -17,7 +24,10 @@ import {
 import { createVirtualFileSystem } from 'typescript/unstable/fs';
 import { API } from 'typescript/unstable/sync';
 
-/** What can be written: its name, with the type of its value, and what the comment says of it, if there is one. */
+/**
+ * What can be written: its name, with the type of its value, and what the comment says of it, if there is
+ * one.
+ */
 export type Entry = { readonly name: string; readonly value: string; readonly says: string };
 
 /** The types of some files, parsed by the compiler alone: nothing is imported or checked. */
@@ -31,7 +41,10 @@ export type Types = Disposable & {
   functionsIn(file: string): readonly Entry[];
 };
 
-const CONFIG = JSON.stringify({ compilerOptions: { noLib: true, noResolve: true, types: [] }, include: ['*.ts'] });
+const CONFIG = JSON.stringify({
+  compilerOptions: { noLib: true, noResolve: true, types: [] },
+  include: ['*.ts'],
+});
 
 export const readTypes = (sources: Readonly<Record<string, string>>): Types => {
   const files = Object.fromEntries(Object.entries(sources).map(([name, text]) => [`/${name}`, text]));
@@ -56,7 +69,10 @@ export const readTypes = (sources: Readonly<Record<string, string>>): Types => {
   };
 };
 
-type Parsed = { readonly source: SourceFile; entry(node: Node, name: string, value: string, from?: number): Entry };
+type Parsed = {
+  readonly source: SourceFile;
+  entry(node: Node, name: string, value: string, from?: number): Entry;
+};
 
 /** The last one there. */
 const commentIn = (text: string): string =>
@@ -82,16 +98,20 @@ const membersOf = (parsed: Parsed, name: string): readonly Entry[] => {
 const inType = (parsed: Parsed, type: TypeNode): readonly Entry[] => {
   if (isParenthesizedTypeNode(type)) return inType(parsed, type.type);
   if (isIntersectionTypeNode(type)) return [...type.types].flatMap((part) => inType(parsed, part));
-  if (isUnionTypeNode(type)) return branches(type.types, parsed).flatMap(({ node, from }) => ofBranch(parsed, node, from));
+  if (isUnionTypeNode(type))
+    return branches(type.types, parsed).flatMap(({ node, from }) => ofBranch(parsed, node, from));
   if (isTypeLiteralNode(type)) return elements(parsed, type.members);
   if (isMappedTypeNode(type)) return [mapped(parsed, type)];
-  if (isTypeReferenceNode(type) && hasOwn(parsed, type)) return membersOf(parsed, type.typeName.getText(parsed.source));
+  if (isTypeReferenceNode(type) && hasOwn(parsed, type))
+    return membersOf(parsed, type.typeName.getText(parsed.source));
   return [];
 };
 
 /** What is not declared in this file has a place of its own. */
 const hasOwn = (parsed: Parsed, type: Node & { readonly typeName: Node }): boolean =>
-  [...parsed.source.statements].some((node) => isTypeAliasDeclaration(node) && node.name.text === type.typeName.getText(parsed.source));
+  [...parsed.source.statements].some(
+    (node) => isTypeAliasDeclaration(node) && node.name.text === type.typeName.getText(parsed.source),
+  );
 
 /** A comment on an alternative is on the first that is written in it. */
 const ofBranch = (parsed: Parsed, node: TypeNode, from: number): readonly Entry[] => {
@@ -107,25 +127,37 @@ const ofBranch = (parsed: Parsed, node: TypeNode, from: number): readonly Entry[
   );
 };
 
-const textBefore = ({ source }: Parsed, node: Node, from: number): string => source.text.slice(from, node.getStart(source));
+const textBefore = ({ source }: Parsed, node: Node, from: number): string =>
+  source.text.slice(from, node.getStart(source));
 
 /** Comments stand before the bar, which belongs to nobody. */
-const branches = (types: Iterable<TypeNode>, { source }: Parsed): readonly { readonly node: TypeNode; readonly from: number }[] => {
+const branches = (
+  types: Iterable<TypeNode>,
+  { source }: Parsed,
+): readonly { readonly node: TypeNode; readonly from: number }[] => {
   const all = [...types];
-  return all.map((node, index) => ({ node, from: all[index - 1]?.end ?? source.text.lastIndexOf('=', node.pos) }));
+  return all.map((node, index) => ({
+    node,
+    from: all[index - 1]?.end ?? source.text.lastIndexOf('=', node.pos),
+  }));
 };
 
 const alternativesOf = (parsed: Parsed, name: string): readonly Entry[] => {
   const type = declared(parsed, name);
   if (!('kind' in type) || !isUnionTypeNode(type)) throw new Error(`${name} has no alternatives`);
-  return branches(type.types, parsed).map(({ node, from }) => parsed.entry(node, node.getText(parsed.source), '', from));
+  return branches(type.types, parsed).map(({ node, from }) =>
+    parsed.entry(node, node.getText(parsed.source), '', from),
+  );
 };
 
 const elements = (parsed: Parsed, members: Iterable<TypeElement>): readonly Entry[] =>
   [...members].flatMap((member): readonly Entry[] => {
     if (!isPropertySignatureDeclaration(member) || nameOf(parsed, member).startsWith('[')) return [];
     const { type } = member;
-    const parts = type !== undefined && isTypeLiteralNode(type) ? [...type.members].filter(isPropertySignatureDeclaration) : [];
+    const parts =
+      type !== undefined && isTypeLiteralNode(type)
+        ? [...type.members].filter(isPropertySignatureDeclaration)
+        : [];
     const own = parsed.entry(member, nameOf(parsed, member), parts.length > 0 ? '' : textOf(parsed, type));
     return [own, ...elements(parsed, parts).map((part) => ({ ...part, name: `${own.name}.${part.name}` }))];
   });
@@ -135,12 +167,15 @@ const methodsOf = (parsed: Parsed, name: string): readonly Entry[] => {
   if ('kind' in type) throw new Error(`${name} has no methods`);
   return [...type]
     .filter(isMethodSignatureDeclaration)
-    .map((member) => parsed.entry(member, `${nameOf(parsed, member)}(${parametersOf(parsed, member.parameters)})`, ''));
+    .map((member) =>
+      parsed.entry(member, `${nameOf(parsed, member)}(${parametersOf(parsed, member.parameters)})`, ''),
+    );
 };
 
 const nameOf = ({ source }: Parsed, { name }: { readonly name: Node }): string => name.getText(source);
 
-const textOf = ({ source }: Parsed, type: TypeNode | undefined): string => (type?.getText(source) ?? '').replaceAll(/\s+/g, ' ');
+const textOf = ({ source }: Parsed, type: TypeNode | undefined): string =>
+  (type?.getText(source) ?? '').replaceAll(/\s+/g, ' ');
 
 /** Any number of properties, by what their names are. */
 const mapped = (
@@ -148,15 +183,26 @@ const mapped = (
   node: Node & { readonly typeParameter: Node & { readonly constraint?: Node }; readonly type?: TypeNode },
 ) => {
   const names = node.typeParameter.constraint?.getText(parsed.source) ?? '';
-  return parsed.entry(node.typeParameter, `[${names}]`, textOf(parsed, node.type), node.getStart(parsed.source));
+  return parsed.entry(
+    node.typeParameter,
+    `[${names}]`,
+    textOf(parsed, node.type),
+    node.getStart(parsed.source),
+  );
 };
 
 const parametersOf = ({ source }: Parsed, parameters: Iterable<ParameterDeclaration>): string =>
   [...parameters]
     .map((parameter) => {
       const { name, type, initializer, questionToken, dotDotDotToken } = parameter;
-      const literal = type !== undefined && isTypeLiteralNode(type) ? [...type.members].filter(isPropertySignatureDeclaration) : [];
-      const text = literal.length > 0 ? `{ ${literal.map((member) => member.name.getText(source)).join(', ')} }` : name.getText(source);
+      const literal =
+        type !== undefined && isTypeLiteralNode(type)
+          ? [...type.members].filter(isPropertySignatureDeclaration)
+          : [];
+      const text =
+        literal.length > 0
+          ? `{ ${literal.map((member) => member.name.getText(source)).join(', ')} }`
+          : name.getText(source);
       const isOptional = initializer !== undefined || questionToken !== undefined;
       return `${dotDotDotToken === undefined ? '' : '…'}${text}${isOptional && literal.length === 0 ? '?' : ''}`;
     })
@@ -169,7 +215,9 @@ const functionsIn = (parsed: Parsed): readonly Entry[] => {
     const comment = commentIn(textBefore(parsed, node, node.pos));
     if (comment.includes('@internal') || !/^export\b/.test(node.getText(source))) return [];
     if (isFunctionDeclaration(node) && node.name !== undefined && node.body === undefined)
-      return [{ name: `${node.name.text}(${parametersOf(parsed, node.parameters)})`, value: '', says: comment }];
+      return [
+        { name: `${node.name.text}(${parametersOf(parsed, node.parameters)})`, value: '', says: comment },
+      ];
     if (!isVariableStatement(node)) return [];
     return [...node.declarationList.declarations].flatMap(({ name, initializer }) =>
       initializer !== undefined && isArrowFunction(initializer)
@@ -177,7 +225,11 @@ const functionsIn = (parsed: Parsed): readonly Entry[] => {
         : [],
     );
   });
-  return entries.filter(({ says }, index) => says !== '' || !entries.some((other, at) => at !== index && sameName(other, entries[index])));
+  return entries.filter(
+    ({ says }, index) =>
+      says !== '' || !entries.some((other, at) => at !== index && sameName(other, entries[index])),
+  );
 };
 
-const sameName = (one: Entry, other: Entry | undefined): boolean => one.name.split('(')[0] === other?.name.split('(')[0];
+const sameName = (one: Entry, other: Entry | undefined): boolean =>
+  one.name.split('(')[0] === other?.name.split('(')[0];

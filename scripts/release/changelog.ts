@@ -1,4 +1,5 @@
-// CHANGELOG.md has a section for each release, the newest first, and above them one for what is not released yet.
+// CHANGELOG.md has a section for each release, the newest first, and above them one for what is not released
+// yet.
 
 const UNRELEASED = '## Unreleased';
 
@@ -16,8 +17,10 @@ const headingOf = (changelog: string, version: string): string | undefined =>
 
 /** What is not released yet becomes the section of a version. */
 export const release = (changelog: string, version: string, day: string): string => {
-  if (headingOf(changelog, version) !== undefined) throw new Error(`CHANGELOG.md already has a section for ${version}.`);
-  if (!sectionOf(changelog, UNRELEASED)) throw new Error(`CHANGELOG.md has nothing under "${UNRELEASED}": there is nothing to release.`);
+  if (headingOf(changelog, version) !== undefined)
+    throw new Error(`CHANGELOG.md already has a section for ${version}.`);
+  if (!sectionOf(changelog, UNRELEASED))
+    throw new Error(`CHANGELOG.md has nothing under "${UNRELEASED}": there is nothing to release.`);
   return changelog.replace(`${UNRELEASED}\n`, `${UNRELEASED}\n\n## ${version} (${day})\n`);
 };
 
@@ -25,6 +28,7 @@ export const release = (changelog: string, version: string, day: string): string
 export const notesOf = (changelog: string, version: string): string => {
   const heading = headingOf(changelog, version);
   const notes = heading === undefined ? undefined : sectionOf(changelog, heading);
-  if (notes === undefined) throw new Error(`CHANGELOG.md has no section for ${version}: npm version writes it.`);
+  if (notes === undefined)
+    throw new Error(`CHANGELOG.md has no section for ${version}: npm version writes it.`);
   return `${notes}\n`;
 };

@@ -5,28 +5,40 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { notesOf } from './changelog.ts';
 
-// Makes in dist/, or in the folder that is named, what people publish of a release: the tarballs of the npm packages, what `annals` installs as a
-// CycloneDX SBOM, release notes, and checksums of all. `npm run release` calls it, on the commit that `npm version` made.
+// Makes in dist/, or in the folder that is named, what people publish of a release: the tarballs of the npm
+// packages, what `annals` installs as a CycloneDX SBOM, release notes, and checksums of all. `npm run
+// release` calls it, on the commit that `npm version` made.
 
 const ROOT = join(import.meta.dirname, '../..');
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { untagged: { type: 'boolean', default: false } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { untagged: { type: 'boolean', default: false } },
+});
 const folder = resolve(positionals[0] ?? join(ROOT, 'dist'));
 const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 
 const stdoutOf = (command: string, args: readonly string[], cwd = ROOT): string =>
-  execFileSync(command, args, { cwd, encoding: 'utf8', shell: process.platform === 'win32', maxBuffer: 2 ** 26 });
+  execFileSync(command, args, {
+    cwd,
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+    maxBuffer: 2 ** 26,
+  });
 const fail = (sentence: string): never => {
   process.stderr.write(`${sentence}\n`);
   process.exit(1);
 };
 
 if (!values.untagged) {
-  if (stdoutOf('git', ['status', '--porcelain']) !== '') fail('There are uncommitted changes: a release is made from a commit.');
+  if (stdoutOf('git', ['status', '--porcelain']) !== '')
+    fail('There are uncommitted changes: a release is made from a commit.');
   if (!stdoutOf('git', ['tag', '--points-at', 'HEAD']).split('\n').includes(`v${version}`)) {
     fail(`This commit has no tag v${version}: npm version makes one, and --untagged does without.`);
   }
 }
-const notes = values.untagged ? undefined : notesOf(await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8'), version);
+const notes = values.untagged
+  ? undefined
+  : notesOf(await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8'), version);
 
 execFileSync(process.execPath, ['scripts/package/build.ts', folder], { cwd: ROOT, stdio: ['ignore', 2, 2] });
 
@@ -35,7 +47,9 @@ const createSbom = (): string => {
   const manifest = join(ROOT, 'dist/package');
   const quietly = ['--omit=dev', '--loglevel=error'];
   stdoutOf('npm', ['install', '--package-lock-only', '--no-audit', '--no-fund', ...quietly], manifest);
-  const sbom = JSON.parse(stdoutOf('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', ...quietly], manifest));
+  const sbom = JSON.parse(
+    stdoutOf('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', ...quietly], manifest),
+  );
   // npm calls it by its folder.
   sbom.metadata.component.name = 'annals';
   return `${JSON.stringify(sbom, null, 2)}\n`;

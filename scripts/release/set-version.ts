@@ -3,7 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { release } from './changelog.ts';
 
-// `npm version 0.2.0` calls it between writing package.json and the commit: the version stands in these files as well.
+// `npm version 0.2.0` calls it between writing package.json and the commit: the version stands in these files
+// as well.
 
 const ROOT = join(import.meta.dirname, '../..');
 const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
@@ -11,9 +12,11 @@ const day = new Date().toISOString().slice(0, 10);
 
 const EDITS: Readonly<Record<string, (text: string) => string>> = {
   'CHANGELOG.md': (text) => release(text, version, day),
-  'deploy/helm/annals/Chart.yaml': (text) => text.replaceAll(/^(version|appVersion): .*$/gm, `$1: ${version}`),
+  'deploy/helm/annals/Chart.yaml': (text) =>
+    text.replaceAll(/^(version|appVersion): .*$/gm, `$1: ${version}`),
   'docker-bake.hcl': (text) => text.replace(/^(variable "VERSION" \{ default = )"[^"]*"/m, `$1"${version}"`),
-  'docs/project.md': (text) => text.replaceAll(/\bannals-\d+\.\d+\.\d+[\w.-]*\.tgz/g, `annals-${version}.tgz`),
+  'docs/project.md': (text) =>
+    text.replaceAll(/\bannals-\d+\.\d+\.\d+[\w.-]*\.tgz/g, `annals-${version}.tgz`),
 };
 
 for (const [path, edit] of Object.entries(EDITS)) {

@@ -3,7 +3,10 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { extendByAll, GENESIS, HASH_BYTES } from './chain.ts';
 
-/** What a block of the chain says: so many events of the log, with their hashes in order, and the head after the last. */
+/**
+ * What a block of the chain says: so many events of the log, with their hashes in order, and the head after
+ * the last.
+ */
 export type Block = {
   /** The events of the log up to and with this block. */
   readonly count: number;
@@ -43,7 +46,10 @@ export const insertBlock = async (connection: Connection, block: Block): Promise
 const BLOCKS_PAGE = 100;
 
 /** The blocks after so many events up to so many, in order, page by page. */
-export async function* readBlocks(pool: Pool, { after = 0, upTo }: { after?: number; upTo: number }): AsyncGenerator<readonly Block[]> {
+export async function* readBlocks(
+  pool: Pool,
+  { after = 0, upTo }: { after?: number; upTo: number },
+): AsyncGenerator<readonly Block[]> {
   for (let last = after; ; ) {
     const { rows } = await pool.query<Block>(
       `select count, events, first_position as "firstPosition", last_position as "lastPosition", first_at as "firstAt",
@@ -60,7 +66,9 @@ export async function* readBlocks(pool: Pool, { after = 0, upTo }: { after?: num
 /** The chain's head after so many events, also within a block; nothing where the chain is not that long. */
 export const headAt = async (pool: Pool, count: number): Promise<Buffer | undefined> => {
   if (count === 0) return GENESIS;
-  const { rows } = await pool.query<Pick<Block, 'count' | 'events' | 'hashes'> & { readonly before: Buffer | null }>(
+  const { rows } = await pool.query<
+    Pick<Block, 'count' | 'events' | 'hashes'> & { readonly before: Buffer | null }
+  >(
     `select count, events, hashes, (select head from audit.block b where b.count < block.count order by b.count desc limit 1) as before
      from audit.block where count >= $1 order by count limit 1`,
     [count],

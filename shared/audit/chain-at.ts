@@ -38,7 +38,9 @@ export const agreesWithChain = async (pool: Pool, { count, head }: ChainPlace): 
 
 type Range = { readonly after: Position; readonly upTo: Position };
 
-/** The events after one position up to another that the log has reached; ends early where the signal aborts. */
+/**
+ * The events after one position up to another that the log has reached; ends early where the signal aborts.
+ */
 export async function* readBetween(
   eventLog: Pick<EventLog, 'follow'>,
   { after, upTo }: Range,

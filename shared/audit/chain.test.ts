@@ -12,6 +12,8 @@ test('the chain begins and goes on as it is documented, so that anybody can buil
 
 test('several at once are the same as one after the other', () => {
   const [one, two, three] = [hash('one'), hash('two'), hash('three')];
-  expect(extendByAll(GENESIS, Buffer.concat([one, two, three]))).toEqual(extend(extend(extend(GENESIS, one), two), three));
+  expect(extendByAll(GENESIS, Buffer.concat([one, two, three]))).toEqual(
+    extend(extend(extend(GENESIS, one), two), three),
+  );
   expect(extendByAll(GENESIS, Buffer.alloc(0))).toEqual(GENESIS);
 });

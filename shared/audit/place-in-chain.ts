@@ -12,7 +12,12 @@ export type PlaceInChain = {
   readonly count: number | null;
   readonly head: string | null;
   /** The first head that covers it. */
-  readonly signed: { readonly count: number; readonly at: string; readonly key: string; readonly outside: boolean } | null;
+  readonly signed: {
+    readonly count: number;
+    readonly at: string;
+    readonly key: string;
+    readonly outside: boolean;
+  } | null;
 };
 
 /** Where the chain of hashes has an event: found by its position, and recognized by its hash. */
@@ -20,22 +25,37 @@ export const placeInChain = async (pool: Pool, event: RecordedEvent): Promise<Pl
   const hash = hashOf(event);
   const count = await countOf(pool, event, hash);
   if (count === undefined) return { hash: hash.toString('hex'), count: null, head: null, signed: null };
-  const [head, heads, publication] = await Promise.all([headAt(pool, count), readHeadsAfter(pool, count - 1, 1), readPublication(pool)]);
+  const [head, heads, publication] = await Promise.all([
+    headAt(pool, count),
+    readHeadsAfter(pool, count - 1, 1),
+    readPublication(pool),
+  ]);
   const signed = heads.map(({ statement, ...covering }) => {
     const { at, key } = readStatement(statement);
     return { count: covering.count, at, key, outside: covering.count <= publication.count };
   });
-  return { hash: hash.toString('hex'), count, head: head?.toString('hex') ?? null, signed: signed[0] ?? null };
+  return {
+    hash: hash.toString('hex'),
+    count,
+    head: head?.toString('hex') ?? null,
+    signed: signed[0] ?? null,
+  };
 };
 
 type Covering = { readonly count: number; readonly events: number; readonly hashes: Buffer };
 
-const countOf = async (pool: Pool, { position }: RecordedEvent, hash: Buffer): Promise<number | undefined> => {
+const countOf = async (
+  pool: Pool,
+  { position }: RecordedEvent,
+  hash: Buffer,
+): Promise<number | undefined> => {
   const { rows } = await pool.query<Covering>(
     `select count, events, hashes from audit.block where last_position >= $1 and first_position <= $1 order by last_position limit 1`,
     [position],
   );
   const [block] = rows;
   const index = block?.hashes.indexOf(hash) ?? -1;
-  return block === undefined || index < 0 || index % HASH_BYTES !== 0 ? undefined : block.count - block.events + index / HASH_BYTES + 1;
+  return block === undefined || index < 0 || index % HASH_BYTES !== 0
+    ? undefined
+    : block.count - block.events + index / HASH_BYTES + 1;
 };

@@ -34,7 +34,9 @@ describe.each(LOG_ENGINES)('the position at a time, on %s', (_name, startLog) =>
     await migrateAudit(pool);
     for (const n of SECONDS) {
       const metadata = n === undefined ? {} : { at: second(n).toISOString() };
-      await eventLog.append(aStream(), NO_STREAM, [{ id: randomUUID() as EventId, type: 'thing.noted', data: { n: n ?? 0 }, metadata }]);
+      await eventLog.append(aStream(), NO_STREAM, [
+        { id: randomUUID() as EventId, type: 'thing.noted', data: { n: n ?? 0 }, metadata },
+      ]);
     }
     await using following = startFollowing(eventLog, START);
     recorded = await following.until(({ length }) => length === SECONDS.length);
@@ -59,20 +61,26 @@ describe.each(LOG_ENGINES)('the position at a time, on %s', (_name, startLog) =>
   const TIMES = [0, 9, 10, 15, 20, 24, 25, 29, 30, 35, 40, 45, 50, 59, 60, 99];
 
   test('is that before the first later change, where there is no chain yet', async () => {
-    for (const n of TIMES) expect(await positionAt({ pool, eventLog }, second(n)), `second ${n}`).toBe(expected(n));
+    for (const n of TIMES)
+      expect(await positionAt({ pool, eventLog }, second(n)), `second ${n}`).toBe(expected(n));
   });
 
   test('and the same, where the chain has most of them', async () => {
     await build();
-    for (const n of TIMES) expect(await positionAt({ pool, eventLog }, second(n)), `second ${n}`).toBe(expected(n));
+    for (const n of TIMES)
+      expect(await positionAt({ pool, eventLog }, second(n)), `second ${n}`).toBe(expected(n));
   });
 
   test('the head is known after each event, also within a block, and not beyond the chain', async () => {
     const hashes = hashesOf(recorded);
     for (let count = 0; count <= 6; count += 1)
-      expect(await headAt(pool, count), `after ${count}`).toEqual(extendByAll(GENESIS, hashes.subarray(0, count * 32)));
+      expect(await headAt(pool, count), `after ${count}`).toEqual(
+        extendByAll(GENESIS, hashes.subarray(0, count * 32)),
+      );
     expect(await headAt(pool, 7)).toBeUndefined();
-    expect((await Array.fromAsync(readBlocks(pool, { after: 2, upTo: 6 }))).flat().map(({ count }) => count)).toEqual([5, 6]);
+    expect(
+      (await Array.fromAsync(readBlocks(pool, { after: 2, upTo: 6 }))).flat().map(({ count }) => count),
+    ).toEqual([5, 6]);
   });
 
   test('what proves the log is changed by nobody by mistake', async () => {

@@ -16,7 +16,10 @@ export const readPublication = async (pool: Pool): Promise<Publication> => {
   return rows[0] ?? NOTHING;
 };
 
-export const tellPublished = async (pool: Pool, { count, at }: { readonly count: number; readonly at: string | null }): Promise<void> => {
+export const tellPublished = async (
+  pool: Pool,
+  { count, at }: { readonly count: number; readonly at: string | null },
+): Promise<void> => {
   await pool.query(
     `insert into audit.publication (count, at, problem, checked_at) values ($1, $2, null, now())
      on conflict (only_one) do update set count = $1, at = $2, problem = null, checked_at = now()`,

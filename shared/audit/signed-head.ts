@@ -31,7 +31,10 @@ type ReadModelDigest = {
 /** As it is published: the text that was signed, byte by byte, and the signature in base64url. */
 export type SignedHead = { readonly statement: string; readonly signature: string };
 
-export const signedHead = z.strictObject({ statement: z.string(), signature: z.string() }) satisfies z.ZodType<SignedHead>;
+export const signedHead = z.strictObject({
+  statement: z.string(),
+  signature: z.string(),
+}) satisfies z.ZodType<SignedHead>;
 
 const statement = z.strictObject({
   v: z.literal(1),
@@ -40,7 +43,9 @@ const statement = z.strictObject({
   position,
   head: z.string().regex(/^[0-9a-f]{64}$/),
   at: z.iso.datetime(),
-  readModel: z.strictObject({ position, definition: z.string(), digests: z.record(z.string(), z.string()) }).nullable(),
+  readModel: z
+    .strictObject({ position, definition: z.string(), digests: z.record(z.string(), z.string()) })
+    .nullable(),
   key: z.string(),
 }) satisfies z.ZodType<HeadStatement, unknown>;
 
@@ -54,7 +59,10 @@ export type StoredHead = SignedHead & { readonly count: number };
 
 const COLUMNS = `count, statement, translate(encode(signature, 'base64'), E'+/=\\n', '-_') as signature`;
 
-/** Answers whether it was not there yet. It waits for the disk, so that what is published after it cannot be lost here. */
+/**
+ * Answers whether it was not there yet. It waits for the disk, so that what is published after it cannot be
+ * lost here.
+ */
 export const insertHead = async (pool: Pool, head: StoredHead, key: string): Promise<boolean> => {
   const { rowCount } = await pool.query(
     'insert into audit.head (count, statement, signature, key_id) values ($1, $2, $3, $4) on conflict do nothing',
@@ -64,16 +72,22 @@ export const insertHead = async (pool: Pool, head: StoredHead, key: string): Pro
 };
 
 export const readNewestHead = async (pool: Pool): Promise<StoredHead | undefined> => {
-  const { rows } = await pool.query<StoredHead>(`select ${COLUMNS} from audit.head order by count desc limit 1`);
+  const { rows } = await pool.query<StoredHead>(
+    `select ${COLUMNS} from audit.head order by count desc limit 1`,
+  );
   return rows[0];
 };
 
 /** The heads over more than so many events, in order. */
-export const readHeadsAfter = async (pool: Pool, after: number, limit: number): Promise<readonly StoredHead[]> => {
-  const { rows } = await pool.query<StoredHead>(`select ${COLUMNS} from audit.head where count > $1 order by count limit $2`, [
-    after,
-    limit,
-  ]);
+export const readHeadsAfter = async (
+  pool: Pool,
+  after: number,
+  limit: number,
+): Promise<readonly StoredHead[]> => {
+  const { rows } = await pool.query<StoredHead>(
+    `select ${COLUMNS} from audit.head where count > $1 order by count limit $2`,
+    [after, limit],
+  );
   return rows;
 };
 
@@ -89,10 +103,18 @@ export async function* readAllHeads(pool: Pool, upTo = Number.MAX_SAFE_INTEGER):
   }
 }
 
-type Span = { readonly log: LogIdentity; readonly after: Position; readonly upTo: Position; readonly limit: number };
+type Span = {
+  readonly log: LogIdentity;
+  readonly after: Position;
+  readonly upTo: Position;
+  readonly limit: number;
+};
 
 /** The newest heads that end within a span of this log, in order. */
-export const readNewestHeads = async (pool: Pool, { log, after, upTo, limit }: Span): Promise<readonly StoredHead[]> => {
+export const readNewestHeads = async (
+  pool: Pool,
+  { log, after, upTo, limit }: Span,
+): Promise<readonly StoredHead[]> => {
   const { rows } = await pool.query<StoredHead>(
     `select ${COLUMNS} from audit.head
      where statement::json->>'log' = $1::text and (statement::json->>'position')::bigint > $2 and (statement::json->>'position')::bigint <= $3

@@ -51,11 +51,16 @@ export const openSigner = ({ pool, masterKey }: AuditKeyDependencies): Promise<S
 
 /** Makes a new key, endorsed by the one before it: from the next head on, it signs. */
 export const rotateAuditKey = ({ pool, masterKey }: AuditKeyDependencies): Promise<string> =>
-  inTransaction(pool, async (connection) => (await addKey(connection, masterKey, await lockNewest(connection))).id);
+  inTransaction(
+    pool,
+    async (connection) => (await addKey(connection, masterKey, await lockNewest(connection))).id,
+  );
 
 /** All keys there ever were, in their order. */
 export const readAuditKeys = async (pool: Pool): Promise<readonly AuditKey[]> => {
-  const { rows } = await pool.query<Omit<AuditKey, 'publicKey' | 'madeAt'> & { publicKey: string; madeAt: Date }>(
+  const { rows } = await pool.query<
+    Omit<AuditKey, 'publicKey' | 'madeAt'> & { publicKey: string; madeAt: Date }
+  >(
     `select id, public_key as "publicKey", made_at as "madeAt", endorsed_by as "endorsedBy",
        translate(encode(endorsement, 'base64'), E'+/=\\n', '-_') as endorsement
      from audit.signing_key order by number`,
@@ -70,7 +75,12 @@ export const readAuditKeys = async (pool: Pool): Promise<readonly AuditKey[]> =>
 };
 
 /** What the key before it has signed: that this key goes on where it ends. */
-export const endorsementText = ({ id, publicKey, madeAt, endorsedBy }: Omit<AuditKey, 'endorsement'>): string =>
+export const endorsementText = ({
+  id,
+  publicKey,
+  madeAt,
+  endorsedBy,
+}: Omit<AuditKey, 'endorsement'>): string =>
   canonical({ v: 1, endorses: id, publicKey, madeAt, key: endorsedBy });
 
 /** The thumbprint of RFC 7638, whose form of a key is that of RFC 8785. */
@@ -88,24 +98,37 @@ export const isSignedBy = (publicKey: PublicKey, text: string, signature: string
 
 export const canonical = (value: object): string => canonicalize(value) as string;
 
-const signBy = (key: KeyObject, text: string): string => sign(null, Buffer.from(text), key).toString('base64url');
+const signBy = (key: KeyObject, text: string): string =>
+  sign(null, Buffer.from(text), key).toString('base64url');
 
 type KeyRow = { readonly id: string; readonly sealed: Buffer };
 
 /** Of several processes that want a new key, one makes it. */
 const lockNewest = async (connection: Connection): Promise<KeyRow | undefined> => {
   await connection.query(`select pg_advisory_xact_lock(hashtext('annals audit key'))`);
-  const { rows } = await connection.query<KeyRow>('select id, sealed from audit.signing_key order by number desc limit 1');
+  const { rows } = await connection.query<KeyRow>(
+    'select id, sealed from audit.signing_key order by number desc limit 1',
+  );
   return rows[0];
 };
 
-const addKey = async (connection: Connection, masterKey: MasterKey, before: KeyRow | undefined): Promise<KeyRow> => {
+const addKey = async (
+  connection: Connection,
+  masterKey: MasterKey,
+  before: KeyRow | undefined,
+): Promise<KeyRow> => {
   const pair = generateKeyPairSync('ed25519');
   const publicKey = auditKey.shape.publicKey.parse(pair.publicKey.export({ format: 'jwk' }));
   const id = thumbprint(publicKey);
   const key = { id, publicKey, madeAt: new Date().toISOString(), endorsedBy: before?.id ?? null };
-  const endorsement = before ? Buffer.from(signBy(openKey(masterKey, before), endorsementText(key)), 'base64url') : null;
-  const sealed = seal(sealingKey(masterKey), pair.privateKey.export({ format: 'der', type: 'pkcs8' }), placeOf(id));
+  const endorsement = before
+    ? Buffer.from(signBy(openKey(masterKey, before), endorsementText(key)), 'base64url')
+    : null;
+  const sealed = seal(
+    sealingKey(masterKey),
+    pair.privateKey.export({ format: 'der', type: 'pkcs8' }),
+    placeOf(id),
+  );
   await connection.query(
     'insert into audit.signing_key (id, public_key, sealed, made_at, endorsed_by, endorsement) values ($1, $2, $3, $4, $5, $6)',
     [id, canonical(publicKey), sealed, key.madeAt, key.endorsedBy, endorsement],

@@ -15,7 +15,11 @@ const behind = z.strictObject({
 });
 
 /** One column of a row, as text; what is personal is left out unless it was asked for. */
-const column = z.strictObject({ name: z.string(), recorded: z.string().nullable(), found: z.string().nullable() });
+const column = z.strictObject({
+  name: z.string(),
+  recorded: z.string().nullable(),
+  found: z.string().nullable(),
+});
 
 /** What a row of the read model should be, and what was found instead. */
 const rowFinding = z.strictObject({
@@ -24,7 +28,10 @@ const rowFinding = z.strictObject({
     'row_missing',
     'row_extra',
     'row_different',
-    /** The same between what the deciders say (recorded) and what the projection makes of the same events (found). */
+    /**
+     * The same between what the deciders say (recorded) and what the projection makes of the same events
+     * (found).
+     */
     'fold_missing',
     'fold_extra',
     'fold_different',
@@ -44,10 +51,22 @@ const logFinding = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('position_not_rising'), before: position, ...place }),
   z.strictObject({ kind: z.literal('version_gap'), before: z.int(), ...place }),
   z.strictObject({ kind: z.literal('event_id_repeated'), id: z.string(), positions: z.array(position) }),
-  /** It is no event of its type, was changed after it was sealed, or is of a type that this release does not know. */
+  /**
+   * It is no event of its type, was changed after it was sealed, or is of a type that this release does not
+   * know.
+   */
   z.strictObject({ kind: z.literal('event_damaged'), type: z.string(), reason: z.string(), ...place }),
-  /** What the projector keeps of a table, or a signed head says of one, is not what rows made of the same events come to. */
-  z.strictObject({ kind: z.literal('kept_digest_different'), position, table: z.string(), recorded: z.string(), found: z.string() }),
+  /**
+   * What the projector keeps of a table, or a signed head says of one, is not what rows made of the same
+   * events come to.
+   */
+  z.strictObject({
+    kind: z.literal('kept_digest_different'),
+    position,
+    table: z.string(),
+    recorded: z.string(),
+    found: z.string(),
+  }),
   z.strictObject({
     kind: z.literal('signed_digest_different'),
     count,
@@ -57,15 +76,32 @@ const logFinding = z.discriminatedUnion('kind', [
     found: z.string(),
   }),
   /** The key of somebody was destroyed whose deletion is neither in the log nor on the erasure list. */
-  z.strictObject({ kind: z.literal('key_destroyed_without_deletion'), userId: z.int(), destroyedAt: z.string() }),
+  z.strictObject({
+    kind: z.literal('key_destroyed_without_deletion'),
+    userId: z.int(),
+    destroyedAt: z.string(),
+  }),
   /** It is on the list of what operators left out, for the reason given there, and could be taken in. */
-  z.strictObject({ kind: z.literal('left_out_though_sound'), type: z.string(), reason: z.string(), ...place }),
+  z.strictObject({
+    kind: z.literal('left_out_though_sound'),
+    type: z.string(),
+    reason: z.string(),
+    ...place,
+  }),
   /** The state of a long stream that commands begin with is not what its events add up to. */
   z.strictObject({ kind: z.literal('snapshot_different'), ...place }),
   /** The read model has taken in more than there is in the log. */
   z.strictObject({ kind: z.literal('log_shorter_than_read_model'), head: position, readModel: position }),
-  /** The projector has not moved for so long, though there is more in the log: what is read is not what was recorded since. */
-  z.strictObject({ kind: z.literal('read_model_stands_still'), head: position, readModel: position, seconds: count }),
+  /**
+   * The projector has not moved for so long, though there is more in the log: what is read is not what was
+   * recorded since.
+   */
+  z.strictObject({
+    kind: z.literal('read_model_stands_still'),
+    head: position,
+    readModel: position,
+    seconds: count,
+  }),
 ]);
 
 /** Of the hash chain and its signed heads, each described in `audit/chain/findings.ts`. */
@@ -109,7 +145,10 @@ export const report = z.strictObject({
       rows: z.record(z.string(), count),
       /** Whether the rows in use were there as well, and were held against them. */
       isComparedWithLive: z.boolean(),
-      /** The signed head whose digests of the read model were held against them, where no rows of then are in use. */
+      /**
+       * The signed head whose digests of the read model were held against them, where no rows of then are in
+       * use.
+       */
       signedDigest: z.strictObject({ count, position }).nullable(),
     })
     .nullable(),

@@ -50,11 +50,17 @@ export const beginRound = async (pool: Pool, log: LogIdentity): Promise<Watched>
 
 const STORED_MAX = 1_000;
 
-/** Moves on, with what was found on the way: all or nothing, and only from where it was. Answers whether it was still there. */
+/**
+ * Moves on, with what was found on the way: all or nothing, and only from where it was. Answers whether it
+ * was still there.
+ */
 export const moveOn = async (
   pool: Pool,
   { round, count }: Pick<Watched, 'round' | 'count'>,
-  { to, differences }: { readonly to: Pick<Watched, 'count' | 'position'>; readonly differences: readonly Difference[] },
+  {
+    to,
+    differences,
+  }: { readonly to: Pick<Watched, 'count' | 'position'>; readonly differences: readonly Difference[] },
 ): Promise<boolean> => {
   const { rowCount } = await pool.query(
     `with moved as (
@@ -81,7 +87,9 @@ export const endRound = async (pool: Pool, { round }: Pick<Watched, 'round'>): P
 const LISTED_MAX = 20;
 
 /** Those of the present round, or of the one before it as long as this one has none; the first of many. */
-export const listDifferences = async (pool: Pool): Promise<readonly (Difference & { readonly foundAt: Date })[]> => {
+export const listDifferences = async (
+  pool: Pool,
+): Promise<readonly (Difference & { readonly foundAt: Date })[]> => {
   const { rows } = await pool.query<Difference & { foundAt: Date }>(
     `select kind, position, stream, version, fields, found_at as "foundAt" from audit.watch_difference
      where round = (select max(round) from audit.watch_difference) order by found_at limit ${LISTED_MAX}`,

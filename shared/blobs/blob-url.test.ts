@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { type BlobPlace, parseBlobUrl } from './blob-url.ts';
 
-const s3 = { kind: 's3', bucket: 'uploads', prefix: '', endpoint: undefined, region: undefined, credentials: undefined } as const;
+const s3 = {
+  kind: 's3',
+  bucket: 'uploads',
+  prefix: '',
+  endpoint: undefined,
+  region: undefined,
+  credentials: undefined,
+} as const;
 
 test.each<[string, BlobPlace]>([
   ['file:///var/lib/annals', { kind: 'folder', folder: '/var/lib/annals' }],

@@ -16,13 +16,17 @@ export type S3Place = {
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
 };
 
-/** `file:///folder`, or `s3://bucket/prefix?endpoint=…&region=…`, with `key:secret@` before the bucket where the environment has none. */
+/**
+ * `file:///folder`, or `s3://bucket/prefix?endpoint=…&region=…`, with `key:secret@` before the bucket where
+ * the environment has none.
+ */
 export const parseBlobUrl = (text: string): BlobPlace | undefined => {
   if (!URL.canParse(text) || !isDecodable(text)) return undefined;
   const url = new URL(text);
   if (url.protocol === 's3:') return s3Place(url);
   // `file:uploads` would be a folder at the root of the disk, which nobody means.
-  if (!/^file:\/\/\/./.test(text) || url.search !== '' || url.hash !== '' || /%2f/i.test(url.pathname)) return undefined;
+  if (!/^file:\/\/\/./.test(text) || url.search !== '' || url.hash !== '' || /%2f/i.test(url.pathname))
+    return undefined;
   return { kind: 'folder', folder: fileURLToPath(url) };
 };
 
@@ -39,16 +43,29 @@ const PREFIX = /^(?:[\w.-]+\/)*$/;
 const REGION = /^[a-z0-9-]{1,40}$/;
 const PARAMETERS = new Set(['endpoint', 'region']);
 
-const s3Place = ({ hostname, port, pathname, searchParams, hash, username, password }: URL): S3Place | undefined => {
+const s3Place = ({
+  hostname,
+  port,
+  pathname,
+  searchParams,
+  hash,
+  username,
+  password,
+}: URL): S3Place | undefined => {
   const prefix = pathname.replace(/^\//, '').replace(/(?<=[^/])$/, '/');
-  const [endpoint, region] = [searchParams.get('endpoint') ?? undefined, searchParams.get('region') ?? undefined];
+  const [endpoint, region] = [
+    searchParams.get('endpoint') ?? undefined,
+    searchParams.get('region') ?? undefined,
+  ];
   if (!BUCKET.test(hostname) || !PREFIX.test(prefix) || port !== '' || hash !== '') return undefined;
   if (![...searchParams.keys()].every((name) => PARAMETERS.has(name))) return undefined;
   if (endpoint !== undefined && !isHttp(endpoint)) return undefined;
   if (region !== undefined && !REGION.test(region)) return undefined;
   if ((username === '') !== (password === '')) return undefined;
   const credentials =
-    username === '' ? undefined : { accessKeyId: decodeURIComponent(username), secretAccessKey: decodeURIComponent(password) };
+    username === ''
+      ? undefined
+      : { accessKeyId: decodeURIComponent(username), secretAccessKey: decodeURIComponent(password) };
   return { kind: 's3', bucket: hostname, prefix, endpoint, region, credentials };
 };
 

@@ -5,9 +5,14 @@ export type ImageType = (typeof IMAGE_TYPES)[number];
 /** How much of a file it takes to tell its type. */
 export const HEAD_BYTES = 256;
 
-/** The type of a picture by its first bytes, whatever its sender calls it; undefined for all that is none of ours, SVG among it. */
+/**
+ * The type of a picture by its first bytes, whatever its sender calls it; undefined for all that is none of
+ * ours, SVG among it.
+ */
 export const imageTypeOf = (head: Uint8Array): ImageType | undefined => {
-  const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, HEAD_BYTES)).toString('latin1');
+  const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, HEAD_BYTES)).toString(
+    'latin1',
+  );
   if (text.startsWith('\x89PNG\r\n\x1a\n\0\0\0\rIHDR')) return 'image/png';
   if (text.startsWith('\xff\xd8\xff')) return 'image/jpeg';
   if (/^GIF8[79]a/.test(text)) return 'image/gif';
@@ -18,12 +23,19 @@ export const imageTypeOf = (head: Uint8Array): ImageType | undefined => {
 const BRAND_CHARACTERS = 4;
 const COMPATIBLE_BRANDS_AT = 16;
 
-/** Its first box is `ftyp` and names the brand, as its own or among the compatible ones (AV1 Image File Format, section 6). */
+/**
+ * Its first box is `ftyp` and names the brand, as its own or among the compatible ones (AV1 Image File
+ * Format, section 6).
+ */
 const isAvif = (text: string): boolean => {
   if (text.slice(4, 8) !== 'ftyp') return false;
   const boxBytes = Buffer.from(text.slice(0, 4), 'latin1').readUInt32BE();
   const brands = [text.slice(8, 12)];
-  for (let at = COMPATIBLE_BRANDS_AT; at + BRAND_CHARACTERS <= Math.min(boxBytes, text.length); at += BRAND_CHARACTERS)
+  for (
+    let at = COMPATIBLE_BRANDS_AT;
+    at + BRAND_CHARACTERS <= Math.min(boxBytes, text.length);
+    at += BRAND_CHARACTERS
+  )
     brands.push(text.slice(at, at + BRAND_CHARACTERS));
   return brands.some((brand) => brand === 'avif' || brand === 'avis');
 };

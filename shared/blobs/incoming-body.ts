@@ -5,7 +5,10 @@ export type IncomingBody = {
   throwIfFailed(): void;
 };
 
-/** Watches a body on its way: it fails also where it is not as long as was said, so that no part of a file is taken for the whole. */
+/**
+ * Watches a body on its way: it fails also where it is not as long as was said, so that no part of a file is
+ * taken for the whole.
+ */
 export const receive = (body: AsyncIterable<Uint8Array>, bytes: number | undefined): IncomingBody => {
   let failure: { readonly error: unknown } | undefined;
   const watch = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
@@ -24,12 +27,17 @@ export const receive = (body: AsyncIterable<Uint8Array>, bytes: number | undefin
   };
 };
 
-const counted = async function* (body: AsyncIterable<Uint8Array>, bytes: number | undefined): AsyncGenerator<Uint8Array, void, undefined> {
+const counted = async function* (
+  body: AsyncIterable<Uint8Array>,
+  bytes: number | undefined,
+): AsyncGenerator<Uint8Array, void, undefined> {
   let received = 0;
   for await (const chunk of body) {
     received += chunk.byteLength;
-    if (bytes !== undefined && received > bytes) throw new RangeError(`the body has more than the ${bytes} bytes that it was said to have`);
+    if (bytes !== undefined && received > bytes)
+      throw new RangeError(`the body has more than the ${bytes} bytes that it was said to have`);
     yield chunk;
   }
-  if (bytes !== undefined && received !== bytes) throw new RangeError(`the body has ${received} bytes and was said to have ${bytes}`);
+  if (bytes !== undefined && received !== bytes)
+    throw new RangeError(`the body has ${received} bytes and was said to have ${bytes}`);
 };

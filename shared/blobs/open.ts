@@ -4,15 +4,27 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 import { type BlobPlace, parseBlobUrl } from './blob-url.ts';
 import type { Blobs } from './blobs.ts';
 
-/** Opens where BLOB_URL says that blobs are kept, and has its health watched. Only the adapter in use is loaded. */
-export const openBlobs = async ({ url, health }: { readonly url: string; readonly health: Pick<Health, 'add'> }): Promise<Blobs> => {
+/**
+ * Opens where BLOB_URL says that blobs are kept, and has its health watched. Only the adapter in use is
+ * loaded.
+ */
+export const openBlobs = async ({
+  url,
+  health,
+}: {
+  readonly url: string;
+  readonly health: Pick<Health, 'add'>;
+}): Promise<Blobs> => {
   const place = parseBlobUrl(url);
   if (place === undefined) throw new StartRefused('BLOB_URL must be a file: or an s3: URL.');
   const blobs = await openAndCheck(place).catch((cause: unknown) => {
     if (cause instanceof StartRefused) throw cause;
-    throw new StartRefused(`${describe(place)} cannot be used for uploads: ${reasonOf(cause)}. Change BLOB_URL or what it names.`, {
-      cause,
-    });
+    throw new StartRefused(
+      `${describe(place)} cannot be used for uploads: ${reasonOf(cause)}. Change BLOB_URL or what it names.`,
+      {
+        cause,
+      },
+    );
   });
   health.add('uploads', (signal) => blobs.check(signal));
   return blobs;
@@ -41,11 +53,16 @@ const openAt = async (place: BlobPlace): Promise<Blobs> => {
 
 /** Without the credentials. */
 const describe = (place: BlobPlace): string =>
-  place.kind === 'folder' ? `The folder ${place.folder}` : `The bucket ${place.bucket} at ${place.endpoint ?? 'AWS'}`;
+  place.kind === 'folder'
+    ? `The folder ${place.folder}`
+    : `The bucket ${place.bucket} at ${place.endpoint ?? 'AWS'}`;
 
 /** What a bucket answers to HEAD has a status and no words. */
 const reasonOf = (cause: unknown): string => {
-  const { name, message, code, $metadata } = cause as Error & { code?: string; $metadata?: { httpStatusCode?: number } };
+  const { name, message, code, $metadata } = cause as Error & {
+    code?: string;
+    $metadata?: { httpStatusCode?: number };
+  };
   const status = $metadata?.httpStatusCode;
   if (status === 404) return 'there is no such bucket';
   if (status === 403) return 'the credentials are wrong, or may not list it';

@@ -3,7 +3,10 @@ import { HEAD_BYTES, IMAGE_TYPES, type ImageType, imageTypeOf } from './image-ty
 
 export const PICTURE_BYTES_MAX = 10 * 1_048_576;
 
-export type Picture = AsyncDisposable & { readonly type: ImageType; readonly chunks: AsyncIterable<Uint8Array> };
+export type Picture = AsyncDisposable & {
+  readonly type: ImageType;
+  readonly chunks: AsyncIterable<Uint8Array>;
+};
 
 /** The type that a sender says a file is of; refuses what cannot be a picture before any of it is read. */
 export const demandPictureType = (contentType: string): ImageType => {
@@ -13,27 +16,40 @@ export const demandPictureType = (contentType: string): ImageType => {
   return type;
 };
 
-/** The same of a file in a form, which often says nothing of its type, as that of `new Blob([bytes])`: then its bytes decide. */
+/**
+ * The same of a file in a form, which often says nothing of its type, as that of `new Blob([bytes])`: then
+ * its bytes decide.
+ */
 export const pictureTypeOfPart = (contentType: string): ImageType | undefined =>
   UNSAID.has(contentType.trim().toLowerCase()) ? undefined : demandPictureType(contentType);
 
 /** A part without a type counts as plain text (RFC 7578, section 4.4). */
 const UNSAID: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'text/plain']);
 
-/** The bytes of a picture as they come, once its first ones have shown its type, which must be the one that its sender says, if any. */
-export const receivePicture = async (body: AsyncIterable<Uint8Array>, said: ImageType | undefined): Promise<Picture> => {
+/**
+ * The bytes of a picture as they come, once its first ones have shown its type, which must be the one that
+ * its sender says, if any.
+ */
+export const receivePicture = async (
+  body: AsyncIterable<Uint8Array>,
+  said: ImageType | undefined,
+): Promise<Picture> => {
   await using opening = new AsyncDisposableStack();
   const coming = opening.adopt(bytesOf(body), async (chunks) => void (await chunks.return(undefined)));
   const head = await readHead(coming);
   if (head.length === 0) throw new HttpProblem('invalid_request', { detail: 'The picture is empty.' });
   const type = imageTypeOf(head);
   if (type === undefined || (said !== undefined && type !== said))
-    throw unsupportedPicture(`The bytes are not those of ${said ?? `${IMAGE_TYPES.slice(0, -1).join(', ')} or ${IMAGE_TYPES.at(-1)}`}.`);
+    throw unsupportedPicture(
+      `The bytes are not those of ${said ?? `${IMAGE_TYPES.slice(0, -1).join(', ')} or ${IMAGE_TYPES.at(-1)}`}.`,
+    );
   const resources = opening.move();
   return { type, chunks: joined(head, coming), [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-const bytesOf = async function* (body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+const bytesOf = async function* (
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
   let bytes = 0;
   try {
     for await (const chunk of body) {
@@ -42,7 +58,9 @@ const bytesOf = async function* (body: AsyncIterable<Uint8Array>): AsyncGenerato
       yield chunk;
     }
   } catch (cause) {
-    throw cause instanceof HttpProblem ? cause : new HttpProblem('malformed_request', { detail: 'The picture broke off.', cause });
+    throw cause instanceof HttpProblem
+      ? cause
+      : new HttpProblem('malformed_request', { detail: 'The picture broke off.', cause });
   }
 };
 
@@ -56,12 +74,16 @@ const readHead = async (coming: AsyncGenerator<Uint8Array, void, undefined>): Pr
   return head;
 };
 
-const joined = async function* (head: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+const joined = async function* (
+  head: Uint8Array,
+  rest: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
   yield head;
   yield* rest;
 };
 
-export const pictureTooLarge = () => new HttpProblem('body_too_large', { detail: `A picture has at most ${PICTURE_BYTES_MAX} bytes.` });
+export const pictureTooLarge = () =>
+  new HttpProblem('body_too_large', { detail: `A picture has at most ${PICTURE_BYTES_MAX} bytes.` });
 
 export const unsupportedPicture = (detail: string) =>
   new HttpProblem('unsupported_media_type', { detail, headers: { Accept: IMAGE_TYPES.join(', ') } });

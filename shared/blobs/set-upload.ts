@@ -19,7 +19,10 @@ type NewUpload = {
   change(path: string, digest: string): Promise<CommandResult>;
 };
 
-/** Keeps a picture and gives it to an item; who may not is refused before a byte is stored, and what was refused is not kept. */
+/**
+ * Keeps a picture and gives it to an item; who may not is refused before a byte is stored, and what was
+ * refused is not kept.
+ */
 export const setUpload = async (upload: NewUpload): Promise<CommandResult> => {
   const { blobs, check, change } = upload;
   await check();
@@ -45,7 +48,10 @@ const store = async ({ blobs, id, receive, bytes }: Omit<NewUpload, 'check' | 'c
   return { name, digest: hash.digest('base64url') };
 };
 
-const hashed = async function* (chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array, void, undefined> {
+const hashed = async function* (
+  chunks: AsyncIterable<Uint8Array>,
+  hash: Hash,
+): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const chunk of chunks) {
     hash.update(chunk);
     yield chunk;

@@ -1,5 +1,6 @@
 /** What uploads are called, apart from what makes the names, for those who only check them. */
-export const UPLOAD_NAME = /^([1-9]\d{0,15})-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.(png|jpg|webp|gif|avif)$/;
+export const UPLOAD_NAME =
+  /^([1-9]\d{0,15})-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.(png|jpg|webp|gif|avif)$/;
 
 export const UPLOADS = '/uploads/';
 

@@ -5,19 +5,29 @@ import type { JsonObject } from '#shared/json.ts';
 import type { Operation } from '#shared/policy.ts';
 
 /**
- * Public events in the order of the log, never ahead of the read model: whoever hears of a change can read what it made.
- * A consumer that goes on after the last position it has handled misses nothing and hears nothing twice.
+ * Public events in the order of the log, never ahead of the read model: whoever hears of a change can read
+ * what it made. A consumer that goes on after the last position it has handled misses nothing and hears
+ * nothing twice.
  */
 export type ChangeStream = AsyncDisposable & {
   /** Follows the changes after a position, without end, however long ago it was; returns once aborted. */
   follow(after: Position, signal: AbortSignal): AsyncIterable<ChangePage>;
 
-  /** The position up to which changes can be heard now: `follow` from here yields only what comes from now on. */
+  /**
+   * The position up to which changes can be heard now: `follow` from here yields only what comes from now on.
+   */
   head(): Promise<Position>;
 };
 
-/** Consecutive changes. There are no others up to a position, which is that of the last one or beyond it; `event` is there. */
-export type ChangePage = { readonly changes: readonly Change[]; readonly upTo: Position; readonly event?: EventId | undefined };
+/**
+ * Consecutive changes. There are no others up to a position, which is that of the last one or beyond it;
+ * `event` is there.
+ */
+export type ChangePage = {
+  readonly changes: readonly Change[];
+  readonly upTo: Position;
+  readonly event?: EventId | undefined;
+};
 
 /** A public event, without its personal fields, so that it may be kept anywhere. */
 export type Change = {

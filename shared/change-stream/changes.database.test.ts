@@ -20,7 +20,12 @@ afterAll(() => reading?.[Symbol.asyncDispose]());
 
 const author = 1 as UserId;
 const reader = 2 as UserId;
-const EVERYBODY: readonly Caller[] = [{ kind: 'anonymous', policy: POLICY }, as(author), as(reader, 'reader'), as(3, 'admin')];
+const EVERYBODY: readonly Caller[] = [
+  { kind: 'anonymous', policy: POLICY },
+  as(author),
+  as(reader, 'reader'),
+  as(3, 'admin'),
+];
 const ADMINISTRATOR_ALONE = [false, false, false, true];
 
 let lastId = 0;
@@ -30,7 +35,10 @@ const publish = async () => {
   const articleId = nextId() as ArticleId;
   const mark = { articleId, authorId: author };
   const stream = streamName('article', articleId);
-  const drafted: AnnalsEvent = { type: 'article.drafted', data: { ...mark, title: 'On engines', body: '', tags: [], cover: null } };
+  const drafted: AnnalsEvent = {
+    type: 'article.drafted',
+    data: { ...mark, title: 'On engines', body: '', tags: [], cover: null },
+  };
   await reading.record(stream, drafted, { type: 'article.published', data: mark });
   return { articleId, stream, mark };
 };
@@ -45,7 +53,9 @@ const comment = (articleId: ArticleId): Promise<Position> => {
 const recordRaw = async (stream: StreamName, type: string, data: JsonObject): Promise<Position> => {
   const { correlation, causation, ...rest } = context;
   const metadata = { ...rest, version: 1, $correlationId: correlation, $causationId: causation };
-  return (await reading.eventLog.append(stream, 'any', [{ id: randomUUID() as EventId, type, data, metadata }])).position;
+  return (
+    await reading.eventLog.append(stream, 'any', [{ id: randomUUID() as EventId, type, data, metadata }])
+  ).position;
 };
 
 const before = (position: Position) => (position - 1) as Position;
@@ -58,7 +68,9 @@ test('an article that is not known is read once for all its events of a page, an
   const first = await reading.events(start, await reading.eventLog.head());
   const { reader: changes, reads } = reading.createReader();
   const { changes: told } = await changes.toPage(first);
-  expect(told.map(({ resource }) => resource.articleStatus)).toEqual(middle.map(() => 'published').concat('published'));
+  expect(told.map(({ resource }) => resource.articleStatus)).toEqual(
+    middle.map(() => 'published').concat('published'),
+  );
   expect(reads.toSorted()).toEqual([one.stream, other.stream].toSorted());
   await reading.record(one.stream, { type: 'article.unpublished', data: one.mark });
   const end = await comment(one.articleId);
@@ -83,22 +95,36 @@ test('what is followed from the beginning of an article on needs no read at all'
   const page = await reading.events(start, await comment(articleId));
   const { reader: changes, reads } = reading.createReader();
   const { changes: told } = await changes.toPage(page);
-  expect(told.at(-1)?.resource).toEqual({ ownerId: reader, articleAuthorId: author, articleStatus: 'published' });
+  expect(told.at(-1)?.resource).toEqual({
+    ownerId: reader,
+    articleAuthorId: author,
+    articleStatus: 'published',
+  });
   expect(reads).toEqual([]);
 });
 
 test.each([
-  ['an event that is not what its definition says', 'user-77', 'user.registered', { userId: 77, role: 'king' }],
+  [
+    'an event that is not what its definition says',
+    'user-77',
+    'user.registered',
+    { userId: 77, role: 'king' },
+  ],
   ['one on another stream than it is about', 'user-78', 'user.deleted', { userId: 79 }],
   ['a damaged one of an article', 'article-990001', 'article.published', { articleId: 'x' }],
   ['a damaged one of a comment', 'comment-990002', 'comment.deleted', {}],
   ['one of an unknown type in an aggregate', 'article-990003', 'article.set_to_music', { secret: 'Notes' }],
-])('of %s administrators are told that it is there, and nobody is told what it says', async (_what, stream, type, data) => {
-  const position = await recordRaw(stream as StreamName, type, data);
-  const { changes } = await reading.createReader().reader.toPage(await reading.events(before(position), position));
-  expect(changes).toMatchObject([{ position, type, stream, data: {}, resource: {}, isParked: true }]);
-  expect(EVERYBODY.map((caller) => changes[0] && mayKnow(caller, changes[0]))).toEqual(ADMINISTRATOR_ALONE);
-});
+])(
+  'of %s administrators are told that it is there, and nobody is told what it says',
+  async (_what, stream, type, data) => {
+    const position = await recordRaw(stream as StreamName, type, data);
+    const { changes } = await reading
+      .createReader()
+      .reader.toPage(await reading.events(before(position), position));
+    expect(changes).toMatchObject([{ position, type, stream, data: {}, resource: {}, isParked: true }]);
+    expect(EVERYBODY.map((caller) => changes[0] && mayKnow(caller, changes[0]))).toEqual(ADMINISTRATOR_ALONE);
+  },
+);
 
 test('an unknown type outside the aggregates may be an internal one, and is passed over', async () => {
   const position = await recordRaw('command-x' as StreamName, 'command.pondered', {});
@@ -108,8 +134,14 @@ test('an unknown type outside the aggregates may be an internal one, and is pass
 
 test('an update that cannot be opened is nobody else’s, and does not keep the others of its page from being told', async () => {
   const start = await reading.eventLog.head();
-  await recordRaw('user-81' as StreamName, 'user.updated', { userId: 81, personal: { subject: 81, sealed: '1.broken' } });
-  const end = await reading.record('user-82' as StreamName, { type: 'user.updated', data: { userId: 82 as UserId, name: 'Grace' } });
+  await recordRaw('user-81' as StreamName, 'user.updated', {
+    userId: 81,
+    personal: { subject: 81, sealed: '1.broken' },
+  });
+  const end = await reading.record('user-82' as StreamName, {
+    type: 'user.updated',
+    data: { userId: 82 as UserId, name: 'Grace' },
+  });
   const { changes } = await reading.createReader().reader.toPage(await reading.events(start, end));
   expect(changes.map(({ right }) => right)).toEqual(['user.read_private', 'user.read']);
 });
@@ -118,9 +150,10 @@ test('what is parked is marked from the event on that it was parked for', async 
   const start = await reading.eventLog.head();
   const { stream, mark } = await publish();
   const end = await reading.record(stream, { type: 'article.edited', data: { ...mark, title: 'Two' } });
-  await reading.pool.query('insert into read_model.parked (stream, version, position, type, reason) values ($1, 2, $2, $3, $4)', [
-    ...[stream, end - 1, 'article.published', 'For the test'],
-  ]);
+  await reading.pool.query(
+    'insert into read_model.parked (stream, version, position, type, reason) values ($1, 2, $2, $3, $4)',
+    [...[stream, end - 1, 'article.published', 'For the test']],
+  );
   const { changes } = await reading.createReader().reader.toPage(await reading.events(start, end));
   expect(changes.map(({ isParked }) => isParked)).toEqual([false, true, true]);
 });
@@ -131,8 +164,14 @@ test('facts of security are for whom they concern and for administrators', async
     type: 'session.signed_in',
     data: { sessionId: 's', userId: author, method: 'password' },
   });
-  await reading.record('grant-g' as StreamName, { type: 'grant.revoked', data: { grantId: 'g', userId: null, clientId: null } });
-  const end = await reading.record('client-c' as StreamName, { type: 'client.deleted', data: { clientId: 'c' } });
+  await reading.record('grant-g' as StreamName, {
+    type: 'grant.revoked',
+    data: { grantId: 'g', userId: null, clientId: null },
+  });
+  const end = await reading.record('client-c' as StreamName, {
+    type: 'client.deleted',
+    data: { clientId: 'c' },
+  });
   const { changes } = await reading.createReader().reader.toPage(await reading.events(start, end));
   const known = changes.map((change) => EVERYBODY.map((caller) => mayKnow(caller, change)));
   expect(known).toEqual([[false, true, false, true], ADMINISTRATOR_ALONE, ADMINISTRATOR_ALONE]);

@@ -19,11 +19,14 @@ import type { Change, ChangePage } from './change-stream.ts';
 /** Makes changes of events. */
 export type ChangeReader = {
   /**
-   * The changes that consecutive events of the log come to, of which there is at least one. Told which position they follow on,
-   * the reader need not look again for what it has seen pass by.
+   * The changes that consecutive events of the log come to, of which there is at least one. Told which
+   * position they follow on, the reader need not look again for what it has seen pass by.
    */
   toPage(events: readonly RecordedEvent[], after?: Position): Promise<ChangePage>;
-  /** The changes that events of one stream come to, whatever happened in others in between. What else it takes to know is read from the given log. */
+  /**
+   * The changes that events of one stream come to, whatever happened in others in between. What else it takes
+   * to know is read from the given log.
+   */
   ofStream(events: readonly RecordedEvent[], eventLog: Pick<EventLog, 'read'>): Promise<ChangePage>;
 };
 
@@ -40,12 +43,23 @@ export type ChangeReaderOptions = {
   readonly snapshots?: Snapshots | undefined;
 };
 
-export const createChangeReader = ({ eventLog, pool, keys, domain, stepsMax, snapshots }: ChangeReaderOptions): ChangeReader => {
+export const createChangeReader = ({
+  eventLog,
+  pool,
+  keys,
+  domain,
+  stepsMax,
+  snapshots,
+}: ChangeReaderOptions): ChangeReader => {
   const catalogue = catalogueOf(domain);
   const histories = new Histories({ eventLog, catalogue, watches: watchesOf(domain), stepsMax, snapshots });
   const findOpened = createOpenedFinder({ keys, domain });
   const see = (event: RecordedEvent): Seen => ({ event, clear: decodeClear(catalogue, event) });
-  const changesOf = async (seen: readonly Seen[], last: RecordedEvent, from?: Pick<EventLog, 'read'>): Promise<ChangePage> => {
+  const changesOf = async (
+    seen: readonly Seen[],
+    last: RecordedEvent,
+    from?: Pick<EventLog, 'read'>,
+  ): Promise<ChangePage> => {
     const [tell, parkedSince] = await Promise.all([
       prepareTelling({ domain, histories, findOpened, eventLog: from }, seen),
       readParked(pool, new Set(seen.map(({ event }) => event.stream))),
@@ -85,10 +99,14 @@ const endsOf = (events: readonly RecordedEvent[]): readonly [first: RecordedEven
   return [first, last];
 };
 
-const inOrder = (seen: readonly Seen[]): readonly Seen[] => seen.toSorted((one, other) => one.event.position - other.event.position);
+const inOrder = (seen: readonly Seen[]): readonly Seen[] =>
+  seen.toSorted((one, other) => one.event.position - other.event.position);
 
 /** That something has happened, for those who can do something about it. */
-const tellDamaged = (domain: Domain, event: RecordedEvent): Omit<Change, 'position' | 'id' | 'stream' | 'version'> => ({
+const tellDamaged = (
+  domain: Domain,
+  event: RecordedEvent,
+): Omit<Change, 'position' | 'id' | 'stream' | 'version'> => ({
   type: event.type,
   schemaVersion: typeof event.metadata.version === 'number' ? event.metadata.version : 1,
   at: (timeOf(event) ?? event.recordedAt).toISOString(),
@@ -100,7 +118,10 @@ const tellDamaged = (domain: Domain, event: RecordedEvent): Omit<Change, 'positi
 });
 
 /** Since which position streams are out of the read model; the table is nearly always empty. */
-const readParked = async (pool: Pick<Pool, 'query'>, streams: ReadonlySet<StreamName>): Promise<ReadonlyMap<StreamName, number>> => {
+const readParked = async (
+  pool: Pick<Pool, 'query'>,
+  streams: ReadonlySet<StreamName>,
+): Promise<ReadonlyMap<StreamName, number>> => {
   if (streams.size === 0) return new Map();
   const { rows } = await pool.query<{ stream: StreamName; position: number }>(
     `select stream, position from ${LIVE_SCHEMA}.parked where stream = any($1)`,

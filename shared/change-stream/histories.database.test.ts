@@ -14,15 +14,34 @@ import type { ChangeReader } from './changes.ts';
 /** Null of what is deleted. */
 type Status = 'draft' | 'published' | null;
 type Step = { readonly kind: (typeof KINDS)[number]; readonly article: number };
-type Happening = { readonly stream: StreamName; readonly event: AnnalsEvent; readonly resource: Change['resource'] | undefined };
+type Happening = {
+  readonly stream: StreamName;
+  readonly event: AnnalsEvent;
+  readonly resource: Change['resource'] | undefined;
+};
 
-const KINDS = ['draft', 'draft', 'publish', 'publish', 'unpublish', 'edit', 'delete', 'comment', 'comment', 'comment', 'inside'] as const;
+const KINDS = [
+  'draft',
+  'draft',
+  'publish',
+  'publish',
+  'unpublish',
+  'edit',
+  'delete',
+  'comment',
+  'comment',
+  'comment',
+  'inside',
+] as const;
 const ARTICLES = 4;
 const COMMENTER = 9 as UserId;
 /** So many ids are left to each history. */
 const IDS = 1_000;
 
-/** Makes of steps what can happen, and folds it along the way: whose it was, and what its article was, each time. */
+/**
+ * Makes of steps what can happen, and folds it along the way: whose it was, and what its article was, each
+ * time.
+ */
 const foldHistory = (steps: readonly Step[], firstId: number): readonly Happening[] => {
   const statuses = new Map<number, Status>();
   return steps.flatMap(({ kind, article }, index): Happening[] => {
@@ -33,7 +52,9 @@ const foldHistory = (steps: readonly Step[], firstId: number): readonly Happenin
     const happens = (event: AnnalsEvent, after: Status): Happening[] => {
       statuses.set(article, after);
       const articleStatus = before === 'published' ? before : after;
-      return [{ stream: streamName('article', articleId), event, resource: { ownerId: authorId, articleStatus } }];
+      return [
+        { stream: streamName('article', articleId), event, resource: { ownerId: authorId, articleStatus } },
+      ];
     };
     if (kind === 'inside') {
       const event: AnnalsEvent = { type: 'email.released', data: { userId: COMMENTER } };
@@ -41,25 +62,34 @@ const foldHistory = (steps: readonly Step[], firstId: number): readonly Happenin
     }
     if (kind === 'draft') {
       const content = { title: 'On engines', body: 'Much.', tags: [], cover: null };
-      return before === undefined ? happens({ type: 'article.drafted', data: { ...mark, ...content } }, 'draft') : [];
+      return before === undefined
+        ? happens({ type: 'article.drafted', data: { ...mark, ...content } }, 'draft')
+        : [];
     }
     if (kind === 'comment') {
       if (before === undefined) return [];
       const commentId = (firstId + ARTICLES + index) as CommentId;
-      const event: AnnalsEvent = { type: 'comment.added', data: { commentId, articleId, authorId: COMMENTER, text: 'Well.' } };
+      const event: AnnalsEvent = {
+        type: 'comment.added',
+        data: { commentId, articleId, authorId: COMMENTER, text: 'Well.' },
+      };
       const resource = { ownerId: COMMENTER, articleAuthorId: authorId, articleStatus: before };
       return [{ stream: streamName('comment', commentId), event, resource }];
     }
     if (before === undefined || before === null) return [];
     if (kind === 'edit') return happens({ type: 'article.edited', data: { ...mark, title: 'New' } }, before);
     if (kind === 'delete') return happens({ type: 'article.deleted', data: mark }, null);
-    if (kind === 'publish') return before === 'draft' ? happens({ type: 'article.published', data: mark }, 'published') : [];
+    if (kind === 'publish')
+      return before === 'draft' ? happens({ type: 'article.published', data: mark }, 'published') : [];
     return before === 'published' ? happens({ type: 'article.unpublished', data: mark }, 'draft') : [];
   });
 };
 
 type Following = {
-  /** Which part of the history has been written when it begins, from which part of that it goes on, and how much it hears. */
+  /**
+   * Which part of the history has been written when it begins, from which part of that it goes on, and how
+   * much it hears.
+   */
   readonly begins: number;
   readonly from: number;
   readonly hears: number;
@@ -67,17 +97,27 @@ type Following = {
   readonly tellsAfter: boolean;
 };
 
-type Follower = Following & { readonly reader: ChangeReader; readonly after: Position; readonly until: Position };
+type Follower = Following & {
+  readonly reader: ChangeReader;
+  readonly after: Position;
+  readonly until: Position;
+};
 
 /** Follows the log while it is written, in pages that are cut anyhow. */
-const follow = async ({ eventLog }: ChangeReading, { reader, after, until, pageSizes, tellsAfter }: Follower) => {
+const follow = async (
+  { eventLog }: ChangeReading,
+  { reader, after, until, pageSizes, tellsAfter }: Follower,
+) => {
   const changes: Change[] = [];
   let last = after;
   let turn = 0;
   for await (const events of eventLog.follow(after, new AbortController().signal)) {
     const waiting: RecordedEvent[] = [...events];
     while (waiting.length > 0) {
-      const page = await reader.toPage(waiting.splice(0, pageSizes[turn % pageSizes.length]), tellsAfter ? last : undefined);
+      const page = await reader.toPage(
+        waiting.splice(0, pageSizes[turn % pageSizes.length]),
+        tellsAfter ? last : undefined,
+      );
       turn += 1;
       changes.push(...page.changes);
       last = page.upTo;
@@ -87,7 +127,10 @@ const follow = async ({ eventLog }: ChangeReading, { reader, after, until, pageS
   return { after, until, changes: changes.filter(({ position }) => position <= until) };
 };
 
-const steps = fc.array(fc.record({ kind: fc.constantFrom(...KINDS), article: fc.nat(ARTICLES - 1) }), { minLength: 10, maxLength: 60 });
+const steps = fc.array(fc.record({ kind: fc.constantFrom(...KINDS), article: fc.nat(ARTICLES - 1) }), {
+  minLength: 10,
+  maxLength: 60,
+});
 const part = fc.double({ min: 0, max: 1, noNaN: true });
 const following = fc.record({
   begins: part,

@@ -12,8 +12,9 @@ import { isDamage } from './damage.ts';
 import { ofThisRelease } from './of-this-release.ts';
 
 /**
- * The data of a change as clients see it: with its personal fields, `null` where the person was erased, without those that are told to
- * nobody, and with places in the log as cursors. For those alone who may read it.
+ * The data of a change as clients see it: with its personal fields, `null` where the person was erased,
+ * without those that are told to nobody, and with places in the log as cursors. For those alone who may read
+ * it.
  */
 export type OpenChange = (change: Change) => Promise<JsonObject>;
 
@@ -23,7 +24,10 @@ type Dependencies = {
   readonly domain: Domain;
 };
 
-/** Those who ask for the same change at the same time share one look at the log; nothing that is personal is kept. */
+/**
+ * Those who ask for the same change at the same time share one look at the log; nothing that is personal is
+ * kept.
+ */
 export const createChangeOpener = ({ eventLog, keys, domain }: Dependencies): OpenChange => {
   const codec = createCodec({ keys, domain });
   const catalogue = catalogueOf(domain);
@@ -33,7 +37,9 @@ export const createChangeOpener = ({ eventLog, keys, domain }: Dependencies): Op
     const event = await readEvent(eventLog, change);
     try {
       const [decoded] = await codec.decodeAll([event]);
-      return decoded ? withoutConcealed(catalogue.find(decoded.type), decoded.data as JsonObject) : change.data;
+      return decoded
+        ? withoutConcealed(catalogue.find(decoded.type), decoded.data as JsonObject)
+        : change.data;
     } catch (error) {
       // What is damaged has nothing more to tell than the change does.
       if (isDamage(error)) return change.data;
@@ -61,10 +67,15 @@ export const createChangeOpener = ({ eventLog, keys, domain }: Dependencies): Op
 
 const withoutConcealed = (definition: EventDefinition | undefined, data: JsonObject): JsonObject => {
   const { concealed } = definition?.personal ?? {};
-  return concealed ? Object.fromEntries(Object.entries(data).filter(([name]) => !concealed.includes(name))) : data;
+  return concealed
+    ? Object.fromEntries(Object.entries(data).filter(([name]) => !concealed.includes(name)))
+    : data;
 };
 
-const readEvent = async (eventLog: Pick<EventLog, 'read'>, { stream, version, id }: Change): Promise<RecordedEvent> => {
+const readEvent = async (
+  eventLog: Pick<EventLog, 'read'>,
+  { stream, version, id }: Change,
+): Promise<RecordedEvent> => {
   for await (const [event] of eventLog.read(stream, version, version)) if (event?.id === id) return event;
   throw new Error(`Version ${version} of ${stream} is not event ${id}: the change is of another log`);
 };

@@ -4,7 +4,10 @@ import { loadEngine } from '#shared/process/load-engine.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { ChangeStream } from './change-stream.ts';
 import { parseKafkaUrl } from './kafka/kafka-url.ts';
-import { openPostgresChangeStream, type PostgresChangeStreamOptions } from './postgres/postgres-change-stream.ts';
+import {
+  openPostgresChangeStream,
+  type PostgresChangeStreamOptions,
+} from './postgres/postgres-change-stream.ts';
 import type { Publication } from './publication.ts';
 
 export type ChangeStreamOptions = PostgresChangeStreamOptions & {
@@ -13,8 +16,14 @@ export type ChangeStreamOptions = PostgresChangeStreamOptions & {
   readonly log: Log;
 };
 
-/** Opens the change stream that a URL names: `postgres:`, or `kafka://…`, whose driver is loaded only then. */
-export const openChangeStream = async ({ url, log, ...following }: ChangeStreamOptions): Promise<ChangeStream> => {
+/**
+ * Opens the change stream that a URL names: `postgres:`, or `kafka://…`, whose driver is loaded only then.
+ */
+export const openChangeStream = async ({
+  url,
+  log,
+  ...following
+}: ChangeStreamOptions): Promise<ChangeStream> => {
   const [scheme] = url.split(':', 1);
   switch (scheme) {
     case 'postgres':
@@ -22,7 +31,10 @@ export const openChangeStream = async ({ url, log, ...following }: ChangeStreamO
     case 'kafka': {
       const place = parseKafkaUrl(url);
       if (!place) break;
-      const { openKafkaChangeStream } = await loadEngine('Kafka', () => import('./kafka/kafka-change-stream.ts'));
+      const { openKafkaChangeStream } = await loadEngine(
+        'Kafka',
+        () => import('./kafka/kafka-change-stream.ts'),
+      );
       const fromLog = openPostgresChangeStream(following);
       return openKafkaChangeStream({
         place,
@@ -33,13 +45,22 @@ export const openChangeStream = async ({ url, log, ...following }: ChangeStreamO
       });
     }
   }
-  throw new Error(`a change stream cannot be opened at this ${scheme}: URL – only at postgres: and kafka://…`);
+  throw new Error(
+    `a change stream cannot be opened at this ${scheme}: URL – only at postgres: and kafka://…`,
+  );
 };
 
 type PublicationOptions = { readonly url: string; readonly identity: LogIdentity; readonly log: Log };
 
-/** Opens what changes must be published to so that the stream of this URL has them; nothing where it follows the log. */
-export const openPublication = async ({ url, identity, log }: PublicationOptions): Promise<Publication | undefined> => {
+/**
+ * Opens what changes must be published to so that the stream of this URL has them; nothing where it follows
+ * the log.
+ */
+export const openPublication = async ({
+  url,
+  identity,
+  log,
+}: PublicationOptions): Promise<Publication | undefined> => {
   const place = parseKafkaUrl(url);
   if (!place) return undefined;
   const { openKafkaPublication } = await loadEngine('Kafka', () => import('./kafka/kafka-publication.ts'));

@@ -38,7 +38,9 @@ const rotated: AnnalsEvent = {
 test('of a webhook its owner and administrators may know, and nobody is told its secrets and the values of its headers', async () => {
   const start = await reading.eventLog.head();
   const end = await reading.record('webhook-6' as StreamName, registered, rotated);
-  const { changes } = await reading.createReader().reader.toPage(await reading.events(start as Position, end));
+  const { changes } = await reading
+    .createReader()
+    .reader.toPage(await reading.events(start as Position, end));
   const callers = [
     { kind: 'anonymous', policy: POLICY } as const,
     as(1, 'reader'),
@@ -50,7 +52,10 @@ test('of a webhook its owner and administrators may know, and nobody is told its
     [false, true, false, true, false],
     [false, true, false, true, false],
   ]);
-  expect(changes.map(({ data }) => data)).toEqual([shown, { ...mark, oldSecretsEndAt: '2026-01-03T03:04:05.678Z' }]);
+  expect(changes.map(({ data }) => data)).toEqual([
+    shown,
+    { ...mark, oldSecretsEndAt: '2026-01-03T03:04:05.678Z' },
+  ]);
   const open = createChangeOpener(reading);
   expect(await Promise.all(changes.map(open))).toEqual([
     { ...shown, url: 'https://example.com/', description: 'The shop' },
@@ -61,7 +66,10 @@ test('of a webhook its owner and administrators may know, and nobody is told its
 test('places in the log stay what they are inside, and are cursors to whoever reads the event', async () => {
   const start = await reading.eventLog.head();
   const at = '2026-01-02T03:04:05.678Z';
-  const place = (position: number, log: LogIdentity | null = null) => ({ log, position: position as Position });
+  const place = (position: number, log: LogIdentity | null = null) => ({
+    log,
+    position: position as Position,
+  });
   const missed = { since: place(12), at };
   const former = '6f9619ff-8b86-4011-b42d-00c04fc96400' as LogIdentity;
   const replay = {
@@ -79,7 +87,9 @@ test('places in the log stay what they are inside, and are cursors to whoever re
     { type: 'webhook.disabled', data: { ...mark, reason: 'owner', missed: null } },
     { type: 'webhook.replay_requested', data: { ...replay, from: place(13, former), to: place(15, former) } },
   );
-  const { changes } = await reading.createReader().reader.toPage(await reading.events(start as Position, end));
+  const { changes } = await reading
+    .createReader()
+    .reader.toPage(await reading.events(start as Position, end));
   expect(changes[1]?.data).toEqual(replay);
   const cursor = (position: number) => formatCursor(reading.eventLog.identity, position as Position);
   expect(await Promise.all(changes.map(createChangeOpener(reading)))).toEqual([

@@ -6,8 +6,8 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const REVERSE_DOMAIN_SCHEME = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:$/;
 
 /**
- * Where an authorization may be sent. It is compared character by character (RFC 9700, section 4.1.3), so it is kept as it
- * was given, and must be spelled as a browser would spell it.
+ * Where an authorization may be sent. It is compared character by character (RFC 9700, section 4.1.3), so it
+ * is kept as it was given, and must be spelled as a browser would spell it.
  */
 export const redirectUri = z
   .string()
@@ -21,7 +21,8 @@ export const redirectUri = z
 const faultOf = (text: string): string | undefined => {
   if (!/^[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return 'Must be an absolute URI.';
   if (text.includes('#')) return 'Must have no fragment.';
-  if (/[*\\<>"{}|^`]/.test(text)) return 'Must be exact: no wildcards, and nothing that a URI cannot contain.';
+  if (/[*\\<>"{}|^`]/.test(text))
+    return 'Must be exact: no wildcards, and nothing that a URI cannot contain.';
   const { protocol, hostname, username, password, href } = new URL(text);
   if (username !== '' || password !== '') return 'Must have no user and no password.';
   if (protocol === 'https:' || protocol === 'http:') {
@@ -44,4 +45,5 @@ const isLoopback = (uri: string): boolean => LOOPBACK.has(new URL(uri).hostname)
  * its port is not compared (RFC 8252, section 7.3); nothing else of an address is left out.
  */
 export const areNative = (uris: readonly string[]): boolean =>
-  uris.some((uri) => !uri.startsWith('https:')) && !uris.some((uri) => uri.startsWith('https:') && isLoopback(uri));
+  uris.some((uri) => !uri.startsWith('https:')) &&
+  !uris.some((uri) => uri.startsWith('https:') && isLoopback(uri));

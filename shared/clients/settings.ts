@@ -5,7 +5,12 @@ import { leastRoleOf, rolesOf } from '#kernel/registry/roles.ts';
 import { policyOf } from '#shared/policy.ts';
 import { areNative, redirectUri } from './redirect-uri.ts';
 
-const GRANT_TYPES = ['authorization_code', 'refresh_token', 'client_credentials', 'urn:ietf:params:oauth:grant-type:device_code'] as const;
+const GRANT_TYPES = [
+  'authorization_code',
+  'refresh_token',
+  'client_credentials',
+  'urn:ietf:params:oauth:grant-type:device_code',
+] as const;
 
 export const AUTH_METHODS = [
   'none',
@@ -38,21 +43,33 @@ const settingsFor = (domain: Domain) => {
   const settings = {
     name: visibleText(100).meta({ description: 'Shown to people who are asked for consent.' }),
     tokenEndpointAuthMethod: z.enum(AUTH_METHODS).meta({ description: 'How it proves who it is.' }),
-    grantTypes: setOf(z.enum(GRANT_TYPES), GRANT_TYPES.length).min(1).meta({ description: 'The ways in which it gets tokens.' }),
-    redirectUris: setOf(redirectUri, URIS_MAX).meta({ description: 'Where people may be sent back to; compared character by character.' }),
-    postLogoutRedirectUris: setOf(redirectUri, URIS_MAX).meta({ description: 'Where people may be sent back to who have signed out.' }),
+    grantTypes: setOf(z.enum(GRANT_TYPES), GRANT_TYPES.length)
+      .min(1)
+      .meta({ description: 'The ways in which it gets tokens.' }),
+    redirectUris: setOf(redirectUri, URIS_MAX).meta({
+      description: 'Where people may be sent back to; compared character by character.',
+    }),
+    postLogoutRedirectUris: setOf(redirectUri, URIS_MAX).meta({
+      description: 'Where people may be sent back to who have signed out.',
+    }),
     scopes: scopes.meta({ description: 'Scopes that the client may request.' }),
     defaultScopes: scopes.meta({ description: 'Scopes of a request that names none.' }),
     firstParty: z.boolean().meta({ description: 'Whether it is yours: people are not asked for consent.' }),
-    requireDpop: z.boolean().meta({ description: 'Whether its tokens must be bound to a key of its own (DPoP).' }),
+    requireDpop: z
+      .boolean()
+      .meta({ description: 'Whether its tokens must be bound to a key of its own (DPoP).' }),
     requirePar: z.boolean().meta({ description: 'Whether it must push its requests for authorization.' }),
-    tlsClientAuthSubject: visibleText(SUBJECT_CHARACTERS_MAX).nullable().meta({ description: 'The subject of its certificate.' }),
+    tlsClientAuthSubject: visibleText(SUBJECT_CHARACTERS_MAX)
+      .nullable()
+      .meta({ description: 'The subject of its certificate.' }),
     jwks: publicJwks.nullable().meta({ description: 'Its public keys, by value.' }),
     disabled: z.boolean().meta({ description: 'Whether it gets no tokens for now.' }),
     /** When it is made; later it is changed as any user's is. */
     serviceAccountRole: z
       .enum(rolesOf(domain))
-      .meta({ description: `The role of its service account when that is made; otherwise \`${leastRoleOf(domain)}\`.` }),
+      .meta({
+        description: `The role of its service account when that is made; otherwise \`${leastRoleOf(domain)}\`.`,
+      }),
   };
   /** What may be left out; everything unsafe is off unless it is asked for. */
   const sent = {
@@ -61,7 +78,9 @@ const settingsFor = (domain: Domain) => {
     redirectUris: settings.redirectUris.default([]),
     postLogoutRedirectUris: settings.postLogoutRedirectUris.default([]),
     scopes: settings.scopes.default([]),
-    defaultScopes: settings.defaultScopes.optional().meta({ description: 'Scopes of a request that names none. By default all `scopes`.' }),
+    defaultScopes: settings.defaultScopes
+      .optional()
+      .meta({ description: 'Scopes of a request that names none. By default all `scopes`.' }),
     firstParty: settings.firstParty.default(false),
     requireDpop: settings.requireDpop.default(false),
     requirePar: settings.requirePar.default(false),
@@ -86,11 +105,16 @@ export type ClientSettings = Omit<Sent, 'defaultScopes'> & { defaultScopes: stri
 
 const made = new WeakMap<Domain, Settings & { readonly ClientSettings: z.ZodType<ClientSettings> }>();
 /** Made once for a domain. */
-export const clientSettingsOf = (domain: Domain): Settings & { readonly ClientSettings: z.ZodType<ClientSettings> } => {
+export const clientSettingsOf = (
+  domain: Domain,
+): Settings & { readonly ClientSettings: z.ZodType<ClientSettings> } => {
   const known = made.get(domain);
   if (known !== undefined) return known;
   const settings = settingsFor(domain);
-  const schemas = { ...settings, ClientSettings: settings.Sent.transform(withDefaultScopes).superRefine(checkTogether) };
+  const schemas = {
+    ...settings,
+    ClientSettings: settings.Sent.transform(withDefaultScopes).superRefine(checkTogether),
+  };
   made.set(domain, schemas);
   return schemas;
 };
@@ -100,9 +124,14 @@ export const clientId = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]$/
   error: 'Must be 3 to 63 of a–z, 0–9 and the hyphen, which neither begins nor ends it.',
 });
 
-type Rule = readonly [field: keyof ClientSettings, isBroken: (client: ClientSettings) => boolean, message: string];
+type Rule = readonly [
+  field: keyof ClientSettings,
+  isBroken: (client: ClientSettings) => boolean,
+  message: string,
+];
 
-const has = (grant: ClientSettings['grantTypes'][number]) => (client: ClientSettings) => client.grantTypes.includes(grant);
+const has = (grant: ClientSettings['grantTypes'][number]) => (client: ClientSettings) =>
+  client.grantTypes.includes(grant);
 const code = has('authorization_code');
 const device = has('urn:ietf:params:oauth:grant-type:device_code');
 const service = has('client_credentials');
@@ -113,8 +142,16 @@ const uses =
 
 /** What of a client must fit together. */
 const RULES: readonly Rule[] = [
-  ['redirectUris', (client) => code(client) && client.redirectUris.length === 0, 'The authorization code needs somewhere to go.'],
-  ['redirectUris', (client) => !code(client) && client.redirectUris.length > 0, 'Only the authorization code is redirected.'],
+  [
+    'redirectUris',
+    (client) => code(client) && client.redirectUris.length === 0,
+    'The authorization code needs somewhere to go.',
+  ],
+  [
+    'redirectUris',
+    (client) => !code(client) && client.redirectUris.length > 0,
+    'Only the authorization code is redirected.',
+  ],
   [
     'redirectUris',
     ({ redirectUris }) => redirectUris.some((uri) => !/^https?:/.test(uri)) && !areNative(redirectUris),
@@ -130,19 +167,31 @@ const RULES: readonly Rule[] = [
     (client) => has('refresh_token')(client) && !code(client) && !device(client),
     'Only a grant by a person can be refreshed.',
   ],
-  ['tokenEndpointAuthMethod', (client) => service(client) && uses('none')(client), 'A client that acts for itself must prove who it is.'],
+  [
+    'tokenEndpointAuthMethod',
+    (client) => service(client) && uses('none')(client),
+    'A client that acts for itself must prove who it is.',
+  ],
   [
     'scopes',
     (client) => client.scopes.includes('offline_access') && !has('refresh_token')(client),
     'offline_access needs the grant refresh_token.',
   ],
-  ['defaultScopes', ({ defaultScopes, scopes }) => defaultScopes.some((scope) => !scopes.includes(scope)), 'Must be among the scopes.'],
+  [
+    'defaultScopes',
+    ({ defaultScopes, scopes }) => defaultScopes.some((scope) => !scopes.includes(scope)),
+    'Must be among the scopes.',
+  ],
   [
     'jwks',
     (client) => uses('private_key_jwt', 'self_signed_tls_client_auth')(client) && client.jwks === null,
     'This way of proving who it is needs keys.',
   ],
-  ['jwks', (client) => !uses('private_key_jwt', 'self_signed_tls_client_auth')(client) && client.jwks !== null, 'No keys are used.'],
+  [
+    'jwks',
+    (client) => !uses('private_key_jwt', 'self_signed_tls_client_auth')(client) && client.jwks !== null,
+    'No keys are used.',
+  ],
   [
     'tlsClientAuthSubject',
     (client) => uses('tls_client_auth')(client) && client.tlsClientAuthSubject === null,
@@ -161,7 +210,8 @@ const RULES: readonly Rule[] = [
 ];
 
 export const checkTogether = (client: ClientSettings, context: z.RefinementCtx): void => {
-  for (const [field, isBroken, message] of RULES) if (isBroken(client)) context.addIssue({ code: 'custom', path: [field], message });
+  for (const [field, isBroken, message] of RULES)
+    if (isBroken(client)) context.addIssue({ code: 'custom', path: [field], message });
 };
 
 const KEYS_MAX = 10;
@@ -180,7 +230,13 @@ const commonMembers = {
 
 /** Strict, so that a private key is refused rather than kept, and so is a shared secret. */
 const publicJwk = z.discriminatedUnion('kty', [
-  z.strictObject({ kty: z.literal('EC'), crv: z.enum(['P-256', 'P-384', 'P-521']), x: base64url, y: base64url, ...commonMembers }),
+  z.strictObject({
+    kty: z.literal('EC'),
+    crv: z.enum(['P-256', 'P-384', 'P-521']),
+    x: base64url,
+    y: base64url,
+    ...commonMembers,
+  }),
   z.strictObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: base64url, ...commonMembers }),
   z.strictObject({
     kty: z.literal('RSA'),
@@ -190,5 +246,8 @@ const publicJwk = z.discriminatedUnion('kty', [
   }),
 ]);
 
-/** The public keys by which a client proves who it is; by value, because an address would make us fetch from anywhere. */
+/**
+ * The public keys by which a client proves who it is; by value, because an address would make us fetch from
+ * anywhere.
+ */
 const publicJwks = z.strictObject({ keys: z.array(publicJwk).min(1).max(KEYS_MAX) });

@@ -29,9 +29,17 @@ test.each<[string, Caller]>([
 });
 
 /** A right one but for what is changed, so that each test fails for its own reason. */
-const forge = (change: (jwt: SignJWT) => SignJWT = (jwt) => jwt, claims: Record<string, unknown> = {}, typ = 'caller-assertion+jwt') =>
+const forge = (
+  change: (jwt: SignJWT) => SignJWT = (jwt) => jwt,
+  claims: Record<string, unknown> = {},
+  typ = 'caller-assertion+jwt',
+) =>
   change(
-    new SignJWT({ caller: { kind: 'system', name: 'x' }, digest: createHash('sha256').update(body).digest('base64url'), ...claims })
+    new SignJWT({
+      caller: { kind: 'system', name: 'x' },
+      digest: createHash('sha256').update(body).digest('base64url'),
+      ...claims,
+    })
       .setProtectedHeader({ alg: 'HS256', typ })
       .setIssuer('query')
       .setAudience('annals:command')
@@ -40,7 +48,10 @@ const forge = (change: (jwt: SignJWT) => SignJWT = (jwt) => jwt, claims: Record<
   ).sign(key);
 
 test('what the forger changes nothing of is accepted', async () => {
-  expect(await verifyAssertion(key, { assertion: await forge(), body, policy: POLICY })).toEqual({ kind: 'system', name: 'x' });
+  expect(await verifyAssertion(key, { assertion: await forge(), body, policy: POLICY })).toEqual({
+    kind: 'system',
+    name: 'x',
+  });
 });
 
 test.each<[string, () => Promise<string>]>([
@@ -56,5 +67,7 @@ test.each<[string, () => Promise<string>]>([
   ['that is no token', async () => 'x'],
   ['that is empty', async () => ''],
 ])('an assertion %s is refused', async (_what, make) => {
-  await expect(make().then((assertion) => verifyAssertion(key, { assertion, body, policy: POLICY }))).rejects.toThrow(InvalidAssertion);
+  await expect(
+    make().then((assertion) => verifyAssertion(key, { assertion, body, policy: POLICY })),
+  ).rejects.toThrow(InvalidAssertion);
 });

@@ -5,8 +5,8 @@ import type { Caller, Policy } from '#shared/policy.ts';
 import { AssertedCaller, assertCaller, readCaller } from './wire.ts';
 
 /**
- * Who a role has verified as the caller, signed for the command role alone, for one request body, for a few seconds.
- * The caller's own token cannot be forwarded: a proof of possession binds it to the outer request.
+ * Who a role has verified as the caller, signed for the command role alone, for one request body, for a few
+ * seconds. The caller's own token cannot be forwarded: a proof of possession binds it to the outer request.
  */
 const AUDIENCE = 'annals:command';
 const ALGORITHM = 'HS256';
@@ -27,7 +27,10 @@ export const gatewayKey = (master: MasterKey): Buffer => deriveKey(master, 'gate
 
 type Key = Buffer | KeyObject;
 
-export const signAssertion = (key: Key, { caller, issuer, body }: { caller: Caller; issuer: string; body: string }): Promise<string> => {
+export const signAssertion = (
+  key: Key,
+  { caller, issuer, body }: { caller: Caller; issuer: string; body: string },
+): Promise<string> => {
   const issuedAtS = Math.floor(Date.now() / 1000);
   return new SignJWT({ caller: assertCaller(caller), digest: digestOf(body) })
     .setProtectedHeader({ alg: ALGORITHM, typ: 'caller-assertion+jwt' })

@@ -22,7 +22,10 @@ export type CommandContext = {
   /** The event because of which the command is sent. */
   readonly causationId?: EventId | undefined;
   readonly idempotencyKey?: string | undefined;
-  /** What the key stands for instead of the command, where a repetition of the same request makes another command. */
+  /**
+   * What the key stands for instead of the command, where a repetition of the same request makes another
+   * command.
+   */
   readonly content?: string | undefined;
   /** The version that the item must have, or one of those, as `If-Match` says. */
   readonly ifVersion?: Version | readonly Version[] | undefined;
@@ -35,7 +38,10 @@ export type CommandResult = {
   readonly version: Version;
   /** Where the change stands in the log; a read that waits for it sees it. */
   readonly cursor: Cursor;
-  /** The secret that it made: for the caller alone, and read from the event again where the command is a repetition. */
+  /**
+   * The secret that it made: for the caller alone, and read from the event again where the command is a
+   * repetition.
+   */
   readonly secret?: string;
   /** Of a webhook that was registered: what of its types is not sent to it, and why. */
   readonly withheld?: readonly Withheld[];
@@ -47,7 +53,9 @@ export type CommandResult = {
   readonly isRepeat?: boolean;
 };
 
-/** The command could not be handed over, or the log did not answer: it may or may not have been carried out. */
+/**
+ * The command could not be handed over, or the log did not answer: it may or may not have been carried out.
+ */
 export class CommandUnavailable extends Error {
   readonly code = 'command_unavailable';
 

@@ -11,11 +11,18 @@ import { statusOf } from '#shared/http/problem.ts';
 import { isRejectionCode, Rejection } from '#shared/rejection.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 import { signAssertion } from './assertion.ts';
-import { type CommandContext, type CommandGateway, type CommandResult, CommandUnavailable } from './command-gateway.ts';
+import {
+  type CommandContext,
+  type CommandGateway,
+  type CommandResult,
+  CommandUnavailable,
+} from './command-gateway.ts';
 import { CommandAnswer, TAKES_WITHHELD } from './wire.ts';
 
 export type HttpGatewayOptions = {
-  /** Where the copies of the command role listen for the other roles; a name may stand for several of them. */
+  /**
+   * Where the copies of the command role listen for the other roles; a name may stand for several of them.
+   */
   readonly urls: readonly string[];
   readonly key: Buffer;
   /** The role that sends. */
@@ -69,12 +76,15 @@ export const createHttpGateway = ({
 };
 
 /**
- * Goes on with the next copy where one cannot be connected to, because then nothing was sent, or where one says that it stops and has done
- * nothing; whatever else fails may have been carried out. That is not sent again, but those that come after it go to the next copy.
+ * Goes on with the next copy where one cannot be connected to, because then nothing was sent, or where one
+ * says that it stops and has done nothing; whatever else fails may have been carried out. That is not sent
+ * again, but those that come after it go to the next copy.
  */
 const createPost = (findAll: () => Promise<readonly Copy[]>) => {
   let turn = 0;
-  return async (request: RequestInit & { readonly headers: Readonly<Record<string, string>> }): Promise<Response> => {
+  return async (
+    request: RequestInit & { readonly headers: Readonly<Record<string, string>> },
+  ): Promise<Response> => {
     const givenUpAtMs = performance.now() + REFUSED_MAX_MS;
     for (let tried = 1; ; tried += 1) {
       const copies = await findAll();
@@ -104,14 +114,23 @@ type Copy = { readonly url: string; readonly dispatcher: Agent };
 
 const lookupAll: Lookup = (hostname) => dns.lookup(hostname, { all: true });
 
-/** Each address of each name is a copy of its own, so that one that stops can be told from the others behind its name. */
+/**
+ * Each address of each name is a copy of its own, so that one that stops can be told from the others behind
+ * its name.
+ */
 const findCopies = (urls: readonly string[], lookup: Lookup): (() => Promise<readonly Copy[]>) => {
-  const names = urls.map((url) => ({ url, hostname: new URL(url).hostname.replace(/^\[|\]$/g, ''), addresses: new Map<string, Agent>() }));
+  const names = urls.map((url) => ({
+    url,
+    hostname: new URL(url).hostname.replace(/^\[|\]$/g, ''),
+    addresses: new Map<string, Agent>(),
+  }));
   // A name that is not known may be known later; that it is not is said by connecting to it.
   const byName = new Agent({ connect: { timeout: CONNECT_MS } });
   const copiesOf = async ({ url, hostname, addresses }: (typeof names)[number]): Promise<readonly Copy[]> => {
     // Where nobody can say, it is as it was.
-    const found = await lookup(hostname).catch(() => [...addresses.keys()].map((address) => ({ address, family: isIP(address) })));
+    const found = await lookup(hostname).catch(() =>
+      [...addresses.keys()].map((address) => ({ address, family: isIP(address) })),
+    );
     for (const [address, agent] of addresses) {
       if (found.some((each) => each.address === address)) continue;
       addresses.delete(address);
@@ -119,7 +138,9 @@ const findCopies = (urls: readonly string[], lookup: Lookup): (() => Promise<rea
       void agent.close();
     }
     for (const each of found) if (!addresses.has(each.address)) addresses.set(each.address, agentOf(each));
-    return addresses.size === 0 ? [{ url, dispatcher: byName }] : [...addresses.values()].map((dispatcher) => ({ url, dispatcher }));
+    return addresses.size === 0
+      ? [{ url, dispatcher: byName }]
+      : [...addresses.values()].map((dispatcher) => ({ url, dispatcher }));
   };
   const findAll = async (): Promise<readonly Copy[]> => (await Promise.all(names.map(copiesOf))).flat();
   let [known, sinceMs] = [findAll(), performance.now()];
@@ -138,21 +159,33 @@ const findCopies = (urls: readonly string[], lookup: Lookup): (() => Promise<rea
 
 /** The name stays in the request and in TLS; the connection leads to this one of its addresses. */
 const agentOf = (address: LookupAddress): Agent =>
-  new Agent({ connect: { timeout: CONNECT_MS, lookup: (_hostname, _options, done) => done(null, [address]) } });
+  new Agent({
+    connect: { timeout: CONNECT_MS, lookup: (_hostname, _options, done) => done(null, [address]) },
+  });
 
 type Failure = { readonly code?: unknown; readonly syscall?: unknown; readonly errors?: readonly Failure[] };
 
 /** No connection in time, or the address has gone from its name meanwhile. */
-const UNSENT: ReadonlySet<unknown> = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
+const UNSENT: ReadonlySet<unknown> = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_CLOSED',
+  'UND_ERR_DESTROYED',
+]);
 
 /** A name may stand for several addresses, each with an error of its own. */
 const isUnconnected = (error: unknown): boolean => {
   const { cause } = error as { readonly cause?: Failure };
   if (UNSENT.has(cause?.code)) return true;
-  return (cause?.errors ?? [cause]).every((each) => each?.syscall === 'connect' || each?.syscall === 'getaddrinfo');
+  return (cause?.errors ?? [cause]).every(
+    (each) => each?.syscall === 'connect' || each?.syscall === 'getaddrinfo',
+  );
 };
 
-const Refusal = z.object({ code: z.string(), title: z.string().optional(), details: z.record(z.string(), z.json()).optional() });
+const Refusal = z.object({
+  code: z.string(),
+  title: z.string().optional(),
+  details: z.record(z.string(), z.json()).optional(),
+});
 
 const readAnswer = async (response: Response): Promise<CommandResult> => {
   const answer: unknown = await response.json().catch((cause: unknown) => {
@@ -160,7 +193,8 @@ const readAnswer = async (response: Response): Promise<CommandResult> => {
   });
   if (response.ok) {
     const parsed = CommandAnswer.safeParse(answer);
-    if (!parsed.success) throw new CommandUnavailable('the command role answered what is no answer', { cause: parsed.error });
+    if (!parsed.success)
+      throw new CommandUnavailable('the command role answered what is no answer', { cause: parsed.error });
     const { version, cursor, eventId, ...same } = parsed.data;
     const named = eventId !== undefined && { eventId: eventId as EventId };
     return { ...same, version: version as Version, cursor: cursor as Cursor, ...named };

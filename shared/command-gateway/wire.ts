@@ -14,7 +14,10 @@ import type { CommandContext } from './command-gateway.ts';
 const VERSIONS_MAX = 100;
 const versions = z.array(version).min(1).max(VERSIONS_MAX);
 
-/** What goes over the wire between the roles: the command and its context; the caller stands in the signed assertion alone. */
+/**
+ * What goes over the wire between the roles: the command and its context; the caller stands in the signed
+ * assertion alone.
+ */
 const context = {
   requestId: token,
   correlationId: token.optional(),
@@ -56,7 +59,9 @@ export const contextOf = (sent: SentContext, caller: Caller): CommandContext => 
   unlessVersion: sent.unlessVersion,
 });
 
-/** Sent by roles that know `withheld`: those of the first release take no answer that they do not know all of. */
+/**
+ * Sent by roles that know `withheld`: those of the first release take no answer that they do not know all of.
+ */
 export const TAKES_WITHHELD = 'x-annals-takes-withheld';
 
 export const CommandAnswer = z.strictObject({

@@ -25,7 +25,13 @@ test.each<object>([
   { type: 'UpdateUser', userId: 1 },
   { type: 'UpdateUser', userId: 1, email: null },
   { type: 'DeleteUser', userId: 1 },
-  { type: 'DraftArticle', authorId: 1, ...article, cover: '/uploads/8001-0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.png', publish: true },
+  {
+    type: 'DraftArticle',
+    authorId: 1,
+    ...article,
+    cover: '/uploads/8001-0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.png',
+    publish: true,
+  },
   { type: 'EditArticle', articleId: 1, cover: null },
   { type: 'PublishArticle', articleId: 1 },
   { type: 'UnpublishArticle', articleId: 1 },
@@ -43,7 +49,10 @@ describe('refused is', () => {
     ['an internal command', { type: 'DiscardDraft', articleId: 1 }],
     ['a field too many', { type: 'DeleteUser', userId: 1, really: true }],
     ['an id that the client chose', { type: 'RegisterUser', userId: 5, name: 'Ada' }],
-    ['what the client says of the article', { type: 'AddComment', articleId: 1, text: 'x', articleStatus: 'published' }],
+    [
+      'what the client says of the article',
+      { type: 'AddComment', articleId: 1, text: 'x', articleStatus: 'published' },
+    ],
     ['a blank name', { type: 'UpdateUser', userId: 1, name: ' ' }],
   ])('%s', (_, given) => {
     expect(Command.safeParse(given).success).toBe(false);

@@ -41,6 +41,8 @@ export type Command = KernelCommand | DomainCommand;
 /** Every command that a client can send, however it came. */
 export const commandsOf = (domain: Domain): z.ZodType<Command> => {
   // Each has its type; the compiler sees no more of a list that is made.
-  const all = [...kernelCommandsOf(domain), ...commandSchemasOf(domain)] as unknown as ReturnType<typeof kernelCommandsOf>;
+  const all = [...kernelCommandsOf(domain), ...commandSchemasOf(domain)] as unknown as ReturnType<
+    typeof kernelCommandsOf
+  >;
   return z.discriminatedUnion('type', all) as z.ZodType<Command>;
 };

@@ -8,7 +8,14 @@ const UPLOAD = '/uploads/8001-0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.png';
 const LINES = ['two\nlines', 'two\rlines', 'a\u2028b', 'a\u2029b', 'a\tb', 'a\u0085b'];
 const TURNED = ['Ada \u202egnp.exe', 'a\u2066b', 'a\u202a'];
 const UNSEEN = ['\u200b', '\u200b \u2060', '\u00ad', '\ufeff', '\u3164', '\u2800', '\u{e0041}'];
-const WRITTEN_SO = ['Ada', 'می\u200cخواهم', '👩\u200d💻', '🏴\u{e0067}\u{e0062}\u{e007f}', 'שלום\u200e!', 'co\u00adoperate'];
+const WRITTEN_SO = [
+  'Ada',
+  'می\u200cخواهم',
+  '👩\u200d💻',
+  '🏴\u{e0067}\u{e0062}\u{e007f}',
+  'שלום\u200e!',
+  'co\u00adoperate',
+];
 
 /** Each as commands demand it, and as events do. */
 const SCHEMAS = {

@@ -5,7 +5,14 @@ import { POLICY } from '../../test/engines/policy.ts';
 import { unitsMoreOf } from './units.ts';
 
 const userId = 7001 as UserId;
-const caller = (role: 'reader' | 'admin'): Caller => ({ kind: 'user', policy: POLICY, userId, role, scopes: new Set(), client: null });
+const caller = (role: 'reader' | 'admin'): Caller => ({
+  kind: 'user',
+  policy: POLICY,
+  userId,
+  role,
+  scopes: new Set(),
+  client: null,
+});
 const units = (command: object, by: Caller = caller('reader')) => unitsMoreOf(command as never, by);
 const patch = (operation: object) => ({ type: 'PatchUser', userId, patch: [operation] });
 

@@ -3,8 +3,8 @@ import type { Command } from './command.ts';
 import type { JsonPatch } from './json-patch.ts';
 
 /**
- * A refusal says that somebody has the address. Whoever would go through a list of them is given one per second at the usual rate,
- * and twenty at once; administrators can read all addresses anyway.
+ * A refusal says that somebody has the address. Whoever would go through a list of them is given one per
+ * second at the usual rate, and twenty at once; administrators can read all addresses anyway.
  */
 const UNITS_OF_ADDRESS = 100;
 /** It reads the log, from as far back as is asked for. */
@@ -21,5 +21,7 @@ export const unitsMoreOf = (command: Command, caller: Caller): number => {
 const namesAddress = (command: Command): boolean => {
   if (command.type === 'UpdateUser') return typeof command.email === 'string';
   if (command.type !== 'PatchUser') return false;
-  return (command.patch as JsonPatch).some(({ op, path }) => op !== 'test' && op !== 'remove' && (path === '/email' || path === ''));
+  return (command.patch as JsonPatch).some(
+    ({ op, path }) => op !== 'test' && op !== 'remove' && (path === '/email' || path === ''),
+  );
 };

@@ -11,7 +11,10 @@ import { JsonPatch } from './json-patch.ts';
 /** What stands for the value of a header, which is never shown; sent back, it leaves the value as it is. */
 export const HIDDEN_VALUE = '********';
 
-/** RFC 3986, and neither user nor password, which a header can bring; whether it leads inside is for the guard to say. */
+/**
+ * RFC 3986, and neither user nor password, which a header can bring; whether it leads inside is for the guard
+ * to say.
+ */
 const URL_CHARACTERS = /^https?:\/\/[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/;
 
 const isAddress = (value: string): boolean => {
@@ -22,7 +25,9 @@ const isAddress = (value: string): boolean => {
 const url = events.url
   .refine(isAddress, { error: 'Must be an http(s) URL in ASCII without a user and a password.' })
   .refine((value) => !value.includes('#'), { error: 'Must not have a fragment (#…): it is never sent.' })
-  .refine((value) => URL.parse(value)?.port !== '0', { error: 'Must not have port 0, on which nothing can listen.' });
+  .refine((value) => URL.parse(value)?.port !== '0', {
+    error: 'Must not have port 0, on which nothing can listen.',
+  });
 
 /** What says how a request is sent and read, and what we say of ourselves, is ours. */
 const RESERVED = new Set([
@@ -53,20 +58,31 @@ const areAllowed = (names: readonly string[]): boolean => {
   return new Set(lower).size === names.length && !lower.some(isOurs);
 };
 
-const ALLOWED = { error: 'Must not name a header twice, and none that is ours, such as Host, Content-Type and Webhook-….' };
+const ALLOWED = {
+  error: 'Must not name a header twice, and none that is ours, such as Host, Content-Type and Webhook-….',
+};
 
 const headers = events.headers.refine((values) => areAllowed(Object.keys(values)), ALLOWED);
 
 const RATE_PER_SECOND = 50;
 const CONCURRENCY = 10;
 const { ratePerSecond, concurrency } = events.limits.shape;
-const limits = z.strictObject({ ratePerSecond: ratePerSecond.default(RATE_PER_SECOND), concurrency: concurrency.default(CONCURRENCY) });
+const limits = z.strictObject({
+  ratePerSecond: ratePerSecond.default(RATE_PER_SECOND),
+  concurrency: concurrency.default(CONCURRENCY),
+});
 
 const headerChanges = z
   .record(events.headerName, events.headerValue.nullable())
-  .refine((values) => Object.keys(values).length <= 2 * events.HEADERS_MAX && areAllowed(Object.keys(values)), ALLOWED);
+  .refine(
+    (values) => Object.keys(values).length <= 2 * events.HEADERS_MAX && areAllowed(Object.keys(values)),
+    ALLOWED,
+  );
 
-/** What webhooks are asked for depends on the domain: the types of events that there are, and by what they can be filtered. */
+/**
+ * What webhooks are asked for depends on the domain: the types of events that there are, and by what they can
+ * be filtered.
+ */
 export const webhookFormsOf = (domain: Domain) => {
   const eventTypes = eventTypesOf(domain);
   const filter = events.filterIn(domain);
@@ -104,17 +120,24 @@ export const webhookFormsOf = (domain: Domain) => {
     headers,
   });
 
-  /** Changes what is named, as a merge patch (RFC 7396): within `filter`, `limits` and `headers` as well, where `null` takes away. */
+  /**
+   * Changes what is named, as a merge patch (RFC 7396): within `filter`, `limits` and `headers` as well,
+   * where `null` takes away.
+   */
   const EditWebhook = z.strictObject({
     type: z.literal('EditWebhook'),
     webhookId,
     url: url.optional(),
     description: events.description.optional(),
     eventTypes: eventTypes.optional(),
-    filter: (events.filterSchema(domain, z.int().positive().nullable().optional()) as unknown as FilterChanges).optional(),
+    filter: (
+      events.filterSchema(domain, z.int().positive().nullable().optional()) as unknown as FilterChanges
+    ).optional(),
     payload: events.payload.optional(),
     ordered: z.boolean().optional(),
-    limits: z.strictObject({ ratePerSecond: ratePerSecond.optional(), concurrency: concurrency.optional() }).optional(),
+    limits: z
+      .strictObject({ ratePerSecond: ratePerSecond.optional(), concurrency: concurrency.optional() })
+      .optional(),
     headers: headerChanges.optional(),
   });
   return { WebhookContent, RegisterWebhook, ReplaceWebhook, EditWebhook };
@@ -123,7 +146,8 @@ export const webhookFormsOf = (domain: Domain) => {
 type FilterChanges = z.ZodType<{ readonly [name: string]: number | null }>;
 
 const eventTypesOf = (domain: Domain) => {
-  const isThere = (patterns: readonly string[]) => patterns.every((each) => typesOf(catalogueOf(domain), each).length > 0);
+  const isThere = (patterns: readonly string[]) =>
+    patterns.every((each) => typesOf(catalogueOf(domain), each).length > 0);
   const error = 'Must be types of `/event-types`, or all of a kind (`user.*`), or all (`*`).';
   return events.eventTypes.refine(isThere, { error });
 };
@@ -168,13 +192,20 @@ export const ReplayWebhook = z.strictObject({
   from: z
     .union([cursor, instant], { error: 'Must be a cursor, or a time as RFC 3339 writes it.' })
     .optional()
-    .meta({ description: 'A cursor: what happened after it; or a time: what happened then or later. Without it, since what was missed.' }),
+    .meta({
+      description:
+        'A cursor: what happened after it; or a time: what happened then or later. Without it, since what was missed.',
+    }),
   to: cursor.optional().meta({ description: 'A cursor: what happened up to it. Without it, up to now.' }),
 });
 export type ReplayWebhook = Readonly<z.infer<typeof ReplayWebhook>>;
 
 /** `deliveryId` is the id of the event that was, or was to be, delivered. */
-export const RedeliverDelivery = z.strictObject({ type: z.literal('RedeliverDelivery'), webhookId, deliveryId: z.uuid() });
+export const RedeliverDelivery = z.strictObject({
+  type: z.literal('RedeliverDelivery'),
+  webhookId,
+  deliveryId: z.uuid(),
+});
 export type RedeliverDelivery = Readonly<z.infer<typeof RedeliverDelivery>>;
 
 /** Everything that was given up, once more. */
@@ -183,6 +214,9 @@ export const RedriveWebhook = z.strictObject({
   webhookId,
   since: instant.optional().meta({ description: 'Only deliveries that were planned then or later.' }),
   until: instant.optional().meta({ description: 'Only deliveries that were planned before.' }),
-  retrying: z.boolean().optional().meta({ description: 'Whether those as well that failed and wait for their next attempt.' }),
+  retrying: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether those as well that failed and wait for their next attempt.' }),
 });
 export type RedriveWebhook = Readonly<z.infer<typeof RedriveWebhook>>;

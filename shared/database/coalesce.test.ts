@@ -4,10 +4,18 @@ import { coalesce } from './coalesce.ts';
 
 /** Loads whose end the test decides. */
 const slowLoads = () => {
-  const loads: { readonly keys: readonly number[]; end(values?: ReadonlyMap<number, string>): void; fail(error: Error): void }[] = [];
+  const loads: {
+    readonly keys: readonly number[];
+    end(values?: ReadonlyMap<number, string>): void;
+    fail(error: Error): void;
+  }[] = [];
   const loadMany = (keys: readonly number[]) => {
     const { promise, resolve, reject } = Promise.withResolvers<ReadonlyMap<number, string>>();
-    loads.push({ keys, end: (values = new Map(keys.map((key) => [key, `value ${key}`]))) => resolve(values), fail: reject });
+    loads.push({
+      keys,
+      end: (values = new Map(keys.map((key) => [key, `value ${key}`]))) => resolve(values),
+      fail: reject,
+    });
     return promise;
   };
   const keys = () => loads.map((load) => load.keys);

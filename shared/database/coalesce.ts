@@ -8,9 +8,9 @@ const KEYS_MAX = 500;
 const endOfTurn = promisify(setImmediate);
 
 /**
- * Makes one statement of reads that come while another is on its way, or in the same turn of the event loop. A read that comes alone
- * goes at the end of its turn, so that only those wait who would have had to. What is on its way is never joined: it may have begun
- * before what the new reader must see.
+ * Makes one statement of reads that come while another is on its way, or in the same turn of the event loop.
+ * A read that comes alone goes at the end of its turn, so that only those wait who would have had to. What is
+ * on its way is never joined: it may have begun before what the new reader must see.
  */
 export const coalesce = <Key, Value>(
   loadMany: LoadMany<Key, Value>,

@@ -25,7 +25,9 @@ describe.skipIf(pgBouncerMissing)('the addresses of the database', () => {
   afterAll(() => resources.disposeAsync());
 
   const refusalOf = async (databaseUrl: string | undefined, directUrl?: string): Promise<string> => {
-    const error: unknown = await demandDatabase({ databaseUrl: databaseUrl ?? '', directUrl }).catch((failure: unknown) => failure);
+    const error: unknown = await demandDatabase({ databaseUrl: databaseUrl ?? '', directUrl }).catch(
+      (failure: unknown) => failure,
+    );
     expect(error).toBeInstanceOf(StartRefused);
     return (error as StartRefused).message;
   };
@@ -40,15 +42,21 @@ describe.skipIf(pgBouncerMissing)('the addresses of the database', () => {
   });
 
   test('are refused where no transaction is kept together', async () => {
-    expect(await refusalOf(through.statement)).toMatch(/^The pooler at 127\.0\.0\.1:\d+ lends connections for a statement, .+: set it to/);
+    expect(await refusalOf(through.statement)).toMatch(
+      /^The pooler at 127\.0\.0\.1:\d+ lends connections for a statement, .+: set it to/,
+    );
   });
 
   test('are refused where the direct one lends connections as well', async () => {
-    expect(await refusalOf(direct, through.transaction)).toMatch(/^DATABASE_DIRECT_URL leads through a pooler that lends connections/);
+    expect(await refusalOf(direct, through.transaction)).toMatch(
+      /^DATABASE_DIRECT_URL leads through a pooler that lends connections/,
+    );
   });
 
   test('are refused where the direct one is another database, or none', async () => {
-    expect(await refusalOf(through.transaction, at(server, '/postgres'))).toMatch(/^DATABASE_DIRECT_URL leads to another database/);
+    expect(await refusalOf(through.transaction, at(server, '/postgres'))).toMatch(
+      /^DATABASE_DIRECT_URL leads to another database/,
+    );
     expect(await refusalOf(through.transaction, at(server, '/nowhere'))).toMatch(
       /^PostgreSQL at .+ says that the database "nowhere" does not/,
     );

@@ -13,7 +13,10 @@ const ANSWER_WITHIN_MS = 10_000;
 /** Other clients of a pooler may take what this one has just given back. */
 const ROUNDS = 5;
 
-/** Makes sure that DATABASE_URL can be used, and that DATABASE_DIRECT_URL, if there is one, leads to the same database, where notifications are heard. */
+/**
+ * Makes sure that DATABASE_URL can be used, and that DATABASE_DIRECT_URL, if there is one, leads to the same
+ * database, where notifications are heard.
+ */
 export const demandDatabase = async ({ databaseUrl, directUrl }: Addresses): Promise<Hearing> => {
   await demandPostgres({ url: databaseUrl, setting: 'DATABASE_URL' });
   await using database = await connect(databaseUrl);
@@ -31,7 +34,8 @@ export const demandDatabase = async ({ databaseUrl, directUrl }: Addresses): Pro
 const DIRECT_IS_LENT =
   'DATABASE_DIRECT_URL leads through a pooler that lends connections for a transaction, on which no notification is heard: ' +
   'set it to the server itself or to a pooler in session mode, or leave it out.';
-const DIRECT_IS_ANOTHER = 'DATABASE_DIRECT_URL leads to another database than DATABASE_URL: set it to the same one, or leave it out.';
+const DIRECT_IS_ANOTHER =
+  'DATABASE_DIRECT_URL leads to another database than DATABASE_URL: set it to the same one, or leave it out.';
 type Connected = pg.Client & AsyncDisposable;
 
 const connect = async (connectionString: string): Promise<Connected> => {
@@ -48,7 +52,10 @@ const pidOf = async (client: pg.Client): Promise<number | undefined> =>
 
 const isPooled = async (client: pg.Client): Promise<boolean> => (await pidOf(client)) !== processOf(client);
 
-/** Two clients that both have a connection to themselves never meet the same session, and never another than before. */
+/**
+ * Two clients that both have a connection to themselves never meet the same session, and never another than
+ * before.
+ */
 const areLent = async (one: pg.Client, other: pg.Client): Promise<boolean> => {
   const [ones, others] = [new Set<unknown>(), new Set<unknown>()];
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -63,7 +70,10 @@ const areSame = async (one: pg.Client, other: pg.Client): Promise<boolean> => {
   const lock = randomInt(2 ** 32, 2 ** 48);
   await one.query('begin');
   await one.query('select pg_advisory_xact_lock($1)', [lock]);
-  const { rows } = await other.query<{ isFree: boolean }>('select pg_try_advisory_xact_lock($1) as "isFree"', [lock]);
+  const { rows } = await other.query<{ isFree: boolean }>(
+    'select pg_try_advisory_xact_lock($1) as "isFree"',
+    [lock],
+  );
   await one.query('rollback');
   return rows[0]?.isFree === false;
 };

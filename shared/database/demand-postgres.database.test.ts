@@ -13,8 +13,13 @@ const changed = (url: string, change: (url: URL) => void): string => {
   return parsed.href;
 };
 
-const refusalOf = async (url: string, more: { setting?: AddressSetting; majorMin?: number } = {}): Promise<string> => {
-  const error: unknown = await demandPostgres({ url, setting: 'DATABASE_URL', ...more }).catch((failure: unknown) => failure);
+const refusalOf = async (
+  url: string,
+  more: { setting?: AddressSetting; majorMin?: number } = {},
+): Promise<string> => {
+  const error: unknown = await demandPostgres({ url, setting: 'DATABASE_URL', ...more }).catch(
+    (failure: unknown) => failure,
+  );
   expect(error).toBeInstanceOf(StartRefused);
   return (error as StartRefused).message;
 };
@@ -58,13 +63,17 @@ test('so is a database that takes no more connections', async () => {
   await using database = await createDatabase();
   await using pool = openPool({ url: inject('postgresUrl'), applicationName: 'test', connectionsMax: 1 });
   await pool.query(`alter database ${database.name} with allow_connections false`);
-  expect(await refusalOf(database.url)).toMatch(/ takes no connection: .+\. Try again, or set DATABASE_URL to another\.$/);
+  expect(await refusalOf(database.url)).toMatch(
+    / takes no connection: .+\. Try again, or set DATABASE_URL to another\.$/,
+  );
 });
 
 test('so is a server that is too old', async () => {
   const { host } = new URL(inject('postgresUrl'));
   expect(await refusalOf(inject('postgresUrl'), { majorMin: 99 })).toMatch(
-    new RegExp(`^At ${host} is PostgreSQL \\d+, and Annals needs 99 or newer: upgrade it, or set DATABASE_URL to one that is\\.$`),
+    new RegExp(
+      `^At ${host} is PostgreSQL \\d+, and Annals needs 99 or newer: upgrade it, or set DATABASE_URL to one that is\\.$`,
+    ),
   );
 });
 
@@ -79,13 +88,16 @@ test.each([
   ['default_transaction_read_only', 'on', 'off'],
   ['default_transaction_isolation', 'serializable', 'read committed'],
   ['session_replication_role', 'replica', 'origin'],
-])('a server with %s set to %s is refused, and the sentence has the remedy', async (name, value, demanded) => {
-  await using database = await createDatabase({ settings: { [name]: value } });
-  const refusal = await refusalOf(database.url);
-  expect(refusal).toContain(` has ${name} set to “${value}”, and Annals needs “${demanded}”: alter role `);
-  await execute(inject('postgresUrl'), remedyIn(refusal));
-  await demandPostgres({ url: database.url, setting: 'DATABASE_URL' });
-});
+])(
+  'a server with %s set to %s is refused, and the sentence has the remedy',
+  async (name, value, demanded) => {
+    await using database = await createDatabase({ settings: { [name]: value } });
+    const refusal = await refusalOf(database.url);
+    expect(refusal).toContain(` has ${name} set to “${value}”, and Annals needs “${demanded}”: alter role `);
+    await execute(inject('postgresUrl'), remedyIn(refusal));
+    await demandPostgres({ url: database.url, setting: 'DATABASE_URL' });
+  },
+);
 
 test('a standby is refused', async ({ skip }) => {
   skip(systemPostgresMissing !== undefined, systemPostgresMissing);
@@ -102,8 +114,16 @@ test('a standby is refused', async ({ skip }) => {
 
 test.each([
   ['a table', 'create table public.lease (house text, rent int)', 'a table public.lease that'],
-  ['tables', 'create table public.lease (house text); create table public.rate_limit (name text)', 'a table public.lease and 1 more that'],
-  ['a table for migrations', 'create table public.annals_migration (year int)', 'a table public.annals_migration that'],
+  [
+    'tables',
+    'create table public.lease (house text); create table public.rate_limit (name text)',
+    'a table public.lease and 1 more that',
+  ],
+  [
+    'a table for migrations',
+    'create table public.annals_migration (year int)',
+    'a table public.annals_migration that',
+  ],
   ['a schema', 'create schema auth; create table auth.users (name text)', 'a schema auth that'],
 ])('a database in which another application has %s of the same name is refused', async (_, theirs, told) => {
   await using database = await createDatabase();
@@ -115,7 +135,10 @@ test.each([
 
 test('the tables of another application do not matter beside ours, nor those that are only like ours where only the log is', async () => {
   await using database = await createDatabase();
-  await execute(database.url, 'create table public.lease (house text); create table public.customer (name text)');
+  await execute(
+    database.url,
+    'create table public.lease (house text); create table public.customer (name text)',
+  );
   expect(await refusalOf(database.url)).toContain('public.lease');
   await demandPostgres({ url: database.url, setting: 'EVENT_LOG_URL' });
   await execute(database.url, 'drop table public.lease');
@@ -143,6 +166,8 @@ test('a role that may not use the tables that are there is refused', async () =>
 });
 
 /** The statements that a refusal ends with. */
-const remedyIn = (refusal: string): string => /: ((?:alter|grant) [^(]+?)(?: \(docs\/postgresql\.md\))?\.$/.exec(refusal)?.[1] ?? '';
+const remedyIn = (refusal: string): string =>
+  /: ((?:alter|grant) [^(]+?)(?: \(docs\/postgresql\.md\))?\.$/.exec(refusal)?.[1] ?? '';
 
-const execute = (url: string, sql: string): Promise<void> => inDatabase(url, async (client) => void (await client.query(sql)));
+const execute = (url: string, sql: string): Promise<void> =>
+  inDatabase(url, async (client) => void (await client.query(sql)));

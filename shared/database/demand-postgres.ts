@@ -10,7 +10,10 @@ type Demand = { readonly url: string; readonly setting: AddressSetting; readonly
 const MAJOR_MIN = 15;
 const ANSWER_WITHIN_MS = 10_000;
 
-/** Makes sure that the server of a setting can be used, before anything is begun or made; what is wrong with it is one sentence. */
+/**
+ * Makes sure that the server of a setting can be used, before anything is begun or made; what is wrong with
+ * it is one sentence.
+ */
 export const demandPostgres = async (demand: Demand): Promise<void> => {
   const { url, setting, majorMin = MAJOR_MIN } = demand;
   const refusal = await ask(url, { place: placeOf(url), setting, majorMin }).catch((cause: unknown) => {
@@ -53,7 +56,8 @@ const explain = (error: unknown, { url, setting }: Demand): string => {
     return `No PostgreSQL answers at ${place} (${reasonOf(error)}): start it, or set ${setting} to one that runs.`;
   const { code = '', message } = error;
   if (WRONG_USER.has(code)) return `PostgreSQL at ${place} refuses the user of ${setting}: ${message}.`;
-  if (code === NO_SUCH_DATABASE) return `PostgreSQL at ${place} says that the ${message}: create it, or set ${setting} to another.`;
+  if (code === NO_SUCH_DATABASE)
+    return `PostgreSQL at ${place} says that the ${message}: create it, or set ${setting} to another.`;
   if (code === PROTOCOL_VIOLATION && message.includes('statement pooling'))
     return `The pooler at ${place} lends connections for a statement, and Annals needs transactions: set it to transaction or session mode.`;
   return `PostgreSQL at ${place} takes no connection: ${message}. Try again, or set ${setting} to another.`;

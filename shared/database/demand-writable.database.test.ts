@@ -12,8 +12,11 @@ test('room is looked for by one file, and not with every check', async () => {
   for (let times = 0; times < 5; times += 1) await demandWritable(pool, 'database');
   const filesOf = async () => {
     await pool.query('select pg_stat_force_next_flush()');
-    return (await pool.query<{ files: number }>('select temp_files as files from pg_stat_database where datname = current_database()'))
-      .rows[0]?.files;
+    return (
+      await pool.query<{ files: number }>(
+        'select temp_files as files from pg_stat_database where datname = current_database()',
+      )
+    ).rows[0]?.files;
   };
   expect(await until(filesOf, (files) => files !== 0)).toBe(1);
 });

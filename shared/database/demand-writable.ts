@@ -3,9 +3,14 @@ import { isDiskFull, isLimitOfTemporaryFiles } from './failures.ts';
 import type { Pool } from './pool.ts';
 import { inTransaction } from './transaction.ts';
 
-/** Throws if a server that may go on answering reads takes no writes: it is read-only, as a standby is, or its disk is full. */
+/**
+ * Throws if a server that may go on answering reads takes no writes: it is read-only, as a standby is, or its
+ * disk is full.
+ */
 export const demandWritable = async (pool: Pool, name: string): Promise<void> => {
-  const { rows } = await pool.query<{ isReadOnly: boolean }>(`select current_setting('transaction_read_only')::boolean as "isReadOnly"`);
+  const { rows } = await pool.query<{ isReadOnly: boolean }>(
+    `select current_setting('transaction_read_only')::boolean as "isReadOnly"`,
+  );
   if (rows[0]?.isReadOnly) throw new NotReady(`The ${name} is read-only.`);
   if (performance.now() < (roomUntilMs.get(pool) ?? 0)) return;
   await demandRoom(pool).catch((cause: unknown) => {
@@ -19,10 +24,16 @@ export const demandWritable = async (pool: Pool, name: string): Promise<void> =>
 const ROOM_LASTS_MS = 30_000;
 const roomUntilMs = new WeakMap<Pool, number>();
 
-/** Some 200 KiB: more than the least memory that a statement can be given, so that the server puts them into a file, which it then removes. */
+/**
+ * Some 200 KiB: more than the least memory that a statement can be given, so that the server puts them into a
+ * file, which it then removes.
+ */
 const ROWS = 8_000;
 
-/** The file is where the tables of the database are. No table of ours is written to: that would leave dead rows with every check. */
+/**
+ * The file is where the tables of the database are. No table of ours is written to: that would leave dead
+ * rows with every check.
+ */
 const demandRoom = (pool: Pool): Promise<void> =>
   inTransaction(
     pool,

@@ -37,7 +37,9 @@ const pgdataOf = async (dataDir: string): Promise<string> => {
 };
 
 /** Another process that owns a data folder; it is killed at the end, if it still lives. */
-const startOwner = async (dataDir: string): Promise<AsyncDisposable & { child: ChildProcess; url: string }> => {
+const startOwner = async (
+  dataDir: string,
+): Promise<AsyncDisposable & { child: ChildProcess; url: string }> => {
   const program = fileURLToPath(new URL('../../test/engines/embedded-owner.ts', import.meta.url));
   const child = spawn(process.execPath, [program, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
@@ -87,7 +89,8 @@ test('the default settings are durable', async () => {
 test('only the user who started it can read the password and the log', async () => {
   await using dataDir = await temporaryDataDir();
   await using _server = await start(dataDir.path);
-  for (const file of ['postgres.json', 'postgres.log']) expect((await stat(join(dataDir.path, file))).mode & 0o777).toBe(0o600);
+  for (const file of ['postgres.json', 'postgres.log'])
+    expect((await stat(join(dataDir.path, file))).mode & 0o777).toBe(0o600);
 });
 
 test('a second start finds the data of the first, and the server is gone in between', async () => {
@@ -115,9 +118,12 @@ test('of several first starts at once one wins, and no other leaves anything', a
   await using dataDir = await temporaryDataDir();
   const starts = await Promise.allSettled(Array.from({ length: 3 }, () => start(dataDir.path)));
   await using winners = new AsyncDisposableStack();
-  const servers = starts.flatMap((result) => (result.status === 'fulfilled' ? [winners.use(result.value)] : []));
+  const servers = starts.flatMap((result) =>
+    result.status === 'fulfilled' ? [winners.use(result.value)] : [],
+  );
   expect(servers).toHaveLength(1);
-  for (const result of starts) if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(DataDirInUse);
+  for (const result of starts)
+    if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(DataDirInUse);
   expect((await readdir(dataDir.path)).filter((name) => /^postgres-|\.json\./.test(name))).toHaveLength(1);
 });
 
@@ -150,22 +156,32 @@ test('the server of a living owner is found, and no other', async () => {
   expect(await connectEmbeddedPostgres(dataDir.path)).toBe(owner.url);
   await owner[Symbol.asyncDispose]();
   // The server ends the dead owner's session a moment after the death.
-  await vi.waitFor(async () => expect(await connectEmbeddedPostgres(dataDir.path)).toBeUndefined(), { timeout: scaled(5_000) });
+  await vi.waitFor(async () => expect(await connectEmbeddedPostgres(dataDir.path)).toBeUndefined(), {
+    timeout: scaled(5_000),
+  });
 });
 
 test('a server that was killed is started again at the same address', async () => {
   await using dataDir = await temporaryDataDir();
   const told: string[] = [];
-  await using server = await startEmbeddedPostgres({ dataDir: dataDir.path, log: (message) => void told.push(message) });
+  await using server = await startEmbeddedPostgres({
+    dataDir: dataDir.path,
+    log: (message) => void told.push(message),
+  });
   await query(server.url, 'create table kept as select 42 as answer');
   const before = await readPostmaster(await pgdataOf(dataDir.path));
   process.kill(before?.pid ?? Number.NaN, 'SIGKILL');
-  await vi.waitFor(async () => expect(await query(server.url, 'select answer from kept')).toEqual([{ answer: 42 }]), {
-    timeout: scaled(20_000),
-  });
+  await vi.waitFor(
+    async () => expect(await query(server.url, 'select answer from kept')).toEqual([{ answer: 42 }]),
+    {
+      timeout: scaled(20_000),
+    },
+  );
   expect((await readPostmaster(await pgdataOf(dataDir.path)))?.pid).not.toBe(before?.pid);
   // It answers a moment before it has its owner again.
-  await vi.waitFor(() => expect(told).toContain('The embedded PostgreSQL is back.'), { timeout: scaled(20_000) });
+  await vi.waitFor(() => expect(told).toContain('The embedded PostgreSQL is back.'), {
+    timeout: scaled(20_000),
+  });
   await expect(start(dataDir.path)).rejects.toThrow(DataDirInUse);
 });
 
@@ -173,31 +189,49 @@ test('a pid file that names another program does not keep the server from starti
   await using dataDir = await temporaryDataDir();
   await (await start(dataDir.path))[Symbol.asyncDispose]();
   const pidFile = join(await pgdataOf(dataDir.path), 'postmaster.pid');
-  await writeFile(pidFile, [process.pid, await pgdataOf(dataDir.path), 1, 5432, '', '127.0.0.1', '1 1', 'ready'].join('\n'));
+  await writeFile(
+    pidFile,
+    [process.pid, await pgdataOf(dataDir.path), 1, 5432, '', '127.0.0.1', '1 1', 'ready'].join('\n'),
+  );
   await using server = await start(dataDir.path);
   expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
 test('a server that does not start is one sentence with the end of its log', async () => {
   await using dataDir = await temporaryDataDir();
-  const wrong = startEmbeddedPostgres({ dataDir: dataDir.path, settings: { ...settings, no_such_setting: '1' } });
+  const wrong = startEmbeddedPostgres({
+    dataDir: dataDir.path,
+    settings: { ...settings, no_such_setting: '1' },
+  });
   await expect(wrong).rejects.toThrow(EmbeddedPostgresFailed);
   await expect(wrong).rejects.toThrow('no_such_setting');
 });
 
 test('a record whose cluster is gone is refused, not made anew', async () => {
   await using dataDir = await temporaryDataDir();
-  await writeFile(join(dataDir.path, 'postgres.json'), JSON.stringify({ pgdata: '/nowhere/data', user: 'annals', password: 'x' }));
+  await writeFile(
+    join(dataDir.path, 'postgres.json'),
+    JSON.stringify({ pgdata: '/nowhere/data', user: 'annals', password: 'x' }),
+  );
   await expect(start(dataDir.path)).rejects.toThrow('is missing or damaged');
 });
 
-test.runIf(asRoot)('as root, a data folder that only root can enter has its cluster elsewhere (skipped unless run as root)', async () => {
-  await using dataDir = await temporaryDataDir();
-  await chmod(dataDir.path, 0o700);
-  const lines: string[] = [];
-  await using server = await startEmbeddedPostgres({ dataDir: dataDir.path, settings, log: (line) => lines.push(line) });
-  expect(await pgdataOf(dataDir.path)).toMatch(new RegExp(`^${SYSTEM_FOLDER}/`));
-  expect(lines).toEqual([expect.stringContaining(SYSTEM_FOLDER)]);
-  expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }]);
-  expect(await readFile(join(dataDir.path, 'postgres.log'), 'utf8')).toContain('ready to accept connections');
-});
+test.runIf(asRoot)(
+  'as root, a data folder that only root can enter has its cluster elsewhere (skipped unless run as root)',
+  async () => {
+    await using dataDir = await temporaryDataDir();
+    await chmod(dataDir.path, 0o700);
+    const lines: string[] = [];
+    await using server = await startEmbeddedPostgres({
+      dataDir: dataDir.path,
+      settings,
+      log: (line) => lines.push(line),
+    });
+    expect(await pgdataOf(dataDir.path)).toMatch(new RegExp(`^${SYSTEM_FOLDER}/`));
+    expect(lines).toEqual([expect.stringContaining(SYSTEM_FOLDER)]);
+    expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect(await readFile(join(dataDir.path, 'postgres.log'), 'utf8')).toContain(
+      'ready to accept connections',
+    );
+  },
+);

@@ -29,8 +29,9 @@ export type EmbeddedPostgresOptions = {
 const DATABASE = 'annals';
 
 /**
- * Starts the PostgreSQL server of a data folder, made on the first start, and owns it until disposed: a second owner is
- * refused by `DataDirInUse`. Disposal stops the server; an owner that was killed leaves it running, and the next one adopts it.
+ * Starts the PostgreSQL server of a data folder, made on the first start, and owns it until disposed: a
+ * second owner is refused by `DataDirInUse`. Disposal stops the server; an owner that was killed leaves it
+ * running, and the next one adopts it.
  */
 export const startEmbeddedPostgres = async ({
   dataDir,
@@ -42,7 +43,9 @@ export const startEmbeddedPostgres = async ({
   const folder = await realpath(dataDir);
   const existing = await readCluster(folder);
   const binaries = await findBinaries(existing?.uid);
-  const cluster = existing ?? (await createCluster({ dataDir: folder, binaries, durable: settings.fsync !== 'off', log, signal }));
+  const cluster =
+    existing ??
+    (await createCluster({ dataDir: folder, binaries, durable: settings.fsync !== 'off', log, signal }));
   const ownership = await Ownership.take({ dataDir: folder, cluster, binaries, settings, log });
   try {
     await ensureDatabase(urlOf(cluster, ownership.port, 'postgres'));
@@ -64,7 +67,10 @@ export const hasEmbeddedPostgres = async (dataDir: string): Promise<boolean> => 
   return folder !== undefined && (await readCluster(folder)) !== undefined;
 };
 
-/** Finds the server that another process runs on a data folder: its connection string, or undefined when no owner is alive. */
+/**
+ * Finds the server that another process runs on a data folder: its connection string, or undefined when no
+ * owner is alive.
+ */
 export const connectEmbeddedPostgres = async (dataDir: string): Promise<string | undefined> => {
   const folder = await realpath(dataDir).catch(() => undefined);
   const cluster = folder === undefined ? undefined : await readCluster(folder);

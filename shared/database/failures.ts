@@ -15,7 +15,9 @@ export class PoolExhausted extends Error {
   }
 }
 
-/** Whether a failure is the server's or the network's passing trouble, rather than an answer to the statement. */
+/**
+ * Whether a failure is the server's or the network's passing trouble, rather than an answer to the statement.
+ */
 export const isPassing = (error: unknown): boolean => {
   if (error instanceof pg.DatabaseError) {
     const code = error.code ?? '';
@@ -27,28 +29,40 @@ export const isPassing = (error: unknown): boolean => {
   return NETWORK_CODES.has(code) || DRIVER_MESSAGES.some((message) => error.message.includes(message));
 };
 
-export const isUniqueViolation = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION;
+export const isUniqueViolation = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION;
 
 /** Whether the server has no room left for what it was to keep. */
-export const isDiskFull = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === DISK_FULL;
+export const isDiskFull = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === DISK_FULL;
 
 /** Whether a statement needed more than `temp_file_limit`, which says nothing of the disk. */
-export const isLimitOfTemporaryFiles = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === LIMIT_EXCEEDED;
+export const isLimitOfTemporaryFiles = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === LIMIT_EXCEEDED;
 
-/** One sentence about what a server refuses for as long as it is set up as it is; undefined for every other error. */
+/**
+ * One sentence about what a server refuses for as long as it is set up as it is; undefined for every other
+ * error.
+ */
 export const setupFailure = (error: unknown): string | undefined => {
   const remedy = error instanceof pg.DatabaseError ? REMEDIES[error.code ?? ''] : undefined;
-  return remedy && `PostgreSQL refuses what Annals needs, “${(error as Error).message}”: ${remedy} (docs/postgresql.md).`;
+  return (
+    remedy &&
+    `PostgreSQL refuses what Annals needs, “${(error as Error).message}”: ${remedy} (docs/postgresql.md).`
+  );
 };
 
 /** Whether a statement names a table that nobody has made yet. */
-export const isUndefinedTable = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
+export const isUndefinedTable = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
 
 /** Whether a statement names a column that its table does not have. */
-export const isUndefinedColumn = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === UNDEFINED_COLUMN;
+export const isUndefinedColumn = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === UNDEFINED_COLUMN;
 
 /** Whether a statement names a schema, a table or a column that nobody has made yet. */
-export const isUndefined = (error: unknown): boolean => error instanceof pg.DatabaseError && UNDEFINED.has(error.code ?? '');
+export const isUndefined = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && UNDEFINED.has(error.code ?? '');
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -64,8 +78,12 @@ const UNDEFINED_TABLE = '42P01';
 const UNDEFINED_COLUMN = '42703';
 const UNDEFINED: ReadonlySet<string> = new Set(['3F000', UNDEFINED_TABLE, UNDEFINED_COLUMN]);
 
-/** Whether the server has said nothing in time. Its answer may still come, so that the connection is of no more use. */
-export const isSilence = (error: unknown): error is Error => error instanceof Error && error.message === SILENCE;
+/**
+ * Whether the server has said nothing in time. Its answer may still come, so that the connection is of no
+ * more use.
+ */
+export const isSilence = (error: unknown): error is Error =>
+  error instanceof Error && error.message === SILENCE;
 
 const SILENCE = 'Query read timeout';
 
@@ -92,10 +110,14 @@ const DRIVER_MESSAGES = [
 /** What failed, in words that say nothing of persons, hosts and folders; the whole error is in the log. */
 export const failureForAnybody = (error: unknown): string => {
   if (error instanceof NotReady) return error.message;
-  if (error instanceof pg.DatabaseError) return `PostgreSQL says ${withoutValues(error.message)} (${error.code})`;
+  if (error instanceof pg.DatabaseError)
+    return `PostgreSQL says ${withoutValues(error.message)} (${error.code})`;
   const { name, code } = error as Partial<Error & { code: unknown }>;
   return [name ?? typeof error, code].filter((part) => part !== undefined).join(' ');
 };
 
-/** PostgreSQL quotes whatever was given to it, in the quotation marks of its language; a value may hold such marks itself. */
+/**
+ * PostgreSQL quotes whatever was given to it, in the quotation marks of its language; a value may hold such
+ * marks itself.
+ */
 const withoutValues = (message: string): string => message.replace(/["'„“”«»‹›‘’].*["'„“”«»‹›‘’]/s, '…');

@@ -1,6 +1,9 @@
 import type { Pool } from './pool.ts';
 
-/** Nothing but this is asked on the connection, so that it is soon known when its process is gone, whatever stands in between. */
+/**
+ * Nothing but this is asked on the connection, so that it is soon known when its process is gone, whatever
+ * stands in between.
+ */
 const ALIVE_EVERY_MS = 3_000;
 /** Several times as long, for a process that is busy. */
 const GONE_AFTER_MS = 20_000;
@@ -9,15 +12,23 @@ const GONE_AFTER_MS = 20_000;
 const UNLIMITED = `select set_config(name, '0', true) from pg_settings where name = 'transaction_timeout'`;
 
 /**
- * Takes an advisory lock, named by an expression of `$1`, and holds it until it is disposed of; undefined while another holds it. It
- * belongs to a transaction, because a pooler may lend a session to others in between, and ends with its connection, whatever ends that.
+ * Takes an advisory lock, named by an expression of `$1`, and holds it until it is disposed of; undefined
+ * while another holds it. It belongs to a transaction, because a pooler may lend a session to others in
+ * between, and ends with its connection, whatever ends that.
  */
-export const holdLock = async (pool: Pool, lock: string, name: string): Promise<AsyncDisposable | undefined> => {
+export const holdLock = async (
+  pool: Pool,
+  lock: string,
+  name: string,
+): Promise<AsyncDisposable | undefined> => {
   const connection = await pool.connect();
   try {
     await connection.query(`begin;set local idle_in_transaction_session_timeout = ${GONE_AFTER_MS}`);
     await connection.query(UNLIMITED);
-    const { rows } = await connection.query<{ isHeld: boolean }>(`select pg_try_advisory_xact_lock(${lock}) as "isHeld"`, [name]);
+    const { rows } = await connection.query<{ isHeld: boolean }>(
+      `select pg_try_advisory_xact_lock(${lock}) as "isHeld"`,
+      [name],
+    );
     if (!rows[0]?.isHeld) {
       connection.release(true);
       return undefined;

@@ -45,8 +45,14 @@ test('every migration is taken once, in order, and remembered', async () => {
 test('components are numbered each for itself', async () => {
   await using fixture = await openFixture();
   await migrate(fixture.pool, 'things', await fixture.folder(FIRST));
-  await migrate(fixture.pool, 'others', await fixture.folder({ '0001-other.sql': 'create table other (id int);' }));
-  expect((await fixture.pool.query('select count(*) from public.annals_migration')).rows).toEqual([{ count: 2 }]);
+  await migrate(
+    fixture.pool,
+    'others',
+    await fixture.folder({ '0001-other.sql': 'create table other (id int);' }),
+  );
+  expect((await fixture.pool.query('select count(*) from public.annals_migration')).rows).toEqual([
+    { count: 2 },
+  ]);
 });
 
 test('several processes at once take every migration exactly once', async () => {
@@ -62,7 +68,10 @@ test('several processes at once take every migration exactly once', async () => 
 
 test('a failing migration leaves nothing of itself and is tried again', async () => {
   await using fixture = await openFixture();
-  const broken = { ...FIRST, '0002-more.sql': 'insert into thing values (1); insert into nowhere values (2);' };
+  const broken = {
+    ...FIRST,
+    '0002-more.sql': 'insert into thing values (1); insert into nowhere values (2);',
+  };
   await expect(migrate(fixture.pool, 'things', await fixture.folder(broken))).rejects.toThrow('nowhere');
   expect((await fixture.pool.query('select count(*) from public.thing')).rows).toEqual([{ count: 0 }]);
   await migrate(fixture.pool, 'things', await fixture.folder(SECOND));
@@ -72,7 +81,11 @@ test('a failing migration leaves nothing of itself and is tried again', async ()
 test('a migration that was changed after it was applied is refused', async () => {
   await using fixture = await openFixture();
   await migrate(fixture.pool, 'things', await fixture.folder(FIRST));
-  const changed = migrate(fixture.pool, 'things', await fixture.folder({ '0001-thing.sql': 'create table thing (id bigint);' }));
+  const changed = migrate(
+    fixture.pool,
+    'things',
+    await fixture.folder({ '0001-thing.sql': 'create table thing (id bigint);' }),
+  );
   await expect(changed).rejects.toThrow(MigrationMismatch);
   await expect(changed).rejects.toThrow('things 0001-thing was changed after it was applied');
 });
@@ -82,12 +95,17 @@ test('what a newer version has only added, or what this one does not use any mor
   const unused = { ...SECOND, '0003-less.sql': '-- Unused since 0.0.1: nobody reads it.\ndrop table thing' };
   await migrate(fixture.pool, 'things', await fixture.folder(unused));
   await migrate(fixture.pool, 'things', await fixture.folder(FIRST));
-  expect((await fixture.pool.query('select max(number) as last from public.annals_migration')).rows).toEqual([{ last: 3 }]);
+  expect((await fixture.pool.query('select max(number) as last from public.annals_migration')).rows).toEqual([
+    { last: 3 },
+  ]);
 });
 
 test('a database from which a newer version has taken what this one needs is refused', async () => {
   await using fixture = await openFixture();
-  const contracted = { ...FIRST, '0002-less.sql': '-- Unused since 999.10.0: nobody reads it.\ndrop table thing' };
+  const contracted = {
+    ...FIRST,
+    '0002-less.sql': '-- Unused since 999.10.0: nobody reads it.\ndrop table thing',
+  };
   await migrate(fixture.pool, 'things', await fixture.folder(contracted));
   await expect(migrate(fixture.pool, 'things', await fixture.folder(FIRST))).rejects.toThrow(
     /things 0002-less, which takes away what Annals .+ needs: start 999\.10\.0 or a newer one/,
@@ -98,11 +116,16 @@ test('the first release, which refuses what it does not know, is shown only what
   await using fixture = await openFixture();
   const shown = async () =>
     (
-      await fixture.pool.query<{ number: number }>(`select number from public.annals_migration where component = 'things' order by 1`)
+      await fixture.pool.query<{ number: number }>(
+        `select number from public.annals_migration where component = 'things' order by 1`,
+      )
     ).rows.map(({ number }) => number);
   await migrate(fixture.pool, 'things', await fixture.folder(SECOND));
   expect(await shown()).toEqual([1]);
-  const contracted = { ...SECOND, '0003-less.sql': '-- Unused since 0.0.1: nobody reads it.\ndrop table thing' };
+  const contracted = {
+    ...SECOND,
+    '0003-less.sql': '-- Unused since 0.0.1: nobody reads it.\ndrop table thing',
+  };
   await migrate(fixture.pool, 'things', await fixture.folder(contracted));
   expect(await shown()).toEqual([1, 3]);
 });
@@ -122,12 +145,23 @@ test.each([
   ['a name that says no number', { 'a.sql': 'select 1' }],
 ])('%s among the files is refused before anything is applied', async (_, files) => {
   await using fixture = await openFixture();
-  await expect(migrate(fixture.pool, 'things', await fixture.folder(files))).rejects.toThrow('numbered without gaps');
+  await expect(migrate(fixture.pool, 'things', await fixture.folder(files))).rejects.toThrow(
+    'numbered without gaps',
+  );
 });
 
 test('a migration may take longer than a statement may', async () => {
   await using fixture = await openFixture();
-  await using pool = openPool({ url: fixture.url, applicationName: 'test', connectionsMax: 1, statementTimeoutMs: 100 });
-  await migrate(pool, 'things', await fixture.folder({ '0001-slow.sql': 'create table slow (id int); select pg_sleep(1.5);' }));
+  await using pool = openPool({
+    url: fixture.url,
+    applicationName: 'test',
+    connectionsMax: 1,
+    statementTimeoutMs: 100,
+  });
+  await migrate(
+    pool,
+    'things',
+    await fixture.folder({ '0001-slow.sql': 'create table slow (id int); select pg_sleep(1.5);' }),
+  );
   expect((await pool.query('select count(*) from public.slow')).rows).toEqual([{ count: 0 }]);
 });

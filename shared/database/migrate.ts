@@ -7,10 +7,22 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { isSilence } from './failures.ts';
 import { SILENCE_MS } from './pool.ts';
 
-type Migration = { readonly number: number; readonly name: string; readonly sql: string; readonly checksum: string };
-type Applied = { readonly number: number; readonly name: string; readonly checksum: string; readonly unusedSince: string | null };
+type Migration = {
+  readonly number: number;
+  readonly name: string;
+  readonly sql: string;
+  readonly checksum: string;
+};
+type Applied = {
+  readonly number: number;
+  readonly name: string;
+  readonly checksum: string;
+  readonly unusedSince: string | null;
+};
 
-/** Spells `annm` in bytes: whoever migrates holds the advisory lock of this number, whatever the component. */
+/**
+ * Spells `annm` in bytes: whoever migrates holds the advisory lock of this number, whatever the component.
+ */
 const MIGRATION_LOCK = 0x616e6e6d;
 /** How long one migration may take, and how long another process waits for it. */
 const MIGRATION_TIMEOUT_MS = 600_000;
@@ -26,8 +38,8 @@ export class MigrationMismatch extends StartRefused {
 }
 
 /**
- * Brings the tables of one component up to date: each `0001-name.sql` of its folder is taken once and for ever, in a
- * transaction of its own, under a lock that makes other processes wait and then find it done.
+ * Brings the tables of one component up to date: each `0001-name.sql` of its folder is taken once and for
+ * ever, in a transaction of its own, under a lock that makes other processes wait and then find it done.
  */
 export const migrate = async (pool: pg.Pool, component: string, folder: URL): Promise<void> => {
   const migrations = await readMigrations(folder);
@@ -61,13 +73,19 @@ const readMigration = async (folder: URL, file: string, expectedNumber: number):
   const [, digits, name] = FILE_NAME.exec(file) ?? [];
   if (name === undefined || Number(digits) !== expectedNumber) {
     const expected = `${String(expectedNumber).padStart(4, '0')}-<name>.sql`;
-    throw new MigrationMismatch(`${fileURLToPath(new URL(file, folder))} must be named ${expected}: migrations are numbered without gaps.`);
+    throw new MigrationMismatch(
+      `${fileURLToPath(new URL(file, folder))} must be named ${expected}: migrations are numbered without gaps.`,
+    );
   }
   const sql = await readFile(new URL(file, folder), 'utf8');
   return { number: expectedNumber, name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
 };
 
-const pending = (component: string, migrations: readonly Migration[], applied: readonly Applied[]): readonly Migration[] => {
+const pending = (
+  component: string,
+  migrations: readonly Migration[],
+  applied: readonly Applied[],
+): readonly Migration[] => {
   const byNumber = new Map(migrations.map((migration) => [migration.number, migration]));
   for (const { number, name, checksum, unusedSince } of applied) {
     const title = `${component} ${String(number).padStart(4, '0')}-${name}`;
@@ -89,10 +107,15 @@ const pending = (component: string, migrations: readonly Migration[], applied: r
   return migrations.filter(({ number }) => !done.has(number));
 };
 
-/** What a migration takes away is unused since the release that it names so; without the line it takes nothing away, which a test checks. */
-export const unusedSinceOf = (sql: string): string | null => /^-- Unused since (\d+\.\d+\.\d+)\b/m.exec(sql)?.[1] ?? null;
+/**
+ * What a migration takes away is unused since the release that it names so; without the line it takes nothing
+ * away, which a test checks.
+ */
+export const unusedSinceOf = (sql: string): string | null =>
+  /^-- Unused since (\d+\.\d+\.\d+)\b/m.exec(sql)?.[1] ?? null;
 
-export const isOlder = (version: string, than: string): boolean => version.localeCompare(than, 'en', { numeric: true }) < 0;
+export const isOlder = (version: string, than: string): boolean =>
+  version.localeCompare(than, 'en', { numeric: true }) < 0;
 
 const CREATE_TABLE = `
   create table if not exists public.annals_migration (
@@ -108,7 +131,9 @@ const CREATE_TABLE = `
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
 const readApplied = async (database: Queryable, component: string): Promise<readonly Applied[]> => {
-  const table = await database.query<{ found: boolean }>(`select to_regclass('public.annals_migration') is not null as found`);
+  const table = await database.query<{ found: boolean }>(
+    `select to_regclass('public.annals_migration') is not null as found`,
+  );
   if (table.rows[0]?.found !== true) return [];
   const applied = await database.query<Applied>(
     // The column is not there yet where an earlier release has made the table.
@@ -119,27 +144,33 @@ const readApplied = async (database: Queryable, component: string): Promise<read
   return applied.rows;
 };
 
-const apply = async (client: Queryable, component: string, { number, name, sql, checksum }: Migration): Promise<void> => {
+const apply = async (
+  client: Queryable,
+  component: string,
+  { number, name, sql, checksum }: Migration,
+): Promise<void> => {
   await client.query(patient(sql));
   const unusedSince = unusedSinceOf(sql);
   const isAddition = unusedSince === null && number > (LAST_OF_FIRST_RELEASE[component] ?? 1);
-  await client.query('insert into public.annals_migration (component, number, name, checksum, unused_since) values ($1, $2, $3, $4, $5)', [
-    isAddition ? additionsOf(component) : component,
-    number,
-    name,
-    checksum,
-    unusedSince,
-  ]);
+  await client.query(
+    'insert into public.annals_migration (component, number, name, checksum, unused_since) values ($1, $2, $3, $4, $5)',
+    [isAddition ? additionsOf(component) : component, number, name, checksum, unusedSince],
+  );
 };
 
 /**
- * The first release starts on no component with a migration that it does not know. What was only added since is noted down where it does
- * not look, so that a process of it can start again while others take the places of the rest.
+ * The first release starts on no component with a migration that it does not know. What was only added since
+ * is noted down where it does not look, so that a process of it can start again while others take the places
+ * of the rest.
  */
 const additionsOf = (component: string): string => `${component}, added`;
 
 /** Its last migration of a component, where that is not the first. */
-const LAST_OF_FIRST_RELEASE: Readonly<Record<string, number>> = { 'event-log': 2, 'auth-storage': 2, revocations: 2 };
+const LAST_OF_FIRST_RELEASE: Readonly<Record<string, number>> = {
+  'event-log': 2,
+  'auth-storage': 2,
+  revocations: 2,
+};
 
 /** What the driver takes for a single query, though its types do not say so. */
 type Patient = pg.QueryConfig & { readonly query_timeout: number };
@@ -150,7 +181,9 @@ const inLockedTransaction = async (client: Queryable, work: () => Promise<unknow
   await client.query('begin');
   try {
     // A migration that names no schema means this one, whatever the server's search path is.
-    await client.query(`set local statement_timeout = ${MIGRATION_TIMEOUT_MS}; set local search_path = public`);
+    await client.query(
+      `set local statement_timeout = ${MIGRATION_TIMEOUT_MS}; set local search_path = public`,
+    );
     await client.query(patient(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`));
     await work();
     await client.query('commit');

@@ -22,10 +22,17 @@ export const openDatabase = async (
   { log, signal, settings = {} }: Opening,
 ): Promise<Database> => {
   if (databaseUrl === undefined)
-    return startEmbeddedPostgres({ dataDir, settings, log: (message, level = 'info') => log[level](message), signal });
+    return startEmbeddedPostgres({
+      dataDir,
+      settings,
+      log: (message, level = 'info') => log[level](message),
+      signal,
+    });
   const hearing = await demandDatabase({ databaseUrl, directUrl });
   if (hearing === 'polling')
-    log.info('A pooler is at DATABASE_URL: without DATABASE_DIRECT_URL, changes are looked for four times a second.');
+    log.info(
+      'A pooler is at DATABASE_URL: without DATABASE_DIRECT_URL, changes are looked for four times a second.',
+    );
   return { url: databaseUrl, [Symbol.asyncDispose]: async () => {} };
 };
 

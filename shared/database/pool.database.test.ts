@@ -11,7 +11,9 @@ const open = (url: string) => openPool({ url, applicationName: 'test-pool', conn
 test('an int8 is read as a number', async () => {
   await using database = await createDatabase();
   await using pool = open(database.url);
-  const { rows } = await pool.query(`select 9007199254740991::int8 as one, '{1,null,-9007199254740991}'::int8[] as many`);
+  const { rows } = await pool.query(
+    `select 9007199254740991::int8 as one, '{1,null,-9007199254740991}'::int8[] as many`,
+  );
   expect(rows).toEqual([{ one: 9007199254740991, many: [1, null, -9007199254740991] }]);
 });
 
@@ -29,9 +31,10 @@ test('a connection that the server ends while idle is replaced', async () => {
   await using other = open(database.url);
   await pool.query('select 1');
   const ended = once(pool, 'error');
-  await other.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()`, [
-    database.name,
-  ]);
+  await other.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()`,
+    [database.name],
+  );
   await ended;
   expect((await pool.query('select 1 as again')).rows).toEqual([{ again: 1 }]);
 });
@@ -61,16 +64,26 @@ test.each([
   ['off', 'on'],
   ['local', 'local'],
   ['remote_apply', 'remote_apply'],
-])('what commits is on the disk, and waits for a standby as the operator wants it: %s', async (given, expected) => {
-  await using database = await createDatabase({ settings: { synchronous_commit: given } });
-  await using pool = open(database.url);
-  expect((await pool.query('show synchronous_commit')).rows).toEqual([{ synchronous_commit: expected }]);
-});
+])(
+  'what commits is on the disk, and waits for a standby as the operator wants it: %s',
+  async (given, expected) => {
+    await using database = await createDatabase({ settings: { synchronous_commit: given } });
+    await using pool = open(database.url);
+    expect((await pool.query('show synchronous_commit')).rows).toEqual([{ synchronous_commit: expected }]);
+  },
+);
 
 test('connections carry the name and the statement timeout', async () => {
   await using database = await createDatabase();
-  await using pool = openPool({ url: database.url, applicationName: 'test-name', connectionsMax: 1, statementTimeoutMs: 1_234 });
-  const { rows } = await pool.query(`select current_setting('application_name') as name, current_setting('statement_timeout') as timeout`);
+  await using pool = openPool({
+    url: database.url,
+    applicationName: 'test-name',
+    connectionsMax: 1,
+    statementTimeoutMs: 1_234,
+  });
+  const { rows } = await pool.query(
+    `select current_setting('application_name') as name, current_setting('statement_timeout') as timeout`,
+  );
   expect(rows).toEqual([{ name: 'test-name', timeout: '1234ms' }]);
 });
 
@@ -85,8 +98,14 @@ test('disposal ends the connections, and doing it twice is fine', async () => {
 
 test('a connection that has fallen silent is given up in time and never used again', async () => {
   await using database = await createDatabase();
-  await using pool = openPool({ url: database.url, applicationName: 'test-silent', connectionsMax: 1, statementTimeoutMs: 100 });
-  const pidOf = async () => (await pool.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
+  await using pool = openPool({
+    url: database.url,
+    applicationName: 'test-silent',
+    connectionsMax: 1,
+    statementTimeoutMs: 100,
+  });
+  const pidOf = async () =>
+    (await pool.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
   const first = await pidOf();
   using paused = await pauseBackends(database.url, 'test-silent');
   expect(paused.pids).toEqual([first]);
@@ -101,7 +120,10 @@ test('where very many wait for a connection, the next is told at once', async ()
   const held = await pool.connect();
   const waiting = Array.from({ length: 2_000 }, () => pool.query('select 1'));
   const refusals = await Promise.allSettled([pool.query('select 1'), pool.connect()]);
-  expect(refusals.map((refusal) => refusal.status === 'rejected' && isPassing(refusal.reason))).toEqual([true, true]);
+  expect(refusals.map((refusal) => refusal.status === 'rejected' && isPassing(refusal.reason))).toEqual([
+    true,
+    true,
+  ]);
   held.release();
   await Promise.allSettled(waiting);
   expect((await pool.query('select 1')).rowCount).toBe(1);

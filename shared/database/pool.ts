@@ -10,7 +10,10 @@ export type PoolOptions = {
   readonly connectionsMax: number;
   /** Idle connections to keep open: the next statement need not connect, and they need no idle timer. */
   readonly connectionsMin?: number;
-  /** How long the server may take over a statement. One that has said nothing by `SILENCE_MS` later is taken to be away. */
+  /**
+   * How long the server may take over a statement. One that has said nothing by `SILENCE_MS` later is taken
+   * to be away.
+   */
   readonly statementTimeoutMs?: number;
   /** What else the server is told before the first statement. */
   readonly settings?: SessionSettings;
@@ -26,10 +29,16 @@ const WAITING_MAX = 2_000;
 /** How long disposal waits for statements in flight; their answers are of no use to anybody any more. */
 const END_TIMEOUT_MS = 5_000;
 
-/** One connection, for what must happen on the same one; the name by which code outside the adapters knows it. */
+/**
+ * One connection, for what must happen on the same one; the name by which code outside the adapters knows it.
+ */
 export type Connection = pg.ClientBase;
 
-type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: boolean | Error) => void) => void;
+type Connected = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  done: (release?: boolean | Error) => void,
+) => void;
 
 /** Connections to PostgreSQL, ended by the scope that opened them. */
 export class Pool extends pg.Pool implements AsyncDisposable {
@@ -51,15 +60,23 @@ export class Pool extends pg.Pool implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     const timeout = new AbortController();
-    this.#ended ??= Promise.race([this.end(), delay(END_TIMEOUT_MS, undefined, { signal: timeout.signal, ref: false })]).finally(() =>
-      timeout.abort(),
-    );
+    this.#ended ??= Promise.race([
+      this.end(),
+      delay(END_TIMEOUT_MS, undefined, { signal: timeout.signal, ref: false }),
+    ]).finally(() => timeout.abort());
     return this.#ended;
   }
 }
 
 export const openPool = (options: PoolOptions): Pool => {
-  const { url, applicationName, connectionsMax, connectionsMin = 0, statementTimeoutMs = STATEMENT_TIMEOUT_MS, settings } = options;
+  const {
+    url,
+    applicationName,
+    connectionsMax,
+    connectionsMin = 0,
+    statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+    settings,
+  } = options;
   const answerWithinMs = statementTimeoutMs + SILENCE_MS;
   const pool = new Pool({
     connectionString: url,
@@ -76,14 +93,19 @@ export const openPool = (options: PoolOptions): Pool => {
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     types: TYPES,
   });
-  // A server that goes away ends idle connections; the pool replaces them, and whoever asks next sees what is wrong.
+  // A server that goes away ends idle connections; the pool replaces them, and whoever asks next sees what is
+  // wrong.
   pool.on('error', () => {});
-  // The same while somebody holds the connection between two statements: their next one fails, the process goes on.
+  // The same while somebody holds the connection between two statements: their next one fails, the process
+  // goes on.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 };
 
-/** Sooner than firewalls and load balancers drop idle connections: some stay open for as long as the process runs. */
+/**
+ * Sooner than firewalls and load balancers drop idle connections: some stay open for as long as the process
+ * runs.
+ */
 export const KEEP_ALIVE_AFTER_MS = 30_000;
 
 const INT8 = 20;
@@ -93,7 +115,8 @@ const DATE = 1082;
 /** Every int8 of ours is a position, a version, or an id, and all of those are safe integers. */
 const safeInteger = (text: string): number => {
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new RangeError(`int8 ${text} is beyond the integers that a number holds exactly`);
+  if (!Number.isSafeInteger(value))
+    throw new RangeError(`int8 ${text} is beyond the integers that a number holds exactly`);
   return value;
 };
 
@@ -108,9 +131,14 @@ export const typeParser = (oid: number): ((text: string) => unknown) => {
 
 const TYPES: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    format === 'binary' ? pg.types.getTypeParser(oid, 'binary') : typeParser(oid)) as typeof pg.types.getTypeParser,
+    format === 'binary'
+      ? pg.types.getTypeParser(oid, 'binary')
+      : typeParser(oid)) as typeof pg.types.getTypeParser,
 };
 
-const textArray = pg.types.getTypeParser(INT8_ARRAY as typeof INT8, 'text') as (text: string) => readonly (string | null)[];
+const textArray = pg.types.getTypeParser(INT8_ARRAY as typeof INT8, 'text') as (
+  text: string,
+) => readonly (string | null)[];
 
-const safeIntegers = (text: string): (number | null)[] => textArray(text).map((item) => (item === null ? null : safeInteger(item)));
+const safeIntegers = (text: string): (number | null)[] =>
+  textArray(text).map((item) => (item === null ? null : safeInteger(item)));

@@ -24,16 +24,25 @@ const EVERYTHING = `select n.n as id, 'text ' || n.n as text, null::text as noth
 
 test('each time, its rows are those of an ordinary query', async () => {
   const { rows: expected } = await pool.query(EVERYTHING, ['given']);
-  for (let time = 0; time < 3; time += 1) expect(await read('everything', EVERYTHING, ['given'])).toEqual(expected);
-  expect(await read('everything', EVERYTHING, [null])).toEqual(expected.map((row) => ({ ...row, given: null })));
+  for (let time = 0; time < 3; time += 1)
+    expect(await read('everything', EVERYTHING, ['given'])).toEqual(expected);
+  expect(await read('everything', EVERYTHING, [null])).toEqual(
+    expected.map((row) => ({ ...row, given: null })),
+  );
 });
 
 test('rows come as lists where they are asked for so, and none as none', async () => {
   const text = 'select $1::int8, true where $1::int8 > 0';
   const connection = await pool.connect();
-  const run = (value: number) => new PreparedRead({ name: 'lists', text, rowMode: 'array' }, [value]).runOn(connection);
+  const run = (value: number) =>
+    new PreparedRead({ name: 'lists', text, rowMode: 'array' }, [value]).runOn(connection);
   try {
-    expect([await run(0), await run(1), await run(0), await run(2)]).toEqual([[], [[1, true]], [], [[2, true]]]);
+    expect([await run(0), await run(1), await run(0), await run(2)]).toEqual([
+      [],
+      [[1, true]],
+      [],
+      [[2, true]],
+    ]);
   } finally {
     connection.release();
   }
@@ -58,7 +67,9 @@ test('a value that cannot be held exactly fails as it does elsewhere, and the ne
 });
 
 test('a statement whose rows have become others fails once, and is then prepared anew', async () => {
-  await pool.query('create schema of_test; create table of_test.changing (one integer); insert into of_test.changing values (1)');
+  await pool.query(
+    'create schema of_test; create table of_test.changing (one integer); insert into of_test.changing values (1)',
+  );
   expect(await read('changing', 'select * from of_test.changing')).toEqual([{ one: 1 }]);
   await pool.query('alter table of_test.changing add column two text');
   await expect(read('changing', 'select * from of_test.changing')).rejects.toMatchObject({ code: '0A000' });

@@ -2,11 +2,17 @@ import pg from 'pg';
 import { type Connection, typeParser } from './pool.ts';
 
 export type Fields = readonly (string | null)[];
-export type Description = { readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[] };
+export type Description = {
+  readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
+};
 export type Column = { readonly name: string; readonly parse: (text: string) => unknown };
 export type Wire = pg.Connection & {
   parse(statement: { readonly name: string; readonly text: string }): void;
-  bind(bound: { readonly statement: string; readonly values: readonly unknown[]; readonly valueMapper: (value: unknown) => unknown }): void;
+  bind(bound: {
+    readonly statement: string;
+    readonly values: readonly unknown[];
+    readonly valueMapper: (value: unknown) => unknown;
+  }): void;
   describe(described: { readonly type: 'P' }): void;
   execute(executed: object): void;
   sync(): void;
@@ -18,13 +24,15 @@ export type Wire = pg.Connection & {
 const described = new WeakMap<Wire, Map<string, readonly Column[]>>();
 
 /** As the driver itself writes a value. */
-export const { prepareValue } = (pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } }).utils;
+export const { prepareValue } = (
+  pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } }
+).utils;
 
 type Statement = { readonly name: string; readonly text: string; readonly rowMode?: 'array' };
 
 /**
- * A named statement that the driver runs without describing its columns again: the first run on a connection stores them with their
- * parsers, later runs reuse them. Through a pooler it is an ordinary query.
+ * A named statement that the driver runs without describing its columns again: the first run on a connection
+ * stores them with their parsers, later runs reuse them. Through a pooler it is an ordinary query.
  */
 export class PreparedRead<Row> {
   readonly name: string;
@@ -32,7 +40,9 @@ export class PreparedRead<Row> {
   readonly values: unknown[];
   readonly rowMode: 'array' | undefined;
   /** Set by the driver, and replaced if the driver stops waiting. */
-  callback: ((error: Error | null | undefined, answer?: { readonly rows: readonly Row[] }) => void) | undefined = undefined;
+  callback:
+    | ((error: Error | null | undefined, answer?: { readonly rows: readonly Row[] }) => void)
+    | undefined = undefined;
   readonly #rows: Row[] = [];
   #columns: readonly Column[] = [];
   #failure: Error | undefined;
@@ -55,7 +65,8 @@ export class PreparedRead<Row> {
   submit(given: pg.Connection): Error | null {
     const connection = given as Wire;
     const { name, text, values } = this;
-    const columns = connection.parsedStatements[name] === text ? described.get(connection)?.get(name) : undefined;
+    const columns =
+      connection.parsedStatements[name] === text ? described.get(connection)?.get(name) : undefined;
     connection.stream.cork();
     try {
       if (connection.parsedStatements[name] === undefined) connection.parse({ name, text });
@@ -77,7 +88,11 @@ export class PreparedRead<Row> {
   handleDataRow({ fields }: { readonly fields: Fields }): void {
     if (this.#failure !== undefined) return;
     try {
-      this.#rows.push(this.rowMode === 'array' ? (valuesOf(this.#columns, fields) as Row) : (rowOf(this.#columns, fields) as Row));
+      this.#rows.push(
+        this.rowMode === 'array'
+          ? (valuesOf(this.#columns, fields) as Row)
+          : (rowOf(this.#columns, fields) as Row),
+      );
     } catch (error) {
       this.#failure = error as Error;
     }

@@ -7,22 +7,33 @@ type Query = Record<string, unknown> & { readonly text: string; readonly name?: 
 type Answer = pg.QueryResult | readonly pg.QueryResult[];
 type Callback = (error: Error | null, answer?: Answer) => void;
 
-/** Whether a connection leads to a pooler, which may lend it another session of the server for each transaction. */
-export const isThroughPooler = (connection: pg.ClientBase): boolean => connection instanceof SessionClient && connection.isThroughPooler;
-
-/** The number by which the other end of a connection knows it: that of the server's process, unless a pooler is in between. */
-export const processOf = (connection: pg.ClientBase): number => (connection as unknown as { readonly processID: number }).processID;
+/**
+ * Whether a connection leads to a pooler, which may lend it another session of the server for each
+ * transaction.
+ */
+export const isThroughPooler = (connection: pg.ClientBase): boolean =>
+  connection instanceof SessionClient && connection.isThroughPooler;
 
 /**
- * Gives a new connection its settings, by a statement: poolers refuse them in the startup packet. A session of the server that is ours
- * alone keeps them. A pooler gives its clients process numbers of its own; its sessions are lent to others in between, so each
- * transaction brings its settings along.
+ * The number by which the other end of a connection knows it: that of the server's process, unless a pooler
+ * is in between.
+ */
+export const processOf = (connection: pg.ClientBase): number =>
+  (connection as unknown as { readonly processID: number }).processID;
+
+/**
+ * Gives a new connection its settings, by a statement: poolers refuse them in the startup packet. A session
+ * of the server that is ours alone keeps them. A pooler gives its clients process numbers of its own; its
+ * sessions are lent to others in between, so each transaction brings its settings along.
  */
 export const settle = async (connection: pg.ClientBase): Promise<void> => {
   if (connection instanceof SessionClient) await connection.settle();
 };
 
-/** What our statements mean and how their answers are written, which depends on what these are: what the server has them set to does not matter. */
+/**
+ * What our statements mean and how their answers are written, which depends on what these are: what the
+ * server has them set to does not matter.
+ */
 const OURS: SessionSettings = {
   datestyle: 'ISO',
   intervalstyle: 'postgres',
@@ -36,7 +47,10 @@ const OURS: SessionSettings = {
   lock_timeout: '0',
 };
 
-/** An acknowledgement says that a crash loses nothing. What a server does beyond that, as by waiting for a standby, stays. */
+/**
+ * An acknowledgement says that a crash loses nothing. What a server does beyond that, as by waiting for a
+ * standby, stays.
+ */
 const DURABLE: SessionSettings = { synchronous_commit: 'on' };
 
 type Settled = { readonly isOurs: boolean; readonly mayLose: boolean };
@@ -64,7 +78,10 @@ abstract class SessionClient extends pg.Client {
   #setLocally = '';
 
   async settle(): Promise<void> {
-    const { rows } = (await super.query(SETTLE, [processOf(this), JSON.stringify(this.settings)])) as pg.QueryResult<Settled>;
+    const { rows } = (await super.query(SETTLE, [
+      processOf(this),
+      JSON.stringify(this.settings),
+    ])) as pg.QueryResult<Settled>;
     if (rows[0]?.isOurs) return;
     const settings = { ...this.settings, ...(rows[0]?.mayLose && DURABLE) };
     this.#setLocally = Object.entries(settings)
@@ -90,7 +107,11 @@ abstract class SessionClient extends pg.Client {
     return undefined as never;
   }
 
-  #askThroughPooler(query: string | Query, values: unknown, send: (...sent: unknown[]) => Promise<Answer>): Promise<Answer> {
+  #askThroughPooler(
+    query: string | Query,
+    values: unknown,
+    send: (...sent: unknown[]) => Promise<Answer>,
+  ): Promise<Answer> {
     const text = typeof query === 'string' ? query : query.text;
     if (this.getTransactionStatus() !== 'I' || ENDS.test(text)) return send(query, values);
     if (BEGINS.test(text)) return send(text.replace(BEGINS, (begin) => `${begin}${this.#setLocally}`));
@@ -104,8 +125,15 @@ const listOf = (value: string): string => value.split(/, */).map(pg.escapeLitera
 /** The next statement may meet another session, which has not prepared it. */
 const unnamed = ({ name: _, ...query }: Query): Query => query;
 
-/** The statement's own failure says more than those that follow from it; without one, what could not be committed was not done. */
-const inOne = async ([begun, asked, committed]: readonly [Promise<unknown>, Promise<Answer>, Promise<unknown>]): Promise<Answer> => {
+/**
+ * The statement's own failure says more than those that follow from it; without one, what could not be
+ * committed was not done.
+ */
+const inOne = async ([begun, asked, committed]: readonly [
+  Promise<unknown>,
+  Promise<Answer>,
+  Promise<unknown>,
+]): Promise<Answer> => {
   const [beginning, answer, end] = await Promise.allSettled([begun, asked, committed]);
   const failure = [answer, beginning, end].find((each) => each.status === 'rejected');
   if (answer.status === 'rejected' || failure) throw failure?.reason;

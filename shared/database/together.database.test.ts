@@ -26,7 +26,9 @@ const send = async (statements: readonly Statement[]) => {
 };
 const note = (value: number): Statement => prepared('insert into public.noted values ($1)', [value]);
 const noted = async () =>
-  (await pool.query<{ value: number }>('select value from public.noted order by value')).rows.map((row) => row.value);
+  (await pool.query<{ value: number }>('select value from public.noted order by value')).rows.map(
+    (row) => row.value,
+  );
 
 test('each statement has its own answer, prepared or not', async () => {
   const statements = [
@@ -47,26 +49,37 @@ test('each statement has its own answer, prepared or not', async () => {
 
 test('the same text may be prepared twice at once, and a value that cannot be written leaves the connection well', async () => {
   const twice = prepared('select $1::integer as value', [1]);
-  expect(await send([twice, { ...twice, values: [2] }])).toMatchObject([{ rows: [{ value: 1 }] }, { rows: [{ value: 2 }] }]);
+  expect(await send([twice, { ...twice, values: [2] }])).toMatchObject([
+    { rows: [{ value: 1 }] },
+    { rows: [{ value: 2 }] },
+  ]);
   const unwritable = {
     toPostgres: () => {
       throw new RangeError('no value');
     },
   };
-  await expect(send([note(1), { text: 'select $1::text', values: [unwritable] }])).rejects.toThrow('no value');
+  await expect(send([note(1), { text: 'select $1::text', values: [unwritable] }])).rejects.toThrow(
+    'no value',
+  );
   expect(await send([twice])).toMatchObject([{ rows: [{ value: 1 }] }]);
 });
 
 test('nothing after a failure is done, and nothing before it, without a transaction either', async () => {
-  await expect(send([note(1), prepared('select 1 / $1::integer', [0]), note(2)])).rejects.toMatchObject({ code: '22012' });
+  await expect(send([note(1), prepared('select 1 / $1::integer', [0]), note(2)])).rejects.toMatchObject({
+    code: '22012',
+  });
   expect(await noted()).toEqual([]);
-  expect(await send([note(3), prepared('select 1 / $1::integer as one', [1])])).toMatchObject([{ rowCount: 1 }, { rows: [{ one: 1 }] }]);
+  expect(await send([note(3), prepared('select 1 / $1::integer as one', [1])])).toMatchObject([
+    { rowCount: 1 },
+    { rows: [{ one: 1 }] },
+  ]);
   expect(await noted()).toEqual([3]);
 });
 
 test('what a statement refuses to be prepared for fails each time', async () => {
   const unknown = prepared('select * from nothing_like_it', []);
-  for (let time = 0; time < 2; time += 1) await expect(send([note(4), unknown])).rejects.toMatchObject({ code: '42P01' });
+  for (let time = 0; time < 2; time += 1)
+    await expect(send([note(4), unknown])).rejects.toMatchObject({ code: '42P01' });
   expect(await noted()).toEqual([3]);
 });
 
@@ -77,7 +90,9 @@ test('a transaction begins with its first statements, and is nothing where one o
     throw new RangeError('not this time');
   });
   await expect(work).rejects.toThrow('not this time');
-  await expect(inTransactionAfter(pool, [note(5), { text: 'select 1 / 0' }], async () => {})).rejects.toMatchObject({ code: '22012' });
+  await expect(
+    inTransactionAfter(pool, [note(5), { text: 'select 1 / 0' }], async () => {}),
+  ).rejects.toMatchObject({ code: '22012' });
   await inTransactionAfter(pool, [note(6)], async () => {});
   expect(await noted()).toEqual([3, 6]);
 });

@@ -1,14 +1,30 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { Connection } from './pool.ts';
-import { type Column, columnsOf, type Description, type Fields, prepareValue, rowOf, type Wire } from './prepared-read.ts';
+import {
+  type Column,
+  columnsOf,
+  type Description,
+  type Fields,
+  prepareValue,
+  rowOf,
+  type Wire,
+} from './prepared-read.ts';
 import { isThroughPooler } from './session.ts';
 
-export type Statement = { readonly text: string; readonly name?: string; readonly values?: readonly unknown[] };
+export type Statement = {
+  readonly text: string;
+  readonly name?: string;
+  readonly values?: readonly unknown[];
+};
 export type Answer = { readonly rows: readonly Record<string, unknown>[]; readonly rowCount: number };
 
 /** A statement that each connection parses and plans once. Its text must be one of a few. */
-export const prepared = (text: string, values: readonly unknown[]): Statement => ({ name: nameOf(text), text, values });
+export const prepared = (text: string, values: readonly unknown[]): Statement => ({
+  name: nameOf(text),
+  text,
+  values,
+});
 
 const names = new Map<string, string>();
 
@@ -37,15 +53,24 @@ export const collect = async (work: (sender: Sender) => Promise<unknown>): Promi
 };
 
 /**
- * Sends several statements at once, which costs one round trip. The server runs them in their order, and none after one that fails: that
- * failure is thrown. Through a pooler they are sent one after the other, so that outside of a transaction those before the failure stay.
+ * Sends several statements at once, which costs one round trip. The server runs them in their order, and none
+ * after one that fails: that failure is thrown. Through a pooler they are sent one after the other, so that
+ * outside of a transaction those before the failure stay.
  */
-export const sendTogether = async (connection: Connection, statements: readonly Statement[]): Promise<readonly Answer[]> => {
+export const sendTogether = async (
+  connection: Connection,
+  statements: readonly Statement[],
+): Promise<readonly Answer[]> => {
   if (statements.length === 0) return [];
-  return isThroughPooler(connection) ? sendInTurn(connection, statements) : new Together(statements).runOn(connection);
+  return isThroughPooler(connection)
+    ? sendInTurn(connection, statements)
+    : new Together(statements).runOn(connection);
 };
 
-const sendInTurn = async (connection: Connection, statements: readonly Statement[]): Promise<readonly Answer[]> => {
+const sendInTurn = async (
+  connection: Connection,
+  statements: readonly Statement[],
+): Promise<readonly Answer[]> => {
   const answers: Answer[] = [];
   for (const { values = [], ...statement } of statements) {
     const { rows, rowCount } = await connection.query({ ...statement, values: [...values] });
@@ -56,7 +81,10 @@ const sendInTurn = async (connection: Connection, statements: readonly Statement
 
 type Limited = { readonly connectionParameters: { readonly query_timeout?: number | string | false } };
 
-/** The driver sends a `Sync` after each statement. With a single one at the end, the server skips all statements after a failure. */
+/**
+ * The driver sends a `Sync` after each statement. With a single one at the end, the server skips all
+ * statements after a failure.
+ */
 class Together {
   /** Set by the driver, and replaced if the driver stops waiting. */
   callback: ((error: Error | null, answers?: readonly Answer[]) => void) | undefined = undefined;
@@ -83,7 +111,8 @@ class Together {
   runOn(connection: Connection): Promise<readonly Answer[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly Answer[]>();
     this.query_timeout =
-      Number((connection as unknown as Limited).connectionParameters.query_timeout) * this.#statements.length || undefined;
+      Number((connection as unknown as Limited).connectionParameters.query_timeout) *
+        this.#statements.length || undefined;
     this.callback = (error, answers) => (answers === undefined ? reject(error) : resolve(answers));
     connection.query(this);
     return promise;
@@ -107,7 +136,8 @@ class Together {
     connection.stream.cork();
     try {
       for (const [index, { name = '', text }] of this.#statements.entries()) {
-        if (name === '' || (connection.parsedStatements[name] === undefined && !parsed.has(name))) connection.parse({ name, text });
+        if (name === '' || (connection.parsedStatements[name] === undefined && !parsed.has(name)))
+          connection.parse({ name, text });
         parsed.add(name);
         connection.bind({ statement: name, values: values[index] ?? [], valueMapper: (value) => value });
         connection.describe({ type: 'P' });

@@ -2,9 +2,15 @@ import { isSilence } from './failures.ts';
 import type { Connection, Pool } from './pool.ts';
 import { type Answer, type Statement, sendTogether } from './together.ts';
 
-/** Does all of the work or, where it throws, nothing of it. Settings are sent with the beginning, which saves a round trip. */
-export const inTransaction = <Result>(pool: Pool, work: (connection: Connection) => Promise<Result>, settings = ''): Promise<Result> =>
-  transact(pool, (connection) => connection.query(`begin;${settings}`), work);
+/**
+ * Does all of the work or, where it throws, nothing of it. Settings are sent with the beginning, which saves
+ * a round trip.
+ */
+export const inTransaction = <Result>(
+  pool: Pool,
+  work: (connection: Connection) => Promise<Result>,
+  settings = '',
+): Promise<Result> => transact(pool, (connection) => connection.query(`begin;${settings}`), work);
 
 /** The same; the first statements are sent with the beginning, and the work is given their answers. */
 export const inTransactionAfter = <Result>(

@@ -72,7 +72,8 @@ const ofServer = (facts: Facts, { place, setting, majorMin }: Found): string | u
     return `At ${place} is PostgreSQL ${major}, and Annals needs ${majorMin} or newer: upgrade it, or set ${setting} to one that is.`;
   if (encoding !== ENCODING)
     return `The database ${database} at ${place} has the encoding ${encoding}, and Annals needs ${ENCODING}: make another (${PAGE}), and set ${setting} to it.`;
-  if (isStandby) return `PostgreSQL at ${place} is a standby, which takes no writes: set ${setting} to the primary.`;
+  if (isStandby)
+    return `PostgreSQL at ${place} is a standby, which takes no writes: set ${setting} to the primary.`;
   for (const [name, demanded] of Object.entries(DEMANDED)) {
     if (settings[name] !== demanded)
       return (
@@ -109,7 +110,10 @@ const ofStrangers = async (
   return `The database ${database} at ${place} has a ${first.name}${more} that Annals has not made, and it would make its own there: make a database for Annals alone (${PAGE}), and set ${setting} to it.`;
 };
 
-const ofRights = ({ mayMakeSchemas, mayMakeTables, role, database }: Facts, { place }: Found): string | undefined => {
+const ofRights = (
+  { mayMakeSchemas, mayMakeTables, role, database }: Facts,
+  { place }: Found,
+): string | undefined => {
   const grants = [
     ...(mayMakeSchemas ? [] : [`grant create on database ${database} to ${role}`]),
     ...(mayMakeTables ? [] : [`grant usage, create on schema public to ${role}`]),
@@ -118,7 +122,10 @@ const ofRights = ({ mayMakeSchemas, mayMakeTables, role, database }: Facts, { pl
   return `The role ${role} may not make what Annals needs in the database ${database} at ${place}: ${grants.join('; ')} (${PAGE}).`;
 };
 
-/** What the migrations make: tables that name no schema, which are in `public`, and schemas with all that they hold. */
+/**
+ * What the migrations make: tables that name no schema, which are in `public`, and schemas with all that they
+ * hold.
+ */
 type OwnNames = { readonly tables: readonly string[]; readonly schemas: readonly string[] };
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -135,7 +142,11 @@ const TABLE = /^create (?:unlogged )?table (?:if not exists )?(\w+)(?=\s|\()/gm;
 const SCHEMA = /^create schema (?:if not exists )?(\w+)/gm;
 
 export const readOwnNames = async (folder?: string): Promise<OwnNames> => {
-  const sql = await Promise.all((await listMigrations(folder)).map((file) => readFile(join(ROOT, file), 'utf8')));
-  const named = (pattern: RegExp) => [...new Set(sql.flatMap((text) => [...text.matchAll(pattern)].flatMap(([, name]) => name ?? [])))];
+  const sql = await Promise.all(
+    (await listMigrations(folder)).map((file) => readFile(join(ROOT, file), 'utf8')),
+  );
+  const named = (pattern: RegExp) => [
+    ...new Set(sql.flatMap((text) => [...text.matchAll(pattern)].flatMap(([, name]) => name ?? []))),
+  ];
   return { tables: named(TABLE), schemas: named(SCHEMA) };
 };

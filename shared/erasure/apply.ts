@@ -17,10 +17,17 @@ type Dependencies = {
 };
 
 /**
- * Erases again whoever is on the list and has a key here: it came back with a backup. After this nothing of them can be read, by whatever
- * way; what else follows from their deletion follows once the command role has recorded that again. Answers with who they are.
+ * Erases again whoever is on the list and has a key here: it came back with a backup. After this nothing of
+ * them can be read, by whatever way; what else follows from their deletion follows once the command role has
+ * recorded that again. Answers with who they are.
  */
-export const applyErasures = async ({ domain, pool, keys, erasures, log }: Dependencies): Promise<readonly UserId[]> => {
+export const applyErasures = async ({
+  domain,
+  pool,
+  keys,
+  erasures,
+  log,
+}: Dependencies): Promise<readonly UserId[]> => {
   await dropAbandoned(pool);
   const listed = (await erasures.read()).map(({ userId }) => userId);
   if (listed.length === 0) return [];
@@ -29,6 +36,9 @@ export const applyErasures = async ({ domain, pool, keys, erasures, log }: Depen
   for (const userId of restored) await keys.destroy(userId);
   await eraseInReadModels({ pool, tables: tablesOf(domain) }, restored);
   if (restored.length > 0)
-    log.warn({ users: restored.length }, 'Keys of erased people had come back, as by a backup, and are destroyed again.');
+    log.warn(
+      { users: restored.length },
+      'Keys of erased people had come back, as by a backup, and are destroyed again.',
+    );
   return restored;
 };

@@ -29,7 +29,8 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-const leftIn = async (schema: string, userId: UserId) => (await countInReadModels(world.side, userId)).get(schema);
+const leftIn = async (schema: string, userId: UserId) =>
+  (await countInReadModels(world.side, userId)).get(schema);
 
 test('every version of the read model is one, whatever its name', async () => {
   await world.side.pool.query('create schema "not one"; create table "not one".users (name text)');
@@ -68,25 +69,42 @@ test('PostgreSQL keeps no samples of it for its planner', async () => {
   await pool.query('update read_model.users set name = $1', [name]);
   await pool.query('update read_model.comments set text = $1', [name]);
   await pool.query('analyze');
-  expect((await searchDatabase(databaseUrl, [name])).map(({ place }) => place)).toEqual(['read_model.comments', 'read_model.users']);
+  expect((await searchDatabase(databaseUrl, [name])).map(({ place }) => place)).toEqual([
+    'read_model.comments',
+    'read_model.users',
+  ]);
 });
 
 test('what a verification that was killed has left goes at the next erasure and at the next start, and is counted until then', async () => {
   const { pool, eventLog } = world.side;
   const leave = async () => {
-    const mark: Mark = { use: 'verify', log: eventLog.identity, position: START, madeAt: new Date().toISOString(), isWhole: false };
+    const mark: Mark = {
+      use: 'verify',
+      log: eventLog.identity,
+      position: START,
+      madeAt: new Date().toISOString(),
+      isWhole: false,
+    };
     await pool.query('create schema verify_killed');
     await inTransaction(pool, (connection) => createFoldTables(connection, tables, 'verify_killed'));
     await pool.query(`comment on schema verify_killed is '${textOf(mark)}'`);
     await pool.query(`insert into verify_killed.fold_users values ($1, 1, '{}', '{"name":"Ada"}')`, [other]);
-    await pool.query(`insert into verify_killed.fold_comments values (1, 1, '{}', $1), (2, 1, '{}', 'null')`, [
-      JSON.stringify({ author_id: other, text: 'Well said.' }),
-    ]);
+    await pool.query(
+      `insert into verify_killed.fold_comments values (1, 1, '{}', $1), (2, 1, '{}', 'null')`,
+      [JSON.stringify({ author_id: other, text: 'Well said.' })],
+    );
   };
   const isThere = async () =>
-    (await pool.query<{ isThere: boolean }>(`select to_regnamespace('verify_killed') is not null as "isThere"`)).rows[0]?.isThere;
+    (
+      await pool.query<{ isThere: boolean }>(
+        `select to_regnamespace('verify_killed') is not null as "isThere"`,
+      )
+    ).rows[0]?.isThere;
   await leave();
-  expect(await countLeft({ domain: publishing, pool, tables }, other)).toContainEqual({ part: 'verifications', left: 2 });
+  expect(await countLeft({ domain: publishing, pool, tables }, other)).toContainEqual({
+    part: 'verifications',
+    left: 2,
+  });
   const owner = await holdLock(pool, LOCK_OF, 'verify_killed');
   await eraseInReadModels({ pool, tables }, [one]);
   expect(await isThere()).toBe(true);
@@ -98,7 +116,10 @@ test('what a verification that was killed has left goes at the next erasure and 
     },
     (there) => there === false,
   );
-  expect(await countLeft({ domain: publishing, pool, tables }, other)).toContainEqual({ part: 'verifications', left: 0 });
+  expect(await countLeft({ domain: publishing, pool, tables }, other)).toContainEqual({
+    part: 'verifications',
+    left: 0,
+  });
   await leave();
   await applyErasures({ ...world.side, log: pino({ level: 'silent' }) });
   expect(await isThere()).toBe(false);
@@ -106,7 +127,8 @@ test('what a verification that was killed has left goes at the next erasure and 
 
 test('a read model of another release is erased table by table, under whatever name, and those of others are left alone', async () => {
   const { pool } = world.side;
-  // One had fewer tables and columns, one is kept by an operator for themselves, and one belongs to somebody else.
+  // One had fewer tables and columns, one is kept by an operator for themselves, and one belongs to somebody
+  // else.
   await pool.query(`
     create schema "Kept by hand"; create table "Kept by hand".users as select id, name, seal, version, created_at, updated_at from read_model.users;
     create schema half; create table half.comments as select * from read_model.comments;
@@ -115,7 +137,10 @@ test('a read model of another release is erased table by table, under whatever n
     create table shop.users as select gen_random_uuid() as id, name, email, seal, version, created_at, updated_at from read_model.users`);
   const { rows: before } = await pool.query('select * from others.users order by id');
   expect(await leftIn('"Kept by hand"', other)).toBe(1);
-  expect(await countLeft({ domain: publishing, pool, tables }, other)).toContainEqual({ part: '"Kept by hand"', left: 1 });
+  expect(await countLeft({ domain: publishing, pool, tables }, other)).toContainEqual({
+    part: '"Kept by hand"',
+    left: 1,
+  });
   await eraseInReadModels({ pool, tables }, [other]);
   expect([await leftIn('"Kept by hand"', other), await leftIn('half', other)]).toEqual([0, 0]);
   expect((await pool.query('select * from others.users order by id')).rows).toEqual(before);
@@ -148,9 +173,14 @@ test('one that cannot be erased is named, is left in the report, and holds up no
     update a_refusing.users set name = 'Ada' where id = ${other}; update renamed.users set name = 'Ada' where id = ${other};
     create function a_refusing.refuse() returns trigger language plpgsql as $$ begin raise 'never' using errcode = '42P01'; end $$;
     create trigger refuse before update on a_refusing.users for each row execute function a_refusing.refuse()`);
-  await expect(eraseInReadModels({ pool, tables }, [other])).rejects.toThrow('Personal data is left in a_refusing.users.');
+  await expect(eraseInReadModels({ pool, tables }, [other])).rejects.toThrow(
+    'Personal data is left in a_refusing.users.',
+  );
   expect(await leftIn('renamed', other)).toBe(0);
-  expect(await countLeft({ domain: publishing, pool, tables }, other)).toContainEqual({ part: 'a_refusing', left: 1 });
+  expect(await countLeft({ domain: publishing, pool, tables }, other)).toContainEqual({
+    part: 'a_refusing',
+    left: 1,
+  });
   await pool.query('drop schema a_refusing cascade; drop schema renamed cascade');
 });
 
@@ -180,5 +210,7 @@ test('a column of the read model in use is not personal because an operator has 
   const { pool } = world.side;
   await pool.query(`alter table read_model.users alter column role set statistics 0`);
   await eraseInReadModels({ pool, tables }, [other]);
-  expect((await pool.query('select role from read_model.users where id = $1', [other])).rows).toEqual([{ role: 'author' }]);
+  expect((await pool.query('select role from read_model.users where id = $1', [other])).rows).toEqual([
+    { role: 'author' },
+  ]);
 });

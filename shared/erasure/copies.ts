@@ -1,4 +1,5 @@
-// Over 200 lines, because finding the tables that hold personal data, in whatever schema and form, and erasing in them is one thing.
+// Over 200 lines, because finding the tables that hold personal data, in whatever schema and form, and
+// erasing in them is one thing.
 import type { UserId } from '#shared/brands.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
@@ -7,7 +8,10 @@ import { dropAbandoned } from '#shared/read-model/scratch-schemas.ts';
 import type { ProjectedItems, Tables } from '#shared/read-model/tables.ts';
 import { LIVE, NEXT } from '#shared/read-model/versions.ts';
 
-/** Every release has had these in each of them, and only ours have a seal: nobody else's table of the same name is taken for one. */
+/**
+ * Every release has had these in each of them, and only ours have a seal: nobody else's table of the same
+ * name is taken for one.
+ */
 const SEALED = {
   seal: 'text',
   version: 'integer',
@@ -15,7 +19,10 @@ const SEALED = {
   updated_at: 'timestamp with time zone',
 };
 
-/** A table with personal data, of the live read model or of any other one, in whatever form a release has given it. */
+/**
+ * A table with personal data, of the live read model or of any other one, in whatever form a release has
+ * given it.
+ */
 type Copy = {
   readonly table: FoundTable;
   /** The columns of which any says whose it is. */
@@ -30,7 +37,12 @@ const findCopies = async (pool: Pick<Pool, 'query'>, tables: Tables): Promise<re
   const known = found.flatMap((table) => copyOf(tables, table) ?? []);
   const former = new Set(known.map(({ table }) => table.schema).filter((schema) => !KEPT_UP.has(schema)));
   const seen = new Set(known.map(({ table }) => table));
-  return [...known, ...found.flatMap((table) => (seen.has(table) || !former.has(table.schema) ? [] : (formerOf(table) ?? [])))];
+  return [
+    ...known,
+    ...found.flatMap((table) =>
+      seen.has(table) || !former.has(table.schema) ? [] : (formerOf(table) ?? []),
+    ),
+  ];
 };
 
 /** In these, what this release does not know is of a later one, which erases it. */
@@ -45,9 +57,14 @@ const formerOf = (table: FoundTable): Copy | undefined => {
 const copyOf = (tables: Tables, found: FoundTable): Copy | undefined => {
   const table = tables.named(found.name);
   if (!table || table.person === null) return undefined;
-  const known = { ...SEALED, ...('key' in table ? { [table.key[0]]: 'bigint' } : { id: 'bigint' }), [table.person]: 'bigint' };
+  const known = {
+    ...SEALED,
+    ...('key' in table ? { [table.key[0]]: 'bigint' } : { id: 'bigint' }),
+    [table.person]: 'bigint',
+  };
   if (!hasColumns(found, known)) return undefined;
-  // A former release may have declared others; of what is in use, an operator may have given columns a target of their own.
+  // A former release may have declared others; of what is in use, an operator may have given columns a target
+  // of their own.
   const others = KEPT_UP.has(found.schema) ? [] : found.unsampled;
   return copyFrom(found, [table.person], [...new Set([...table.personal, ...others])]);
 };
@@ -55,7 +72,11 @@ const copyOf = (tables: Tables, found: FoundTable): Copy | undefined => {
 const hasColumns = ({ columns }: FoundTable, known: Readonly<Record<string, string>>): boolean =>
   Object.entries(known).every(([column, type]) => columns[column] === type);
 
-const copyFrom = (table: FoundTable, owners: readonly string[], personal: readonly string[]): Copy | undefined => {
+const copyFrom = (
+  table: FoundTable,
+  owners: readonly string[],
+  personal: readonly string[],
+): Copy | undefined => {
   const there = personal.filter((column) => table.columns[column] !== undefined);
   if (there.length === 0) return undefined;
   const noneOf = (column: string): string => (table.columns[column] === 'text[]' ? `'{}'` : 'null');
@@ -75,11 +96,15 @@ const OTHERS_MAX_MS = 10_000;
 export type ReadModels = { readonly pool: Pool; readonly tables: Tables };
 
 /**
- * Takes what is personal of some people out of all read models. The projector does that for the live one when it comes to their deletion;
- * of the others, some are kept up with the log by nobody. What is left is what a replay comes to without their keys. What a verification that
- * was killed has left goes as a whole. Throws if one table could not be erased, once all others were.
+ * Takes what is personal of some people out of all read models. The projector does that for the live one when
+ * it comes to their deletion; of the others, some are kept up with the log by nobody. What is left is what a
+ * replay comes to without their keys. What a verification that was killed has left goes as a whole. Throws if
+ * one table could not be erased, once all others were.
  */
-export const eraseInReadModels = async ({ pool, tables }: ReadModels, userIds: readonly UserId[]): Promise<void> => {
+export const eraseInReadModels = async (
+  { pool, tables }: ReadModels,
+  userIds: readonly UserId[],
+): Promise<void> => {
   if (userIds.length === 0) return;
   await dropAbandoned(pool);
   await eraseCopies(pool, await findCopies(pool, tables), userIds);
@@ -91,7 +116,11 @@ export const readModels = async ({ pool, tables }: ReadModels): Promise<readonly
 ];
 
 /** The same for one of them. */
-export const eraseIn = async ({ pool, tables }: ReadModels, schema: string, userIds: readonly UserId[]): Promise<void> => {
+export const eraseIn = async (
+  { pool, tables }: ReadModels,
+  schema: string,
+  userIds: readonly UserId[],
+): Promise<void> => {
   const copies = await findCopies(pool, tables);
   await eraseCopies(
     pool,
@@ -100,7 +129,11 @@ export const eraseIn = async ({ pool, tables }: ReadModels, schema: string, user
   );
 };
 
-const eraseCopies = async (pool: Pool, copies: readonly Copy[], userIds: readonly UserId[]): Promise<void> => {
+const eraseCopies = async (
+  pool: Pool,
+  copies: readonly Copy[],
+  userIds: readonly UserId[],
+): Promise<void> => {
   const failures: { readonly name: string; readonly error: unknown }[] = [];
   for (const copy of copies) {
     const name = `${copy.table.schema}.${copy.table.name}`;
@@ -114,11 +147,16 @@ const eraseCopies = async (pool: Pool, copies: readonly Copy[], userIds: readonl
   );
 };
 
-const eraseCopy = (pool: Pool, { table, owners, isThere, erased }: Copy, userIds: readonly UserId[]): Promise<unknown> =>
+const eraseCopy = (
+  pool: Pool,
+  { table, owners, isThere, erased }: Copy,
+  userIds: readonly UserId[],
+): Promise<unknown> =>
   withTable(pool, table, (name) =>
     inTransaction(
       pool,
-      // What the projector is writing just now is left to it: with either waiting for the other, both could for ever.
+      // What the projector is writing just now is left to it: with either waiting for the other, both could
+      // for ever.
       (connection) =>
         connection.query(
           `update ${name} t set ${erased} from (
@@ -131,11 +169,19 @@ const eraseCopy = (pool: Pool, { table, owners, isThere, erased }: Copy, userIds
   );
 
 /** A table, how many rows of it are of somebody, and in how many something is left. */
-export type CountedTable = { readonly place: string; readonly rows: number | null; readonly left: number; readonly says: string };
+export type CountedTable = {
+  readonly place: string;
+  readonly rows: number | null;
+  readonly left: number;
+  readonly says: string;
+};
 export type CountedCopy = CountedTable & { readonly schema: string };
 
 /** How much of somebody is left in each table with personal data, of whatever read model. */
-export const countCopies = async ({ pool, tables }: ReadModels, userId: UserId): Promise<readonly CountedCopy[]> => {
+export const countCopies = async (
+  { pool, tables }: ReadModels,
+  userId: UserId,
+): Promise<readonly CountedCopy[]> => {
   const counted: CountedCopy[] = [];
   for (const { table, owners, personal, isThere } of await findCopies(pool, tables)) {
     const isTheirs = owners.map((owner) => `${owner} = $1`).join(' or ');
@@ -151,17 +197,27 @@ export const countCopies = async ({ pool, tables }: ReadModels, userId: UserId):
 };
 
 /** How much of somebody is left in each read model, by its schema. */
-export const countInReadModels = async (readModels: ReadModels, userId: UserId): Promise<ReadonlyMap<string, number>> => {
+export const countInReadModels = async (
+  readModels: ReadModels,
+  userId: UserId,
+): Promise<ReadonlyMap<string, number>> => {
   const left = new Map<string, number>();
-  for (const { schema, left: count } of await countCopies(readModels, userId)) left.set(schema, (left.get(schema) ?? 0) + count);
+  for (const { schema, left: count } of await countCopies(readModels, userId))
+    left.set(schema, (left.get(schema) ?? 0) + count);
   return left;
 };
 
-/** How much of somebody verifications hold that are under way, or were killed and not cleared away yet. Each drops all that it holds. */
+/**
+ * How much of somebody verifications hold that are under way, or were killed and not cleared away yet. Each
+ * drops all that it holds.
+ */
 export const countInVerifications = async (readModels: ReadModels, userId: UserId): Promise<number> =>
   (await countVerificationTables(readModels, userId)).reduce((sum, { left }) => sum + left, 0);
 
-export const countVerificationTables = async ({ pool, tables }: ReadModels, userId: UserId): Promise<readonly CountedTable[]> => {
+export const countVerificationTables = async (
+  { pool, tables }: ReadModels,
+  userId: UserId,
+): Promise<readonly CountedTable[]> => {
   const conditions = new Map<string, string>(
     tables.all.flatMap((table) => {
       const all = [
@@ -173,13 +229,24 @@ export const countVerificationTables = async ({ pool, tables }: ReadModels, user
   );
   const counted: CountedTable[] = [];
   for (const table of await findTables(pool, [...conditions.keys()])) {
-    const { left } = await countIn(pool, table, { condition: conditions.get(table.name) ?? 'false', filter: 'true', userId });
-    counted.push({ place: `${table.schema}.${table.name}`, rows: left, left, says: 'of a verification, which drops all that it holds' });
+    const { left } = await countIn(pool, table, {
+      condition: conditions.get(table.name) ?? 'false',
+      filter: 'true',
+      userId,
+    });
+    counted.push({
+      place: `${table.schema}.${table.name}`,
+      rows: left,
+      left,
+      says: 'of a verification, which drops all that it holds',
+    });
   }
   return counted;
 };
 
-/** What the deciders say, which a verification puts down beside its rows, has something personal of somebody. */
+/**
+ * What the deciders say, which a verification puts down beside its rows, has something personal of somebody.
+ */
 const isOfPerson = ({ person, personal }: Table): string => {
   const isTheirs = person === 'id' ? 'id = $1' : `(expected::json->>'${person}')::bigint = $1`;
   return `(${isTheirs} and (${personal.map((column) => `coalesce(expected::json->>'${column}', '[]') <> '[]'`).join(' or ')}))`;
@@ -211,7 +278,9 @@ type FoundTable = {
   readonly name: string;
   /** The type of each, as PostgreSQL calls it. */
   readonly columns: Readonly<Record<string, string>>;
-  /** Of which PostgreSQL keeps no samples: in a read model of whatever release, those are the personal ones. */
+  /**
+   * Of which PostgreSQL keeps no samples: in a read model of whatever release, those are the personal ones.
+   */
   readonly unsampled: readonly string[];
 };
 
@@ -224,10 +293,14 @@ const TABLES = `
   where relkind in ('r', 'p') and nspname <> all ('{public,information_schema}') and nspname !~ '^pg_'`;
 
 /** The tables of these names in whatever schemas there are; of any name unless it is said. */
-export const findTables = async (pool: Pick<Pool, 'query'>, names?: readonly string[]): Promise<readonly FoundTable[]> => {
-  const { rows } = await pool.query<FoundTable>(`${TABLES} and ($1::text[] is null or relname = any($1)) group by 1, 2, 3 order by 2, 3`, [
-    names ?? null,
-  ]);
+export const findTables = async (
+  pool: Pick<Pool, 'query'>,
+  names?: readonly string[],
+): Promise<readonly FoundTable[]> => {
+  const { rows } = await pool.query<FoundTable>(
+    `${TABLES} and ($1::text[] is null or relname = any($1)) group by 1, 2, 3 order by 2, 3`,
+    [names ?? null],
+  );
   return rows;
 };
 

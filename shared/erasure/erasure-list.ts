@@ -16,8 +16,9 @@ export type Erasure = {
 };
 
 /**
- * Who was erased, outside the database: a backup of that knows nothing of what was erased after it, and would bring it back.
- * It is written before the key is destroyed, so that nobody's key is gone who is not on it. Several processes may write.
+ * Who was erased, outside the database: a backup of that knows nothing of what was erased after it, and would
+ * bring it back. It is written before the key is destroyed, so that nobody's key is gone who is not on it.
+ * Several processes may write.
  */
 export type ErasureList = {
   /** Adds those who are not on it, and returns when they are on the disk. Repeating it is harmless. */
@@ -43,7 +44,8 @@ export const openErasureList = (auditDir: string): ErasureList => {
     path,
     read,
     async note(erasures) {
-      if (erasures.some(({ userId }) => !noted.has(userId))) for (const { userId } of await read()) noted.add(userId);
+      if (erasures.some(({ userId }) => !noted.has(userId)))
+        for (const { userId } of await read()) noted.add(userId);
       const missing = erasures.filter(({ userId }) => !noted.has(userId));
       if (missing.length === 0) return;
       await append(path, missing.map((each) => `${JSON.stringify(each)}\n`).join(''));
@@ -52,7 +54,10 @@ export const openErasureList = (auditDir: string): ErasureList => {
   };
 };
 
-/** A line that a process died in is passed over: it destroys no key before the line is whole, and writes it again. */
+/**
+ * A line that a process died in is passed over: it destroys no key before the line is whole, and writes it
+ * again.
+ */
 const parse = (text: string): readonly Erasure[] => {
   try {
     return [line.parse(JSON.parse(text))];
@@ -67,13 +72,19 @@ const textOf = async (path: string): Promise<string> => {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
     const detail = 'start as the user who owns it, or set AUDIT_DIR to another folder';
-    throw new StartRefused(`Cannot read the erasure list ${path}: ${detail}; without it what was erased could come back.`, {
-      cause: error,
-    });
+    throw new StartRefused(
+      `Cannot read the erasure list ${path}: ${detail}; without it what was erased could come back.`,
+      {
+        cause: error,
+      },
+    );
   }
 };
 
-/** In one write at the end where the disk has room, whoever else writes there; the file is on the disk with its name before anybody relies on it. */
+/**
+ * In one write at the end where the disk has room, whoever else writes there; the file is on the disk with
+ * its name before anybody relies on it.
+ */
 const append = async (path: string, lines: string): Promise<void> => {
   await makeFolder(dirname(path));
   await using file = await open(path, 'a+');

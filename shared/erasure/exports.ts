@@ -7,9 +7,13 @@ import type { ErasureReport } from '#shared/rest/erasure.ts';
 const PERSONS = 'persons.jsonl';
 
 /** The exports below AUDIT_DIR that have the key of a person. What is in their events is sealed under it. */
-export const exportPlace = async (auditDir: string, userId: UserId): Promise<ErasureReport['places'][number]> => {
+export const exportPlace = async (
+  auditDir: string,
+  userId: UserId,
+): Promise<ErasureReport['places'][number]> => {
   const folders: string[] = [];
-  for (const folder of await foldersWithKeys(auditDir)) if (await hasKeyOf(join(folder, PERSONS), userId)) folders.push(folder);
+  for (const folder of await foldersWithKeys(auditDir))
+    if (await hasKeyOf(join(folder, PERSONS), userId)) folders.push(folder);
   return {
     place: 'exports in AUDIT_DIR',
     verdict: folders.length === 0 ? 'erased' : 'left',
@@ -38,6 +42,7 @@ const foldersWithKeys = async (auditDir: string): Promise<readonly string[]> => 
 const hasKeyOf = async (path: string, userId: UserId): Promise<boolean> => {
   await using file = await open(path);
   let hasKey = false;
-  for await (const line of file.readLines()) if (line.includes(`"subject":${userId},`)) hasKey = !line.includes('"wrapped":null');
+  for await (const line of file.readLines())
+    if (line.includes(`"subject":${userId},`)) hasKey = !line.includes('"wrapped":null');
   return hasKey;
 };

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
-import { type CommandSide, type CommandWorld, createCommandWorld, registerUser } from '../../test/engines/command-side.ts';
+import {
+  type CommandSide,
+  type CommandWorld,
+  createCommandWorld,
+  registerUser,
+} from '../../test/engines/command-side.ts';
 import { demandKeys, findLostKeys } from './lost-keys.ts';
 
 let world: CommandWorld;
@@ -15,7 +20,8 @@ afterEach(async () => {
 });
 
 const signal = AbortSignal.timeout(60_000);
-const lose = (...userIds: readonly UserId[]) => side.pool.query('delete from public.person_key where subject = any($1)', [userIds]);
+const lose = (...userIds: readonly UserId[]) =>
+  side.pool.query('delete from public.person_key where subject = any($1)', [userIds]);
 
 test('an empty log has lost no keys', async () => {
   await demandKeys(side, signal);

@@ -14,10 +14,14 @@ type Dependencies = {
 };
 
 /**
- * The persons of whom the log has personal data that nobody can read, though they were not erased: their keys are not in this database. A
- * key is kept before the first event that is sealed with it is appended, so that nobody is among them who is just being registered.
+ * The persons of whom the log has personal data that nobody can read, though they were not erased: their keys
+ * are not in this database. A key is kept before the first event that is sealed with it is appended, so that
+ * nobody is among them who is just being registered.
  */
-export const findLostKeys = async ({ pool, eventLog, erasures }: Dependencies, signal: AbortSignal): Promise<readonly UserId[]> => {
+export const findLostKeys = async (
+  { pool, eventLog, erasures }: Dependencies,
+  signal: AbortSignal,
+): Promise<readonly UserId[]> => {
   const subjects = new Set<UserId>();
   for await (const events of readBetween(eventLog, { after: START, upTo: await eventLog.head() }, signal))
     for (const event of events) {
@@ -30,8 +34,8 @@ export const findLostKeys = async ({ pool, eventLog, erasures }: Dependencies, s
 };
 
 /**
- * Refuses a start on a database that has nobody's key, though the log has persons: it is new, was emptied, or belongs to another log. All
- * they have written would be parked.
+ * Refuses a start on a database that has nobody's key, though the log has persons: it is new, was emptied, or
+ * belongs to another log. All they have written would be parked.
  */
 export const demandKeys = async (dependencies: Dependencies, signal: AbortSignal): Promise<void> => {
   if ((await dependencies.eventLog.head()) === START || (await hasLivingKey(dependencies.pool))) return;

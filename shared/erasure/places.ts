@@ -20,13 +20,22 @@ type Placing = {
 };
 
 /** What the log says of somebody. */
-type InLog = { readonly sealed: number; readonly uploads: UploadsOf; readonly isKeyDestroyed: boolean; readonly hasKey: boolean };
+type InLog = {
+  readonly sealed: number;
+  readonly uploads: UploadsOf;
+  readonly isKeyDestroyed: boolean;
+  readonly hasKey: boolean;
+};
 
 /**
- * Every place where something of a person could be, with what is there: each table that the database has, as the catalog of PostgreSQL and the
- * declaration of the domain say, and what is outside of it.
+ * Every place where something of a person could be, with what is there: each table that the database has, as
+ * the catalog of PostgreSQL and the declaration of the domain say, and what is outside of it.
  */
-export const placesOf = async ({ pool, domain, blobs, auditDir }: Placing, userId: UserId, inLog: InLog): Promise<readonly Place[]> => {
+export const placesOf = async (
+  { pool, domain, blobs, auditDir }: Placing,
+  userId: UserId,
+  inLog: InLog,
+): Promise<readonly Place[]> => {
   const tables = tablesOf(domain);
   const [all, copies, verifications] = [
     await selectTables(pool),
@@ -40,7 +49,8 @@ export const placesOf = async ({ pool, domain, blobs, auditDir }: Placing, userI
   for (const { place, schema, name } of all) {
     const counted = known.get(place);
     if (counted !== undefined) placed.push(countedPlace(counted));
-    else if (readModels.has(schema) || SCRATCH.test(schema)) placed.push(readModelPlace(place, name, { tables, views }));
+    else if (readModels.has(schema) || SCRATCH.test(schema))
+      placed.push(readModelPlace(place, name, { tables, views }));
     else placed.push(await productPlace(pool, { place, schema }, userId));
   }
   return [
@@ -89,7 +99,11 @@ const readModelPlace = (place: string, name: string, { tables, views }: Declared
   return says === undefined ? unknownPlace(place) : { place, verdict: 'nothing', rows: null, left: 0, says };
 };
 
-const productPlace = async (pool: Pool, { place, schema }: Pick<NamedTable, 'place' | 'schema'>, userId: UserId): Promise<Place> => {
+const productPlace = async (
+  pool: Pool,
+  { place, schema }: Pick<NamedTable, 'place' | 'schema'>,
+  userId: UserId,
+): Promise<Place> => {
   const held = TABLES[place] ?? SCHEMAS[schema];
   if (held === undefined) return unknownPlace(place);
   const { holds, says, looks = [] } = held;
@@ -123,7 +137,13 @@ const keyPlace = ({ isKeyDestroyed, hasKey }: InLog): Place => ({
   says: 'the key of the person, which every process forgets within five seconds of its destruction',
 });
 
-const outside = (place: string, verdict: Place['verdict'], says: string): Place => ({ place, verdict, rows: null, left: 0, says });
+const outside = (place: string, verdict: Place['verdict'], says: string): Place => ({
+  place,
+  verdict,
+  rows: null,
+  left: 0,
+  says,
+});
 
 const OUTSIDE: readonly Place[] = [
   outside('change stream', 'nothing', 'in PostgreSQL or Kafka: events without their personal fields'),
@@ -139,7 +159,11 @@ const OUTSIDE: readonly Place[] = [
     'unreachable',
     'keep AUDIT_DIR/erasures.jsonl, which erases the person again after a restore, and let older backups expire',
   ),
-  outside('exports elsewhere', 'unreachable', 'files that somebody took away: sealed, unless made with --keys; destroy those'),
+  outside(
+    'exports elsewhere',
+    'unreachable',
+    'files that somebody took away: sealed, unless made with --keys; destroy those',
+  ),
   outside(
     'receivers of webhooks and clients',
     'unreachable',

@@ -10,14 +10,24 @@ const { aggregate, user } = base;
 
 const claim = aggregate('claim', {
   owner: 'clerk',
-  fields: { clerk: ref(user), decider: ref(user).optional(), title: line(9), status: states('open', 'sent', 'paid') },
+  fields: {
+    clerk: ref(user),
+    decider: ref(user).optional(),
+    title: line(9),
+    status: states('open', 'sent', 'paid'),
+  },
   events: {
     made: { creates: ['title'] },
     sent: { sets: { status: 'sent', decider: 'caller' } },
     paid: { sets: { status: 'paid' } },
     dropped: { ends: true },
   },
-  commands: { make: { emits: 'made' }, send: { emits: 'sent' }, pay: { emits: 'paid' }, drop: { emits: 'dropped' } },
+  commands: {
+    make: { emits: 'made' },
+    send: { emits: 'sent' },
+    pay: { emits: 'paid' },
+    drop: { emits: 'dropped' },
+  },
   rights: { read: { clerk: 'own' }, write: { clerk: 'own' } },
   reactions: { clerk: { deleted: { run: 'drop', when: ['open', 'sent'] } } },
 });
@@ -42,7 +52,10 @@ const says = (namings: readonly { readonly says: string }[]) => namings.map((eac
 
 test('of what names a person it follows what ends with them, and what stays without them', () => {
   expect(says(endingWith(publishing))).toEqual(['draft articles']);
-  expect(stayingWithout(publishing).map(({ name }) => name)).toEqual(['publishedArticles', 'commentsWithoutText']);
+  expect(stayingWithout(publishing).map(({ name }) => name)).toEqual([
+    'publishedArticles',
+    'commentsWithoutText',
+  ]);
   expect(says(stayingWithout(publishing))).toEqual(['published articles', 'comments without their text']);
   expect(erasedIn(publishing).map(({ kind, fields }) => [kind.name, ...fields])).toEqual([
     ['user', 'name', 'email'],

@@ -4,12 +4,22 @@ import { capital, column, spaced, targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind } from '#kernel/registry/registry.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 
-/** Rows that name a person, of an aggregate of the domain: `where` is asked of a row `t` and of the id of the person, `$1`. */
-export type Naming = { readonly kind: Kind; readonly name: string; readonly says: string; readonly where: string };
+/**
+ * Rows that name a person, of an aggregate of the domain: `where` is asked of a row `t` and of the id of the
+ * person, `$1`.
+ */
+export type Naming = {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly says: string;
+  readonly where: string;
+};
 
 /** What ends with a person, by its reactions to their deletion. */
 export const endingWith = (domain: Domain): readonly Naming[] =>
-  namingKinds(domain).flatMap((kind) => endingsOf(domain, kind).map(({ words, where }) => ({ kind, ...namedIn(kind, words), where })));
+  namingKinds(domain).flatMap((kind) =>
+    endingsOf(domain, kind).map(({ words, where }) => ({ kind, ...namedIn(kind, words), where })),
+  );
 
 /** What stays, without what was personal. */
 export const stayingWithout = (domain: Domain): readonly Naming[] =>
@@ -33,7 +43,9 @@ export const stayingWithout = (domain: Domain): readonly Naming[] =>
   });
 
 /** What is personal in aggregates that stay. */
-export const erasedIn = (domain: Domain): readonly { readonly kind: Kind; readonly fields: readonly string[] }[] =>
+export const erasedIn = (
+  domain: Domain,
+): readonly { readonly kind: Kind; readonly fields: readonly string[] }[] =>
   Object.values(domain.kinds).flatMap((kind) => {
     const fields = personalIn(kind);
     return fields.length === 0 ? [] : [{ kind, fields }];
@@ -45,32 +57,52 @@ const namingKinds = ({ kinds }: Domain): readonly Kind[] =>
 const personsOf = ({ fields }: Kind): readonly string[] =>
   Object.keys(fields).filter((name) => fields[name]?.kind === 'ref' && targetOf(fields[name]) === 'user');
 
-const personalIn = ({ fields }: Kind): readonly string[] => Object.keys(fields).filter((name) => fields[name]?.personal !== undefined);
+const personalIn = ({ fields }: Kind): readonly string[] =>
+  Object.keys(fields).filter((name) => fields[name]?.personal !== undefined);
 
 /** Of an aggregate that names others besides, it is not said whose. */
 const withoutIn = (kind: Kind): readonly string[] => (personsOf(kind).length === 1 ? personalIn(kind) : []);
 
-type Ending = { readonly field: string | undefined; readonly words: readonly string[]; readonly where: string };
+type Ending = {
+  readonly field: string | undefined;
+  readonly words: readonly string[];
+  readonly where: string;
+};
 
 const endingsOf = (domain: Domain, kind: Kind): readonly Ending[] =>
   personsOf(kind).flatMap((name) =>
     Object.entries(kind.reactions[name] ?? {}).flatMap(([event, { run, when }]) => {
       const isEnd = domain.kinds.user?.events[event]?.effect === 'ends' && kind.commands[run]?.kind === 'end';
       if (!isEnd) return [];
-      const condition = when === undefined ? 'true' : conditionSql(AS_TEXT, resolve(domain, kind, when), { domain, kind, row: 't' });
+      const condition =
+        when === undefined
+          ? 'true'
+          : conditionSql(AS_TEXT, resolve(domain, kind, when), { domain, kind, row: 't' });
       const named = [when ?? []].flat();
       // What asks for more than states is not put into words.
       const words = named.every((each) => typeof each === 'string') ? named : [];
       const field = Object.keys(kind.fields).find((each) => kind.fields[each]?.kind === 'states');
       return [
-        { field: when === undefined ? undefined : field, words, where: `t.${column(name, kind.fields[name])} = $1 and ${condition}` },
+        {
+          field: when === undefined ? undefined : field,
+          words,
+          where: `t.${column(name, kind.fields[name])} = $1 and ${condition}`,
+        },
       ];
     }),
   );
 
 /** `publishedArticles`, and `comments without their text`. */
-const namedIn = ({ plural }: Kind, states: readonly string[], without: readonly string[] = []): Pick<Naming, 'name' | 'says'> => {
-  const [first = '', ...others] = [...states, plural, ...(without.length === 0 ? [] : ['without', ...without])];
+const namedIn = (
+  { plural }: Kind,
+  states: readonly string[],
+  without: readonly string[] = [],
+): Pick<Naming, 'name' | 'says'> => {
+  const [first = '', ...others] = [
+    ...states,
+    plural,
+    ...(without.length === 0 ? [] : ['without', ...without]),
+  ];
   return {
     name: [first, ...others.map(capital)].join(''),
     says: [

@@ -28,8 +28,9 @@ type Dependencies = {
 };
 
 /**
- * What was erased of somebody, and what is left to be; nothing of somebody who was not deleted. It is made of the log and of what there is
- * now, and holds no personal data. The log is read from where they were registered to its end.
+ * What was erased of somebody, and what is left to be; nothing of somebody who was not deleted. It is made of
+ * the log and of what there is now, and holds no personal data. The log is read from where they were
+ * registered to its end.
  */
 export const reportErasure = async (
   { domain, pool, eventLog, erasures, blobs }: Dependencies,
@@ -60,7 +61,10 @@ export const reportErasure = async (
     { part: 'key', left: isKeyDestroyed ? 0 : 1 },
     { part: 'deletion in the log', left: deletion ? 0 : 1 },
     ...left,
-    ...['uploads', 'exports in AUDIT_DIR'].map((part) => ({ part, left: places.find(({ place }) => place === part)?.left ?? 0 })),
+    ...['uploads', 'exports in AUDIT_DIR'].map((part) => ({
+      part,
+      left: places.find(({ place }) => place === part)?.left ?? 0,
+    })),
   ].map((part) => ({ ...part, isDone: part.left === 0 }));
   return {
     userId,
@@ -132,10 +136,13 @@ const countInLog = async (
   return { sealed: byType(sealed), followed: byType(followed) };
 };
 
-const count = (counts: Map<string, number>, type: string): void => void counts.set(type, (counts.get(type) ?? 0) + 1);
+const count = (counts: Map<string, number>, type: string): void =>
+  void counts.set(type, (counts.get(type) ?? 0) + 1);
 
 const byType = (counts: ReadonlyMap<string, number>): ErasureReport['sealed'] =>
-  [...counts].map(([type, events]) => ({ type, events })).toSorted((one, other) => (one.type < other.type ? -1 : 1));
+  [...counts]
+    .map(([type, events]) => ({ type, events }))
+    .toSorted((one, other) => (one.type < other.type ? -1 : 1));
 
 type Left = Pick<ErasureReport['parts'][number], 'part' | 'left'>;
 
@@ -147,22 +154,40 @@ const PARTS = [
 
 type Erased = ReadModels & { readonly domain: Domain };
 
-/** What is left of somebody, by where it is; nothing is once all who have to do with them have come to their deletion. */
-export const countLeft = async ({ domain, pool, tables }: Erased, userId: UserId): Promise<readonly Left[]> => {
-  const versions = [...(await countInReadModels({ pool, tables }, userId))].map(([part, left]) => ({ part, left }));
+/**
+ * What is left of somebody, by where it is; nothing is once all who have to do with them have come to their
+ * deletion.
+ */
+export const countLeft = async (
+  { domain, pool, tables }: Erased,
+  userId: UserId,
+): Promise<readonly Left[]> => {
+  const versions = [...(await countInReadModels({ pool, tables }, userId))].map(([part, left]) => ({
+    part,
+    left,
+  }));
   const ending = endingWith(domain).map((naming) => ({ part: naming.says, text: countOfNaming(naming) }));
   const endings = ending.map(async ({ part, text }) => ({ part, left: await countOf(pool, text, userId) }));
   const parts = PARTS.map(async ({ part, text }) => ({ part, left: await countOf(pool, text, userId) }));
-  const verifications = countInVerifications({ pool, tables }, userId).then((left) => ({ part: 'verifications', left }));
+  const verifications = countInVerifications({ pool, tables }, userId).then((left) => ({
+    part: 'verifications',
+    left,
+  }));
   return Promise.all([...versions, verifications, ...endings, ...parts]);
 };
 
 /** What stays, without the person. */
-const countKept = async ({ domain, pool }: Omit<Erased, 'tables'>, userId: UserId): Promise<ErasureReport['kept']> =>
+const countKept = async (
+  { domain, pool }: Omit<Erased, 'tables'>,
+  userId: UserId,
+): Promise<ErasureReport['kept']> =>
   Object.fromEntries(
     await Promise.all(
-      stayingWithout(domain).map(async (naming) => [naming.name, await countOf(pool, countOfNaming(naming), userId)] as const),
+      stayingWithout(domain).map(
+        async (naming) => [naming.name, await countOf(pool, countOfNaming(naming), userId)] as const,
+      ),
     ),
   );
 
-const countOfNaming = ({ kind, where }: Naming): string => `select count(*) from ${LIVE_SCHEMA}.${kind.table} t where ${where}`;
+const countOfNaming = ({ kind, where }: Naming): string =>
+  `select count(*) from ${LIVE_SCHEMA}.${kind.table} t where ${where}`;

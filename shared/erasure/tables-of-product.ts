@@ -1,11 +1,14 @@
-/** What is looked for in a table once a person is erased: rows that still hold something of theirs, whose number is `$1`. */
+/**
+ * What is looked for in a table once a person is erased: rows that still hold something of theirs, whose
+ * number is `$1`.
+ */
 type Look = { readonly part: string; readonly text: string };
 
 /** What a table holds of persons. Tables of the read model are not here: their declaration says it. */
 export type Held = {
   /**
-   * `personal`: what an erasure takes away, and is looked for; `sealed`: encrypted under the key of the person, or a keyed hash; `nothing`: at
-   * most the number of somebody.
+   * `personal`: what an erasure takes away, and is looked for; `sealed`: encrypted under the key of the
+   * person, or a keyed hash; `nothing`: at most the number of somebody.
    */
   readonly holds: 'personal' | 'sealed' | 'nothing';
   readonly says: string;
@@ -21,12 +24,19 @@ const personal = (says: string, ...looks: readonly (readonly [part: string, text
 });
 const byUser = (table: string): string => `select count(*) from ${table} where user_id = $1`;
 
-/** By the whole name. A test starts all roles and finds every table of the database here or in the declaration of the domain. */
+/**
+ * By the whole name. A test starts all roles and finds every table of the database here or in the declaration
+ * of the domain.
+ */
 export const TABLES: Readonly<Record<string, Held>> = {
-  'event_log.event': sealed('the log: personal fields are encrypted under the key of their person, and events are never removed'),
+  'event_log.event': sealed(
+    'the log: personal fields are encrypted under the key of their person, and events are never removed',
+  ),
   'event_log.identity': nothing('the number of the log'),
   'event_log.lost_history': nothing('the numbers of logs'),
-  'event_index.event': nothing('where each event is, by type, item, actor, client and correlation: numbers, as its metadata in the log'),
+  'event_index.event': nothing(
+    'where each event is, by type, item, actor, client and correlation: numbers, as its metadata in the log',
+  ),
   'public.person_key': nothing('keys of persons, and when they were destroyed'),
   'public.master_key_check': nothing('a check of MASTER_KEY'),
   'public.annals_migration': nothing('which migrations were applied'),
@@ -98,13 +108,19 @@ export const TABLES: Readonly<Record<string, Held>> = {
     `select count(*) from auth.person where user_id = $1 and (status <> 'deleted' or email_hash is not null)`,
   ]),
   'auth.credential': personal('hashes of passwords', ['password', byUser('auth.credential')]),
-  'auth.passkey': personal('passkeys, encrypted under the key of the person', ['passkeys', byUser('auth.passkey')]),
-  'auth.second_factor': personal('secrets of apps, encrypted under the key of the person', ['second factor', byUser('auth.second_factor')]),
-  'auth.recovery_code': personal('keyed hashes of codes', ['recovery codes', byUser('auth.recovery_code')]),
-  'auth.personal_token': personal('digests of personal access tokens, with their names encrypted under the key of the person', [
-    'personal access tokens',
-    byUser('auth.personal_token'),
+  'auth.passkey': personal('passkeys, encrypted under the key of the person', [
+    'passkeys',
+    byUser('auth.passkey'),
   ]),
+  'auth.second_factor': personal('secrets of apps, encrypted under the key of the person', [
+    'second factor',
+    byUser('auth.second_factor'),
+  ]),
+  'auth.recovery_code': personal('keyed hashes of codes', ['recovery codes', byUser('auth.recovery_code')]),
+  'auth.personal_token': personal(
+    'digests of personal access tokens, with their names encrypted under the key of the person',
+    ['personal access tokens', byUser('auth.personal_token')],
+  ),
   'auth.record': personal('sessions, grants and tokens, encrypted', [
     'sessions and grants',
     'select count(*) from auth.record where account_id = $1::bigint::text',

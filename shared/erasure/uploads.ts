@@ -6,7 +6,10 @@ import type { UserId } from '#shared/brands.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 
-/** Files of what names a person, by their paths; each file is of one aggregate alone, so that nobody else's goes with it. */
+/**
+ * Files of what names a person, by their paths; each file is of one aggregate alone, so that nobody else's
+ * goes with it.
+ */
 export type UploadsOf = {
   take(event: RecordedEvent): void;
   /** Those that were ever named, and whether something there still names each. */
@@ -59,7 +62,8 @@ export const uploadsOf = (domain: Domain, userId: UserId): UploadsOf => {
   };
 };
 
-const uploadsIn = (defs: Defs): readonly string[] => Object.keys(defs).filter((name) => defs[name]?.kind === 'upload');
+const uploadsIn = (defs: Defs): readonly string[] =>
+  Object.keys(defs).filter((name) => defs[name]?.kind === 'upload');
 
 const uploadingTypes = (domain: Domain): ReadonlyMap<string, Uploading> =>
   new Map(
@@ -77,7 +81,10 @@ const uploadingTypes = (domain: Domain): ReadonlyMap<string, Uploading> =>
     }),
   );
 
-export const uploadPlace = async (uploads: UploadsOf, blobs: Pick<Blobs, 'find'> | undefined): Promise<ErasureReport['places'][number]> => {
+export const uploadPlace = async (
+  uploads: UploadsOf,
+  blobs: Pick<Blobs, 'find'> | undefined,
+): Promise<ErasureReport['places'][number]> => {
   const files = [...uploads.files()];
   const place = 'uploads';
   if (blobs === undefined)

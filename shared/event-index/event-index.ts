@@ -27,10 +27,14 @@ type IndexSpan = { readonly after: Position; readonly upTo: Position };
 export const EVENT_INDEX = 'event-index';
 
 /** Brings its tables up to date; everyone who reads or writes it asks for it first. */
-export const migrateEventIndex = (pool: Pool): Promise<void> => migrate(pool, 'event-index', new URL('./migrations/', import.meta.url));
+export const migrateEventIndex = (pool: Pool): Promise<void> =>
+  migrate(pool, 'event-index', new URL('./migrations/', import.meta.url));
 
 /** Consecutive events of the log. What the index has from there on is of events that the log has lost. */
-export const indexEvents = async (connection: Pick<Connection, 'query'>, events: readonly RecordedEvent[]): Promise<void> => {
+export const indexEvents = async (
+  connection: Pick<Connection, 'query'>,
+  events: readonly RecordedEvent[],
+): Promise<void> => {
   await connection.query({
     name: 'event-index-forget',
     text: 'delete from event_index.event where position >= $1',
@@ -58,13 +62,20 @@ type Named = keyof typeof METADATA;
 const TEXT_CHARACTERS_MAX = 500;
 /** Metadata may be damaged. Tokens are shorter, and PostgreSQL indexes nothing that is much longer. */
 const textIn = (value: unknown): string | null =>
-  typeof value === 'string' && value.length <= TEXT_CHARACTERS_MAX && !value.includes('\u0000') && value.isWellFormed() ? value : null;
+  typeof value === 'string' &&
+  value.length <= TEXT_CHARACTERS_MAX &&
+  !value.includes('\u0000') &&
+  value.isWellFormed()
+    ? value
+    : null;
 
 /** Whether the index would find an event that it does not have yet. */
 export const isFoundBy = ({ types, stream, ...named }: IndexQuery, event: RecordedEvent): boolean =>
   (types === undefined || types.includes(event.type)) &&
   (stream === undefined || stream === event.stream) &&
-  Object.entries(named).every(([name, value]) => value === undefined || value === textIn(event.metadata?.[METADATA[name as Named]]));
+  Object.entries(named).every(
+    ([name, value]) => value === undefined || value === textIn(event.metadata?.[METADATA[name as Named]]),
+  );
 
 type Asked = {
   readonly query: IndexQuery;
@@ -74,7 +85,10 @@ type Asked = {
 };
 
 /** The first events of a span, from its beginning or from its end. */
-export const listIndexed = async (pool: Pick<Pool, 'query'>, { query, span, order, limit }: Asked): Promise<readonly IndexedEvent[]> => {
+export const listIndexed = async (
+  pool: Pick<Pool, 'query'>,
+  { query, span, order, limit }: Asked,
+): Promise<readonly IndexedEvent[]> => {
   const { types, ...columns } = query;
   const values: unknown[] = [span.after, span.upTo, limit];
   // Of one type, the index has the order.
@@ -82,7 +96,9 @@ export const listIndexed = async (pool: Pick<Pool, 'query'>, { query, span, orde
   const conditions = Object.entries({ ...columns, type }).flatMap(([column, value]) => {
     if (value === undefined) return [];
     values.push(value);
-    return [` and ${column} = ${Array.isArray(value) ? `any($${values.length}::text[])` : `$${values.length}`}`];
+    return [
+      ` and ${column} = ${Array.isArray(value) ? `any($${values.length}::text[])` : `$${values.length}`}`,
+    ];
   });
   const { rows } = await pool.query<IndexedEvent>(
     `select position, id, stream, version from event_index.event
@@ -92,7 +108,10 @@ export const listIndexed = async (pool: Pick<Pool, 'query'>, { query, span, orde
   return rows;
 };
 
-export const findIndexed = async (pool: Pick<Pool, 'query'>, id: EventId): Promise<IndexedEvent | undefined> => {
+export const findIndexed = async (
+  pool: Pick<Pool, 'query'>,
+  id: EventId,
+): Promise<IndexedEvent | undefined> => {
   const { rows } = await pool.query<IndexedEvent>({
     name: 'event-index-find',
     text: 'select position, id, stream, version from event_index.event where id = $1 order by position desc limit 1',

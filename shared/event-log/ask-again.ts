@@ -4,7 +4,10 @@ import type { EventLog } from './event-log.ts';
 
 const ASK_AGAIN_MS = 200;
 
-/** Asks again until the answer is good enough or the time is over: a server that lags may soon know what it does not know now. */
+/**
+ * Asks again until the answer is good enough or the time is over: a server that lags may soon know what it
+ * does not know now.
+ */
 export const askAgain = async <Answer>(
   ask: () => Promise<Answer>,
   lateMs: number,
@@ -19,7 +22,10 @@ export const askAgain = async <Answer>(
 };
 
 /** The head, for whoever would call a position wrong that is beyond it. */
-export const headReaching = (eventLog: Pick<EventLog, 'head' | 'lateMs'>, position: Position): Promise<Position> =>
+export const headReaching = (
+  eventLog: Pick<EventLog, 'head' | 'lateMs'>,
+  position: Position,
+): Promise<Position> =>
   askAgain(
     () => eventLog.head(),
     eventLog.lateMs ?? 0,

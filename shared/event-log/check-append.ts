@@ -1,6 +1,12 @@
 import type { EventId, StreamName } from '#shared/brands.ts';
 import { AppendTooLarge, InvalidAppend } from './errors.ts';
-import { APPEND_BYTES_MAX, APPEND_EVENTS_MAX, type ExpectedVersion, METADATA_BYTES_MAX, type NewEvent } from './event-log.ts';
+import {
+  APPEND_BYTES_MAX,
+  APPEND_EVENTS_MAX,
+  type ExpectedVersion,
+  METADATA_BYTES_MAX,
+  type NewEvent,
+} from './event-log.ts';
 
 /** An event as it goes to an engine: checked, and turned into JSON once. */
 export type CheckedEvent = {
@@ -18,15 +24,20 @@ const STREAM = /^[a-z][A-Za-z0-9-]*-[A-Za-z0-9_.-]{1,200}$/;
 const TYPE = /^[a-z][A-Za-z0-9_.]{0,99}$/;
 
 /**
- * Refuses what an engine could not store, before anything is sent:
- * EventStoreDB answers a malformed append in a way that kills its client's process, and the engines' limits differ.
+ * Refuses what an engine could not store, before anything is sent: EventStoreDB answers a malformed append in
+ * a way that kills its client's process, and the engines' limits differ.
  */
-export const checkAppend = (stream: StreamName, expected: ExpectedVersion, events: readonly NewEvent[]): readonly CheckedEvent[] => {
+export const checkAppend = (
+  stream: StreamName,
+  expected: ExpectedVersion,
+  events: readonly NewEvent[],
+): readonly CheckedEvent[] => {
   // A negative number means any version to the engines.
   if (expected !== 'any' && !(Number.isSafeInteger(expected) && expected >= 0)) {
     throw new InvalidAppend(`${expected} is no version that an append may expect`);
   }
-  if (!STREAM.test(stream)) throw new InvalidAppend(`the stream name ${JSON.stringify(stream)} is not of the form kind-id`);
+  if (!STREAM.test(stream))
+    throw new InvalidAppend(`the stream name ${JSON.stringify(stream)} is not of the form kind-id`);
   if (events.length === 0) throw new InvalidAppend(`an append to ${stream} holds no events`);
   if (events.length > APPEND_EVENTS_MAX)
     throw new InvalidAppend(`an append holds ${events.length} events, and the limit is ${APPEND_EVENTS_MAX}`);
@@ -34,17 +45,29 @@ export const checkAppend = (stream: StreamName, expected: ExpectedVersion, event
   if (checked.length > 1 && new Set(checked.map(({ id }) => id)).size !== checked.length)
     throw new InvalidAppend(`an append to ${stream} holds an event id twice`);
   const bytes = checked.reduce((sum, { dataBytes }) => sum + dataBytes, 0);
-  if (bytes > APPEND_BYTES_MAX) throw new AppendTooLarge(`the data of an append to ${stream}`, bytes, APPEND_BYTES_MAX);
+  if (bytes > APPEND_BYTES_MAX)
+    throw new AppendTooLarge(`the data of an append to ${stream}`, bytes, APPEND_BYTES_MAX);
   return checked;
 };
 
 export const checkEvent = (event: NewEvent): CheckedEvent => {
-  if (!UUID.test(event.id)) throw new InvalidAppend(`the event id ${JSON.stringify(event.id)} is no UUID in lower case`);
-  if (!TYPE.test(event.type)) throw new InvalidAppend(`the event type ${JSON.stringify(event.type)} is not of the form thing.happened`);
+  if (!UUID.test(event.id))
+    throw new InvalidAppend(`the event id ${JSON.stringify(event.id)} is no UUID in lower case`);
+  if (!TYPE.test(event.type))
+    throw new InvalidAppend(`the event type ${JSON.stringify(event.type)} is not of the form thing.happened`);
   const data = JSON.stringify(event.data);
   const metadata = JSON.stringify(event.metadata);
   const metadataBytes = Buffer.byteLength(metadata);
-  if (metadataBytes > METADATA_BYTES_MAX) throw new AppendTooLarge(`the metadata of ${event.type}`, metadataBytes, METADATA_BYTES_MAX);
+  if (metadataBytes > METADATA_BYTES_MAX)
+    throw new AppendTooLarge(`the metadata of ${event.type}`, metadataBytes, METADATA_BYTES_MAX);
   const dataBytes = Buffer.byteLength(data);
-  return { id: event.id, type: event.type, data, metadata, dataBytes, metadataBytes, bytes: dataBytes + metadataBytes };
+  return {
+    id: event.id,
+    type: event.type,
+    data,
+    metadata,
+    dataBytes,
+    metadataBytes,
+    bytes: dataBytes + metadataBytes,
+  };
 };

@@ -39,7 +39,9 @@ export class AppendTooLarge extends Error {
   }
 }
 
-/** The log did not answer in time. Whether an append was stored is unknown: repeat it with the same event ids. */
+/**
+ * The log did not answer in time. Whether an append was stored is unknown: repeat it with the same event ids.
+ */
 export class LogUnavailable extends Error {
   readonly code = 'log_unavailable';
 
@@ -49,7 +51,10 @@ export class LogUnavailable extends Error {
   }
 }
 
-/** An event is missing in the middle of the log, or stands there twice: it was damaged, and going on would skip something in silence. */
+/**
+ * An event is missing in the middle of the log, or stands there twice: it was damaged, and going on would
+ * skip something in silence.
+ */
 export class LogHole extends Error {
   readonly code = 'log_hole';
   /** The last position that is whole. */
@@ -66,8 +71,8 @@ export class LogHole extends Error {
 }
 
 /**
- * The log has lost events that were seen before: a standby without them was promoted, or an older backup was restored. Whoever goes on
- * would miss what came instead, in silence.
+ * The log has lost events that were seen before: a standby without them was promoted, or an older backup was
+ * restored. Whoever goes on would miss what came instead, in silence.
  */
 export class LogWentBack extends Error {
   readonly code = 'log_went_back';
@@ -75,7 +80,9 @@ export class LogWentBack extends Error {
 
   /** Without what was seen, another process has noticed it. */
   constructor(seen?: { position: Position; id: EventId }, found?: EventId) {
-    super(`the event log went back: ${seen ? lossOf(seen, found) : 'another process has noticed that events are gone'}`);
+    super(
+      `the event log went back: ${seen ? lossOf(seen, found) : 'another process has noticed that events are gone'}`,
+    );
     this.name = 'LogWentBack';
     this.position = seen?.position;
   }

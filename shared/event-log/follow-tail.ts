@@ -8,8 +8,15 @@ const BACKOFF_MAX_MS = 1_000;
 
 export type TailFollower = {
   readonly tail: Tail;
-  /** Waits for something stored after a position, for a ring after `heard`, for the time to run out, or for the signal. */
-  wait(after: Position, heard: number, limits: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<void>;
+  /**
+   * Waits for something stored after a position, for a ring after `heard`, for the time to run out, or for
+   * the signal.
+   */
+  wait(
+    after: Position,
+    heard: number,
+    limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ): Promise<void>;
   /** Throws `LogWentBack` if a page shows that the last seen event is gone. */
   demandSeen(seen: Seen, page: TailPage): void | Promise<void>;
   /** Throws a better error than the failed read did. */
@@ -18,7 +25,10 @@ export type TailFollower = {
 
 type Place = { readonly after: Position; readonly id?: EventId | undefined; readonly signal: AbortSignal };
 
-/** Pages through the log from a position, waits at its end for the bell, and retries while the server is unavailable. */
+/**
+ * Pages through the log from a position, waits at its end for the bell, and retries while the server is
+ * unavailable.
+ */
 export async function* followTail(
   { tail, wait, demandSeen, explain }: TailFollower,
   { after, id, signal }: Place,
@@ -53,7 +63,10 @@ export async function* followTail(
 }
 
 /** Several followers may share a read: it continues if one of them aborts. */
-const unlessAborted = async <Answer>(looking: Promise<Answer>, signal: AbortSignal): Promise<Answer | undefined> => {
+const unlessAborted = async <Answer>(
+  looking: Promise<Answer>,
+  signal: AbortSignal,
+): Promise<Answer | undefined> => {
   const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
   const onAbort = () => resolve(undefined);
   signal.addEventListener('abort', onAbort);

@@ -57,7 +57,8 @@ test('a follower hears nothing of another history, and whoever begins to follow 
   const kept = await append(world.eventLog);
   const heard: EventId[] = [];
   const following = (async () => {
-    for await (const page of world.eventLog.follow(START, AbortSignal.timeout(60_000))) heard.push(...page.map(({ id }) => id));
+    for await (const page of world.eventLog.follow(START, AbortSignal.timeout(60_000)))
+      heard.push(...page.map(({ id }) => id));
   })();
   following.catch(() => {});
   const lost = await append(world.other, 2);
@@ -69,7 +70,9 @@ test('a follower hears nothing of another history, and whoever begins to follow 
   await append(world.other, 4);
   await expect(following).rejects.toMatchObject({ code: 'log_went_back', position: lost.position });
   expect(heard).toEqual([...kept.ids, ...lost.ids]);
-  await expect(Array.fromAsync(world.eventLog.follow(START, AbortSignal.timeout(1)))).rejects.toMatchObject({ code: 'log_went_back' });
+  await expect(Array.fromAsync(world.eventLog.follow(START, AbortSignal.timeout(1)))).rejects.toMatchObject({
+    code: 'log_went_back',
+  });
 });
 
 test('a process that only waits notices within seconds, also where nothing has come instead', async () => {
@@ -138,7 +141,9 @@ test('a checkpoint of another history stops its process, and is written down now
   {
     await using doubted = await world.open();
     const { position } = await append(doubted);
-    const following = Array.fromAsync(doubted.follow(position, AbortSignal.timeout(60_000), randomUUID() as EventId));
+    const following = Array.fromAsync(
+      doubted.follow(position, AbortSignal.timeout(60_000), randomUUID() as EventId),
+    );
     await expect(following).rejects.toMatchObject({ code: 'log_went_back' });
   }
   expect(world.told).toHaveLength(1);

@@ -17,11 +17,15 @@ const LOOK_EVERY_MS = 1_000;
 const LATE_MS = 2_000;
 
 /**
- * Remembers the last event that this process has seen, and makes sure that the log still has it: all the time, before anybody is handed
- * events from a new beginning, and before an append is acknowledged. Where it is gone, so may be others before it, and everything that
- * this process knows is in doubt: from then on nothing is appended, read or followed here, until the operator has decided and it starts anew.
+ * Remembers the last event that this process has seen, and makes sure that the log still has it: all the
+ * time, before anybody is handed events from a new beginning, and before an append is acknowledged. Where it
+ * is gone, so may be others before it, and everything that this process knows is in doubt: from then on
+ * nothing is appended, read or followed here, until the operator has decided and it starts anew.
  */
-export const guardHistory = (eventLog: EventLog, { log }: { readonly log: Pick<Log, 'error'> }): GuardedLog => {
+export const guardHistory = (
+  eventLog: EventLog,
+  { log }: { readonly log: Pick<Log, 'error'> },
+): GuardedLog => {
   const history = new History(eventLog, log);
   const closed = new AbortController();
   const looking = history.lookNowAndThen(closed.signal);
@@ -57,7 +61,8 @@ export const guardHistory = (eventLog: EventLog, { log }: { readonly log: Pick<L
       let isFirst = true;
       try {
         for await (const page of eventLog.follow(after, signal, id)) {
-          // From here on each page shows that the one before it is still there; only what this began after may be another history.
+          // From here on each page shows that the one before it is still there; only what this began after
+          // may be another history.
           if (isFirst) await history.demand();
           isFirst = false;
           history.refuseIfLost();
@@ -125,7 +130,10 @@ class History {
     return error;
   }
 
-  /** Looks whether the log has what was seen until now. Whoever asks while a look is under way waits for one that begins later. */
+  /**
+   * Looks whether the log has what was seen until now. Whoever asks while a look is under way waits for one
+   * that begins later.
+   */
   async demand(): Promise<void> {
     this.refuseIfLost();
     if (!this.#asking) return this.#begin();
@@ -146,7 +154,10 @@ class History {
     }
   }
 
-  /** A process that follows nothing itself remembers the end of the log; one that has seen nothing of what is lost hears of it from another. */
+  /**
+   * A process that follows nothing itself remembers the end of the log; one that has seen nothing of what is
+   * lost hears of it from another.
+   */
   async moveOn(): Promise<void> {
     await this.demand();
     if (await this.#eventLog.isMarkedLost?.()) throw this.tell(new LogWentBack());
@@ -170,7 +181,10 @@ class History {
     if (found !== seen.id) throw this.tell(new LogWentBack(seen, found));
   }
 
-  /** It keeps every process from starting, so only what this one has seen in this log itself counts, and only if it stays away. */
+  /**
+   * It keeps every process from starting, so only what this one has seen in this log itself counts, and only
+   * if it stays away.
+   */
   async #mark(seen: Seen | undefined): Promise<void> {
     if (!seen || !this.#eventLog.markLost) return;
     const found = await this.#find(seen, (id) => id === seen.id);

@@ -6,26 +6,43 @@ import { LogUnavailable } from './errors.ts';
 import type { EventLog } from './event-log.ts';
 import { hostsIn } from './eventstoredb/address.ts';
 
-type Configured = { readonly eventLogUrl: string | undefined; readonly databaseUrl: string; readonly directUrl?: string | undefined };
+type Configured = {
+  readonly eventLogUrl: string | undefined;
+  readonly databaseUrl: string;
+  readonly directUrl?: string | undefined;
+};
 
-/** Opens the log that EVENT_LOG_URL names, or else the one in the database. One that cannot be reached is one sentence. */
-export const openConfiguredEventLog = async ({ eventLogUrl, databaseUrl, directUrl }: Configured): Promise<EventLog> => {
+/**
+ * Opens the log that EVENT_LOG_URL names, or else the one in the database. One that cannot be reached is one
+ * sentence.
+ */
+export const openConfiguredEventLog = async ({
+  eventLogUrl,
+  databaseUrl,
+  directUrl,
+}: Configured): Promise<EventLog> => {
   const url = eventLogUrl ?? databaseUrl;
-  if (eventLogUrl !== undefined && isPostgres(eventLogUrl)) await demandPostgres({ url: eventLogUrl, setting: 'EVENT_LOG_URL' });
-  return openEventLog({ url, directUrl: eventLogUrl === undefined ? directUrl : undefined }).catch((cause: unknown) => {
-    if (isPostgres(url)) throw cause;
-    const why = explain(cause, hostsIn(url)?.join() ?? 'the address');
-    throw why === undefined ? cause : new StartRefused(why, { cause });
-  });
+  if (eventLogUrl !== undefined && isPostgres(eventLogUrl))
+    await demandPostgres({ url: eventLogUrl, setting: 'EVENT_LOG_URL' });
+  return openEventLog({ url, directUrl: eventLogUrl === undefined ? directUrl : undefined }).catch(
+    (cause: unknown) => {
+      if (isPostgres(url)) throw cause;
+      const why = explain(cause, hostsIn(url)?.join() ?? 'the address');
+      throw why === undefined ? cause : new StartRefused(why, { cause });
+    },
+  );
 };
 
 export const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url);
 
 const explain = (error: unknown, place: string): string | undefined => {
-  if (error instanceof LogUnavailable) return `No EventStoreDB answers at ${place}: start it, or set EVENT_LOG_URL to one that runs.`;
+  if (error instanceof LogUnavailable)
+    return `No EventStoreDB answers at ${place}: start it, or set EVENT_LOG_URL to one that runs.`;
   // Told by its type, as everywhere that this client's failures are told apart.
   const isDenied = error instanceof Error && 'type' in error && error.type === 'access-denied';
-  return isDenied ? `EventStoreDB at ${place} refuses the user of EVENT_LOG_URL, or what that user may do.` : undefined;
+  return isDenied
+    ? `EventStoreDB at ${place} refuses the user of EVENT_LOG_URL, or what that user may do.`
+    : undefined;
 };
 
 type OpenedLog = {
@@ -34,7 +51,10 @@ type OpenedLog = {
   readonly directUrl?: string | undefined;
 };
 
-/** Opens the event log that a URL names: `postgres:…`, or `esdb:…` for EventStoreDB. Only the engine in use is loaded. */
+/**
+ * Opens the event log that a URL names: `postgres:…`, or `esdb:…` for EventStoreDB. Only the engine in use is
+ * loaded.
+ */
 export const openEventLog = async ({ url, directUrl }: OpenedLog): Promise<EventLog> => {
   const [scheme] = url.split(':', 1);
   switch (scheme) {
@@ -45,7 +65,10 @@ export const openEventLog = async ({ url, directUrl }: OpenedLog): Promise<Event
     }
     case 'esdb':
     case 'esdb+discover': {
-      const { openEventStoreEventLog } = await loadEngine('EventStoreDB', () => import('./eventstoredb/eventstore-event-log.ts'));
+      const { openEventStoreEventLog } = await loadEngine(
+        'EventStoreDB',
+        () => import('./eventstoredb/eventstore-event-log.ts'),
+      );
       return openEventStoreEventLog({ url });
     }
     default:
@@ -53,8 +76,14 @@ export const openEventLog = async ({ url, directUrl }: OpenedLog): Promise<Event
   }
 };
 
-/** Tells operators why the log takes no appends or is not read: once for each cause, and once it answers again. */
-export const tellOutages = (eventLog: EventLog, { log }: { readonly log: Pick<Log, 'warn' | 'info'> }): EventLog => {
+/**
+ * Tells operators why the log takes no appends or is not read: once for each cause, and once it answers
+ * again.
+ */
+export const tellOutages = (
+  eventLog: EventLog,
+  { log }: { readonly log: Pick<Log, 'warn' | 'info'> },
+): EventLog => {
   const appending = createTeller(log, 'takes appends');
   const reading = createTeller(log, 'can be read');
   return {
@@ -65,7 +94,10 @@ export const tellOutages = (eventLog: EventLog, { log }: { readonly log: Pick<Lo
   };
 };
 
-const createTeller = (log: Pick<Log, 'warn' | 'info'>, does: string): (<Answer>(asked: Promise<Answer>) => Promise<Answer>) => {
+const createTeller = (
+  log: Pick<Log, 'warn' | 'info'>,
+  does: string,
+): (<Answer>(asked: Promise<Answer>) => Promise<Answer>) => {
   let told: string | undefined;
   return async (asked) => {
     try {
@@ -76,7 +108,10 @@ const createTeller = (log: Pick<Log, 'warn' | 'info'>, does: string): (<Answer>(
     } catch (error) {
       const cause = causeOf(error);
       if (cause !== undefined && cause !== told)
-        log.warn({ err: error }, `The event log does not answer, or not in time. Until it ${does} again, only another cause is told.`);
+        log.warn(
+          { err: error },
+          `The event log does not answer, or not in time. Until it ${does} again, only another cause is told.`,
+        );
       told = cause ?? told;
       throw error;
     }
@@ -85,4 +120,6 @@ const createTeller = (log: Pick<Log, 'warn' | 'info'>, does: string): (<Answer>(
 
 /** Without what differs from one failure to the next, such as a time or a port. */
 const causeOf = (error: unknown): string | undefined =>
-  error instanceof LogUnavailable && error.cause instanceof Error ? error.cause.message.replaceAll(/\d+/g, '') : undefined;
+  error instanceof LogUnavailable && error.cause instanceof Error
+    ? error.cause.message.replaceAll(/\d+/g, '')
+    : undefined;

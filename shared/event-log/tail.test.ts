@@ -4,7 +4,11 @@ import type { RecordedEvent } from './event-log.ts';
 import { type LogPage, POLL_MS, Tail } from './tail.ts';
 
 /** A record of the log; the engine's own have no event. */
-type LogRecord = { readonly position: Position; readonly id: string; readonly event: RecordedEvent | undefined };
+type LogRecord = {
+  readonly position: Position;
+  readonly id: string;
+  readonly event: RecordedEvent | undefined;
+};
 
 const anEvent = (position: number, id = `event ${position}`): LogRecord => ({
   position: position as Position,
@@ -20,14 +24,21 @@ const anEvent = (position: number, id = `event ${position}`): LogRecord => ({
     recordedAt: new Date(0),
   },
 });
-const ofTheEngine = (position: number): LogRecord => ({ position: position as Position, id: `record ${position}`, event: undefined });
+const ofTheEngine = (position: number): LogRecord => ({
+  position: position as Position,
+  id: `record ${position}`,
+  event: undefined,
+});
 
 /** A tail of a log in memory, with how often it was read; `until` holds the pages back. */
 const aTail = (log: LogRecord[]) => {
   const reads = { count: 0, until: Promise.resolve() };
   const read = async (after: Position): Promise<LogPage> => {
     reads.count += 1;
-    const [at, next] = [log.find(({ position }) => position === after), log.filter(({ position }) => position > after)];
+    const [at, next] = [
+      log.find(({ position }) => position === after),
+      log.filter(({ position }) => position > after),
+    ];
     const events = next.flatMap(({ event }) => event ?? []);
     await reads.until;
     const seen = at?.event && { position: at.event.position, id: at.event.id };

@@ -12,7 +12,10 @@ export type LogPage = {
   /** The id of the record at that position, and at `last`, of an engine that writes records of its own. */
   readonly atRecord?: string | undefined;
   readonly lastRecord?: string | undefined;
-  /** The page is complete up to here. It may be after the last event, because an engine may write records of its own. */
+  /**
+   * The page is complete up to here. It may be after the last event, because an engine may write records of
+   * its own.
+   */
   readonly last: Position;
   /** There may be more behind it. */
   readonly isCut: boolean;
@@ -44,8 +47,14 @@ const WINDOW_EVENTS_MAX = 2_000;
 const WINDOW_BYTES_MAX = 4 * 1_048_576;
 const PAGE_EVENTS_MAX = 1_000;
 
-/** A record that a live subscription has delivered; without an event if the engine has written it for itself. */
-export type LiveRecord = { readonly position: Position; readonly id: string; readonly event: RecordedEvent | undefined };
+/**
+ * A record that a live subscription has delivered; without an event if the engine has written it for itself.
+ */
+export type LiveRecord = {
+  readonly position: Position;
+  readonly id: string;
+  readonly event: RecordedEvent | undefined;
+};
 
 type Window = {
   /** It has every event after this. */
@@ -63,9 +72,10 @@ type Window = {
 };
 
 /**
- * A window of the newest events, shared by all followers of a process. The first follower at the end of the log reads the next page,
- * and the others get it from the window. A follower with more lag reads pages of its own until it reaches the window. Events are kept as
- * stored, so encrypted data cannot be read here once its key is deleted.
+ * A window of the newest events, shared by all followers of a process. The first follower at the end of the
+ * log reads the next page, and the others get it from the window. A follower with more lag reads pages of its
+ * own until it reaches the window. Events are kept as stored, so encrypted data cannot be read here once its
+ * key is deleted.
  */
 export class Tail {
   readonly #options: TailOptions;
@@ -77,7 +87,10 @@ export class Tail {
     this.#options = options;
   }
 
-  /** The page after a position: from the window if it has it and agrees with `seen`, otherwise read from the log. */
+  /**
+   * The page after a position: from the window if it has it and agrees with `seen`, otherwise read from the
+   * log.
+   */
   after(last: Position, seen: Seen | undefined): Promise<TailPage> {
     const page = this.#known(last, seen);
     return page === undefined ? this.look(last) : Promise.resolve(page);
@@ -114,7 +127,10 @@ export class Tail {
     return this.#window?.end ?? START;
   }
 
-  /** Adds the record that follows the one at `after`. Returns false if the window does not reach as far as that. */
+  /**
+   * Adds the record that follows the one at `after`. Returns false if the window does not reach as far as
+   * that.
+   */
   push(after: Position, { position, id, event }: LiveRecord): boolean {
     const window = this.#window;
     if (window === undefined || window.end < after) return false;
@@ -135,7 +151,8 @@ export class Tail {
     const window = this.#window;
     if (window === undefined || last < window.start || last > window.end) return undefined;
     const { heard, lookedAtMs, end } = window;
-    // Read the log now and then, to verify that it still has the events of the window. What is live need not wait for that.
+    // Read the log now and then, to verify that it still has the events of the window. What is live need not
+    // wait for that.
     const unreadMs = performance.now() - lookedAtMs;
     if (unreadMs >= POLL_MS) {
       if (!this.#options.isLive?.() || unreadMs >= LIVE_UNREAD_MAX_MS) return undefined;
@@ -159,12 +176,15 @@ export class Tail {
     const known = this.#window;
     if (known !== undefined && last < known.end) {
       if (isCut) return;
-      // Records that were pushed since the read began are not on its page. Otherwise the log has lost its end.
-      const isOvertaken = begun?.window === known && last >= begun.end.position && isContinued(begun.end, after, page);
+      // Records that were pushed since the read began are not on its page. Otherwise the log has lost its
+      // end.
+      const isOvertaken =
+        begun?.window === known && last >= begun.end.position && isContinued(begun.end, after, page);
       this.#window = isOvertaken ? Object.assign(known, { isCut, heard, lookedAtMs }) : undefined;
       return;
     }
-    const window = known !== undefined && isContinued(endOf(known), after, page) ? known : beginAfter(after, page);
+    const window =
+      known !== undefined && isContinued(endOf(known), after, page) ? known : beginAfter(after, page);
     const fresh = events.findIndex(({ position }) => position > window.end);
     if (fresh >= 0) {
       window.events.push(...events.slice(fresh));
@@ -177,9 +197,16 @@ export class Tail {
 }
 
 /** The end of a window: its position, the record there if one is known, and the newest event. */
-type End = { readonly position: Position; readonly record: string | undefined; readonly newest: Seen | undefined };
+type End = {
+  readonly position: Position;
+  readonly record: string | undefined;
+  readonly newest: Seen | undefined;
+};
 
-type Kept = { readonly sizes: readonly number[]; readonly begun: { readonly window: Window; readonly end: End } | undefined };
+type Kept = {
+  readonly sizes: readonly number[];
+  readonly begun: { readonly window: Window; readonly end: End } | undefined;
+};
 
 const endOf = ({ events, before, end, endRecord }: Window): End => ({
   position: end,
@@ -187,9 +214,13 @@ const endOf = ({ events, before, end, endRecord }: Window): End => ({
   newest: seenOf(events.at(-1)) ?? before,
 });
 
-const seenOf = (event: RecordedEvent | undefined): Seen | undefined => event && { position: event.position, id: event.id };
+const seenOf = (event: RecordedEvent | undefined): Seen | undefined =>
+  event && { position: event.position, id: event.id };
 
-/** The page has the record at the end of the window, or its newest event, at the same position, so both are of one history. */
+/**
+ * The page has the record at the end of the window, or its newest event, at the same position, so both are of
+ * one history.
+ */
 const isContinued = (end: End, after: Position, { at, atRecord, events }: TailPage): boolean => {
   if (after > end.position) return false;
   if (after === end.position && end.record !== undefined) return atRecord === end.record;

@@ -57,7 +57,8 @@ export const ACCOUNT_EVENTS = {
   'account.passkey_refused': defineEvent({
     ...common,
     type: 'account.passkey_refused',
-    description: 'A passkey was right and its counter was not, so there is a copy of it; nobody was signed in.',
+    description:
+      'A passkey was right and its counter was not, so there is a copy of it; nobody was signed in.',
     stream: account,
     schema: passkey,
     example: { userId: 7001, passkeyId: 'vW9z' },
@@ -65,10 +66,16 @@ export const ACCOUNT_EVENTS = {
   'account.token_created': defineEvent({
     ...common,
     type: 'account.token_created',
-    description: 'Somebody created a personal access token: whoever has it can act for them within its scopes, until it expires.',
+    description:
+      'Somebody created a personal access token: whoever has it can act for them within its scopes, until it expires.',
     stream: account,
     schema: accessToken.extend({ scopes: names, expiresAt: timestamp }),
-    example: { userId: 7001, tokenId: 'k3J9x2Pq', scopes: ['read:events'], expiresAt: '2026-02-01T00:00:00.000Z' },
+    example: {
+      userId: 7001,
+      tokenId: 'k3J9x2Pq',
+      scopes: ['read:events'],
+      expiresAt: '2026-02-01T00:00:00.000Z',
+    },
   }),
   'account.token_revoked': defineEvent({
     ...common,
@@ -81,7 +88,8 @@ export const ACCOUNT_EVENTS = {
   'account.deactivated': defineEvent({
     ...common,
     type: 'account.deactivated',
-    description: 'An administrator deactivated an account: nobody signs in to it or acts for it until it is reactivated.',
+    description:
+      'An administrator deactivated an account: nobody signs in to it or acts for it until it is reactivated.',
     stream: account,
     schema: z.strictObject({ userId }),
     example: { userId: 7001 },
@@ -105,7 +113,8 @@ export const ACCOUNT_EVENTS = {
   'account.second_factor_removed': defineEvent({
     ...common,
     type: 'account.second_factor_removed',
-    description: 'The password of somebody is enough again to sign in; the recovery codes ended with the second factor.',
+    description:
+      'The password of somebody is enough again to sign in; the recovery codes ended with the second factor.',
     stream: account,
     schema: z.strictObject({ userId }),
     example: { userId: 7001 },

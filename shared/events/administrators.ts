@@ -22,7 +22,8 @@ export const ADMINISTRATOR_EVENTS = {
     type: 'administrator.leaving',
     version: 1,
     visibility: 'internal',
-    description: 'Somebody is about to stop being an administrator, by the append that expects this version of the user’s stream.',
+    description:
+      'Somebody is about to stop being an administrator, by the append that expects this version of the user’s stream.',
     stream,
     schema: z.strictObject({ userId, userVersion: version, at: timestamp }),
     personal: null,

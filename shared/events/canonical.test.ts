@@ -22,7 +22,12 @@ test('is RFC 8785: sorted names, no white space, numbers as ECMAScript prints th
 });
 
 test('does not depend on the engine: neither position, nor time, nor the order of names', () => {
-  const copied = { ...event, position: 8 as Position, recordedAt: new Date(), data: { b: ['é', 1e21], userId: 1 } };
+  const copied = {
+    ...event,
+    position: 8 as Position,
+    recordedAt: new Date(),
+    data: { b: ['é', 1e21], userId: 1 },
+  };
   expect(hashOf(copied)).toEqual(hashOf(event));
 });
 

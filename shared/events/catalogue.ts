@@ -48,9 +48,13 @@ export const catalogueOf = (domain: Domain): Catalogue => {
 };
 
 const makeCatalogue = (domain: Domain): Catalogue => {
-  const kernel: Readonly<Record<string, EventDefinition>> = { ...kernelEventsOf(domain), ...limitClaimEventsOf(domain) };
+  const kernel: Readonly<Record<string, EventDefinition>> = {
+    ...kernelEventsOf(domain),
+    ...limitClaimEventsOf(domain),
+  };
   const clash = definitionsOf(domain).find(({ type }) => Object.hasOwn(kernel, type));
-  if (clash) throw new Error(`The kernel has an event ${clash.type} of its own: give the aggregate another name.`);
+  if (clash)
+    throw new Error(`The kernel has an event ${clash.type} of its own: give the aggregate another name.`);
   const definitions = [...definitionsOf(domain), ...Object.values(kernel)];
   const byType = new Map(definitions.map((definition) => [definition.type, definition]));
   const told = definitions.filter(({ visibility }) => visibility === 'public');

@@ -3,8 +3,16 @@ import type { JsonObject } from '#shared/json.ts';
 import type { EventDefinition } from './define-event.ts';
 import { streamName } from './streams.ts';
 
-/** An event is only valid on the stream that it is about, so that nothing recorded can be moved to another aggregate. */
-export const checkStream = ({ stream: { kind, key } }: EventDefinition, stream: StreamName, data: JsonObject): void => {
-  const isAtHome = key === null ? stream.startsWith(streamName(kind, '')) : stream === streamName(kind, String(data[key]));
+/**
+ * An event is only valid on the stream that it is about, so that nothing recorded can be moved to another
+ * aggregate.
+ */
+export const checkStream = (
+  { stream: { kind, key } }: EventDefinition,
+  stream: StreamName,
+  data: JsonObject,
+): void => {
+  const isAtHome =
+    key === null ? stream.startsWith(streamName(kind, '')) : stream === streamName(kind, String(data[key]));
   if (!isAtHome) throw new RangeError(`it does not belong on ${stream}`);
 };

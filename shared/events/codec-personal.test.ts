@@ -37,7 +37,9 @@ describe('personal fields', () => {
 
   test('that were erased are refused as content of a new event', async () => {
     const { store } = setUp();
-    await expect(store({ ...registered, data: { ...registered.data, name: null } } as AnnalsEvent)).rejects.toThrow(MalformedEvent);
+    await expect(
+      store({ ...registered, data: { ...registered.data, name: null } } as AnnalsEvent),
+    ).rejects.toThrow(MalformedEvent);
   });
 });
 
@@ -56,11 +58,26 @@ describe('tampering', () => {
   test.each<[string, (event: RecordedEvent) => RecordedEvent]>([
     ['the id', (event) => ({ ...event, id: newId() })],
     ['the type', (event) => ({ ...event, type: 'comment.edited' })],
-    ['the person', (event) => ({ ...event, data: { ...event.data, personal: { ...personalOf(event), subject: 7002 } } })],
+    [
+      'the person',
+      (event) => ({ ...event, data: { ...event.data, personal: { ...personalOf(event), subject: 7002 } } }),
+    ],
     ['the author', (event) => ({ ...event, data: { ...event.data, authorId: 7002 } })],
     ['the stream', (event) => ({ ...event, stream: 'comment-9002' as StreamName })],
-    ['the format', (event) => ({ ...event, data: { ...event.data, personal: { ...personalOf(event), sealed: '2.AAAA' } } })],
-    ['the length', (event) => ({ ...event, data: { ...event.data, personal: { ...personalOf(event), sealed: '1.AAAA' } } })],
+    [
+      'the format',
+      (event) => ({
+        ...event,
+        data: { ...event.data, personal: { ...personalOf(event), sealed: '2.AAAA' } },
+      }),
+    ],
+    [
+      'the length',
+      (event) => ({
+        ...event,
+        data: { ...event.data, personal: { ...personalOf(event), sealed: '1.AAAA' } },
+      }),
+    ],
     ['the version', (event) => ({ ...event, metadata: { ...event.metadata, version: 2 } })],
     ['a field', (event) => ({ ...event, data: { ...event.data, extra: 1 } })],
   ])('with %s is found', async (_, tamper) => {
@@ -75,7 +92,10 @@ describe('tampering', () => {
     const stored = await store(comment);
     const { subject, sealed } = personalOf(stored);
     for (let index = 0; index < Buffer.from(sealed.slice(2), 'base64url').length; index += 1) {
-      const tampered = { ...stored, data: { ...stored.data, personal: { subject, sealed: flipBit(sealed, index) } } };
+      const tampered = {
+        ...stored,
+        data: { ...stored.data, personal: { subject, sealed: flipBit(sealed, index) } },
+      };
       await expect(decode(tampered)).rejects.toThrow(MalformedEvent);
     }
   });

@@ -15,8 +15,18 @@ const HOST = 7001 as UserId;
 const stream = streamName('visit', 5);
 const keys = () => memoryKeyStore();
 
-const store = async (written: Domain, persons: ReturnType<typeof keys>, type: string, data: object): Promise<RecordedEvent> => ({
-  ...(await createCodec({ keys: persons, domain: written }).encode({ type, data: data as never }, context, newId() as EventId, stream)),
+const store = async (
+  written: Domain,
+  persons: ReturnType<typeof keys>,
+  type: string,
+  data: object,
+): Promise<RecordedEvent> => ({
+  ...(await createCodec({ keys: persons, domain: written }).encode(
+    { type, data: data as never },
+    context,
+    newId() as EventId,
+    stream,
+  )),
   stream,
   version: 1 as Version,
   position: 1 as Position,
@@ -34,7 +44,10 @@ test('events of version 1 are read as those of version 2, also without their per
   const event = await store(before, all, 'visit.booked', BOOKED);
   expect(event.metadata.version).toBe(1);
   expect(await decoded(after, all, event)).toEqual({ visitId: 5, hostId: HOST, guest: 'Vera', hours: 2 });
-  expect(decodeClear(catalogueOf(after), event)).toMatchObject({ schemaVersion: 2, data: { visitId: 5, hostId: HOST, hours: 2 } });
+  expect(decodeClear(catalogueOf(after), event)).toMatchObject({
+    schemaVersion: 2,
+    data: { visitId: 5, hostId: HOST, hours: 2 },
+  });
   await all.destroy(HOST);
   expect(await decoded(after, all, event)).toEqual({ visitId: 5, hostId: HOST, guest: null, hours: 2 });
 });
@@ -47,7 +60,12 @@ test('a change that names one of its fields stays one', async () => {
 
 test('what is written now is of version 2, which the former release refuses', async () => {
   const all = keys();
-  const event = await store(after, all, 'visit.booked', { visitId: 5, hostId: HOST, guest: 'Vera', hours: 2 });
+  const event = await store(after, all, 'visit.booked', {
+    visitId: 5,
+    hostId: HOST,
+    guest: 'Vera',
+    hours: 2,
+  });
   expect(event.metadata.version).toBe(2);
   await expect(decoded(before, all, event)).rejects.toThrow('visit.booked is known up to version 1');
 });

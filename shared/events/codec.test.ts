@@ -15,7 +15,9 @@ describe('a round trip', () => {
       fc.asyncProperty(fc.array(arbitraryEvent, { maxLength: 5 }), async (events) => {
         const stored = await Promise.all(events.map(store));
         const decoded = await codec.decodeAll(stored);
-        expect(decoded.map(({ type, data }) => ({ type, data }))).toEqual(events.map((event) => JSON.parse(JSON.stringify(event))));
+        expect(decoded.map(({ type, data }) => ({ type, data }))).toEqual(
+          events.map((event) => JSON.parse(JSON.stringify(event))),
+        );
       }),
     );
   });
@@ -77,21 +79,30 @@ describe('what cannot be decoded', () => {
     const { store, decode } = setUp();
     const unknown = { ...(await store(registered)), type: 'user.renamed' };
     await expect(decode(unknown)).rejects.toThrow(UnknownEventType);
-    await expect(decode(unknown)).rejects.toThrow(`Event ${unknown.id} at position 9 has the unknown type "user.renamed"`);
+    await expect(decode(unknown)).rejects.toThrow(
+      `Event ${unknown.id} at position 9 has the unknown type "user.renamed"`,
+    );
   });
 
   test('is named by type, version, id and position, without personal content', async () => {
     const { codec, store } = setUp();
-    const invalid = { ...registered, data: { ...registered.data, role: SECRETS[1] } } as unknown as AnnalsEvent;
+    const invalid = {
+      ...registered,
+      data: { ...registered.data, role: SECRETS[1] },
+    } as unknown as AnnalsEvent;
     const id = newId();
-    const failure = await codec.encode(invalid, context, id, 'user-7001' as StreamName).catch((error: unknown) => error as MalformedEvent);
+    const failure = await codec
+      .encode(invalid, context, id, 'user-7001' as StreamName)
+      .catch((error: unknown) => error as MalformedEvent);
     expect(failure).toBeInstanceOf(MalformedEvent);
     expect(String(failure)).toBe(
       `MalformedEvent: Event ${id} (user.registered, version 1, not recorded yet) is malformed: role (invalid_value)`,
     );
     const stored = { ...(await store(registered)), metadata: { version: 1, at: 'today' } };
     const later = await codec.decodeAll([stored]).catch((error: unknown) => error as MalformedEvent);
-    expect(String(later)).toContain(`Event ${stored.id} (user.registered, version 1, at position 9) is malformed: at (invalid_format)`);
+    expect(String(later)).toContain(
+      `Event ${stored.id} (user.registered, version 1, at position 9) is malformed: at (invalid_format)`,
+    );
   });
 
   test('includes an event whose person has no key, as after the loss of the key table', async () => {
@@ -102,12 +113,16 @@ describe('what cannot be decoded', () => {
   test('makes no key when the event is malformed before', async () => {
     const { keys, codec } = setUp();
     const invalid = { ...registered, data: { ...registered.data, name: ' ' } } as AnnalsEvent;
-    await expect(codec.encode(invalid, context, newId(), 'user-7001' as StreamName)).rejects.toThrow('name (custom)');
+    await expect(codec.encode(invalid, context, newId(), 'user-7001' as StreamName)).rejects.toThrow(
+      'name (custom)',
+    );
     expect(await keys.find([ADA])).toEqual(new Map());
   });
 
   test('includes an event on the stream of another', async () => {
     const { codec } = setUp();
-    await expect(codec.encode(registered, context, newId(), 'user-7002' as StreamName)).rejects.toThrow('does not belong on user-7002');
+    await expect(codec.encode(registered, context, newId(), 'user-7002' as StreamName)).rejects.toThrow(
+      'does not belong on user-7002',
+    );
   });
 });

@@ -6,7 +6,14 @@ import type { NewEvent, RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { KeyStore, PersonKey } from '#shared/keys/key-store.ts';
 import { SealBroken } from '#shared/keys/seal.ts';
-import { type AnnalsEvent, type AnyEvent, type Catalogue, catalogueOf, type EventOf, type EventType } from './catalogue.ts';
+import {
+  type AnnalsEvent,
+  type AnyEvent,
+  type Catalogue,
+  catalogueOf,
+  type EventOf,
+  type EventType,
+} from './catalogue.ts';
 import { checkStream } from './check-stream.ts';
 import type { EventDefinition } from './define-event.ts';
 import { KEY_LOST, MalformedEvent, UnknownEventType } from './errors.ts';
@@ -14,11 +21,26 @@ import { type EventMetadata, type MetadataContext, readMetadata, storeMetadata }
 import { eraseFields, openFields, partClear, partStored, sealFields } from './personal.ts';
 import { upcast } from './upcast.ts';
 
-/** Between the events that the code knows and those that the log stores: versions, checks, and the sealing of personal fields. */
+/**
+ * Between the events that the code knows and those that the log stores: versions, checks, and the sealing of
+ * personal fields.
+ */
 export type Codec = {
-  /** Checks an event, seals its personal fields and gives it its stored form. Throws `KeyDestroyed` for an erased person. */
-  encode(event: AnnalsEvent | AnyEvent, context: MetadataContext, id: EventId, stream: StreamName): Promise<NewEvent>;
-  encodeAll(stream: StreamName, context: MetadataContext, events: readonly Unencoded[]): Promise<readonly NewEvent[]>;
+  /**
+   * Checks an event, seals its personal fields and gives it its stored form. Throws `KeyDestroyed` for an
+   * erased person.
+   */
+  encode(
+    event: AnnalsEvent | AnyEvent,
+    context: MetadataContext,
+    id: EventId,
+    stream: StreamName,
+  ): Promise<NewEvent>;
+  encodeAll(
+    stream: StreamName,
+    context: MetadataContext,
+    events: readonly Unencoded[],
+  ): Promise<readonly NewEvent[]>;
   /** Opens, upcasts and checks events; the key store is asked once for all of them. */
   decodeAll(recorded: readonly RecordedEvent[]): Promise<readonly DecodedEvent[]>;
 };
@@ -32,7 +54,10 @@ type Envelope = {
   readonly id: EventId;
   readonly recordedAt: Date;
   readonly metadata: EventMetadata;
-  /** A hash of its personal fields as they are sealed, where it has any: the same after their person was erased. */
+  /**
+   * A hash of its personal fields as they are sealed, where it has any: the same after their person was
+   * erased.
+   */
   readonly seal?: string;
 };
 
@@ -46,7 +71,9 @@ export const createCodec = ({ keys, domain }: Dependencies): Codec => {
   const encodeAll: Codec['encodeAll'] = async (stream, context, events) => {
     const checked = events.map(({ id, event }) => check(catalogue, { id, event, stream, context }));
     const subjects = new Set(checked.flatMap(({ personal }) => personal?.subject ?? []));
-    const obtained = new Map(await Promise.all([...subjects].map(async (subject) => [subject, await keys.obtain(subject)] as const)));
+    const obtained = new Map(
+      await Promise.all([...subjects].map(async (subject) => [subject, await keys.obtain(subject)] as const)),
+    );
     return checked.map((each) => sealChecked(each, obtained));
   };
   return {
@@ -77,9 +104,20 @@ const decode = (recorded: RecordedEvent, { catalogue, keys }: Decoding): Decoded
     const metadata = readMetadata(recorded.metadata);
     const data = readData(definition, recorded, { version: metadata.version, keys });
     // The type names the definition that has just checked the data.
-    return { type, data, stream, version, position, id, recordedAt, metadata, ...sealIn(recorded) } as DecodedEvent;
+    return {
+      type,
+      data,
+      stream,
+      version,
+      position,
+      id,
+      recordedAt,
+      metadata,
+      ...sealIn(recorded),
+    } as DecodedEvent;
   } catch (error) {
-    if (!(error instanceof z.ZodError || error instanceof RangeError || error instanceof SealBroken)) throw error;
+    if (!(error instanceof z.ZodError || error instanceof RangeError || error instanceof SealBroken))
+      throw error;
     throw new MalformedEvent({ type, version: versionOf(recorded), id, position, reason: reasonOf(error) });
   }
 };
@@ -96,19 +134,33 @@ export const subjectOf = ({ data }: Pick<RecordedEvent, 'data'>): UserId | null 
   return Number.isSafeInteger(personal.subject) ? (personal.subject as UserId) : null;
 };
 
-const readData = (definition: EventDefinition, recorded: RecordedEvent, { version, keys }: { version: number; keys: Keys }): JsonObject => {
+const readData = (
+  definition: EventDefinition,
+  recorded: RecordedEvent,
+  { version, keys }: { version: number; keys: Keys },
+): JsonObject => {
   const { clear, personal } = partStored(recorded.data);
   const key = personal === null ? undefined : keys.get(personal.subject);
   if (personal !== null && key === undefined) throw new RangeError(KEY_LOST);
   if (version === definition.version) checkNothingInClear(definition, clear);
   const isErased = key === 'destroyed';
   const isOpen = personal !== null && key !== undefined && key !== 'destroyed';
-  const current = upcast(definition, version, isOpen ? { ...clear, ...openFields(key, personal, recorded) } : clear);
-  const data = isErased ? definition.erasedSchema.parse(eraseFields(definition, current)) : definition.schema.parse(current);
+  const current = upcast(
+    definition,
+    version,
+    isOpen ? { ...clear, ...openFields(key, personal, recorded) } : clear,
+  );
+  const data = isErased
+    ? definition.erasedSchema.parse(eraseFields(definition, current))
+    : definition.schema.parse(current);
   const checked = data as JsonObject;
   checkStream(definition, recorded.stream, checked);
   definition.tryProjections?.(checked);
-  if (personal !== null && definition.personal !== null && checked[definition.personal.subject] !== personal.subject) {
+  if (
+    personal !== null &&
+    definition.personal !== null &&
+    checked[definition.personal.subject] !== personal.subject
+  ) {
     throw new RangeError('it is sealed for another person than it is about');
   }
   return checked;
@@ -120,10 +172,14 @@ const checkNothingInClear = (definition: EventDefinition, clear: JsonObject): vo
   if (field !== undefined) throw new RangeError(`${field} is not sealed`);
 };
 
-const versionOf = ({ metadata }: RecordedEvent): number | null => (typeof metadata.version === 'number' ? metadata.version : null);
+const versionOf = ({ metadata }: RecordedEvent): number | null =>
+  typeof metadata.version === 'number' ? metadata.version : null;
 
 /** An event that satisfies its definition, and what of it is to be sealed for whom. */
-type Checked = { readonly unsealed: NewEvent; readonly personal: { readonly subject: UserId; readonly fields: JsonObject } | null };
+type Checked = {
+  readonly unsealed: NewEvent;
+  readonly personal: { readonly subject: UserId; readonly fields: JsonObject } | null;
+};
 
 type Encoding = {
   readonly id: EventId;
@@ -149,7 +205,13 @@ const check = (catalogue: Catalogue, { id, event, stream, context }: Encoding): 
     return { unsealed, personal: { subject, fields: personal } };
   } catch (error) {
     if (!(error instanceof z.ZodError || error instanceof RangeError)) throw error;
-    throw new MalformedEvent({ type, version: definition.version, id, position: null, reason: reasonOf(error) });
+    throw new MalformedEvent({
+      type,
+      version: definition.version,
+      id,
+      position: null,
+      reason: reasonOf(error),
+    });
   }
 };
 
@@ -158,7 +220,10 @@ const sealChecked = ({ unsealed, personal }: Checked, keys: ReadonlyMap<UserId, 
   if (personal === null) return unsealed;
   const key = keys.get(personal.subject);
   if (key === undefined) throw new Error(`The key of person ${personal.subject} was not obtained`);
-  return { ...unsealed, data: { ...unsealed.data, personal: sealFields(key, personal.fields, personal.subject, unsealed) } };
+  return {
+    ...unsealed,
+    data: { ...unsealed.data, personal: sealFields(key, personal.fields, personal.subject, unsealed) },
+  };
 };
 
 /** What is wrong, by fields and rules; a message of zod's could carry content, its paths and codes do not. */

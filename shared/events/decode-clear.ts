@@ -18,7 +18,10 @@ export type ClearEvent = {
 };
 
 /** Upcasts and checks what an event holds in clear; nothing where it is not what its definition says. */
-export const decodeClear = (catalogue: Catalogue, { type, stream, data, metadata }: RecordedEvent): ClearEvent | undefined => {
+export const decodeClear = (
+  catalogue: Catalogue,
+  { type, stream, data, metadata }: RecordedEvent,
+): ClearEvent | undefined => {
   const definition = catalogue.find(type);
   if (definition === undefined) return undefined;
   try {
@@ -27,7 +30,13 @@ export const decodeClear = (catalogue: Catalogue, { type, stream, data, metadata
     const erased = eraseFields(definition, upcast(definition, version, partStored(data).clear));
     const checked = definition.erasedSchema.parse(erased) as JsonObject;
     checkStream(definition, stream, checked);
-    return { type, schemaVersion: definition.version, at, origin, data: withoutPersonal(definition, checked) };
+    return {
+      type,
+      schemaVersion: definition.version,
+      at,
+      origin,
+      data: withoutPersonal(definition, checked),
+    };
   } catch (error) {
     if (error instanceof z.ZodError || error instanceof RangeError) return undefined;
     throw error;

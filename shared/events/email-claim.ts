@@ -10,7 +10,8 @@ export const EMAIL_CLAIM_EVENTS = {
     type: 'email.claimed',
     version: 1,
     visibility: 'internal',
-    description: 'An e-mail address was claimed for a user, to be used by the append that expects this version of the user’s stream.',
+    description:
+      'An e-mail address was claimed for a user, to be used by the append that expects this version of the user’s stream.',
     stream,
     schema: z.strictObject({ userId, userVersion: version, at: timestamp }),
     personal: null,

@@ -5,5 +5,7 @@ export const fitsPattern = (pattern: string, type: string): boolean =>
   pattern === '*' || pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)));
 
 /** The types that a pattern stands for; none where there is no such thing. */
-export const typesOf = ({ publicTypes }: Pick<Catalogue, 'publicTypes'>, pattern: string): readonly string[] =>
-  publicTypes.filter((type) => fitsPattern(pattern, type));
+export const typesOf = (
+  { publicTypes }: Pick<Catalogue, 'publicTypes'>,
+  pattern: string,
+): readonly string[] => publicTypes.filter((type) => fitsPattern(pattern, type));

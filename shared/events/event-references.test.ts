@@ -22,7 +22,8 @@ const note = base.aggregate('note', {
   rights: { read: { anyone: true } },
 });
 
-const told = (all: ReturnType<typeof eventReferencesOf>) => all.map(({ name, kind, of, under }) => [name, kind, [...of], under]);
+const told = (all: ReturnType<typeof eventReferencesOf>) =>
+  all.map(({ name, kind, of, under }) => [name, kind, [...of], under]);
 
 test('events can be asked for by what others stand under, by owners, and by users', () => {
   expect(told(eventReferencesOf(publishing))).toEqual([

@@ -4,7 +4,10 @@ import type { StreamName } from '#shared/brands.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { streamName } from './streams.ts';
 
-/** A filter of events by what they name: an aggregate with all that stands under it, what belongs to a user, or a user. */
+/**
+ * A filter of events by what they name: an aggregate with all that stands under it, what belongs to a user,
+ * or a user.
+ */
 export type EventReference = {
   readonly name: string;
   /** For documentation. */
@@ -35,7 +38,14 @@ export const eventReferencesOf = (domain: Domain): readonly EventReference[] => 
         kinds.filter((kind) => kind.owner === owner),
       ),
     ),
-    { name: 'user', says: 'Only what happened to this user.', others: '', kind: 'user', of: new Map(), under: [] },
+    {
+      name: 'user',
+      says: 'Only what happened to this user.',
+      others: '',
+      kind: 'user',
+      of: new Map(),
+      under: [],
+    },
   ];
 };
 
@@ -86,7 +96,10 @@ const ownerOf = (owner: string, kinds: readonly Kind[]): EventReference => ({
   under: [],
 });
 
-const keysIn = (kinds: readonly Kind[], referenceOf: (kind: Kind) => string | undefined): ReadonlyMap<string, string> =>
+const keysIn = (
+  kinds: readonly Kind[],
+  referenceOf: (kind: Kind) => string | undefined,
+): ReadonlyMap<string, string> =>
   new Map(
     kinds.flatMap((kind) => {
       const reference = referenceOf(kind);

@@ -20,7 +20,13 @@ test.each<[string, z.ZodType, readonly unknown[], readonly unknown[]]>([
   [
     'an e-mail address',
     values.email,
-    ['a@b.example', "o'neil+x@sub.example.org", 'jörg@bücher.example', '用户@例子.公司', `${'a'.repeat(64)}@${'b'.repeat(181)}.example`],
+    [
+      'a@b.example',
+      "o'neil+x@sub.example.org",
+      'jörg@bücher.example',
+      '用户@例子.公司',
+      `${'a'.repeat(64)}@${'b'.repeat(181)}.example`,
+    ],
     [
       '',
       'a',
@@ -36,7 +42,12 @@ test.each<[string, z.ZodType, readonly unknown[], readonly unknown[]]>([
       `${'a'.repeat(64)}@${'b'.repeat(182)}.example`,
     ],
   ],
-  ['the name of a role', fields.roleName, ['reader', 'admin', 'Team-lead_2'], ['', '2nd', 'a b', 'x'.repeat(41), null]],
+  [
+    'the name of a role',
+    fields.roleName,
+    ['reader', 'admin', 'Team-lead_2'],
+    ['', '2nd', 'a b', 'x'.repeat(41), null],
+  ],
   [
     'tags',
     tags,
@@ -59,8 +70,10 @@ test.each<[string, z.ZodType, readonly unknown[], readonly unknown[]]>([
   ],
   ['a token', values.token, ['a', 'email-x@0'], ['', ' ', 'a b', 'é', 'x'.repeat(201)]],
 ])('%s', (_, schema, accepted, refused) => {
-  for (const value of accepted) expect.soft(accepts(schema, value), `accepts ${JSON.stringify(value)?.slice(0, 60)}`).toBe(true);
-  for (const value of refused) expect.soft(accepts(schema, value), `refuses ${JSON.stringify(value)?.slice(0, 60)}`).toBe(false);
+  for (const value of accepted)
+    expect.soft(accepts(schema, value), `accepts ${JSON.stringify(value)?.slice(0, 60)}`).toBe(true);
+  for (const value of refused)
+    expect.soft(accepts(schema, value), `refuses ${JSON.stringify(value)?.slice(0, 60)}`).toBe(false);
 });
 
 test('text is kept as it was given', () => {

@@ -13,8 +13,9 @@ export const version = z.int().nonnegative() as unknown as z.ZodType<Version, nu
 export const position = z.int().nonnegative() as unknown as z.ZodType<Position, number>;
 
 /**
- * A place for events to hold, which are copied from log to log: it says in which log it is that. Nothing means the log that the event is
- * in, because the first release did not say. Where a span ends is told from where one begins, because of what either is in another log.
+ * A place for events to hold, which are copied from log to log: it says in which log it is that. Nothing
+ * means the log that the event is in, because the first release did not say. Where a span ends is told from
+ * where one begins, because of what either is in another log.
  */
 const place = { log: (z.uuid() as unknown as z.ZodType<LogIdentity, string>).nullable(), position };
 export const beginning = z.strictObject(place);
@@ -23,11 +24,17 @@ export const end = z.strictObject(place);
 /** As a role can be called. */
 export const roleName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,39}$/);
 /** What rights compare of a user; fields of the kernel’s types that are one value. */
-export const attributes = z.record(z.string().max(100), z.union([z.string(), z.number(), z.boolean(), z.null()]));
+export const attributes = z.record(
+  z.string().max(100),
+  z.union([z.string(), z.number(), z.boolean(), z.null()]),
+);
 /** Of the domain, or `admin`. */
 export type Role = string;
 
 export const name = visibleText(100);
 
 const NAMES_MAX = 50;
-export const names = z.array(token).max(NAMES_MAX) as unknown as z.ZodType<readonly string[], readonly string[]>;
+export const names = z.array(token).max(NAMES_MAX) as unknown as z.ZodType<
+  readonly string[],
+  readonly string[]
+>;

@@ -13,8 +13,9 @@ import { createCodec } from './codec.ts';
 import { streamName } from './streams.ts';
 
 /**
- * Every version of every type that was ever written, as it was stored. A line is only ever added here, and what is stored in a
- * fixture is never changed, nor its hash: a log that has such events is out there. What it means now changes with the version. `WRITE_GOLDEN=1` writes the fixtures that are missing.
+ * Every version of every type that was ever written, as it was stored. A line is only ever added here, and
+ * what is stored in a fixture is never changed, nor its hash: a log that has such events is out there. What
+ * it means now changes with the version. `WRITE_GOLDEN=1` writes the fixtures that are missing.
  */
 const FIXTURES = [
   'account.deactivated.v1.json',
@@ -96,7 +97,8 @@ const CONTEXT = {
   causation: null,
 } as const;
 
-const testKey = (subject: UserId) => createSecretKey(createHash('sha256').update(`golden ${subject}`).digest());
+const testKey = (subject: UserId) =>
+  createSecretKey(createHash('sha256').update(`golden ${subject}`).digest());
 
 const codecFor = async (person: 'living' | 'erased') => {
   const keys = memoryKeyStore(testKey);
@@ -105,7 +107,11 @@ const codecFor = async (person: 'living' | 'erased') => {
   return createCodec({ keys, domain: publishing });
 };
 
-const recorded = (stored: Canonical): RecordedEvent => ({ ...stored, position: 1 as Position, recordedAt: new Date(0) });
+const recorded = (stored: Canonical): RecordedEvent => ({
+  ...stored,
+  position: 1 as Position,
+  recordedAt: new Date(0),
+});
 
 const decodedData = async (stored: Canonical, person: 'living' | 'erased') => {
   const [event] = await (await codecFor(person)).decodeAll([recorded(stored)]);
@@ -139,9 +145,12 @@ test('no fixture disappears and none is without a line here', () => {
   expect(readdirSync(FOLDER).sort()).toEqual(FIXTURES);
 });
 
-test.each(catalogueOf(publishing).definitions)('$type has a fixture of every version up to $version', ({ type, version }) => {
-  for (let each = 1; each <= version; each += 1) expect(FIXTURES).toContain(`${type}.v${each}.json`);
-});
+test.each(catalogueOf(publishing).definitions)(
+  '$type has a fixture of every version up to $version',
+  ({ type, version }) => {
+    for (let each = 1; each <= version; each += 1) expect(FIXTURES).toContain(`${type}.v${each}.json`);
+  },
+);
 
 const textsIn = (value: Json | undefined): readonly string[] => {
   if (typeof value === 'string') return [value];
@@ -167,7 +176,8 @@ describe.each(FIXTURES)('%s', (file) => {
   test('has no personal field in clear', () => {
     const definition = catalogueOf(publishing).find(golden.stored.type);
     for (const field of definition?.personal?.fields ?? []) {
-      for (const value of textsIn(golden.decoded[field])) expect(canonicalForm(golden.stored)).not.toContain(value);
+      for (const value of textsIn(golden.decoded[field]))
+        expect(canonicalForm(golden.stored)).not.toContain(value);
     }
   });
 

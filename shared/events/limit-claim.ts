@@ -12,7 +12,8 @@ const LIMIT_CLAIM_EVENTS = {
     type: 'limit.claimed',
     version: 1,
     visibility: 'internal',
-    description: 'One of the places that a limit leaves was claimed for an aggregate, to be used by the append that expects this version.',
+    description:
+      'One of the places that a limit leaves was claimed for an aggregate, to be used by the append that expects this version.',
     stream,
     schema: z.strictObject({ limit: token, id, version, at: timestamp }),
     personal: null,

@@ -28,12 +28,17 @@ describe('the trace of an event', () => {
     expect(readMetadata(stored)).toStrictEqual({ version: 1, ...CONTEXT });
   });
 
-  test.each(['', 'x', null, TRACE.toUpperCase(), TRACE.replace(/01$/, '00'), `${TRACE}-more`, `00-${'0'.repeat(32)}-b7ad6b7169203331-01`])(
-    'is refused as %s',
-    (trace) => {
-      expect(() => readMetadata({ ...storeMetadata(1, CONTEXT), trace })).toThrow();
-    },
-  );
+  test.each([
+    '',
+    'x',
+    null,
+    TRACE.toUpperCase(),
+    TRACE.replace(/01$/, '00'),
+    `${TRACE}-more`,
+    `00-${'0'.repeat(32)}-b7ad6b7169203331-01`,
+  ])('is refused as %s', (trace) => {
+    expect(() => readMetadata({ ...storeMetadata(1, CONTEXT), trace })).toThrow();
+  });
 });
 
 const AT = [
@@ -44,13 +49,45 @@ const AT = [
   '0000-01-01T12:00:00.000Z',
 ];
 const text = fc.oneof(
-  fc.constantFrom('', ' ', 'cms', 'user:7001', 'user:0', 'system:clock', 'system:', 'anonymous', 'anonymous\n', 'x'.repeat(201), TRACE),
-  fc.constantFrom(...AT, '2026-11-31T12:00:00.000Z', '2026-13-01T12:00:00.000Z', '2026-11-01T24:00:00.000Z', '2026-11-01T12:00:00Z'),
+  fc.constantFrom(
+    '',
+    ' ',
+    'cms',
+    'user:7001',
+    'user:0',
+    'system:clock',
+    'system:',
+    'anonymous',
+    'anonymous\n',
+    'x'.repeat(201),
+    TRACE,
+  ),
+  fc.constantFrom(
+    ...AT,
+    '2026-11-31T12:00:00.000Z',
+    '2026-13-01T12:00:00.000Z',
+    '2026-11-01T24:00:00.000Z',
+    '2026-11-01T12:00:00Z',
+  ),
   fc.string(),
 );
-const value = fc.oneof(text, text, fc.constantFrom<JsonObject[string]>(null, 0, 1, -1, 1.5, 2 ** 53, true, [], {}, ['cms']));
+const value = fc.oneof(
+  text,
+  text,
+  fc.constantFrom<JsonObject[string]>(null, 0, 1, -1, 1.5, 2 ** 53, true, [], {}, ['cms']),
+);
 const damage = fc.dictionary(
-  fc.constantFrom('version', 'at', 'actor', 'client', 'request', '$correlationId', '$causationId', 'trace', 'more'),
+  fc.constantFrom(
+    'version',
+    'at',
+    'actor',
+    'client',
+    'request',
+    '$correlationId',
+    '$causationId',
+    'trace',
+    'more',
+  ),
   value,
 );
 
@@ -69,8 +106,18 @@ test('what is read is what could have been stored', () => {
         ...storeMetadata(1, CONTEXT),
         ...some,
       };
-      const context = { at, actor, client, request, correlation: $correlationId, causation: $causationId, trace };
-      const isStorable = Object.keys(more).length === 0 && isTaken(() => storeMetadata(version as number, context as MetadataContext));
+      const context = {
+        at,
+        actor,
+        client,
+        request,
+        correlation: $correlationId,
+        causation: $causationId,
+        trace,
+      };
+      const isStorable =
+        Object.keys(more).length === 0 &&
+        isTaken(() => storeMetadata(version as number, context as MetadataContext));
       expect(isTaken(() => readMetadata({ ...storeMetadata(1, CONTEXT), ...some }))).toBe(isStorable);
     }),
     { numRuns: 2_000 },

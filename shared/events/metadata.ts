@@ -6,7 +6,10 @@ import { RECORDED_TRACE } from '#shared/tracing/traceparent.ts';
 /** Who made a change: a user, a part of the system by its name, or somebody unknown. */
 export type Actor = `user:${number}` | `system:${string}` | 'anonymous';
 
-/** Who, when, through which client, by which request, because of which event. Never personal data: it cannot be erased. */
+/**
+ * Who, when, through which client, by which request, because of which event. Never personal data: it cannot
+ * be erased.
+ */
 export type EventMetadata = {
   /** The version of the event's type. */
   readonly version: number;
@@ -53,14 +56,26 @@ export const storeMetadata = (version: number, context: MetadataContext): JsonOb
 
 /** Throws zod's error; the codec names the event. */
 export const readMetadata = (metadata: JsonObject): EventMetadata => {
-  const { version, at, actor, client, request, $correlationId: correlation, $causationId: causation, trace } = certain(metadata);
+  const {
+    version,
+    at,
+    actor,
+    client,
+    request,
+    $correlationId: correlation,
+    $causationId: causation,
+    trace,
+  } = certain(metadata);
   const same = { version, at, actor, client, request, correlation, causation };
   return trace === undefined ? same : { ...same, trace };
 };
 
 type Stored = z.infer<typeof stored>;
 
-/** Every follower reads the metadata of every event: zod, which takes several times as long, is asked only about what is not certain. */
+/**
+ * Every follower reads the metadata of every event: zod, which takes several times as long, is asked only
+ * about what is not certain.
+ */
 const certain = (metadata: JsonObject): Stored => (isCertain(metadata) ? metadata : stored.parse(metadata));
 
 const FIELDS = 7;

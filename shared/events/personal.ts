@@ -38,16 +38,29 @@ export const partClear = (
   return { clear, personal: Object.keys(personal).length === 0 ? null : personal };
 };
 
-export const sealFields = (key: PersonKey, personal: JsonObject, subject: UserId, place: Place): JsonObject => {
+export const sealFields = (
+  key: PersonKey,
+  personal: JsonObject,
+  subject: UserId,
+  place: Place,
+): JsonObject => {
   const sealed = seal(key, Buffer.from(JSON.stringify(personal)), boundTo(subject, place));
   return { subject, sealed: FORMAT + sealed.toString('base64url') };
 };
 
-/** Throws `SealBroken` where anything was changed. What the fields are is for the schema of the event to check. */
-export const openFields = (key: PersonKey, { subject, sealed }: NonNullable<StoredData['personal']>, place: Place): JsonObject => {
+/**
+ * Throws `SealBroken` where anything was changed. What the fields are is for the schema of the event to
+ * check.
+ */
+export const openFields = (
+  key: PersonKey,
+  { subject, sealed }: NonNullable<StoredData['personal']>,
+  place: Place,
+): JsonObject => {
   const plain = unseal(key, Buffer.from(sealed.slice(FORMAT.length), 'base64url'), boundTo(subject, place));
   const fields: unknown = JSON.parse(plain.toString('utf8'));
-  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) throw new RangeError('what was sealed is no object');
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
+    throw new RangeError('what was sealed is no object');
   return fields as JsonObject;
 };
 

@@ -5,7 +5,9 @@ import { defineEvent } from './define-event.ts';
 
 const stream = { kind: 'command', key: null } as const;
 
-/** What was answered, to be answered again. It stays in the log for ever: ids and codes, never personal data. */
+/**
+ * What was answered, to be answered again. It stays in the log for ever: ids and codes, never personal data.
+ */
 const outcome = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject, JsonObject>;
 
 export const RESERVATION_EVENTS = {
@@ -13,7 +15,8 @@ export const RESERVATION_EVENTS = {
     type: 'command.reserved',
     version: 1,
     visibility: 'internal',
-    description: 'An idempotency key was taken for a request, with the seed of every id that the request will make.',
+    description:
+      'An idempotency key was taken for a request, with the seed of every id that the request will make.',
     stream,
     schema: z.strictObject({ digest: token, seed: token, at: timestamp, by: token }),
     personal: null,

@@ -8,8 +8,8 @@ import { defineEvent } from './define-event.ts';
 import { names, userId } from './fields.ts';
 
 /**
- * Facts of the authorization server that matter for security. They stand on streams of their own, never on a user's, and hold
- * no personal field: who was concerned is said by number.
+ * Facts of the authorization server that matter for security. They stand on streams of their own, never on a
+ * user's, and hold no personal field: who was concerned is said by number.
  */
 const session = { kind: 'session', key: 'sessionId' } as const;
 const grant = { kind: 'grant', key: 'grantId' } as const;
@@ -66,7 +66,8 @@ const grantEventsOf = (domain: Domain) => ({
   'grant.reuse_detected': defineEvent({
     ...common,
     type: 'grant.reuse_detected',
-    description: 'A code or refresh token was presented a second time, so it is in wrong hands; its grant was ended.',
+    description:
+      'A code or refresh token was presented a second time, so it is in wrong hands; its grant was ended.',
     stream: grant,
     schema: z.strictObject({
       grantId: token,

@@ -7,8 +7,12 @@ afterEach(() => void vi.useRealTimers());
 
 test('events of lost keys are told together, with their number; what else is wrong is left to others', () => {
   const told: unknown[] = [];
-  const lost = tellLostKeys({ error: ((given: unknown) => void told.push(given)) as never }, 'Aggregates are parked, because');
-  for (let event = 0; event < 3; event += 1) expect(lost.count(`Event ${event} is malformed: ${KEY_LOST}`)).toBe(true);
+  const lost = tellLostKeys(
+    { error: ((given: unknown) => void told.push(given)) as never },
+    'Aggregates are parked, because',
+  );
+  for (let event = 0; event < 3; event += 1)
+    expect(lost.count(`Event ${event} is malformed: ${KEY_LOST}`)).toBe(true);
   expect(lost.count('Event 4 is malformed: title is too long')).toBe(false);
   expect(told).toEqual([]);
   vi.runAllTimers();

@@ -21,7 +21,10 @@ test('starts at the version that was stored', () => {
 test('leaves what was read to others, though an upcaster changes what it is given', () => {
   const careless = {
     ...definition,
-    upcasters: { ...definition.upcasters, 1: (data: { readonly label?: unknown }) => Object.assign(data, { tags: [] }) },
+    upcasters: {
+      ...definition.upcasters,
+      1: (data: { readonly label?: unknown }) => Object.assign(data, { tags: [] }),
+    },
   } as unknown as typeof definition;
   const data = { label: 'a' };
   expect(upcast(careless, 1, data)).toEqual({ label: 'a', tags: [], cover: null });
@@ -36,7 +39,11 @@ test('leaves the current version alone', () => {
 test('fills in what an earlier release did not know, once it is of the current version', () => {
   const grown = { ...definition, absent: { tags: [], place: null } };
   expect(upcast(grown, 1, { label: 'a' })).toEqual({ tags: ['a'], cover: null, place: null });
-  expect(upcast(grown, 3, { tags: ['b'], cover: null, place: 'here' })).toEqual({ tags: ['b'], cover: null, place: 'here' });
+  expect(upcast(grown, 3, { tags: ['b'], cover: null, place: 'here' })).toEqual({
+    tags: ['b'],
+    cover: null,
+    place: 'here',
+  });
 });
 
 test('refuses what a later release wrote', () => {
@@ -50,7 +57,10 @@ test('refuses a version without an upcaster', () => {
 test('an upcaster that fails is the fault of the event, told without what it held', () => {
   const trims = {
     ...definition,
-    upcasters: { ...definition.upcasters, 1: ({ label }: { label?: string }) => ({ tags: [JSON.parse(label as string)] }) },
+    upcasters: {
+      ...definition.upcasters,
+      1: ({ label }: { label?: string }) => ({ tags: [JSON.parse(label as string)] }),
+    },
   };
   expect(() => upcast(trims as never, 1, { label: 'secret' })).toThrow(
     new RangeError('the upcast of article.drafted of version 1 ended in SyntaxError'),

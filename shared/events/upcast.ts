@@ -1,13 +1,17 @@
 import type { JsonObject } from '#shared/json.ts';
 import type { EventDefinition } from './define-event.ts';
 
-/** Brings data of an earlier version, or of an earlier release, to the current one. Throws `RangeError` where a version was never written, or an upcaster fails. */
+/**
+ * Brings data of an earlier version, or of an earlier release, to the current one. Throws `RangeError` where
+ * a version was never written, or an upcaster fails.
+ */
 export const upcast = (
   definition: Pick<EventDefinition, 'type' | 'version' | 'upcasters' | 'absent'>,
   version: number,
   data: JsonObject,
 ): JsonObject => {
-  if (version > definition.version) throw new RangeError(`${definition.type} is known up to version ${definition.version}`);
+  if (version > definition.version)
+    throw new RangeError(`${definition.type} is known up to version ${definition.version}`);
   // What was read is taken as it is by others too, and an upcaster may change what it is given.
   let current = version < definition.version ? structuredClone(data) : data;
   for (let from = version; from < definition.version; from += 1) {
@@ -24,6 +28,8 @@ const take = (step: (data: JsonObject) => JsonObject, data: JsonObject, what: st
   try {
     return step(data);
   } catch (error) {
-    throw new RangeError(`the upcast of ${what} ended in ${error instanceof Error ? error.name : typeof error}`);
+    throw new RangeError(
+      `the upcast of ${what} ended in ${error instanceof Error ? error.name : typeof error}`,
+    );
   }
 };

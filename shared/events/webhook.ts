@@ -15,10 +15,17 @@ export const HEADERS_MAX = 10;
 const HEADER_VALUE_CHARACTERS_MAX = 1_000;
 
 /** Where it is delivered to. */
-export const url = text(URL_CHARACTERS_MAX).meta({ maxLength: URL_CHARACTERS_MAX, format: 'uri', pattern: undefined });
+export const url = text(URL_CHARACTERS_MAX).meta({
+  maxLength: URL_CHARACTERS_MAX,
+  format: 'uri',
+  pattern: undefined,
+});
 export const description = text(DESCRIPTION_CHARACTERS_MAX).nullable();
 
-/** A type, all of one family (`article.*`), or all (`*`); what it stands for is found when an event is matched with it. */
+/**
+ * A type, all of one family (`article.*`), or all (`*`); what it stands for is found when an event is matched
+ * with it.
+ */
 const eventPattern = z.string().regex(/^(?:\*|[a-zA-Z0-9]{1,40}\.(?:\*|[a-zA-Z0-9_]{1,60}))$/, {
   error: 'Must be a type of event, all of a kind (`article.*`), or all (`*`).',
 });
@@ -40,7 +47,8 @@ export const filterSchema = (domain: Domain, id: z.ZodType = z.int().positive().
 export const filterColumnsOf = (domain: Domain): readonly (readonly [column: string, name: string])[] =>
   [...filtersOf(domain).keys()].map((name) => [`filter_${snake(name)}`, name]);
 
-export const filterIn = (domain: Domain) => filterSchema(domain) as unknown as z.ZodType<WebhookFilter, WebhookFilter>;
+export const filterIn = (domain: Domain) =>
+  filterSchema(domain) as unknown as z.ZodType<WebhookFilter, WebhookFilter>;
 
 export const payload = z.enum(['thin', 'full']);
 
@@ -51,16 +59,22 @@ export const limits = z.strictObject({
 
 export type Limits = z.infer<typeof limits>;
 
-export const headerName = z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,99}$/, { error: 'Must be 1 to 100 letters, digits and hyphens.' });
+export const headerName = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9-]{0,99}$/, { error: 'Must be 1 to 100 letters, digits and hyphens.' });
 /** Visible ASCII, with spaces inside. */
 export const headerValue = z
   .string()
   .max(HEADER_VALUE_CHARACTERS_MAX)
-  .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, { error: 'Must be visible ASCII, with spaces only inside.' });
+  .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, {
+    error: 'Must be visible ASCII, with spaces only inside.',
+  });
 /** Sent beside ours. */
 export const headers = z
   .record(headerName, headerValue)
-  .refine((values) => Object.keys(values).length <= HEADERS_MAX, { error: `Must be at most ${HEADERS_MAX} headers.` })
+  .refine((values) => Object.keys(values).length <= HEADERS_MAX, {
+    error: `Must be at most ${HEADERS_MAX} headers.`,
+  })
   .meta({ maxProperties: HEADERS_MAX });
 
 /** 24 to 64 random bytes, as Standard Webhooks writes them. */
@@ -73,7 +87,10 @@ export const scopes: z.ZodType<readonly string[], readonly string[]> = z
   .max(SCOPES_MAX)
   .meta({ uniqueItems: true });
 
-/** Why it is disabled: its owner or an administrator wanted that, nothing but failures for days, or the receiver said that it is gone (410). */
+/**
+ * Why it is disabled: its owner or an administrator wanted that, nothing but failures for days, or the
+ * receiver said that it is gone (410).
+ */
 export const DISABLED_REASONS = ['owner', 'failing', 'gone'] as const;
 export const disabledReason = z.enum(DISABLED_REASONS);
 export type DisabledReason = z.infer<typeof disabledReason>;

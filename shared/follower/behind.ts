@@ -5,7 +5,10 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 const NEXT_MS = 5_000;
 
 /** How long the first event after a position has been in the log; nothing where that is not told in time. */
-export const secondsSince = async (eventLog: Pick<EventLog, 'follow'>, position: Position): Promise<number | null> => {
+export const secondsSince = async (
+  eventLog: Pick<EventLog, 'follow'>,
+  position: Position,
+): Promise<number | null> => {
   for await (const [oldest] of eventLog.follow(position, AbortSignal.timeout(NEXT_MS))) {
     // The two clocks may differ a little.
     if (oldest) return Math.max(Date.now() - oldest.recordedAt.getTime(), 0) / 1_000;

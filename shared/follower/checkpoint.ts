@@ -4,12 +4,20 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { Statement } from '#shared/database/together.ts';
 
 /** How far a follower is, in which log, and which event is there, unless an earlier release has moved it. */
-export type Checkpoint = { readonly log: LogIdentity; readonly position: Position; readonly event: EventId | null };
+export type Checkpoint = {
+  readonly log: LogIdentity;
+  readonly position: Position;
+  readonly event: EventId | null;
+};
 
 /** Whoever moves a checkpoint asks for it first. */
-export const migrateFollowers = (pool: Pool): Promise<void> => migrate(pool, 'follower', new URL('./', import.meta.url));
+export const migrateFollowers = (pool: Pool): Promise<void> =>
+  migrate(pool, 'follower', new URL('./', import.meta.url));
 
-/** Whoever reads may be of a later release than the follower that migrates the table: a column that is not there yet counts as null. */
+/**
+ * Whoever reads may be of a later release than the follower that migrates the table: a column that is not
+ * there yet counts as null.
+ */
 const EVENT = `to_jsonb(follower_checkpoint)->>'event'`;
 const EVENT_POSITION = `(to_jsonb(follower_checkpoint)->>'event_position')::bigint`;
 const COLUMNS = `log, position, case when ${EVENT_POSITION} = position then ${EVENT} end as event`;
@@ -22,13 +30,25 @@ class LostCheckpoint extends Error {
   }
 }
 
-export const readCheckpoint = async (pool: Pick<Pool, 'query'>, follower: string): Promise<Checkpoint | undefined> => {
-  const { rows } = await pool.query<Checkpoint>(`select ${COLUMNS} from public.follower_checkpoint where follower = $1`, [follower]);
+export const readCheckpoint = async (
+  pool: Pick<Pool, 'query'>,
+  follower: string,
+): Promise<Checkpoint | undefined> => {
+  const { rows } = await pool.query<Checkpoint>(
+    `select ${COLUMNS} from public.follower_checkpoint where follower = $1`,
+    [follower],
+  );
   return rows[0];
 };
 
-/** Where followers are, and for how many seconds; nothing for the seconds if an earlier release moved it, or the server's clock was set back since. */
-export const readStillness = async (pool: Pool, followers: readonly string[]): Promise<readonly Stillness[]> => {
+/**
+ * Where followers are, and for how many seconds; nothing for the seconds if an earlier release moved it, or
+ * the server's clock was set back since.
+ */
+export const readStillness = async (
+  pool: Pool,
+  followers: readonly string[],
+): Promise<readonly Stillness[]> => {
   const { rows } = await pool.query<Stillness>(
     `select follower, position, case when ${MOVED_POSITION} = position and ${MOVED_AT} <= clock_timestamp()
        then extract(epoch from clock_timestamp() - ${MOVED_AT})::float8 end as "stillSeconds"
@@ -38,16 +58,24 @@ export const readStillness = async (pool: Pool, followers: readonly string[]): P
   return rows;
 };
 
-export type Stillness = Pick<Checkpoint, 'position'> & { readonly follower: string; readonly stillSeconds: number | null };
+export type Stillness = Pick<Checkpoint, 'position'> & {
+  readonly follower: string;
+  readonly stillSeconds: number | null;
+};
 
 const MOVED_AT = `(to_jsonb(follower_checkpoint)->>'moved_at')::timestamptz`;
 const MOVED_POSITION = `(to_jsonb(follower_checkpoint)->>'moved_position')::bigint`;
 
 /**
- * From now on only this owner moves the checkpoint, also while there is nothing to move it for. Waits for a write of the former
- * owner that is under way, and answers where the checkpoint is then; nothing where it was never moved.
+ * From now on only this owner moves the checkpoint, also while there is nothing to move it for. Waits for a
+ * write of the former owner that is under way, and answers where the checkpoint is then; nothing where it was
+ * never moved.
  */
-export const takeCheckpoint = async (pool: Pool, follower: string, epoch: number): Promise<Checkpoint | undefined> => {
+export const takeCheckpoint = async (
+  pool: Pool,
+  follower: string,
+  epoch: number,
+): Promise<Checkpoint | undefined> => {
   const { rows } = await pool.query<Checkpoint>(
     `update public.follower_checkpoint set epoch = $2 where follower = $1 and epoch <= $2 returning ${COLUMNS}`,
     [follower, epoch],
@@ -56,7 +84,10 @@ export const takeCheckpoint = async (pool: Pool, follower: string, epoch: number
   return rows[0];
 };
 
-/** A new follower begins where another one is, and not with what is long past; one that has begun stays where it is. */
+/**
+ * A new follower begins where another one is, and not with what is long past; one that has begun stays where
+ * it is.
+ */
 export const beginWhere = async (pool: Pool, follower: string, other: string): Promise<void> => {
   await migrateFollowers(pool);
   await pool.query(
@@ -68,10 +99,14 @@ export const beginWhere = async (pool: Pool, follower: string, other: string): P
 };
 
 /** Holds the checkpoint where it is until the transaction ends: its follower writes nothing meanwhile. */
-export const holdCheckpoint = async (connection: Connection, follower: string): Promise<Checkpoint | undefined> => {
-  const { rows } = await connection.query<Checkpoint>(`select ${COLUMNS} from public.follower_checkpoint where follower = $1 for update`, [
-    follower,
-  ]);
+export const holdCheckpoint = async (
+  connection: Connection,
+  follower: string,
+): Promise<Checkpoint | undefined> => {
+  const { rows } = await connection.query<Checkpoint>(
+    `select ${COLUMNS} from public.follower_checkpoint where follower = $1 for update`,
+    [follower],
+  );
   return rows[0];
 };
 
@@ -95,7 +130,10 @@ const MOVE = {
   text: `${INTO} values ($1, $2, $4, $5, $6, $4, clock_timestamp(), $4) ${MOVED}`,
 };
 
-/** A single statement that does not wait for the disk: after a crash the follower gets events again for which it had nothing to write. */
+/**
+ * A single statement that does not wait for the disk: after a crash the follower gets events again for which
+ * it had nothing to write.
+ */
 const MOVE_ALONE = {
   name: 'follower-move-checkpoint-alone',
   text: `${INTO} select $1, $2::uuid, $4::bigint, $5::bigint, $6::uuid, $4::bigint, clock_timestamp(), $4::bigint
@@ -106,10 +144,19 @@ const MOVE_ALONE = {
 export const moveCheckpoint = async (connection: Connection, follower: string, move: Move): Promise<void> =>
   demandMoved(follower, await connection.query({ ...MOVE, values: valuesOf(follower, move) }));
 
-/** The statement that moves the checkpoint, for whoever sends it with others; `demandMoved` throws where it has moved nothing. */
-export const movingCheckpoint = (follower: string, move: Move): Statement => ({ ...MOVE, values: valuesOf(follower, move) });
+/**
+ * The statement that moves the checkpoint, for whoever sends it with others; `demandMoved` throws where it
+ * has moved nothing.
+ */
+export const movingCheckpoint = (follower: string, move: Move): Statement => ({
+  ...MOVE,
+  values: valuesOf(follower, move),
+});
 
-export const demandMoved = (follower: string, answer: { readonly rowCount: number | null } | undefined): void => {
+export const demandMoved = (
+  follower: string,
+  answer: { readonly rowCount: number | null } | undefined,
+): void => {
   if (answer?.rowCount !== 1) throw new LostCheckpoint(follower);
 };
 
@@ -117,4 +164,11 @@ export const demandMoved = (follower: string, answer: { readonly rowCount: numbe
 export const moveCheckpointAlone = async (pool: Pool, follower: string, move: Move): Promise<void> =>
   demandMoved(follower, await pool.query({ ...MOVE_ALONE, values: valuesOf(follower, move) }));
 
-const valuesOf = (follower: string, { log, from, to, epoch, event }: Move): unknown[] => [follower, log, from, to, epoch, event ?? null];
+const valuesOf = (follower: string, { log, from, to, epoch, event }: Move): unknown[] => [
+  follower,
+  log,
+  from,
+  to,
+  epoch,
+  event ?? null,
+];

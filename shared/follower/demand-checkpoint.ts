@@ -4,8 +4,15 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { Checkpoint } from './checkpoint.ts';
 
-/** Refuses to start a follower whose checkpoint does not belong to this log: going on would skip events in silence, or repeat them. */
-export const demandCheckpoint = async (follower: string, eventLog: EventLog, checkpoint: Checkpoint | undefined): Promise<void> => {
+/**
+ * Refuses to start a follower whose checkpoint does not belong to this log: going on would skip events in
+ * silence, or repeat them.
+ */
+export const demandCheckpoint = async (
+  follower: string,
+  eventLog: EventLog,
+  checkpoint: Checkpoint | undefined,
+): Promise<void> => {
   if (!checkpoint) return;
   const { log, position } = checkpoint;
   if (log !== eventLog.identity) {
@@ -31,7 +38,10 @@ export const demandCheckpoint = async (follower: string, eventLog: EventLog, che
   });
 };
 
-/** The position may be there again with another event, where the log has lost its end and was written to since. */
+/**
+ * The position may be there again with another event, where the log has lost its end and was written to
+ * since.
+ */
 export const demandEvent = async (eventLog: EventLog, { position, event }: Checkpoint): Promise<void> => {
   if (event === null) return;
   const found = await askAgain(

@@ -6,10 +6,17 @@ import { followAhead } from './follow-ahead.ts';
 
 const never = new AbortController().signal;
 
-const anEvent = (position: number, text = ''): RecordedEvent => ({ position: position as Position, data: { text } }) as never;
+const anEvent = (position: number, text = ''): RecordedEvent =>
+  ({ position: position as Position, data: { text } }) as never;
 
-/** A log of so many pages, each of so many events; it counts the pages that were read, and ends, fails, or waits after the last. */
-const logOf = (pages: number, { events = 1, text = '', end = 'waits' as 'waits' | 'ends' | 'fails' } = {}) => {
+/**
+ * A log of so many pages, each of so many events; it counts the pages that were read, and ends, fails, or
+ * waits after the last.
+ */
+const logOf = (
+  pages: number,
+  { events = 1, text = '', end = 'waits' as 'waits' | 'ends' | 'fails' } = {},
+) => {
   const seen = { pages: 0, isLeft: false };
   async function* follow(_after: Position, signal: AbortSignal) {
     try {
@@ -18,7 +25,8 @@ const logOf = (pages: number, { events = 1, text = '', end = 'waits' as 'waits' 
         yield Array.from({ length: events }, (_, n) => anEvent(page * events + n + 1, text));
       }
       if (end === 'fails') throw new RangeError('damaged');
-      if (end === 'waits' && !signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      if (end === 'waits' && !signal.aborted)
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
     } finally {
       seen.isLeft = true;
     }
@@ -64,7 +72,10 @@ test.each([
 test('what came before a failure is handed over before it, also where preparing fails', async () => {
   const fails = logOf(2, { end: 'fails' });
   const heard: number[] = [];
-  const hear = async (eventLog: EventLog, preparing: (events: readonly RecordedEvent[]) => Promise<number>) => {
+  const hear = async (
+    eventLog: EventLog,
+    preparing: (events: readonly RecordedEvent[]) => Promise<number>,
+  ) => {
     for await (const { events } of followAhead({ eventLog, signal: never, prepare: preparing }, START)) {
       heard.push(...events.map(({ position }) => position));
     }

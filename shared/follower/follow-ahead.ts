@@ -18,10 +18,14 @@ const EVENTS_MAX = 5_000;
 const CHARACTERS_MAX = 8 * 1_048_576;
 
 /**
- * Follows the log, and reads on and prepares while the caller is busy with what came before: it then gets all of that at once,
- * so that batches are large exactly when it is behind. What came before a failure is handed over before the failure is.
+ * Follows the log, and reads on and prepares while the caller is busy with what came before: it then gets all
+ * of that at once, so that batches are large exactly when it is behind. What came before a failure is handed
+ * over before the failure is.
  */
-export async function* followAhead<Ready>(following: Following<Ready>, after: Position): AsyncGenerator<Batch<Ready>> {
+export async function* followAhead<Ready>(
+  following: Following<Ready>,
+  after: Position,
+): AsyncGenerator<Batch<Ready>> {
   const leaving = new AbortController();
   const signal = AbortSignal.any([following.signal, leaving.signal]);
   const waiting = new Waiting<Ready>();
@@ -68,7 +72,8 @@ class Waiting<Ready> {
   }
 
   async hasRoom(): Promise<void> {
-    while (!this.#end && (this.#events.length >= EVENTS_MAX || this.#characters >= CHARACTERS_MAX)) await this.#changed.promise;
+    while (!this.#end && (this.#events.length >= EVENTS_MAX || this.#characters >= CHARACTERS_MAX))
+      await this.#changed.promise;
   }
 
   /** All that is there, once there is something; nothing at the end. */
@@ -107,7 +112,8 @@ const charactersIn = (data: RecordedEvent['data'] | null): number => {
   let characters = 0;
   for (const value of Object.values(data ?? {})) {
     if (typeof value === 'string') characters += value.length;
-    else if (typeof value === 'object' && value !== null) characters += charactersIn(value as RecordedEvent['data']);
+    else if (typeof value === 'object' && value !== null)
+      characters += charactersIn(value as RecordedEvent['data']);
   }
   return characters;
 };

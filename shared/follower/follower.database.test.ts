@@ -31,7 +31,10 @@ type Wait = () => Promise<void>;
 const atOnce: Wait = async () => {};
 
 /** Writes what it hears into a table, in the transaction of its checkpoint. */
-const listen = (name: string, { act = atOnce, beforeWrite = atOnce }: { act?: Wait; beforeWrite?: Wait } = {}) =>
+const listen = (
+  name: string,
+  { act = atOnce, beforeWrite = atOnce }: { act?: Wait; beforeWrite?: Wait } = {},
+) =>
   startFollower({
     name,
     pool,
@@ -47,11 +50,15 @@ const listen = (name: string, { act = atOnce, beforeWrite = atOnce }: { act?: Wa
   });
 
 const heardBy = async (name: string): Promise<readonly number[]> => {
-  const { rows } = await pool.query<{ position: number }>('select position from public.heard where follower = $1', [name]);
+  const { rows } = await pool.query<{ position: number }>(
+    'select position from public.heard where follower = $1',
+    [name],
+  );
   return rows.map(({ position }) => position);
 };
 
-const append = (count: number) => Promise.all(Array.from({ length: count }, () => eventLog.append(aStream(), NO_STREAM, [anEvent()])));
+const append = (count: number) =>
+  Promise.all(Array.from({ length: count }, () => eventLog.append(aStream(), NO_STREAM, [anEvent()])));
 const upTo = (position: number) => Array.from({ length: position }, (_, n) => n + 1);
 const hasHeardAll = async (name: string) => {
   const head = await eventLog.head();
@@ -74,50 +81,57 @@ test('hears every event once and in order, over restarts', async () => {
   await hasHeardAll('restarted');
 });
 
-test.each(['act', 'beforeWrite'] as const)('what failed in %s is heard again from where it was left', async (step) => {
-  let tries = 0;
-  const fail = async () => {
-    tries += 1;
-    if (tries <= 2) throw new RangeError('not yet');
-  };
-  await using _follower = await listen(`failing in ${step}`, { [step]: fail });
-  await append(5);
-  await hasHeardAll(`failing in ${step}`);
-  expect(tries).toBeGreaterThan(2);
-});
+test.each(['act', 'beforeWrite'] as const)(
+  'what failed in %s is heard again from where it was left',
+  async (step) => {
+    let tries = 0;
+    const fail = async () => {
+      tries += 1;
+      if (tries <= 2) throw new RangeError('not yet');
+    };
+    await using _follower = await listen(`failing in ${step}`, { [step]: fail });
+    await append(5);
+    await hasHeardAll(`failing in ${step}`);
+    expect(tries).toBeGreaterThan(2);
+  },
+);
 
-test.each(['act', 'beforeWrite'] as const)('an owner who was paused in %s and overtaken writes nothing', async (step) => {
-  const name = `overtaken in ${step}`;
-  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
-  const { promise: goOn, resolve: letGo } = Promise.withResolvers<void>();
-  let isFirst = true;
-  const pause = async () => {
-    if (!isFirst) return;
-    isFirst = false;
-    reach();
-    await goOn;
-  };
-  await using slow = await listen(name, { [step]: pause });
-  await append(3);
-  await reached;
-  // As if it had been paused for longer than its lease lasts, and than its transaction is waited for.
-  await pool.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction' and datname = current_database()`,
-  );
-  await pool.query(`update public.lease set expires_at = '-infinity' where name = $1`, [name]);
-  await using _successor = await listen(name);
-  await hasHeardAll(name);
-  letGo();
-  await slow[Symbol.asyncDispose]();
-  await append(3);
-  await hasHeardAll(name);
-});
+test.each(['act', 'beforeWrite'] as const)(
+  'an owner who was paused in %s and overtaken writes nothing',
+  async (step) => {
+    const name = `overtaken in ${step}`;
+    const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+    const { promise: goOn, resolve: letGo } = Promise.withResolvers<void>();
+    let isFirst = true;
+    const pause = async () => {
+      if (!isFirst) return;
+      isFirst = false;
+      reach();
+      await goOn;
+    };
+    await using slow = await listen(name, { [step]: pause });
+    await append(3);
+    await reached;
+    // As if it had been paused for longer than its lease lasts, and than its transaction is waited for.
+    await pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction' and datname = current_database()`,
+    );
+    await pool.query(`update public.lease set expires_at = '-infinity' where name = $1`, [name]);
+    await using _successor = await listen(name);
+    await hasHeardAll(name);
+    letGo();
+    await slow[Symbol.asyncDispose]();
+    await append(3);
+    await hasHeardAll(name);
+  },
+);
 
 test('a successor shuts the former owner out before anything is there to write', async () => {
   const name = 'takes over in silence';
   await append(1);
   const epoch = async (table: 'public.lease' | 'public.follower_checkpoint', column: 'name' | 'follower') =>
-    (await pool.query<{ epoch: number }>(`select epoch from ${table} where ${column} = $1`, [name])).rows[0]?.epoch ?? 0;
+    (await pool.query<{ epoch: number }>(`select epoch from ${table} where ${column} = $1`, [name])).rows[0]
+      ?.epoch ?? 0;
   {
     await using _former = await listen(name);
     await hasHeardAll(name);
@@ -128,13 +142,26 @@ test('a successor shuts the former owner out before anything is there to write',
     () => epoch('public.follower_checkpoint', 'follower'),
     (now) => now > before,
   );
-  const move = { log: eventLog.identity, from: await eventLog.head(), to: ((await eventLog.head()) + 1) as Position, epoch: before };
-  await expect(inTransaction(pool, (connection) => moveCheckpoint(connection, name, move))).rejects.toThrow('has taken over');
+  const move = {
+    log: eventLog.identity,
+    from: await eventLog.head(),
+    to: ((await eventLog.head()) + 1) as Position,
+    epoch: before,
+  };
+  await expect(inTransaction(pool, (connection) => moveCheckpoint(connection, name, move))).rejects.toThrow(
+    'has taken over',
+  );
 });
 
 test('tells how far it is behind, also while it stands still', async () => {
   const metrics = createMetrics();
-  const standing = { pool, eventLog, log: pino({ level: 'silent' }), metrics, act: () => Promise.reject(new RangeError('damaged')) };
+  const standing = {
+    pool,
+    eventLog,
+    log: pino({ level: 'silent' }),
+    metrics,
+    act: () => Promise.reject(new RangeError('damaged')),
+  };
   await using _one = await startFollower({ ...standing, name: 'stands' });
   await using _two = await startFollower({ ...standing, name: 'stands-too' });
   await append(1);
@@ -180,7 +207,9 @@ const countMoves = async (name: string) => {
       insert into public.move values (new.follower, new.position); return new; end $$;
     create or replace trigger record_move after insert or update of position on public.follower_checkpoint
       for each row execute function public.record_move()`);
-  return async () => (await pool.query<{ position: number }>('select position from public.move where follower = $1', [name])).rows;
+  return async () =>
+    (await pool.query<{ position: number }>('select position from public.move where follower = $1', [name]))
+      .rows;
 };
 
 test('a checkpoint gathers the moves past events from which nothing follows, and comes to the end of the log', async () => {
@@ -211,7 +240,9 @@ test('a checkpoint gathers the moves past events from which nothing follows, and
   const positions = (await moves()).map(({ position }) => position);
   expect(positions).toEqual(positions.toSorted((one, other) => one - other));
   // With each that concerned it, and so often in between.
-  expect(positions.length).toBeLessThanOrEqual(ids.length + 1 + (performance.now() - startMs) / MOVE_WITHIN_MS);
+  expect(positions.length).toBeLessThanOrEqual(
+    ids.length + 1 + (performance.now() - startMs) / MOVE_WITHIN_MS,
+  );
 });
 
 test('what concerned nobody is heard again by a successor, and what was written is not', async () => {
@@ -234,7 +265,10 @@ test('what concerned nobody is heard again by a successor, and what was written 
     await append(3);
     await reached;
   }
-  const { rows } = await pool.query<{ position: number }>('select position from public.follower_checkpoint where follower = $1', [name]);
+  const { rows } = await pool.query<{ position: number }>(
+    'select position from public.follower_checkpoint where follower = $1',
+    [name],
+  );
   await using _second = await follow((positions) => void second.push(...positions));
   await append(1);
   const head = await eventLog.head();

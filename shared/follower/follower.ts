@@ -8,7 +8,14 @@ import { inTransactionAfter } from '#shared/database/transaction.ts';
 import { LogWentBack } from '#shared/event-log/errors.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import type { Log } from '#shared/process/log.ts';
-import { demandMoved, migrateFollowers, moveCheckpointAlone, movingCheckpoint, readCheckpoint, takeCheckpoint } from './checkpoint.ts';
+import {
+  demandMoved,
+  migrateFollowers,
+  moveCheckpointAlone,
+  movingCheckpoint,
+  readCheckpoint,
+  takeCheckpoint,
+} from './checkpoint.ts';
 import { demandCheckpoint, demandEvent } from './demand-checkpoint.ts';
 import { type Batch, followAhead } from './follow-ahead.ts';
 import { type ObservedFollower, observeFollower } from './observe-follower.ts';
@@ -16,32 +23,47 @@ import { type ObservedFollower, observeFollower } from './observe-follower.ts';
 export type FollowerOptions<Ready = unknown> = ObservedFollower & {
   readonly log: Log;
   /**
-   * Does elsewhere what follows from events, before the checkpoint moves past them: it may be asked to do it again.
-   * Where the signal aborts it may leave off, and the checkpoint stays.
+   * Does elsewhere what follows from events, before the checkpoint moves past them: it may be asked to do it
+   * again. Where the signal aborts it may leave off, and the checkpoint stays.
    */
   act?(events: readonly RecordedEvent[], signal: AbortSignal): Promise<void>;
-  /** Makes of a page what `write` needs and what needs no transaction, while what came before is still being written. */
+  /**
+   * Makes of a page what `write` needs and what needs no transaction, while what came before is still being
+   * written.
+   */
   prepare?(events: readonly RecordedEvent[]): Promise<Ready>;
-  /** What `write` must know first: these statements are sent together with the beginning of its transaction. */
+  /**
+   * What `write` must know first: these statements are sent together with the beginning of its transaction.
+   */
   ahead?(events: readonly RecordedEvent[]): readonly Statement[];
   /**
-   * Writes what follows from events, on a connection whose transaction also moves the checkpoint: once, whatever happens.
-   * It is given what was prepared, page by page, and the answers to the statements `ahead` of it.
+   * Writes what follows from events, on a connection whose transaction also moves the checkpoint: once,
+   * whatever happens. It is given what was prepared, page by page, and the answers to the statements `ahead`
+   * of it.
    */
-  write?(events: readonly RecordedEvent[], connection: Connection, ready: readonly Ready[], answers: readonly Answer[]): Promise<void>;
+  write?(
+    events: readonly RecordedEvent[],
+    connection: Connection,
+    ready: readonly Ready[],
+    answers: readonly Answer[],
+  ): Promise<void>;
   /**
-   * Whether the follower has anything to do for these events. If not, neither `act` nor `write` is called, and the checkpoint moves up to
-   * `MOVE_WITHIN_MS` later: an owner that takes over in between gets the events again.
+   * Whether the follower has anything to do for these events. If not, neither `act` nor `write` is called,
+   * and the checkpoint moves up to `MOVE_WITHIN_MS` later: an owner that takes over in between gets the
+   * events again.
    */
   concerns?(events: readonly RecordedEvent[]): boolean;
   /** Called after each commit, with the new checkpoint: only a hint, because a process may die in between. */
   committed?(position: Position): void;
   /**
-   * How long it lets events gather after those it has just dealt with, where nobody waits for it: each time costs the same, however many
-   * there are. After a full page it goes on at once.
+   * How long it lets events gather after those it has just dealt with, where nobody waits for it: each time
+   * costs the same, however many there are. After a full page it goes on at once.
    */
   readonly restMs?: number;
-  /** Whoever has seen what it wrote must never find it gone: then commits wait for the disk before anybody sees them. */
+  /**
+   * Whoever has seen what it wrote must never find it gone: then commits wait for the disk before anybody
+   * sees them.
+   */
   readonly isLasting?: boolean;
 };
 
@@ -50,29 +72,43 @@ const PAUSE_MAX_MS = 3_000;
 export const LASTING = `set local idle_in_transaction_session_timeout = ${PAUSE_MAX_MS}`;
 const LIMIT_PAUSE = `set_config('idle_in_transaction_session_timeout', '${PAUSE_MAX_MS}', true)`;
 const LASTING_SETTINGS: Statement = { name: 'follower-lasting', text: `select ${LIMIT_PAUSE}` };
-/** Nothing is lost that waits for the disk later: after a crash the checkpoint is where the rows are, and the log tells the rest again. */
+/**
+ * Nothing is lost that waits for the disk later: after a crash the checkpoint is where the rows are, and the
+ * log tells the rest again.
+ */
 const PASSING_SETTINGS: Statement = {
   name: 'follower-passing',
   text: `select ${LIMIT_PAUSE}, set_config('synchronous_commit', 'off', true)`,
 };
 
-/** Follows the event log from where it was left, in one process at a time. A failure is logged, and the following begun anew. */
+/**
+ * Follows the event log from where it was left, in one process at a time. A failure is logged, and the
+ * following begun anew.
+ */
 export const startFollower = <Ready>(options: FollowerOptions<Ready>): Promise<AsyncDisposable> => {
   const { eventLog, act, prepare, ahead, write, concerns } = options;
   return startFollowing<Batch<Ready>>({
     ...options,
     async *follow(after, signal, event) {
       const following = { eventLog, signal, event };
-      const batches = prepare ? followAhead({ ...following, prepare }, after) : followPages<Ready>(following, after);
+      const batches = prepare
+        ? followAhead({ ...following, prepare }, after)
+        : followPages<Ready>(following, after);
       for await (const batch of batches) {
         const last = batch.events.at(-1);
         if (!last) return;
-        yield { page: batch, upTo: last.position, event: last.id, isFull: batch.events.length >= FULL_EVENTS };
+        yield {
+          page: batch,
+          upTo: last.position,
+          event: last.id,
+          isFull: batch.events.length >= FULL_EVENTS,
+        };
       }
     },
     act: act && (({ events }, signal) => act(events, signal)),
     ahead: ahead && (({ events }) => ahead(events)),
-    write: write && (({ events, ready }, connection, { answers }) => write(events, connection, ready, answers)),
+    write:
+      write && (({ events, ready }, connection, { answers }) => write(events, connection, ready, answers)),
     concerns: concerns && (({ events }) => concerns(events)),
   });
 };
@@ -83,8 +119,8 @@ export type FollowingOptions<Page> = Pick<
   'name' | 'pool' | 'eventLog' | 'log' | 'metrics' | 'committed' | 'restMs' | 'isLasting' | 'isRequired'
 > & {
   /**
-   * Pages after a position, and the event at it where that is known; each with the position up to which nothing else comes, and the event
-   * there.
+   * Pages after a position, and the event at it where that is known; each with the position up to which
+   * nothing else comes, and the event there.
    */
   follow(after: Position, signal: AbortSignal, event: EventId | undefined): AsyncIterable<Followed<Page>>;
   /** What is no failure, and told elsewhere. */
@@ -129,7 +165,11 @@ export const startFollowing = async <Page>(options: FollowingOptions<Page>): Pro
     observer.moved();
     options.committed?.(position);
   };
-  const running = runUnderLease({ pool, name, onFailure }, (lease) => follow({ ...options, committed }, lease), stopping.signal);
+  const running = runUnderLease(
+    { pool, name, onFailure },
+    (lease) => follow({ ...options, committed }, lease),
+    stopping.signal,
+  );
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();
@@ -138,11 +178,28 @@ export const startFollowing = async <Page>(options: FollowingOptions<Page>): Pro
   };
 };
 
-/** How long the checkpoint may lag if there was nothing to do; a client that waits for the checkpoint waits that much longer. */
+/**
+ * How long the checkpoint may lag if there was nothing to do; a client that waits for the checkpoint waits
+ * that much longer.
+ */
 export const MOVE_WITHIN_MS = 100;
 
-const follow = async <Page>(options: FollowingOptions<Page>, { epoch, signal }: { epoch: number; signal: AbortSignal }): Promise<void> => {
-  const { name, pool, eventLog, act, ahead, write, concerns, committed, restMs = 0, isLasting = false } = options;
+const follow = async <Page>(
+  options: FollowingOptions<Page>,
+  { epoch, signal }: { epoch: number; signal: AbortSignal },
+): Promise<void> => {
+  const {
+    name,
+    pool,
+    eventLog,
+    act,
+    ahead,
+    write,
+    concerns,
+    committed,
+    restMs = 0,
+    isLasting = false,
+  } = options;
   const taken = await takeCheckpoint(pool, name, epoch);
   if (taken) await demandEvent(eventLog, taken);
   let saved: Position = taken?.position ?? START;
@@ -152,7 +209,8 @@ const follow = async <Page>(options: FollowingOptions<Page>, { epoch, signal }: 
     const step = { log: eventLog.identity, from: saved, to: to.position, epoch, event: to.event };
     if (writing || isLasting) {
       const settings = isLasting ? LASTING_SETTINGS : PASSING_SETTINGS;
-      // First, so that an owner who was overtaken finds out before it writes anything, and a newer one waits for its end.
+      // First, so that an owner who was overtaken finds out before it writes anything, and a newer one waits
+      // for its end.
       const first = [settings, movingCheckpoint(name, step), ...(writing?.ahead ?? [])];
       await inTransactionAfter(pool, first, async (connection, [, moved, ...answers]) => {
         demandMoved(name, moved);
@@ -179,7 +237,10 @@ const follow = async <Page>(options: FollowingOptions<Page>, { epoch, signal }: 
       if (signal.aborted) return;
       await move(
         place,
-        write && { ahead: ahead?.(page) ?? [], write: (connection, answers) => write(page, connection, { after, answers }) },
+        write && {
+          ahead: ahead?.(page) ?? [],
+          write: (connection, answers) => write(page, connection, { after, answers }),
+        },
       );
     } else dueAtMs ??= performance.now() + MOVE_WITHIN_MS;
     if (restMs > 0 && !isFull) await delay(restMs, undefined, { signal }).catch(() => {});
@@ -193,7 +254,10 @@ type Writing = {
   write(connection: Connection, answers: readonly Answer[]): Promise<void>;
 };
 
-/** Yields each item, and `due` between items once `dueAtMs` has passed. When the consumer stops, it aborts the pending `next`. */
+/**
+ * Yields each item, and `due` between items once `dueAtMs` has passed. When the consumer stops, it aborts the
+ * pending `next`.
+ */
 async function* orWhenDue<Each>(
   all: AsyncIterable<Each>,
   dueAtMs: () => number | undefined,
@@ -228,8 +292,15 @@ const isDueBefore = async (next: Promise<unknown>, dueAtMs: number | undefined):
   return isDue;
 };
 
-type Following = { readonly eventLog: EventLog; readonly signal: AbortSignal; readonly event: EventId | undefined };
+type Following = {
+  readonly eventLog: EventLog;
+  readonly signal: AbortSignal;
+  readonly event: EventId | undefined;
+};
 
-async function* followPages<Ready>({ eventLog, signal, event }: Following, after: Position): AsyncGenerator<Batch<Ready>> {
+async function* followPages<Ready>(
+  { eventLog, signal, event }: Following,
+  after: Position,
+): AsyncGenerator<Batch<Ready>> {
   for await (const events of eventLog.follow(after, signal, event)) yield { events, ready: [] };
 }

@@ -18,8 +18,17 @@ const openWorld = async () => {
   const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 4 }));
   const eventLog = opening.use(await openEventLog({ url: database.url }));
   const heard: Position[] = [];
-  const act = async (events: readonly { position: Position }[]) => void heard.push(...events.map(({ position }) => position));
-  const start = () => startFollower({ name: 'tried', pool, eventLog, log: pino({ level: 'silent' }), metrics: createMetrics(), act });
+  const act = async (events: readonly { position: Position }[]) =>
+    void heard.push(...events.map(({ position }) => position));
+  const start = () =>
+    startFollower({
+      name: 'tried',
+      pool,
+      eventLog,
+      log: pino({ level: 'silent' }),
+      metrics: createMetrics(),
+      act,
+    });
   const append = async (count: number) => {
     for (let n = 0; n < count; n += 1) await eventLog.append(aStream(), NO_STREAM, [anEvent()]);
   };
@@ -30,7 +39,15 @@ const openWorld = async () => {
     );
   };
   const resources = opening.move();
-  return { pool, eventLog, heard, start, append, isAt, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return {
+    pool,
+    eventLog,
+    heard,
+    start,
+    append,
+    isAt,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 };
 
 test('a checkpoint that an earlier release keeps without its event can be read', async () => {
@@ -41,8 +58,14 @@ test('a checkpoint that an earlier release keeps without its event can be read',
     await world.isAt(1);
   }
   expect(await readCheckpoint(world.pool, 'tried')).toMatchObject({ event: expect.any(String) });
-  await world.pool.query('alter table public.follower_checkpoint drop column event, drop column event_position');
-  expect(await readCheckpoint(world.pool, 'tried')).toEqual({ log: world.eventLog.identity, position: 1, event: null });
+  await world.pool.query(
+    'alter table public.follower_checkpoint drop column event, drop column event_position',
+  );
+  expect(await readCheckpoint(world.pool, 'tried')).toEqual({
+    log: world.eventLog.identity,
+    position: 1,
+    event: null,
+  });
 });
 
 test.each([
@@ -68,14 +91,15 @@ test('a follower that runs hears nothing of another history, and its checkpoint 
   await world.isAt(3);
   await cutLog(world.pool, 1 as Position);
   await world.append(4);
-  await expect(Array.fromAsync(world.eventLog.follow(3 as Position, AbortSignal.timeout(30_000), await eventOf(world)))).rejects.toThrow(
-    'went back',
-  );
+  await expect(
+    Array.fromAsync(world.eventLog.follow(3 as Position, AbortSignal.timeout(30_000), await eventOf(world))),
+  ).rejects.toThrow('went back');
   expect(world.heard).toEqual([1, 2, 3]);
   expect(await readCheckpoint(world.pool, 'tried')).toMatchObject({ position: 3 });
 });
 
-const eventOf = async ({ pool }: Awaited<ReturnType<typeof openWorld>>) => (await readCheckpoint(pool, 'tried'))?.event ?? undefined;
+const eventOf = async ({ pool }: Awaited<ReturnType<typeof openWorld>>) =>
+  (await readCheckpoint(pool, 'tried'))?.event ?? undefined;
 
 test('a checkpoint that an earlier release has moved names no event, and is believed', async () => {
   await using world = await openWorld();

@@ -4,9 +4,18 @@ import { createMetrics } from '#shared/process/metrics.ts';
 import { observeFollower } from './observe-follower.ts';
 
 test('where the database does not answer, it is told that nothing is known, and the other metrics are told', async () => {
-  await using away = openPool({ url: 'postgres://nobody@127.0.0.1:1/nothing', applicationName: 'test', connectionsMax: 1 });
+  await using away = openPool({
+    url: 'postgres://nobody@127.0.0.1:1/nothing',
+    applicationName: 'test',
+    connectionsMax: 1,
+  });
   const metrics = createMetrics();
-  observeFollower({ name: 'asks in vain', pool: away, eventLog: { head: () => Promise.reject(new Error('away')) } as never, metrics });
+  observeFollower({
+    name: 'asks in vain',
+    pool: away,
+    eventLog: { head: () => Promise.reject(new Error('away')) } as never,
+    metrics,
+  });
   const shown = await metrics.metrics();
   expect(shown).toMatch(/annals_follower_behind\{follower="asks in vain"\} nan/i);
   expect(shown).toMatch(/annals_follower_behind_seconds\{follower="asks in vain"\} nan/i);

@@ -18,7 +18,10 @@ export type ObservedFollower = {
   readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly metrics: Registry;
-  /** False where nothing but its own work comes late if it stands still: `/readyz` then tells of it, and does not fail. */
+  /**
+   * False where nothing but its own work comes late if it stands still: `/readyz` then tells of it, and does
+   * not fail.
+   */
   readonly isRequired?: boolean;
 };
 
@@ -32,8 +35,8 @@ type Observed = ObservedFollower & {
 export type FollowerObserver = { failed(error: unknown): void; moved(): void };
 
 /**
- * Tells how far each follower is behind the end of the log, as its checkpoint says: every process tells it of all its followers,
- * whoever owns them, so that one that stands still is seen.
+ * Tells how far each follower is behind the end of the log, as its checkpoint says: every process tells it of
+ * all its followers, whoever owns them, so that one that stands still is seen.
  */
 export const observeFollower = (follower: ObservedFollower): FollowerObserver => {
   const observed: Observed = { ...follower, startedAtMs: performance.now() };
@@ -59,12 +62,18 @@ const failuresIn = (metrics: Registry): Counter<'follower'> => {
 };
 
 /** Throws if a follower that this process is to keep up stands still, in whichever process it does. */
-export const demandMoving = async (metrics: Registry, which: { readonly isRequired: boolean }): Promise<void> => {
+export const demandMoving = async (
+  metrics: Registry,
+  which: { readonly isRequired: boolean },
+): Promise<void> => {
   const asked = observersIn(metrics).filter(({ isRequired = true }) => isRequired === which.isRequired);
   const [first] = asked;
   if (first === undefined) return;
   // They are in one database, and follow one log.
-  const sought = asked.map(({ name, startedAtMs }) => ({ name, watchedSeconds: (performance.now() - startedAtMs) / 1_000 }));
+  const sought = asked.map(({ name, startedAtMs }) => ({
+    name,
+    watchedSeconds: (performance.now() - startedAtMs) / 1_000,
+  }));
   const found = await findStandstills(first, sought);
   const reasons = asked.flatMap((observed) => {
     const standstill = found.get(observed.name);
@@ -119,7 +128,10 @@ const createGauges = (observed: Observed): void => {
 /** A scrape must not wait for longer than whoever scrapes. */
 const ANSWER_WITHIN_MS = 6_000;
 
-/** Where the database or the log does not answer, that is told: the other metrics of the process are then needed most. */
+/**
+ * Where the database or the log does not answer, that is told: the other metrics of the process are then
+ * needed most.
+ */
 export const orUnknown = <Value>(ask: () => Promise<Value>): Promise<Value | number> =>
   Promise.race([ask(), delay(ANSWER_WITHIN_MS, Number.NaN, { ref: false })]).catch(() => Number.NaN);
 

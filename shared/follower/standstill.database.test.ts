@@ -30,7 +30,15 @@ const start = async (more: Partial<FollowerOptions> = {}) => {
   const act = async () => {
     if (failing) throw failing;
   };
-  const follower = await startFollower({ name: 'tried', pool, eventLog, log: pino({ level: 'silent' }), metrics, act, ...more });
+  const follower = await startFollower({
+    name: 'tried',
+    pool,
+    eventLog,
+    log: pino({ level: 'silent' }),
+    metrics,
+    act,
+    ...more,
+  });
   const isMoving = () =>
     demandMoving(metrics, { isRequired: more.isRequired ?? true }).then(
       () => 'moves',
@@ -48,7 +56,9 @@ const isAt = (position: number) =>
   );
 
 const minutesPassSinceMove = (minutes: number) =>
-  pool.query(`update public.follower_checkpoint set moved_at = moved_at - $1 * interval '1 minute'`, [minutes]);
+  pool.query(`update public.follower_checkpoint set moved_at = moved_at - $1 * interval '1 minute'`, [
+    minutes,
+  ]);
 
 test('what holds up nobody is told of by itself', async () => {
   await using follower = await start({ isRequired: false });
@@ -72,7 +82,9 @@ test('a follower that fails for more than a minute over what is there stands sti
   expect(await follower.isMoving()).toBe('moves');
   await minutesPassSinceMove(2);
   const told = await until(follower.isMoving, (said) => said.includes('ECONNREFUSED'));
-  expect(told).toMatch(/^The follower tried has stood still for 12\d s at position 1, and the log ends at 2: Error ECONNREFUSED\.$/);
+  expect(told).toMatch(
+    /^The follower tried has stood still for 12\d s at position 1, and the log ends at 2: Error ECONNREFUSED\.$/,
+  );
   failing = undefined;
   await isAt(2);
   expect(await follower.isMoving()).toBe('moves');
@@ -89,7 +101,9 @@ test('what PostgreSQL says is told without what was given to it', async () => {
   );
   await ageLog(pool, 3);
   const told = await until(follower.isMoving, (said) => said.includes('PostgreSQL'));
-  expect(told).toMatch(/at position 0, and the log ends at 1: PostgreSQL says invalid input syntax for type integer: … \(22P02\)\.$/);
+  expect(told).toMatch(
+    /at position 0, and the log ends at 1: PostgreSQL says invalid input syntax for type integer: … \(22P02\)\.$/,
+  );
 });
 
 test('nothing stands still that had nothing to do for long, or that is far behind and moves', async () => {

@@ -13,8 +13,9 @@ type Watching = { readonly pool: Pool; readonly eventLog: Pick<EventLog, 'head' 
 type Sought = { readonly name: string; readonly watchedSeconds?: number };
 
 /**
- * Tells which followers have not moved for a minute, although there is something for them. One that is far behind and moves does not stand still,
- * and nor does one that had nothing to do until just now. Where nobody knows when it moved, it has had the time that it was watched for.
+ * Tells which followers have not moved for a minute, although there is something for them. One that is far
+ * behind and moves does not stand still, and nor does one that had nothing to do until just now. Where nobody
+ * knows when it moved, it has had the time that it was watched for.
  */
 export const findStandstills = async (
   { pool, eventLog }: Watching,
@@ -39,7 +40,9 @@ export const findStandstills = async (
     const waited = await secondsSince(eventLog, position);
     // A log that does not answer in time is told of by others.
     if (waited === null || waited < STILL_MAX_S) return [];
-    return followers.map(({ name, seconds }) => [name, { position, head, seconds: Math.min(seconds, waited) }] as const);
+    return followers.map(
+      ({ name, seconds }) => [name, { position, head, seconds: Math.min(seconds, waited) }] as const,
+    );
   });
   return new Map((await Promise.all(standstills)).flat());
 };

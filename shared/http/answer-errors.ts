@@ -13,7 +13,10 @@ export const refuseUnknownPath: RequestHandler = () => {
   throw new HttpProblem('not_found');
 };
 
-/** For `router.all(path, …)` after the methods that a path takes: tells who asks by `OPTIONS` or comes with another which they are. */
+/**
+ * For `router.all(path, …)` after the methods that a path takes: tells who asks by `OPTIONS` or comes with
+ * another which they are.
+ */
 export const refuseOtherMethods = (...methods: readonly string[]): RequestHandler => {
   const headers = { Allow: [...new Set([...methods, 'OPTIONS'])].join(', ') };
   return (request, response) => {
@@ -22,7 +25,10 @@ export const refuseOtherMethods = (...methods: readonly string[]): RequestHandle
   };
 };
 
-/** The one place where errors become answers. What nobody expected is logged whole and told to the client only by its request id. */
+/**
+ * The one place where errors become answers. What nobody expected is logged whole and told to the client only
+ * by its request id.
+ */
 export const answerErrors =
   (log: Log): ErrorRequestHandler =>
   (error: unknown, request, response, _next) => {
@@ -37,7 +43,11 @@ export const answerErrors =
     const challenge = challengeFor(request, error);
     const all = challenge === undefined ? headers : { ...headers, 'WWW-Authenticate': challenge };
     const help = `<${ERRORS_PATH}#${body.code}>; rel="help"`;
-    response.status(status).set(all).set({ 'Cache-Control': 'no-store', Link: help }).type('application/problem+json');
+    response
+      .status(status)
+      .set(all)
+      .set({ 'Cache-Control': 'no-store', Link: help })
+      .type('application/problem+json');
     response.send(JSON.stringify({ ...body, requestId: names.requestId }));
   };
 
@@ -49,7 +59,10 @@ type Failure = {
   readonly path: string;
 };
 
-/** What is provided for, such as a database that is away for a moment, is no fault of the program, and a stack would tell nothing of it. */
+/**
+ * What is provided for, such as a database that is away for a moment, is no fault of the program, and a stack
+ * would tell nothing of it.
+ */
 const logFailure = (log: Log, error: unknown, failure: Failure): void => {
   if (failure.code === 'internal') log.error({ err: error, ...failure }, 'A request failed.');
   else log.warn({ ...failure, ...reasonOf(error) }, 'A request was put off.');
@@ -61,4 +74,11 @@ const reasonOf = (error: unknown): { readonly reason: string; readonly cause?: s
 };
 
 /** Headers that a route may have set for an answer that it then did not give. */
-const OF_THE_BODY = new Set(['etag', 'last-modified', 'content-encoding', 'content-language', 'content-disposition', 'location']);
+const OF_THE_BODY = new Set([
+  'etag',
+  'last-modified',
+  'content-encoding',
+  'content-language',
+  'content-disposition',
+  'location',
+]);

@@ -29,21 +29,37 @@ const echo = () =>
     })
     .all('/echo', refuseOtherMethods('POST'));
 
-test.each(Object.keys(REJECTIONS) as (keyof typeof REJECTIONS)[])('the refusal %s is a problem with its code', (code) => {
-  const { status, body: problem } = problemOf(new Rejection(code));
-  expect(problem).toMatchObject({ code, status, title: REJECTIONS[code], type: `urn:annals:problem:${code}` });
-  expect(status).toBeGreaterThanOrEqual(400);
-  expect(status).toBeLessThan(500);
-});
+test.each(Object.keys(REJECTIONS) as (keyof typeof REJECTIONS)[])(
+  'the refusal %s is a problem with its code',
+  (code) => {
+    const { status, body: problem } = problemOf(new Rejection(code));
+    expect(problem).toMatchObject({
+      code,
+      status,
+      title: REJECTIONS[code],
+      type: `urn:annals:problem:${code}`,
+    });
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(status).toBeLessThan(500);
+  },
+);
 
 test('a refusal is answered as problem+json with its details and the request id', async () => {
-  await using server = await serveRoutes(Router().get('/x', throwing(new Rejection('insufficient_scope', { scope: 'write:articles' }))));
+  await using server = await serveRoutes(
+    Router().get('/x', throwing(new Rejection('insufficient_scope', { scope: 'write:articles' }))),
+  );
   const response = await fetch(`${server.url}/x`, { headers: { 'X-Request-Id': 'mine-1' } });
   expect(response.status).toBe(403);
   expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
-  expect(response.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope", scope="write:articles"');
+  expect(response.headers.get('www-authenticate')).toBe(
+    'Bearer error="insufficient_scope", scope="write:articles"',
+  );
   expect(response.headers.get('link')).toBe('</docs/errors#insufficient_scope>; rel="help"');
-  expect(await response.json()).toMatchObject({ code: 'insufficient_scope', details: { scope: 'write:articles' }, requestId: 'mine-1' });
+  expect(await response.json()).toMatchObject({
+    code: 'insufficient_scope',
+    details: { scope: 'write:articles' },
+    requestId: 'mine-1',
+  });
 });
 
 test('a caller who is not signed in is challenged', () => {
@@ -51,7 +67,10 @@ test('a caller who is not signed in is challenged', () => {
 });
 
 test('a log that does not answer is 503 with Retry-After', () => {
-  expect(problemOf(new LogUnavailable('away'))).toMatchObject({ status: 503, headers: { 'Retry-After': '1' } });
+  expect(problemOf(new LogUnavailable('away'))).toMatchObject({
+    status: 503,
+    headers: { 'Retry-After': '1' },
+  });
 });
 
 test('fields that are wrong are listed by JSON pointer, and what is not there is said to be missing', () => {
@@ -123,7 +142,9 @@ test('headers that belong to the answer that was not given are taken back', asyn
 test('a JSON body is read, and one of a +json type as well', async () => {
   await using server = await serveRoutes(echo());
   expect(await (await post(server.url, JSON.stringify(body))).json()).toEqual(body);
-  expect(await (await post(server.url, JSON.stringify(body), 'application/merge-patch+json')).json()).toEqual(body);
+  expect(await (await post(server.url, JSON.stringify(body), 'application/merge-patch+json')).json()).toEqual(
+    body,
+  );
 });
 
 const json = 'application/json';
@@ -137,8 +158,20 @@ test.each([
     content: JSON.stringify({ title: 'x'.repeat(200) }),
     type: json,
   },
-  { what: 'another media type', status: 415, code: 'unsupported_media_type', content: 'a=1', type: 'application/x-www-form-urlencoded' },
-  { what: 'an unknown charset', status: 415, code: 'unsupported_media_type', content: '{}', type: `${json}; charset=klingon` },
+  {
+    what: 'another media type',
+    status: 415,
+    code: 'unsupported_media_type',
+    content: 'a=1',
+    type: 'application/x-www-form-urlencoded',
+  },
+  {
+    what: 'an unknown charset',
+    status: 415,
+    code: 'unsupported_media_type',
+    content: '{}',
+    type: `${json}; charset=klingon`,
+  },
 ])('$what is $status $code', async ({ status, code, content, type }) => {
   await using server = await serveRoutes(echo());
   const response = await post(server.url, content, type);
@@ -161,8 +194,13 @@ test('an unknown path is 404', async () => {
 });
 
 test('a path that cannot be decoded is 400', async () => {
-  await using server = await serveRoutes(Router().get('/items/:id', (_request, response) => void response.end()));
-  expect(await (await fetch(`${server.url}/items/%E0%A4%A`)).json()).toMatchObject({ status: 400, code: 'malformed_request' });
+  await using server = await serveRoutes(
+    Router().get('/items/:id', (_request, response) => void response.end()),
+  );
+  expect(await (await fetch(`${server.url}/items/%E0%A4%A`)).json()).toMatchObject({
+    status: 400,
+    code: 'malformed_request',
+  });
 });
 
 test('another method is 405 and says which there are', async () => {
@@ -171,7 +209,11 @@ test('another method is 405 and says which there are', async () => {
   expect(response.status).toBe(405);
   expect(response.headers.get('allow')).toBe('POST, OPTIONS');
   const options = await fetch(`${server.url}/echo`, { method: 'OPTIONS' });
-  expect([options.status, options.headers.get('allow'), await options.text()]).toEqual([204, 'POST, OPTIONS', '']);
+  expect([options.status, options.headers.get('allow'), await options.text()]).toEqual([
+    204,
+    'POST, OPTIONS',
+    '',
+  ]);
 });
 
 test.each([

@@ -1,4 +1,10 @@
-import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler, type Response } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
 import { Histogram, type Registry } from 'prom-client';
 import type { Log } from '#shared/process/log.ts';
 import type { Span, Tracing } from '#shared/tracing/tracing.ts';
@@ -17,7 +23,9 @@ export type AppOptions = {
   readonly tracing?: Tracing;
 };
 
-/** The HTTP of a role: every request is identified, observed, routed, and answered, whatever happens to it. */
+/**
+ * The HTTP of a role: every request is identified, observed, routed, and answered, whatever happens to it.
+ */
 export const createApp = ({ trustProxy = 0, routes, ...options }: AppOptions): Express => {
   const app = express();
   app.disable('x-powered-by');
@@ -33,7 +41,11 @@ export const createApp = ({ trustProxy = 0, routes, ...options }: AppOptions): E
 };
 
 /** What every request passes first, whatever it is for. */
-export const firstHandlers = ({ log, metrics, tracing }: Pick<AppOptions, 'log' | 'metrics' | 'tracing'>): readonly RequestHandler[] => [
+export const firstHandlers = ({
+  log,
+  metrics,
+  tracing,
+}: Pick<AppOptions, 'log' | 'metrics' | 'tracing'>): readonly RequestHandler[] => [
   identifyRequest,
   ...(tracing?.isOn ? [traceRequests(tracing)] : []),
   observeRequests(log, metrics),
@@ -64,8 +76,8 @@ const FIXED_PATHS: ReadonlySet<string> = new Set([
 const SERVER_ERROR = 500;
 
 /**
- * A span for each request, which goes on with the trace that it brings along. It is named by its route and says neither path nor
- * query: those may hold what is nobody's business.
+ * A span for each request, which goes on with the trace that it brings along. It is named by its route and
+ * says neither path nor query: those may hold what is nobody's business.
  */
 const traceRequests =
   (tracing: Tracing): RequestHandler =>
@@ -89,7 +101,12 @@ const traceRequests =
     next();
   };
 
-type Answered = { readonly request: Request; readonly response: Response; readonly method: string; readonly path: string };
+type Answered = {
+  readonly request: Request;
+  readonly response: Response;
+  readonly method: string;
+  readonly path: string;
+};
 
 const finish = (span: Span, { request, response, method, path }: Answered): void => {
   const route = routeOf(request, path);
@@ -123,7 +140,10 @@ const observeRequests = (log: Log, registry: Registry): RequestHandler => {
       const status = response.writableFinished ? response.statusCode : 499;
       duration.observe({ method: METHODS.has(method) ? method : 'other', status }, seconds);
       const level = path === '/livez' || path === '/readyz' ? 'debug' : 'info';
-      log[level]({ ...namesOf(request), method, path, status, ms: Math.round(seconds * 1_000_000) / 1_000 }, 'request');
+      log[level](
+        { ...namesOf(request), method, path, status, ms: Math.round(seconds * 1_000_000) / 1_000 },
+        'request',
+      );
     });
     next();
   };

@@ -3,7 +3,11 @@ import { answerOnSocket } from './broken-request.ts';
 import { HttpProblem } from './http-problem.ts';
 import { requestFact } from './request-fact.ts';
 
-type Watch = { readonly timer: NodeJS.Timeout | undefined; readonly windowMs: number; readonly cut: () => void };
+type Watch = {
+  readonly timer: NodeJS.Timeout | undefined;
+  readonly windowMs: number;
+  readonly cut: () => void;
+};
 
 const watches = requestFact<Watch | undefined>('body time');
 
@@ -27,7 +31,10 @@ export const limitBodyTime = (request: IncomingMessage, response: ServerResponse
   });
 };
 
-/** For a body too large for that time on a slow line: it may take longer, while it comes at this rate at least. */
+/**
+ * For a body too large for that time on a slow line: it may take longer, while it comes at this rate at
+ * least.
+ */
 export const demandBodyRate = (request: IncomingMessage, bytesPerSecondMin: number): void => {
   const watched = watches.of(request);
   // Some servers do not limit.

@@ -11,7 +11,10 @@ const FAULTS: Readonly<Record<string, HttpProblemCode>> = {
 };
 const MALFORMED = new HttpProblem('malformed_request', { detail: 'This is not a well-formed HTTP request.' });
 
-/** How long a client may take to read the answer; destroying the connection at once could take it away from under its eyes. */
+/**
+ * How long a client may take to read the answer; destroying the connection at once could take it away from
+ * under its eyes.
+ */
 const LINGER_MS = 1_000;
 
 /** Answers a request that cannot even be read, with the same body as every other refusal (RFC 9457). */
@@ -36,6 +39,7 @@ export const answerOnSocket = (problem: HttpProblem, socket: Duplex): void => {
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
-  // Else a client that never closes its side keeps the connection, and the route that waits for the rest of its body.
+  // Else a client that never closes its side keeps the connection, and the route that waits for the rest of
+  // its body.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 };

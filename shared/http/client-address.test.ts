@@ -19,9 +19,17 @@ test.each([
   expect(networkOf(written)).toBe(network);
 });
 
-test.each(['', 'unknown', '_hidden', '192.0.2', '192.0.2.256', '1:2:3', 'localhost', '[192.0.2.7', '192.0.2.7:port', '::1]:8'])(
-  '“%s” is no address',
-  (text) => {
-    expect(networkOf(text)).toBeUndefined();
-  },
-);
+test.each([
+  '',
+  'unknown',
+  '_hidden',
+  '192.0.2',
+  '192.0.2.256',
+  '1:2:3',
+  'localhost',
+  '[192.0.2.7',
+  '192.0.2.7:port',
+  '::1]:8',
+])('“%s” is no address', (text) => {
+  expect(networkOf(text)).toBeUndefined();
+});

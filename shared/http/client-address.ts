@@ -2,8 +2,8 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { Request } from 'express';
 
 /**
- * The address that a request is counted under, after as many proxies as TRUST_PROXY says. IPv6 is counted by /64 (RFC 6177):
- * one household has all of it, and could come by another address each time.
+ * The address that a request is counted under, after as many proxies as TRUST_PROXY says. IPv6 is counted by
+ * /64 (RFC 6177): one household has all of it, and could come by another address each time.
  */
 export const clientAddress = (request: Request): string => {
   // What a proxy wrote may be anything; what the connection comes from is an address.

@@ -44,7 +44,9 @@ test('where much is being compressed already, answers go as they are', async () 
     response.set('ETag', body.entityTag).type('text');
     if (waiting.length === all) for (const send of waiting.splice(0)) send();
   };
-  await using server = await serveRoutes(Router().get('/:all', ({ params }, response) => answer(response, Number(params.all))));
+  await using server = await serveRoutes(
+    Router().get('/:all', ({ params }, response) => answer(response, Number(params.all))),
+  );
   const ask = async (all: number) => {
     const asked = Array.from({ length: all }, async () => {
       const response = await fetch(`${server.url}/${all}`, { headers: { 'accept-encoding': 'gzip' } });

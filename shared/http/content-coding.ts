@@ -5,9 +5,15 @@ import { remember } from '#shared/remember.ts';
 
 export type Coding = 'zstd' | 'br' | 'gzip' | 'identity';
 
-/** Below that, compressing costs as much of the processor as the rest of a read, and saves two or three packets. */
+/**
+ * Below that, compressing costs as much of the processor as the rest of a read, and saves two or three
+ * packets.
+ */
 const BYTES_MIN = 4_096;
-/** Of single answers that are being compressed at once, all together; files and look-ups of names wait in the same queue. */
+/**
+ * Of single answers that are being compressed at once, all together; files and look-ups of names wait in the
+ * same queue.
+ */
 const UNDERWAY_BYTES_MAX = 1_048_576;
 export const isWorthCompressing = (text: string): boolean => text.length >= BYTES_MIN;
 
@@ -24,9 +30,17 @@ export const compressAs = async (coding: Coding, bytes: Buffer, levels: Levels =
   switch (coding) {
     case 'zstd':
       // Without the size, each takes the memory of a large one.
-      return zstd(bytes, { pledgedSrcSize: bytes.length, params: { [constants.ZSTD_c_compressionLevel]: levels.zstd } });
+      return zstd(bytes, {
+        pledgedSrcSize: bytes.length,
+        params: { [constants.ZSTD_c_compressionLevel]: levels.zstd },
+      });
     case 'br':
-      return brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: levels.br, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } });
+      return brotli(bytes, {
+        params: {
+          [constants.BROTLI_PARAM_QUALITY]: levels.br,
+          [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+        },
+      });
     case 'gzip':
       return zip(bytes, { level: levels.gzip });
     case 'identity':
@@ -65,8 +79,8 @@ const weightOf = (member: string): readonly [string, number] => {
 };
 
 /**
- * An answer that one client asks for. Only answers that hold no secret come here: beside what a stranger may choose, the length of a
- * compressed one would tell of it. Streams do not come here either.
+ * An answer that one client asks for. Only answers that hold no secret come here: beside what a stranger may
+ * choose, the length of a compressed one would tell of it. Streams do not come here either.
  */
 export type Answer = {
   /** A strong tag stands for bytes: compressed they are others. What it says of the version stays. */
@@ -74,8 +88,15 @@ export type Answer = {
   send(): void;
 };
 
-/** Where much is being compressed already, an answer goes as it is. What the client has is looked for under the tag of the coding it prefers. */
-export const answerIn = (request: Request, response: Response, { text, entityTag }: { text: string; entityTag?: string }): Answer => {
+/**
+ * Where much is being compressed already, an answer goes as it is. What the client has is looked for under
+ * the tag of the coding it prefers.
+ */
+export const answerIn = (
+  request: Request,
+  response: Response,
+  { text, entityTag }: { text: string; entityTag?: string },
+): Answer => {
   const wanted = codingFor(request, response);
   const coding = isWorthCompressing(text) ? wanted : 'identity';
   if (coding === 'identity') return { entityTag, send: () => sendText(response, text) };

@@ -13,7 +13,11 @@ const APP = 'https://app.example';
 const preflight = (url: string, origin: string) =>
   fetch(`${url}/x`, {
     method: 'OPTIONS',
-    headers: { Origin: origin, 'Access-Control-Request-Method': 'PATCH', 'Access-Control-Request-Headers': 'authorization,dpop,if-match' },
+    headers: {
+      Origin: origin,
+      'Access-Control-Request-Method': 'PATCH',
+      'Access-Control-Request-Headers': 'authorization,dpop,if-match',
+    },
   });
 
 test.each<[CorsOrigins, string, string]>([

@@ -27,13 +27,15 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const MAX_AGE_S = '7200';
 const REQUESTED_HEADERS = /^[A-Za-z0-9!#$%&'*+.^_`|~, -]{0,1000}$/;
 
-export const isAllowedOrigin = (origins: CorsOrigins, origin: string): boolean => origins === 'any' || origins.has(origin);
+export const isAllowedOrigin = (origins: CorsOrigins, origin: string): boolean =>
+  origins === 'any' || origins.has(origin);
 
 /**
  * Cross-origin requests by web pages (the Fetch standard). They carry a token at most, never a cookie, so that a page can do
  * nothing that it could not do from a server of its own.
  */
-export const cors = (origins: CorsOrigins, isPage?: IsPage): Router => Router().use(corsHandler(origins, isPage));
+export const cors = (origins: CorsOrigins, isPage?: IsPage): Router =>
+  Router().use(corsHandler(origins, isPage));
 
 /** Whether a path is that of a page, which nobody but its own origin may read. */
 export type IsPage = (path: string) => boolean;
@@ -47,10 +49,14 @@ export const corsHandler =
     if (origin === undefined || !isAllowedOrigin(origins, origin)) return next();
     response.set('Access-Control-Allow-Origin', origins === 'any' ? '*' : origin);
     response.set('Access-Control-Expose-Headers', EXPOSED.join(', '));
-    if (request.method !== 'OPTIONS' || request.get('Access-Control-Request-Method') === undefined) return next();
+    if (request.method !== 'OPTIONS' || request.get('Access-Control-Request-Method') === undefined)
+      return next();
     // Whatever it wants to send it may: no header of ours does harm by itself.
     const headers = request.get('Access-Control-Request-Headers') ?? '';
     if (REQUESTED_HEADERS.test(headers)) response.set('Access-Control-Allow-Headers', headers);
     response.vary('Access-Control-Request-Headers');
-    response.set({ 'Access-Control-Allow-Methods': METHODS, 'Access-Control-Max-Age': MAX_AGE_S }).status(204).end();
+    response
+      .set({ 'Access-Control-Allow-Methods': METHODS, 'Access-Control-Max-Age': MAX_AGE_S })
+      .status(204)
+      .end();
   };

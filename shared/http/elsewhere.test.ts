@@ -9,7 +9,8 @@ const start = async () => {
   const server = createServer(elsewhere.handler).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const ask = (mayMove: boolean) => fetch(url, { method: 'POST', body: 'text', headers: mayMove ? { 'x-may-move': 'yes' } : {} });
+  const ask = (mayMove: boolean) =>
+    fetch(url, { method: 'POST', body: 'text', headers: mayMove ? { 'x-may-move': 'yes' } : {} });
   return {
     elsewhere,
     ask,

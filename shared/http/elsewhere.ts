@@ -7,7 +7,11 @@ export const MAY_MOVE = 'x-may-move';
 export const MOVED = 502;
 
 /** What is led elsewhere while a process stops. */
-export type Elsewhere = { readonly handler: RequestListener; begin(): void; untilNobodyComes(): Promise<void> };
+export type Elsewhere = {
+  readonly handler: RequestListener;
+  begin(): void;
+  untilNobodyComes(): Promise<void>;
+};
 
 /** What comes so soon may still have been sent before all of the sender knew. */
 const SETTLED_MS = 400;
@@ -18,13 +22,15 @@ const QUIET_MS = 2_500;
 const LOOK_AGAIN_MS = 20;
 
 /**
- * Once it has begun, leads elsewhere what may be, and finds the moment in which the listener can be closed: what reaches a port, and not
- * the process, when the process closes the port, is lost, and its sender cannot tell whether it was carried out.
+ * Once it has begun, leads elsewhere what may be, and finds the moment in which the listener can be closed:
+ * what reaches a port, and not the process, when the process closes the port, is lost, and its sender cannot
+ * tell whether it was carried out.
  */
 export const leadElsewhere = (handler: RequestListener): Elsewhere => {
   let [hasBegun, mayMove, sinceMs] = [false, false, 0];
   let movedMs: number | undefined;
-  const isAway = (nowMs: number): boolean => movedMs !== undefined && nowMs - movedMs >= SETTLED_MS && nowMs - movedMs <= AWAY_MS;
+  const isAway = (nowMs: number): boolean =>
+    movedMs !== undefined && nowMs - movedMs >= SETTLED_MS && nowMs - movedMs <= AWAY_MS;
   return {
     handler(request, response) {
       const moves = request.headers[MAY_MOVE] === 'yes';
@@ -33,8 +39,11 @@ export const leadElsewhere = (handler: RequestListener): Elsewhere => {
       movedMs = performance.now();
       // An answer before the end of the request would look like a failure to who is sending still.
       request.resume().once('end', () => {
-        // Where there is nobody else, nginx goes to this place of its configuration, and asks without the header.
-        response.writeHead(MOVED, { 'X-Accel-Redirect': '@again', 'Content-Type': 'text/plain' }).end('This copy stops: ask another.\n');
+        // Where there is nobody else, nginx goes to this place of its configuration, and asks without the
+        // header.
+        response
+          .writeHead(MOVED, { 'X-Accel-Redirect': '@again', 'Content-Type': 'text/plain' })
+          .end('This copy stops: ask another.\n');
       });
     },
     begin() {
@@ -42,7 +51,11 @@ export const leadElsewhere = (handler: RequestListener): Elsewhere => {
       hasBegun = true;
     },
     async untilNobodyComes() {
-      for (let nowMs = sinceMs; mayMove && !isAway(nowMs) && nowMs - (movedMs ?? sinceMs) <= QUIET_MS; nowMs = performance.now()) {
+      for (
+        let nowMs = sinceMs;
+        mayMove && !isAway(nowMs) && nowMs - (movedMs ?? sinceMs) <= QUIET_MS;
+        nowMs = performance.now()
+      ) {
         await delay(LOOK_AGAIN_MS);
       }
       // Then all that has reached the port has just been taken from there.

@@ -5,13 +5,17 @@ import { HttpProblem } from './http-problem.ts';
 
 const DIGEST_CHARACTERS = 16;
 
-/** A strong entity tag: the version tells writers what they change, the digest tells readers whether they have these very bytes. */
+/**
+ * A strong entity tag: the version tells writers what they change, the digest tells readers whether they have
+ * these very bytes.
+ */
 export const entityTagOf = (version: number | undefined, representation: string): string =>
   `"${version ?? ''}-${hash('sha256', representation, 'base64url').slice(0, DIGEST_CHARACTERS)}"`;
 
 /**
- * What a write answers with: the version alone, by which the next write can name what it changes. It is no tag of a representation,
- * because the answer shows none (RFC 9110, section 9.3.4), and a reader who asks by it is sent the item.
+ * What a write answers with: the version alone, by which the next write can name what it changes. It is no
+ * tag of a representation, because the answer shows none (RFC 9110, section 9.3.4), and a reader who asks by
+ * it is sent the item.
  */
 export const versionTagOf = (version: number): string => `"${version}-"`;
 
@@ -30,10 +34,17 @@ export const versionsDemandedBy = (request: Request): readonly number[] | undefi
   return versions === 'any' ? undefined : versions;
 };
 
-/** The versions that `If-None-Match` forbids to change (section 13.1.2): a tag of another form of the same version stands for it too. */
-export const versionsForbiddenBy = (request: Request): readonly number[] | 'any' | undefined => versionsIn(request, 'If-None-Match');
+/**
+ * The versions that `If-None-Match` forbids to change (section 13.1.2): a tag of another form of the same
+ * version stands for it too.
+ */
+export const versionsForbiddenBy = (request: Request): readonly number[] | 'any' | undefined =>
+  versionsIn(request, 'If-None-Match');
 
-const versionsIn = (request: Request, name: 'If-Match' | 'If-None-Match'): readonly number[] | 'any' | undefined => {
+const versionsIn = (
+  request: Request,
+  name: 'If-Match' | 'If-None-Match',
+): readonly number[] | 'any' | undefined => {
   const header = request.get(name);
   if (header === undefined) return undefined;
   if (header.trim() === '*') return 'any';
@@ -52,11 +63,17 @@ const isTagList = (header: string): boolean => {
     .replaceAll(TAG, IN_PLACE_OF_TAG)
     .split(',')
     .map((member) => member.trim());
-  return members.includes(IN_PLACE_OF_TAG) && members.every((member) => member === '' || member === IN_PLACE_OF_TAG);
+  return (
+    members.includes(IN_PLACE_OF_TAG) &&
+    members.every((member) => member === '' || member === IN_PLACE_OF_TAG)
+  );
 };
 
 /** Whether the reader already has what the tag stands for (RFC 9110, section 13.1.2). */
-export const isKnownToReader = ({ headers }: Pick<IncomingMessage, 'headers'>, entityTag: string): boolean => {
+export const isKnownToReader = (
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  entityTag: string,
+): boolean => {
   const header = headers['if-none-match'];
   if (header === undefined) return false;
   return header.trim() === '*' || tagsOf(header).some((tag) => `"${tag}"` === entityTag);

@@ -10,7 +10,10 @@ const open = async (timeoutMs?: number) => {
   const server = await serveRoutes(healthRoutes(health));
   const ready = async () => {
     const response = await fetch(`${server.url}/readyz`);
-    return { status: response.status, body: (await response.json()) as { status: string; checks: Record<string, string> } };
+    return {
+      status: response.status,
+      body: (await response.json()) as { status: string; checks: Record<string, string> },
+    };
   };
   return { health, server, ready, logged, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 };
@@ -24,29 +27,44 @@ test('a process that answers is alive, ready or not', async () => {
 test('ready means that every check passes', async () => {
   await using fixture = await open();
   fixture.health.add('database', async () => {});
-  expect(await fixture.ready()).toEqual({ status: 200, body: { status: 'ready', checks: { database: 'pass' } } });
+  expect(await fixture.ready()).toEqual({
+    status: 200,
+    body: { status: 'ready', checks: { database: 'pass' } },
+  });
 });
 
 test('a check that fails is named, and why is only in the log', async () => {
   await using fixture = await open();
   fixture.health.add('database', async () => {});
   fixture.health.add('event log', () => Promise.reject(new Error('no route to db.internal')));
-  expect(await fixture.ready()).toEqual({ status: 503, body: { status: 'not ready', checks: { database: 'pass', 'event log': 'fail' } } });
+  expect(await fixture.ready()).toEqual({
+    status: 503,
+    body: { status: 'not ready', checks: { database: 'pass', 'event log': 'fail' } },
+  });
   expect(fixture.logged()).toContain('no route to db.internal');
 });
 
 test('a check that has words for whoever asks gives them', async () => {
   await using fixture = await open();
-  fixture.health.add('database', () => Promise.reject(new NotReady('The disk is full.', { cause: new Error('/srv/annals') })));
+  fixture.health.add('database', () =>
+    Promise.reject(new NotReady('The disk is full.', { cause: new Error('/srv/annals') })),
+  );
   const { body } = await fixture.ready();
-  expect(body).toEqual({ status: 'not ready', checks: { database: 'fail' }, reasons: { database: 'The disk is full.' } });
+  expect(body).toEqual({
+    status: 'not ready',
+    checks: { database: 'fail' },
+    reasons: { database: 'The disk is full.' },
+  });
 });
 
 test('what is not required is shown, and the process is ready without it', async () => {
   await using fixture = await open();
   fixture.health.add('database', async () => {});
   fixture.health.add('event log', () => Promise.reject(new Error('away')), { isRequired: false });
-  expect(await fixture.ready()).toEqual({ status: 200, body: { status: 'ready', checks: { database: 'pass', 'event log': 'fail' } } });
+  expect(await fixture.ready()).toEqual({
+    status: 200,
+    body: { status: 'ready', checks: { database: 'pass', 'event log': 'fail' } },
+  });
 });
 
 test('a check that throws at once fails like any other', async () => {

@@ -20,7 +20,10 @@ const CHECK_TIMEOUT_MS = 2_000;
 
 type Check = { readonly run: HealthCheck; readonly isRequired: boolean };
 
-/** Whether this process can do its work: it can when it is not stopping and every required check passes in time. */
+/**
+ * Whether this process can do its work: it can when it is not stopping and every required check passes in
+ * time.
+ */
 export class Health {
   readonly #checks = new Map<string, Check>();
   readonly #log: Log;
@@ -44,7 +47,10 @@ export class Health {
     this.#onDrain.push(callback);
   }
 
-  /** From now on the process says that it is stopping, so that a balancer sends it nothing new; not if another has taken its place at this address. */
+  /**
+   * From now on the process says that it is stopping, so that a balancer sends it nothing new; not if another
+   * has taken its place at this address.
+   */
   drain({ isReplaced = false } = {}): void {
     this.#draining = !isReplaced;
     for (const callback of this.#onDrain.splice(0)) callback();
@@ -60,11 +66,17 @@ export class Health {
   }
 
   async #run(): Promise<Readiness> {
-    const outcomes = await Promise.all([...this.#checks].map(async ([name, { run }]) => [name, await this.#try(name, run)] as const));
-    const canWork = outcomes.every(([name, outcome]) => outcome === 'pass' || this.#checks.get(name)?.isRequired === false);
+    const outcomes = await Promise.all(
+      [...this.#checks].map(async ([name, { run }]) => [name, await this.#try(name, run)] as const),
+    );
+    const canWork = outcomes.every(
+      ([name, outcome]) => outcome === 'pass' || this.#checks.get(name)?.isRequired === false,
+    );
     const status = canWork ? 'ready' : 'not ready';
     const checks = outcomes.map(([name, outcome]) => [name, outcome === 'pass' ? 'pass' : 'fail'] as const);
-    const reasons = outcomes.flatMap(([name, outcome]) => (outcome instanceof NotReady ? [[name, outcome.message] as const] : []));
+    const reasons = outcomes.flatMap(([name, outcome]) =>
+      outcome instanceof NotReady ? [[name, outcome.message] as const] : [],
+    );
     return {
       status,
       checks: Object.fromEntries(checks),

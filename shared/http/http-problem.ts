@@ -7,7 +7,10 @@ export const HTTP_PROBLEMS = {
   invalid_parameter: [400, 'Some parameters are invalid.'],
   preflight_required: [400, 'Files are only taken with a header that a form of another page cannot send.'],
   unknown_cursor: [400, 'The cursor is none of this list, or of this installation.'],
-  cursor_of_lost_history: [400, 'The event log has lost events since this cursor was given: read again, and begin from now.'],
+  cursor_of_lost_history: [
+    400,
+    'The event log has lost events since this cursor was given: read again, and begin from now.',
+  ],
   invalid_request: [422, 'Some fields are invalid.'],
   invalid_token: [401, 'The access token is not valid.'],
   invalid_dpop_proof: [401, 'The proof of possession is not valid.'],

@@ -29,7 +29,9 @@ const app = (): RequestListener =>
 
 const begin = (url: string, headers: readonly string[]): Socket => {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  socket.write(['POST /echo HTTP/1.1', 'Host: x', 'Content-Type: application/json', ...headers, '', ''].join('\r\n'));
+  socket.write(
+    ['POST /echo HTTP/1.1', 'Host: x', 'Content-Type: application/json', ...headers, '', ''].join('\r\n'),
+  );
   return socket;
 };
 const firstOf = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0]);
@@ -46,7 +48,10 @@ test('a coding that cannot be undone is refused with those that can', async () =
   const headers = { 'Content-Type': 'application/json', 'Content-Encoding': 'zstd', Authorization: 'x' };
   const response = await fetch(`${server.url}/echo`, { method: 'POST', body: '{}', headers });
   expect(response.headers.get('accept-encoding')).toBe('gzip, deflate, br');
-  expect(await response.json()).toMatchObject({ status: 415, detail: expect.stringContaining('Content-Encoding') });
+  expect(await response.json()).toMatchObject({
+    status: 415,
+    detail: expect.stringContaining('Content-Encoding'),
+  });
 });
 
 test('whoever asks before sending a body is told to go on only once it is wanted', async () => {
@@ -64,7 +69,12 @@ test('whoever asks before sending a body is told to go on only once it is wanted
 
 test('whoever expects something else is served all the same', async () => {
   await using server = await serve(app());
-  const socket = begin(server.url, ['Authorization: x', 'Expect: the-unexpected', 'Content-Length: 2', 'Connection: close']);
+  const socket = begin(server.url, [
+    'Authorization: x',
+    'Expect: the-unexpected',
+    'Content-Length: 2',
+    'Connection: close',
+  ]);
   socket.write('[]');
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 [\s\S]*\[\]$/);
 });
@@ -87,7 +97,9 @@ test('a route may take a body that comes slowly, for as long as it comes at a ra
     const read = await text(request).catch(() => '');
     response.end(String(read.length));
   };
-  await using server = await serve(patient, { limits: { headersTimeoutMs: scaled(100), requestTimeoutMs: scaled(200) } });
+  await using server = await serve(patient, {
+    limits: { headersTimeoutMs: scaled(100), requestTimeoutMs: scaled(200) },
+  });
   const headers = ['Content-Length: 4000', 'Connection: close'];
   expect(await trickle(begin(server.url, headers), 4_000, 100)).toMatch(/^HTTP\/1\.1 200 [\s\S]*4000$/);
   expect(await trickle(begin(server.url, headers), 4_000, 5)).toMatch(/^HTTP\/1\.1 408 /);

@@ -43,12 +43,18 @@ test.each([
   expect(refusalOf(text)).toEqual({ code: 'malformed_body' });
 });
 
-test.each(['', '{', '"', '"\\', '{"a":1}}', "{'a':1}", '{a:1}', 'NaN', '[1,]', '\u00a0{}'])('%j is no JSON', (text) => {
-  expect(refusalOf(text)).toEqual({ code: 'malformed_body' });
-});
+test.each(['', '{', '"', '"\\', '{"a":1}}', "{'a':1}", '{a:1}', 'NaN', '[1,]', '\u00a0{}'])(
+  '%j is no JSON',
+  (text) => {
+    expect(refusalOf(text)).toEqual({ code: 'malformed_body' });
+  },
+);
 
 test('`__proto__` is refused where it stands, and nothing comes by it', () => {
-  const refused = (pointer: string) => ({ code: 'invalid_request', errors: [{ pointer, detail: expect.any(String) }] });
+  const refused = (pointer: string) => ({
+    code: 'invalid_request',
+    errors: [{ pointer, detail: expect.any(String) }],
+  });
   expect(refusalOf('{"__proto__":{"a":1}}')).toEqual(refused('/__proto__'));
   expect(refusalOf('[{"a":[{"\\u005f_proto__":null}]}]')).toEqual(refused('/0/a/0/__proto__'));
 });

@@ -16,11 +16,18 @@ const LEVELS_MAX = 100;
 /** Reads a JSON body, in UTF-8, up to a size; a body of another media type is refused, not overlooked. */
 export const readJsonBody = (bytesMax: number, types: readonly string[] = JSON_TYPES): RequestHandler[] => [
   (request, _response, next) => {
-    const { 'content-type': type, 'content-encoding': coding = '', 'content-length': length = '0' } = request.headers;
+    const {
+      'content-type': type,
+      'content-encoding': coding = '',
+      'content-length': length = '0',
+    } = request.headers;
     // `is` answers null where there is no body.
     if (!types.includes(type ?? '') && (request.is([...types]) === false || !isUtf8(type))) {
       const header = request.method === 'PATCH' ? 'Accept-Patch' : 'Accept';
-      throw new HttpProblem('unsupported_media_type', { detail: `Send ${types.join(' or ')}.`, headers: { [header]: types.join(', ') } });
+      throw new HttpProblem('unsupported_media_type', {
+        detail: `Send ${types.join(' or ')}.`,
+        headers: { [header]: types.join(', ') },
+      });
     }
     if (!CODINGS.test(coding))
       throw new HttpProblem('unsupported_media_type', {
@@ -39,14 +46,20 @@ export const readJsonBody = (bytesMax: number, types: readonly string[] = JSON_T
 ];
 
 /**
- * The body as it is, or none. Almost all are not compressed, and need nothing but to be put together. One without a length is refused
- * as soon as it is too long; the parser would read on until its end, whenever that comes.
+ * The body as it is, or none. Almost all are not compressed, and need nothing but to be put together. One
+ * without a length is refused as soon as it is too long; the parser would read on until its end, whenever
+ * that comes.
  */
 const readBytes = (bytesMax: number, types: readonly string[]): RequestHandler => {
   const readAnyBytes = express.raw({ limit: bytesMax, type: [...types] });
   return (request, response, next) => {
-    const { 'content-length': length, 'transfer-encoding': transfer, 'content-encoding': encoding } = request.headers;
-    if (encoding !== undefined || (length === undefined && transfer === undefined)) return readAnyBytes(request, response, next);
+    const {
+      'content-length': length,
+      'transfer-encoding': transfer,
+      'content-encoding': encoding,
+    } = request.headers;
+    if (encoding !== undefined || (length === undefined && transfer === undefined))
+      return readAnyBytes(request, response, next);
     const chunks: Buffer[] = [];
     let bytes = 0;
     const take = (chunk: Buffer): void => {
@@ -57,7 +70,8 @@ const readBytes = (bytesMax: number, types: readonly string[]): RequestHandler =
       letGoBy(request);
       next(tooLarge(bytesMax));
     };
-    const fail = (cause: Error): void => next(new HttpProblem('malformed_body', { detail: 'The body did not come whole.', cause }));
+    const fail = (cause: Error): void =>
+      next(new HttpProblem('malformed_body', { detail: 'The body did not come whole.', cause }));
     const pass = (): void => {
       // An answer may go on for long, and they would keep the chunks.
       request.off('data', take).off('error', fail);
@@ -68,7 +82,8 @@ const readBytes = (bytesMax: number, types: readonly string[]): RequestHandler =
   };
 };
 
-const tooLarge = (bytesMax: number) => new HttpProblem('body_too_large', { detail: `At most ${bytesMax} bytes are taken.` });
+const tooLarge = (bytesMax: number) =>
+  new HttpProblem('body_too_large', { detail: `At most ${bytesMax} bytes are taken.` });
 
 /** A client that still sends may not see the answer if the connection ended at once. */
 const LINGER_MS = 1_000;
@@ -97,15 +112,19 @@ const decode = (bytes: Buffer): string => {
 };
 
 /**
- * Parses JSON and refuses what readers of it disagree about: a name that stands twice in an object, of which some take the first
- * and some the last (RFC 8259, section 4), and `__proto__`, which some take for the prototype.
+ * Parses JSON and refuses what readers of it disagree about: a name that stands twice in an object, of which
+ * some take the first and some the last (RFC 8259, section 4), and `__proto__`, which some take for the
+ * prototype.
  */
 export const parseJson = (text: string): Json => {
   const { names, values, levels } = measure(text);
   if (values > VALUES_MAX || levels > LEVELS_MAX)
-    throw new HttpProblem('body_too_large', { detail: `At most ${VALUES_MAX} values in ${LEVELS_MAX} levels are taken.` });
+    throw new HttpProblem('body_too_large', {
+      detail: `At most ${VALUES_MAX} values in ${LEVELS_MAX} levels are taken.`,
+    });
   const parsed = parse(text);
-  if (namesIn(parsed) !== names) throw new HttpProblem('malformed_body', { detail: 'A name stands twice in one object.' });
+  if (namesIn(parsed) !== names)
+    throw new HttpProblem('malformed_body', { detail: 'A name stands twice in one object.' });
   return parsed;
 };
 
@@ -117,8 +136,13 @@ const parse = (text: string): Json => {
   }
 };
 
-/** Counts outside of strings: colons, each of which follows a name; what begins a value; and how deep they lie. */
-const measure = (text: string): { readonly names: number; readonly values: number; readonly levels: number } => {
+/**
+ * Counts outside of strings: colons, each of which follows a name; what begins a value; and how deep they
+ * lie.
+ */
+const measure = (
+  text: string,
+): { readonly names: number; readonly values: number; readonly levels: number } => {
   let [names, values, level, levels] = [0, 1, 0, 0];
   for (let at = 0; at < text.length; at += 1) {
     switch (text.charCodeAt(at)) {
@@ -179,4 +203,6 @@ const namesIn = (value: Json | undefined, path: readonly PropertyKey[] = []): nu
 };
 
 const forbiddenName = (path: readonly PropertyKey[]): HttpProblem =>
-  new HttpProblem('invalid_request', { extensions: { errors: [{ pointer: pointerTo(path), detail: 'This name is not taken.' }] } });
+  new HttpProblem('invalid_request', {
+    extensions: { errors: [{ pointer: pointerTo(path), detail: 'This name is not taken.' }] },
+  });

@@ -2,14 +2,18 @@ import type { Server } from 'node:http';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Log } from '#shared/process/log.ts';
 
-type Options = { readonly connectionsMax: number; readonly log: Log; readonly metrics?: Registry | undefined };
+type Options = {
+  readonly connectionsMax: number;
+  readonly log: Log;
+  readonly metrics?: Registry | undefined;
+};
 
 const MAKE_ROOM_EVERY_MS = 1_000;
 const TELL_EVERY_MS = 10_000;
 
 /**
- * Lets so many be connected, and hangs up on others at once. Connections on which nothing is asked for make room for those who come
- * again, so that whoever opens very many and leaves them idle keeps nobody out.
+ * Lets so many be connected, and hangs up on others at once. Connections on which nothing is asked for make
+ * room for those who come again, so that whoever opens very many and leaves them idle keeps nobody out.
  */
 export const limitConnections = (server: Server, { connectionsMax, log, metrics }: Options): void => {
   server.maxConnections = connectionsMax;

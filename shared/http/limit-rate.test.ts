@@ -36,10 +36,18 @@ const authenticate = (): Authentication => {
   return { handler, callerOf: (request) => callers.get(request) ?? { kind: 'anonymous', policy: POLICY } };
 };
 
-type Options = { readonly trustProxy?: number; readonly bursts?: { client: number; anonymous: number }; readonly units?: number };
+type Options = {
+  readonly trustProxy?: number;
+  readonly bursts?: { client: number; anonymous: number };
+  readonly units?: number;
+};
 
 /** The clock stands still, so that what is left is a matter of counting. */
-const start = async ({ trustProxy = 0, bursts = { client: 2_000, anonymous: 500 }, units = 0 }: Options = {}) => {
+const start = async ({
+  trustProxy = 0,
+  bursts = { client: 2_000, anonymous: 500 },
+  units = 0,
+}: Options = {}) => {
   const clock = { us: 0 };
   const arrivals = memoryArrivals({ nowUs: () => clock.us });
   const metrics = createMetrics();
@@ -54,7 +62,9 @@ const start = async ({ trustProxy = 0, bursts = { client: 2_000, anonymous: 500 
     await takeMore(request, response, units);
     response.json({});
   };
-  const server = await serve(createApp({ log: captureLog().log, metrics, routes: [limited, Router().get('/x', answer)], trustProxy }));
+  const server = await serve(
+    createApp({ log: captureLog().log, metrics, routes: [limited, Router().get('/x', answer)], trustProxy }),
+  );
   const get = (headers: Record<string, string> = {}) => fetch(`${server.url}/x`, { headers });
   return { get, clock, metrics, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 };
@@ -63,7 +73,10 @@ const fieldsOf = ({ headers }: Response) => [headers.get('ratelimit-policy'), he
 
 test('the policy tells the burst and how long it takes to come back', async () => {
   await using app = await start();
-  expect(fieldsOf(await app.get({ 'X-Caller': '1 a' }))).toEqual(['"default";q=2000;w=20', '"default";r=1999;t=1']);
+  expect(fieldsOf(await app.get({ 'X-Caller': '1 a' }))).toEqual([
+    '"default";q=2000;w=20',
+    '"default";r=1999;t=1',
+  ]);
   expect(fieldsOf(await app.get())).toEqual(['"anonymous";q=500;w=25', '"anonymous";r=499;t=1']);
 });
 
@@ -87,7 +100,11 @@ test('what is too much is a problem that says when to come back', async () => {
   expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
   expect(response.headers.get('retry-after')).toBe('1');
   expect(fieldsOf(response)).toEqual(['"anonymous";q=1;w=1', '"anonymous";r=0;t=1']);
-  expect(await response.json()).toMatchObject({ code: 'rate_limited', status: 429, detail: 'At most 1 units at once, and 20 per second.' });
+  expect(await response.json()).toMatchObject({
+    code: 'rate_limited',
+    status: 429,
+    detail: 'At most 1 units at once, and 20 per second.',
+  });
   app.clock.us += 50_000;
   expect((await app.get()).status).toBe(200);
 });
@@ -110,12 +127,42 @@ test('a token that is not good is charged to the address', async () => {
 });
 
 test.each([
-  { trustProxy: 0, forwarded: ['192.0.2.1', '192.0.2.2'], statuses: [200, 429], what: 'what nobody vouches for is not believed' },
-  { trustProxy: 1, forwarded: ['192.0.2.1', '192.0.2.2'], statuses: [200, 200], what: 'the proxy is believed' },
-  { trustProxy: 1, forwarded: ['1.1.1.1, 192.0.2.1', '2.2.2.2, 192.0.2.1'], statuses: [200, 429], what: 'no more than the proxy is' },
-  { trustProxy: 2, forwarded: ['192.0.2.1, 10.0.0.1', '192.0.2.2, 10.0.0.1'], statuses: [200, 200], what: 'two of them are' },
-  { trustProxy: 1, forwarded: ['unknown', 'nonsense'], statuses: [200, 429], what: 'what is no address does not count as one' },
-  { trustProxy: 1, forwarded: ['2001:db8::1', '2001:db8::ffff:1'], statuses: [200, 429], what: 'one /64 is one client' },
+  {
+    trustProxy: 0,
+    forwarded: ['192.0.2.1', '192.0.2.2'],
+    statuses: [200, 429],
+    what: 'what nobody vouches for is not believed',
+  },
+  {
+    trustProxy: 1,
+    forwarded: ['192.0.2.1', '192.0.2.2'],
+    statuses: [200, 200],
+    what: 'the proxy is believed',
+  },
+  {
+    trustProxy: 1,
+    forwarded: ['1.1.1.1, 192.0.2.1', '2.2.2.2, 192.0.2.1'],
+    statuses: [200, 429],
+    what: 'no more than the proxy is',
+  },
+  {
+    trustProxy: 2,
+    forwarded: ['192.0.2.1, 10.0.0.1', '192.0.2.2, 10.0.0.1'],
+    statuses: [200, 200],
+    what: 'two of them are',
+  },
+  {
+    trustProxy: 1,
+    forwarded: ['unknown', 'nonsense'],
+    statuses: [200, 429],
+    what: 'what is no address does not count as one',
+  },
+  {
+    trustProxy: 1,
+    forwarded: ['2001:db8::1', '2001:db8::ffff:1'],
+    statuses: [200, 429],
+    what: 'one /64 is one client',
+  },
 ])('behind $trustProxy proxies: $what', async ({ trustProxy, forwarded, statuses }) => {
   await using app = await start({ trustProxy, bursts: { client: 1, anonymous: 1 } });
   const seen = [];
@@ -134,7 +181,9 @@ test('what costs more than a burst is told to ask for less, and not to come back
   await using app = await start({ bursts: { client: 10, anonymous: 10 }, units: 11 });
   const response = await app.get();
   expect([response.status, response.headers.get('retry-after')]).toEqual([429, null]);
-  expect(await response.json()).toMatchObject({ detail: 'This costs 11 units, and at most 10 are given at once: ask for less.' });
+  expect(await response.json()).toMatchObject({
+    detail: 'This costs 11 units, and at most 10 are given at once: ask for less.',
+  });
 });
 
 test('what was given and refused is counted', async () => {

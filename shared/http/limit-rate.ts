@@ -21,23 +21,37 @@ export type RateLimitOptions = {
   readonly authentication?: Authentication | undefined;
 };
 
-type Account = { readonly limit: RateLimit; readonly key: string; readonly policyField: string; readonly requests: Requests };
+type Account = {
+  readonly limit: RateLimit;
+  readonly key: string;
+  readonly policyField: string;
+  readonly requests: Requests;
+};
 
 const accounts = requestFact<Account>('account');
 
 /**
- * Takes one unit for every request, or refuses it (429). Tokens are checked before, so that each client has its own limit;
- * a request whose check fails is charged to its address, or guessing would be free.
+ * Takes one unit for every request, or refuses it (429). Tokens are checked before, so that each client has
+ * its own limit; a request whose check fails is charged to its address, or guessing would be free.
  */
 export const limitRate = (options: RateLimitOptions): Router => {
   const { handlers, onFailure } = rateLimiter(options);
   return Router().use(...handlers, onFailure);
 };
 
-export type RateLimiter = { readonly handlers: readonly RequestHandler[]; readonly onFailure: ErrorRequestHandler };
+export type RateLimiter = {
+  readonly handlers: readonly RequestHandler[];
+  readonly onFailure: ErrorRequestHandler;
+};
 
 /** `limitRate` in its parts. */
-export const rateLimiter = ({ limits, client, anonymous, metrics, authentication }: RateLimitOptions): RateLimiter => {
+export const rateLimiter = ({
+  limits,
+  client,
+  anonymous,
+  metrics,
+  authentication,
+}: RateLimitOptions): RateLimiter => {
   const requests = requestsIn(metrics);
   const [ofClients, ofAddresses] = [client, anonymous].map((policy) => {
     const limit = limits.of(policy);
@@ -47,7 +61,9 @@ export const rateLimiter = ({ limits, client, anonymous, metrics, authentication
   const ofAddress = (request: Request): Account => ofAddresses(clientAddress(request));
   const accountOf = (request: Request): Account => {
     const caller = authentication?.callerOf(request);
-    return caller?.kind === 'user' ? ofClients(`${caller.userId} ${caller.client ?? ''}`) : ofAddress(request);
+    return caller?.kind === 'user'
+      ? ofClients(`${caller.userId} ${caller.client ?? ''}`)
+      : ofAddress(request);
   };
   const chargeRequest: RequestHandler = (request, response, next) => {
     accounts.set(request, accountOf(request));
@@ -61,17 +77,27 @@ export const rateLimiter = ({ limits, client, anonymous, metrics, authentication
     }
     next(error);
   };
-  return { handlers: [...(authentication === undefined ? [] : [authentication.handler]), chargeRequest], onFailure: chargeFailure };
+  return {
+    handlers: [...(authentication === undefined ? [] : [authentication.handler]), chargeRequest],
+    onFailure: chargeFailure,
+  };
 };
 
 type AccountOf = (key: string) => Account;
 
-/** For a request that turns out to be dearer than the one unit it has been charged; throws where that is too much. */
+/**
+ * For a request that turns out to be dearer than the one unit it has been charged; throws where that is too
+ * much.
+ */
 export const takeMore = async (request: IncomingMessage, response: Response, units: number): Promise<void> =>
   takeUnits(request, response, units);
 
 /** Returns nothing, rather than a promise, if this process counts by itself. */
-const takeUnits = (request: IncomingMessage, response: Response, units: number): Promise<void> | undefined => {
+const takeUnits = (
+  request: IncomingMessage,
+  response: Response,
+  units: number,
+): Promise<void> | undefined => {
   const account = accounts.of(request);
   // Some listeners do not limit.
   if (account === undefined) return undefined;
@@ -81,30 +107,42 @@ const takeUnits = (request: IncomingMessage, response: Response, units: number):
   return undefined;
 };
 
-const tell = (response: Response, { limit: { policy }, policyField, requests }: Account, taken: Taken, units: number): void => {
+const tell = (
+  response: Response,
+  { limit: { policy }, policyField, requests }: Account,
+  taken: Taken,
+  units: number,
+): void => {
   response.setHeader('RateLimit', limitFieldOf(policy, taken));
   response.setHeader('RateLimit-Policy', policyField);
   requests.inc({ policy: policy.name, outcome: taken.allowed ? 'allowed' : 'refused' });
   if (!taken.allowed) throw refusalOf(policy, taken, units);
 };
 
-const refusalOf = ({ burst, unitsPerSecond }: RatePolicy, { retryAfterMs }: Taken, units: number): HttpProblem =>
+const refusalOf = (
+  { burst, unitsPerSecond }: RatePolicy,
+  { retryAfterMs }: Taken,
+  units: number,
+): HttpProblem =>
   Number.isFinite(retryAfterMs)
     ? new HttpProblem('rate_limited', {
         detail: `At most ${burst} units at once, and ${unitsPerSecond} per second.`,
         headers: { 'Retry-After': String(secondsOf(retryAfterMs)) },
       })
-    : new HttpProblem('rate_limited', { detail: `This costs ${units} units, and at most ${burst} are given at once: ask for less.` });
+    : new HttpProblem('rate_limited', {
+        detail: `This costs ${units} units, and at most ${burst} are given at once: ask for less.`,
+      });
 
 /**
- * The fields of draft-ietf-httpapi-ratelimit-headers-10. The policy tells the burst and how long it takes to come back: who
- * never takes more than `q` in any `w` seconds is never refused, because n such windows on end hold at most q + rate · (n-1) · w.
- * `t` is when there will be more than `r`, not when all is there again.
+ * The fields of draft-ietf-httpapi-ratelimit-headers-10. The policy tells the burst and how long it takes to
+ * come back: who never takes more than `q` in any `w` seconds is never refused, because n such windows on end
+ * hold at most q + rate · (n-1) · w. `t` is when there will be more than `r`, not when all is there again.
  */
 const limitFieldOf = ({ name }: RatePolicy, { remaining, refillMs }: Taken): string =>
   `"${name}";r=${remaining}${refillMs > 0 ? `;t=${secondsOf(refillMs)}` : ''}`;
 
-const policyFieldOf = ({ policy: { name, burst }, windowMs }: RateLimit): string => `"${name}";q=${burst};w=${secondsOf(windowMs)}`;
+const policyFieldOf = ({ policy: { name, burst }, windowMs }: RateLimit): string =>
+  `"${name}";q=${burst};w=${secondsOf(windowMs)}`;
 
 const secondsOf = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
 

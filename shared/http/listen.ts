@@ -3,11 +3,20 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { Listener } from '#shared/process/config.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 
-/** Who comes while so many wait to be let in is dropped by the system without a word. Node's own 511 are there within a pause of the garbage collector. */
+/**
+ * Who comes while so many wait to be let in is dropped by the system without a word. Node's own 511 are there
+ * within a pause of the garbage collector.
+ */
 const BACKLOG_MAX = 4_096;
 
-/** Starts to listen and answers with the URL; a port that cannot be had is one sentence that names its setting. */
-export const listen = async (server: Server, { port, host, setting }: Listener & { readonly setting: string }): Promise<string> => {
+/**
+ * Starts to listen and answers with the URL; a port that cannot be had is one sentence that names its
+ * setting.
+ */
+export const listen = async (
+  server: Server,
+  { port, host, setting }: Listener & { readonly setting: string },
+): Promise<string> => {
   server.listen({ port, host, backlog: BACKLOG_MAX });
   try {
     await once(server, 'listening');
@@ -15,15 +24,16 @@ export const listen = async (server: Server, { port, host, setting }: Listener &
     throw explain(cause as NodeJS.ErrnoException, { port, host, setting });
   }
   const { address, family, port: actual } = server.address() as AddressInfo;
-  const name = host === undefined || ANY.has(address) ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
+  const name =
+    host === undefined || ANY.has(address) ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
   return `http://${name}:${actual}`;
 };
 
 type Wanted = Listener & { readonly setting: string };
 
 /**
- * Refuses ports that could not be had, all in one message. They are free again afterwards: a process that others already reach must not
- * ask this, because it would take connections that it does not serve.
+ * Refuses ports that could not be had, all in one message. They are free again afterwards: a process that
+ * others already reach must not ask this, because it would take connections that it does not serve.
  */
 export const demandFreePorts = async (wanted: readonly Wanted[]): Promise<void> => {
   const refused: StartRefused[] = [];
@@ -38,12 +48,16 @@ export const demandFreePorts = async (wanted: readonly Wanted[]): Promise<void> 
       server.close();
     }
   }
-  if (refused.length > 0) throw new StartRefused(refused.map(({ message }) => message).join('\n'), { cause: refused[0] });
+  if (refused.length > 0)
+    throw new StartRefused(refused.map(({ message }) => message).join('\n'), { cause: refused[0] });
 };
 
 const ANY = new Set(['0.0.0.0', '::']);
 
-const explain = (cause: NodeJS.ErrnoException, { port, host, setting }: Listener & { setting: string }): Error => {
+const explain = (
+  cause: NodeJS.ErrnoException,
+  { port, host, setting }: Listener & { setting: string },
+): Error => {
   const hostSetting = setting.replace(/PORT$/, 'HOST');
   switch (cause.code) {
     case 'EADDRINUSE':
@@ -54,10 +68,15 @@ const explain = (cause: NodeJS.ErrnoException, { port, host, setting }: Listener
         },
       );
     case 'EACCES':
-      return new StartRefused(`This user may not listen on port ${port}: set ${setting} to one above 1023.`, { cause });
+      return new StartRefused(`This user may not listen on port ${port}: set ${setting} to one above 1023.`, {
+        cause,
+      });
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new StartRefused(`${host} is not an address of this machine: set ${hostSetting} to one that is.`, { cause });
+      return new StartRefused(
+        `${host} is not an address of this machine: set ${hostSetting} to one that is.`,
+        { cause },
+      );
     default:
       return cause;
   }

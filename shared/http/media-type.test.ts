@@ -39,7 +39,9 @@ test.each<[accept: string | undefined, preferred: string | undefined]>([
 
 test('what a request does not take is refused', () => {
   const headers = { accept: 'text/plain' };
-  expect(() => demandPreferredType({ headers }, TYPES)).toThrow(expect.objectContaining({ code: 'not_acceptable' }));
+  expect(() => demandPreferredType({ headers }, TYPES)).toThrow(
+    expect.objectContaining({ code: 'not_acceptable' }),
+  );
 });
 
 test.each(['"', '"\\"', ',', ';', ';q='])('a header full of %s does not take long', (piece) => {

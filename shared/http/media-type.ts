@@ -3,10 +3,14 @@ import { remember } from '#shared/remember.ts';
 import { HttpProblem } from './http-problem.ts';
 
 /**
- * Which of the types the request prefers (RFC 9110, section 12.5.1); who does not say is given the first. Parameters of a range are
- * overlooked: our types have none, and `application/json; charset=utf-8` is a way to ask for JSON.
+ * Which of the types the request prefers (RFC 9110, section 12.5.1); who does not say is given the first.
+ * Parameters of a range are overlooked: our types have none, and `application/json; charset=utf-8` is a way
+ * to ask for JSON.
  */
-export const preferredType = <const Type extends string>({ headers }: Asking, types: readonly [Type, ...Type[]]): Type | undefined => {
+export const preferredType = <const Type extends string>(
+  { headers }: Asking,
+  types: readonly [Type, ...Type[]],
+): Type | undefined => {
   const { accept = '' } = headers;
   if (accept.trim() === '') return types[0];
   const answer = answers.get(types) ?? remember((text) => preferredIn(text, types) ?? NONE);
@@ -15,7 +19,9 @@ export const preferredType = <const Type extends string>({ headers }: Asking, ty
   return found === NONE ? undefined : (found as Type);
 };
 
-/** By the list of offered types, which callers must keep as a constant. Clients send few different headers. */
+/**
+ * By the list of offered types, which callers must keep as a constant. Clients send few different headers.
+ */
 const answers = new WeakMap<readonly string[], (accept: string) => string>();
 const NONE = '';
 
@@ -29,9 +35,13 @@ const preferredIn = <Type extends string>(accept: string, types: readonly Type[]
 };
 
 /** As `preferredType`, and refuses a request that takes none of them. */
-export const demandPreferredType = <const Type extends string>(request: Asking, types: readonly [Type, ...Type[]]): Type => {
+export const demandPreferredType = <const Type extends string>(
+  request: Asking,
+  types: readonly [Type, ...Type[]],
+): Type => {
   const type = preferredType(request, types);
-  if (type === undefined) throw new HttpProblem('not_acceptable', { detail: `There is ${types.join(', ')}.` });
+  if (type === undefined)
+    throw new HttpProblem('not_acceptable', { detail: `There is ${types.join(', ')}.` });
   return type;
 };
 
@@ -44,7 +54,10 @@ type Range = {
   readonly place: number;
 };
 
-/** Commas within quotes part nothing. An open quote reaches to the end, so that no text takes long to look through. */
+/**
+ * Commas within quotes part nothing. An open quote reaches to the end, so that no text takes long to look
+ * through.
+ */
 const QUOTED = /"(?:[^"\\]|\\.?)*(?:"|$)/gs;
 
 const rangesIn = (accept: string): readonly Range[] =>
@@ -63,10 +76,15 @@ const weightIn = (parameters: readonly string[]): number => {
   return weight >= 0 && weight <= 1 ? weight : 1;
 };
 
-/** What is said of the type itself counts before what is said of all of its kind, and that before what is said of all. */
+/**
+ * What is said of the type itself counts before what is said of all of its kind, and that before what is said
+ * of all.
+ */
 const mostSpecific = (ranges: readonly Range[], type: string): Range | undefined => {
   for (const name of namesOf(type)) {
-    const [found] = ranges.filter((range) => range.name === name).toSorted((one, other) => other.weight - one.weight);
+    const [found] = ranges
+      .filter((range) => range.name === name)
+      .toSorted((one, other) => other.weight - one.weight);
     if (found !== undefined) return found;
   }
   return undefined;

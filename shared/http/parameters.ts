@@ -1,8 +1,14 @@
 import type * as z from 'zod';
 import { HttpProblem } from './http-problem.ts';
 
-/** Checks the parameters of a query; one that there is not is refused rather than overlooked, because a filter that does nothing misleads. */
-export const parametersOf = <Schema extends z.ZodObject>(schema: Schema, query: unknown): z.output<Schema> => {
+/**
+ * Checks the parameters of a query; one that there is not is refused rather than overlooked, because a filter
+ * that does nothing misleads.
+ */
+export const parametersOf = <Schema extends z.ZodObject>(
+  schema: Schema,
+  query: unknown,
+): z.output<Schema> => {
   const result = schema.safeParse(query);
   if (!result.success) throw refusal(result.error.issues.flatMap(errorsOf));
   if (result.data.after !== undefined && result.data.before !== undefined)
@@ -15,9 +21,14 @@ const ERRORS_MAX = 20;
 const refusal = (errors: readonly { readonly parameter: string; readonly detail: string }[]): HttpProblem =>
   new HttpProblem('invalid_parameter', { extensions: { errors: errors.slice(0, ERRORS_MAX) } });
 
-const errorsOf = (issue: z.core.$ZodIssue): readonly { readonly parameter: string; readonly detail: string }[] =>
+const errorsOf = (
+  issue: z.core.$ZodIssue,
+): readonly { readonly parameter: string; readonly detail: string }[] =>
   issue.code === 'unrecognized_keys'
-    ? issue.keys.map((parameter) => ({ parameter, detail: parameter === 'at' ? NO_PAST : 'There is no such parameter.' }))
+    ? issue.keys.map((parameter) => ({
+        parameter,
+        detail: parameter === 'at' ? NO_PAST : 'There is no such parameter.',
+      }))
     : [{ parameter: String(issue.path[0] ?? ''), detail: issue.message }];
 
 /** Where it would be overlooked, the present would be taken for what was. */

@@ -88,7 +88,8 @@ const RETRY_AFTER_SECONDS = '1';
 export const problemOf = (error: unknown): Problem => {
   if (error instanceof Rejection) return ofRejection(error);
   if (error instanceof HttpProblem) return ofHttpProblem(error);
-  if (isUnavailable(error)) return ofHttpProblem(new HttpProblem('unavailable', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } }));
+  if (isUnavailable(error))
+    return ofHttpProblem(new HttpProblem('unavailable', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } }));
   return ofHttpProblem(new HttpProblem(expressCode(error) ?? 'internal'));
 };
 
@@ -102,7 +103,13 @@ const isUnavailable = (error: unknown): boolean =>
 
 const ofRejection = ({ code, message, details }: Rejection): Problem => {
   const status = statusOf(code);
-  const body = { type: typeOf(code), title: message, status, code, ...(Object.keys(details).length > 0 && { details }) };
+  const body = {
+    type: typeOf(code),
+    title: message,
+    status,
+    code,
+    ...(Object.keys(details).length > 0 && { details }),
+  };
   return { status, headers: headersOf(code, details), body };
 };
 
@@ -111,7 +118,14 @@ const ofHttpProblem = ({ code, message, headers, extensions }: HttpProblem): Pro
   return {
     status,
     headers,
-    body: { type: typeOf(code), title, status, code, ...(message !== title && { detail: message }), ...extensions },
+    body: {
+      type: typeOf(code),
+      title,
+      status,
+      code,
+      ...(message !== title && { detail: message }),
+      ...extensions,
+    },
   };
 };
 
@@ -128,7 +142,10 @@ const headersOf = (code: RejectionCode, { scope }: Rejection['details']): Proble
   return {};
 };
 
-/** Express and its body parser put the status on the error, as `http-errors` does; theirs below 500 are the client's doing. */
+/**
+ * Express and its body parser put the status on the error, as `http-errors` does; theirs below 500 are the
+ * client's doing.
+ */
 const expressCode = (error: unknown): HttpProblemCode | undefined => {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return undefined;
   if (error.status === 413) return 'body_too_large';

@@ -6,7 +6,10 @@ export type RequestFact<Value> = {
   set(request: IncomingMessage, value: Value): void;
 };
 
-/** Kept at the request itself, under a key that nobody else has. A WeakMap would keep it too, and make the collection of garbage dear. */
+/**
+ * Kept at the request itself, under a key that nobody else has. A WeakMap would keep it too, and make the
+ * collection of garbage dear.
+ */
 export const requestFact = <Value>(name: string): RequestFact<Value> => {
   const key = Symbol(name);
   type Holder = { [key]?: Value };

@@ -15,7 +15,9 @@ export const spanOf = (request: IncomingMessage): Span | undefined => spans.of(r
 export const traceparentOf = (request: IncomingMessage): string | undefined => spans.of(request)?.traceparent;
 
 /** How logs name a request: by its own id, and by that of the trace that it belongs to. */
-export const namesOf = (request: IncomingMessage): { readonly requestId: string; readonly traceId?: string } => {
+export const namesOf = (
+  request: IncomingMessage,
+): { readonly requestId: string; readonly traceId?: string } => {
   const requestId = requestIdOf(request);
   const traceId = traceIdOf(traceparentOf(request));
   return traceId === undefined ? { requestId } : { requestId, traceId };

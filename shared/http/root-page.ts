@@ -15,10 +15,30 @@ const DOORS: readonly Door[] = [
     title: 'Sign in to the console',
     says: 'See and change the data, who changed it and what it was before. Administrators see how the system runs.',
   },
-  { rel: 'docs', href: '/docs', title: 'Read the documentation', says: 'How to read, write and follow changes, with examples to copy.' },
-  { rel: 'docs', href: '/docs/rest', title: 'Try the API', says: 'Every REST request, with a form to send it.' },
-  { rel: 'graphql', href: '/graphql', title: 'Try GraphQL', says: 'Write a query in the browser, and see its answer.' },
-  { rel: 'console', href: '/account', title: 'Your account', says: 'Your name and password, passkeys, and where you are signed in.' },
+  {
+    rel: 'docs',
+    href: '/docs',
+    title: 'Read the documentation',
+    says: 'How to read, write and follow changes, with examples to copy.',
+  },
+  {
+    rel: 'docs',
+    href: '/docs/rest',
+    title: 'Try the API',
+    says: 'Every REST request, with a form to send it.',
+  },
+  {
+    rel: 'graphql',
+    href: '/graphql',
+    title: 'Try GraphQL',
+    says: 'Write a query in the browser, and see its answer.',
+  },
+  {
+    rel: 'console',
+    href: '/account',
+    title: 'Your account',
+    says: 'Your name and password, passkeys, and where you are signed in.',
+  },
 ];
 
 const STYLE = `

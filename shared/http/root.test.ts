@@ -4,7 +4,8 @@ import { serveRoutes } from '../../test/serve.ts';
 import { type RootOptions, rootRoutes } from './root.ts';
 
 const links = [{ rel: 'ready', href: '/readyz', title: 'Whether it <works> & "how"' }];
-const open = (more: Partial<RootOptions> = {}) => serveRoutes(rootRoutes({ version: '1.2.3', domain: publishing, links, ...more }));
+const open = (more: Partial<RootOptions> = {}) =>
+  serveRoutes(rootRoutes({ version: '1.2.3', domain: publishing, links, ...more }));
 const pageOf = async (url: string) => (await fetch(url, { headers: { Accept: 'text/html' } })).text();
 
 test('a program gets JSON with links', async () => {
@@ -21,10 +22,14 @@ test('a program gets JSON with links', async () => {
 
 test('a browser gets a page on which nothing can be run or loaded', async () => {
   await using server = await open();
-  const response = await fetch(server.url, { headers: { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } });
+  const response = await fetch(server.url, {
+    headers: { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
+  });
   const html = await response.text();
   expect(response.headers.get('content-type')).toMatch(/^text\/html/);
-  expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+'; /);
+  expect(response.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; style-src 'sha256-[^']+'; /,
+  );
   expect(html).toContain('width=device-width');
   expect(html).toContain('Whether it &lt;works&gt; &amp; &quot;how&quot;');
   expect(html).toContain('<a href="/readyz">');
@@ -32,11 +37,17 @@ test('a browser gets a page on which nothing can be run or loaded', async () => 
 
 test('the page begins with what people look for, and says what the installation is about', async () => {
   await using server = await open({
-    links: [...links, { rel: 'docs', href: '/docs', title: 'D' }, { rel: 'console', href: '/console', title: 'C' }],
+    links: [
+      ...links,
+      { rel: 'docs', href: '/docs', title: 'D' },
+      { rel: 'console', href: '/console', title: 'C' },
+    ],
   });
   const html = await pageOf(server.url);
   expect(html).toContain('<h1>Publishing</h1>');
-  const places = ['Sign in to the console', 'Read the documentation', 'Try the API', 'For programs'].map((text) => html.indexOf(text));
+  const places = ['Sign in to the console', 'Read the documentation', 'Try the API', 'For programs'].map(
+    (text) => html.indexOf(text),
+  );
   expect(places.every((place) => place > 0)).toBe(true);
   expect(places).toEqual(places.toSorted((one, other) => one - other));
 });

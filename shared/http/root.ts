@@ -11,7 +11,10 @@ export type RootOptions = Omit<RootPage, 'offersDemo'> & {
 
 const MEDIA_TYPES = ['application/json', 'application/hal+json', 'text/html'] as const;
 
-/** `GET /` names what is there: JSON with links for programs, a page for people that begins with what they look for. */
+/**
+ * `GET /` names what is there: JSON with links for programs, a page for people that begins with what they
+ * look for.
+ */
 export const rootRoutes = (options: RootOptions): RequestHandler => {
   const table = createRouteTable();
   const json = JSON.stringify(rootDocument(options));
@@ -22,7 +25,9 @@ export const rootRoutes = (options: RootOptions): RequestHandler => {
       const type = demandPreferredType(request, MEDIA_TYPES);
       if (type !== 'text/html') return void response.type(type).send(json);
       const offersDemo = (await options.offersDemo?.()) ?? false;
-      response.set({ 'Content-Security-Policy': ROOT_PAGE_POLICY, 'Referrer-Policy': 'no-referrer' }).type('html');
+      response
+        .set({ 'Content-Security-Policy': ROOT_PAGE_POLICY, 'Referrer-Policy': 'no-referrer' })
+        .type('html');
       response.send(rootPage({ ...options, offersDemo }));
     })
     .all('/', refuseOtherMethods('GET', 'HEAD'));
@@ -32,5 +37,8 @@ export const rootRoutes = (options: RootOptions): RequestHandler => {
 const rootDocument = ({ version, links }: RootOptions) => ({
   name: 'annals',
   version,
-  _links: Object.fromEntries([['self', { href: '/' }], ...links.map(({ rel, href, title }) => [rel, { href, title }])]),
+  _links: Object.fromEntries([
+    ['self', { href: '/' }],
+    ...links.map(({ rel, href, title }) => [rel, { href, title }]),
+  ]),
 });

@@ -2,7 +2,15 @@ import { expect, test } from 'vitest';
 import { serveRoutes } from '../../test/serve.ts';
 import { createRouteTable } from './route-table.ts';
 
-const ROUTES = ['/notes', '/notes/:id', '/notes/new', '/notes/:id/parts/:part', '/new-notes/:id', '/.well-known/notes', '/notes/:id/parts'];
+const ROUTES = [
+  '/notes',
+  '/notes/:id',
+  '/notes/new',
+  '/notes/:id/parts/:part',
+  '/new-notes/:id',
+  '/.well-known/notes',
+  '/notes/:id/parts',
+];
 
 test.each([
   ['/notes', '/notes', {}],
@@ -19,13 +27,19 @@ test.each([
   expect(await (await fetch(server.url + path)).json()).toEqual({ route, params });
 });
 
-test.each(['/', '/note', '/notes//', '//notes', '/notes/7/other', '/notes/7/parts/8/9', '/new-notes', '/constructor'])(
-  '%s is meant for none',
-  async (path) => {
-    await using server = await serveTable();
-    expect((await fetch(server.url + path)).status).toBe(404);
-  },
-);
+test.each([
+  '/',
+  '/note',
+  '/notes//',
+  '//notes',
+  '/notes/7/other',
+  '/notes/7/parts/8/9',
+  '/new-notes',
+  '/constructor',
+])('%s is meant for none', async (path) => {
+  await using server = await serveTable();
+  expect((await fetch(server.url + path)).status).toBe(404);
+});
 
 test('what fails is told as elsewhere', async () => {
   await using server = await serveTable();
@@ -35,6 +49,11 @@ test('what fails is told as elsewhere', async () => {
 const serveTable = () => {
   const table = createRouteTable();
   for (const route of ROUTES)
-    table.routerOf(route).get(route, (request, response) => void response.json({ route: request.route.path, params: request.params }));
+    table
+      .routerOf(route)
+      .get(
+        route,
+        (request, response) => void response.json({ route: request.route.path, params: request.params }),
+      );
   return serveRoutes(table.handler);
 };

@@ -2,13 +2,19 @@ import { type RequestHandler, Router } from 'express';
 
 /** Groups routes by first segment and length, so that Express compares a request with few of them. */
 export type RouteTable = {
-  /** The router for all routes with the same first segment and number of segments; they match in the order in which they were added. */
+  /**
+   * The router for all routes with the same first segment and number of segments; they match in the order in
+   * which they were added.
+   */
   routerOf(route: string): Router;
   /** Handles requests that match a route, and passes on all others. */
   readonly handler: RequestHandler;
 };
 
-/** Express compares a path with each route there is, one after the other. The first part of each route here is a word, if it has any. */
+/**
+ * Express compares a path with each route there is, one after the other. The first part of each route here is
+ * a word, if it has any.
+ */
 export const createRouteTable = (): RouteTable => {
   const groups = new Map<string, Router>();
   return {

@@ -9,7 +9,11 @@ import { until } from '../../testing/until.ts';
 import { Health } from './health.ts';
 import { type Served, serveClients } from './serve-clients.ts';
 
-const start = async (resources: AsyncDisposableStack, served: Partial<Served> = {}, settings = {}): Promise<string> => {
+const start = async (
+  resources: AsyncDisposableStack,
+  served: Partial<Served> = {},
+  settings = {},
+): Promise<string> => {
   const config = loadConfig({
     PORT: '0',
     METRICS_PORT: '0',
@@ -21,7 +25,11 @@ const start = async (resources: AsyncDisposableStack, served: Partial<Served> = 
   const { log } = captureLog();
   const rateLimits = resources.use(await openRateLimits({ url: config.rateLimits.url, log }));
   const foundation = { domain: publishing, health: new Health(log), metrics: createMetrics(), rateLimits };
-  const { url } = await serveClients({ config, log, resources }, foundation, { routes: [], links: [], ...served });
+  const { url } = await serveClients({ config, log, resources }, foundation, {
+    routes: [],
+    links: [],
+    ...served,
+  });
   return url;
 };
 
@@ -31,7 +39,8 @@ test('every path is limited, but those of health are not', async () => {
   const statusOf = async (path: string) => (await fetch(url + path)).status;
   expect(await statusOf('/')).toBe(200);
   expect(await statusOf('/nowhere')).toBe(429);
-  for (let index = 0; index < 5; index += 1) expect([await statusOf('/livez'), await statusOf('/readyz')]).toEqual([200, 200]);
+  for (let index = 0; index < 5; index += 1)
+    expect([await statusOf('/livez'), await statusOf('/readyz')]).toEqual([200, 200]);
 });
 
 test.each([
@@ -41,7 +50,13 @@ test.each([
   ['development', 'https://localhost:4000', null],
 ])('in %s at %s browsers are told of https: %s', async (NODE_ENV, PUBLIC_URL, expected) => {
   await using resources = new AsyncDisposableStack();
-  const production = { NODE_ENV, PUBLIC_URL, MASTER_KEY: 'A'.repeat(43), HOST: '127.0.0.1', DRAIN_NOTICE_MS: '0' };
+  const production = {
+    NODE_ENV,
+    PUBLIC_URL,
+    MASTER_KEY: 'A'.repeat(43),
+    HOST: '127.0.0.1',
+    DRAIN_NOTICE_MS: '0',
+  };
   const shortWay = { takes: () => true, handlers: [answerOk], failures: [] };
   for (const served of [{}, { shortWays: [shortWay] }]) {
     const url = await start(resources, served, production);
@@ -89,7 +104,11 @@ test('two servers are drained at the same time', async () => {
 test('while it says that it stops, it still takes requests, and keeps no connection for others', async () => {
   await using resources = new AsyncDisposableStack();
   const quick = Router().get('/quick', (_request, response) => void response.json({}));
-  const url = await start(resources, { routes: [quick] }, { DRAIN_NOTICE_MS: '2000', RATE_LIMIT_ANONYMOUS_BURST: '10' });
+  const url = await start(
+    resources,
+    { routes: [quick] },
+    { DRAIN_NOTICE_MS: '2000', RATE_LIMIT_ANONYMOUS_BURST: '10' },
+  );
   expect((await fetch(`${url}/quick`)).headers.get('connection')).toBe('keep-alive');
   const stopping = resources.disposeAsync();
   const readiness = await fetch(`${url}/readyz`);

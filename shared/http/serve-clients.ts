@@ -19,8 +19,13 @@ import { type HttpServer, startHttpServer } from './server.ts';
 import { openLoadShedder } from './shed-load.ts';
 import { type ShortWay, withShortWays } from './short-way.ts';
 
-/** How much of `DRAIN_MS` is for requests in flight, after the notice; the rest is for closing what they used. */
-export const drainingOf = ({ drainMs, drainNoticeMs }: Pick<Config, 'drainMs' | 'drainNoticeMs'>, worker?: WorkerLink) => ({
+/**
+ * How much of `DRAIN_MS` is for requests in flight, after the notice; the rest is for closing what they used.
+ */
+export const drainingOf = (
+  { drainMs, drainNoticeMs }: Pick<Config, 'drainMs' | 'drainNoticeMs'>,
+  worker?: WorkerLink,
+) => ({
   drainMs: HTTP_SHARE_OF_DRAIN * (drainMs - drainNoticeMs),
   lingerMs: () => (drainNoticeMs === 0 && worker?.isReplaced !== true ? 0 : LINGER_MS),
 });
@@ -46,7 +51,10 @@ export type Served = {
   readonly isPage?: IsPage;
   /** Frequent requests that skip the router; the routes would answer them in the same way. */
   readonly shortWays?: readonly ShortWay[];
-  /** Another server of the same process: the two are drained at the same time, because there is one deadline for both. */
+  /**
+   * Another server of the same process: the two are drained at the same time, because there is one deadline
+   * for both.
+   */
   readonly beside?: HttpServer;
 };
 
@@ -75,14 +83,23 @@ export const serveClients = async (
     rootRoutes({ version: packageJson.version, domain, links: [...LINKS, ...links], offersDemo }),
   ];
   const app = createApp({ log, metrics, tracing, routes: [...common, ...routes], trustProxy });
-  const first = [...firstHandlers({ log, metrics, tracing }), ...forBrowsers, shedder.handler, ...limiter.handlers];
+  const first = [
+    ...firstHandlers({ log, metrics, tracing }),
+    ...forBrowsers,
+    shedder.handler,
+    ...limiter.handlers,
+  ];
   const ways = shortWays.map(({ takes, handlers, failures }) => ({
     takes,
     handlers: [...first, ...handlers],
     failures: [limiter.onFailure, ...failures, answerErrors(log)],
   }));
   const handler = withShortWays(app, ways);
-  resources.use(worker === undefined ? await startMetricsServer(metrics, config.metrics) : worker.tell({ metrics, health }));
+  resources.use(
+    worker === undefined
+      ? await startMetricsServer(metrics, config.metrics)
+      : worker.tell({ metrics, health }),
+  );
   const server = resources.use(
     await startHttpServer({
       handler,
@@ -101,7 +118,10 @@ export const serveClients = async (
     }),
   );
   // Disposing of a server again only waits for it.
-  if (beside) resources.defer(async () => void (await Promise.all([server, beside].map((each) => each[Symbol.asyncDispose]()))));
+  if (beside)
+    resources.defer(
+      async () => void (await Promise.all([server, beside].map((each) => each[Symbol.asyncDispose]()))),
+    );
   resources.defer(async () => {
     const isReplaced = worker?.isReplaced === true;
     if (!isReplaced) health.drain();
@@ -117,10 +137,14 @@ export const serveClients = async (
 const HEADER = ['Strict-Transport-Security', 'max-age=31536000'] as const;
 
 /**
- * Tells browsers to come by https alone from now on (RFC 6797), where that is how clients know this installation. Over plain http,
- * as behind a proxy that ends TLS, they do not listen. Not in development, where a host such as localhost has other ports as well.
+ * Tells browsers to come by https alone from now on (RFC 6797), where that is how clients know this
+ * installation. Over plain http, as behind a proxy that ends TLS, they do not listen. Not in development,
+ * where a host such as localhost has other ports as well.
  */
-const demandHttps = ({ environment, publicUrl }: Pick<Config, 'environment' | 'publicUrl'>): RequestHandler => {
+const demandHttps = ({
+  environment,
+  publicUrl,
+}: Pick<Config, 'environment' | 'publicUrl'>): RequestHandler => {
   const isDemanded = environment === 'production' && publicUrl.startsWith('https:');
   return (_request, response, next) => {
     if (isDemanded) response.setHeader(...HEADER);

@@ -95,7 +95,11 @@ test('disposal ends connections that have not sent a request yet, also in the mi
 
 test('with TLS, disposal ends connections without a request and lets requests in flight finish', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'annals-tls-'));
-  const tls = { certFile: join(folder.path, 'cert.pem'), keyFile: join(folder.path, 'key.pem'), clientCaFile: undefined };
+  const tls = {
+    certFile: join(folder.path, 'cert.pem'),
+    keyFile: join(folder.path, 'key.pem'),
+    clientCaFile: undefined,
+  };
   await writeFile(tls.certFile, SERVER.cert);
   await writeFile(tls.keyFile, SERVER.key);
   const { handler, open, waiting } = gate();
@@ -103,7 +107,10 @@ test('with TLS, disposal ends connections without a request and lets requests in
   const { hostname, port } = new URL(server.url);
   const plain = connect(Number(port), hostname);
   await once(plain, 'connect');
-  const [idle, asking] = [connectTls(Number(port), hostname, { ca: AUTHORITY }), connectTls(Number(port), hostname, { ca: AUTHORITY })];
+  const [idle, asking] = [
+    connectTls(Number(port), hostname, { ca: AUTHORITY }),
+    connectTls(Number(port), hostname, { ca: AUTHORITY }),
+  ];
   await Promise.all([once(idle, 'secureConnect'), once(asking, 'secureConnect')]);
   asking.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   await vi.waitFor(() => expect(waiting()).toBe(1), scaled(1_000));
@@ -150,14 +157,18 @@ test('what is not HTTP is refused with 400', async () => {
 });
 
 test('a client that does not finish its headers is refused with 408', async () => {
-  await using server = await serve((_request, response) => response.end(), { limits: { headersTimeoutMs: 100 } });
+  await using server = await serve((_request, response) => response.end(), {
+    limits: { headersTimeoutMs: 100 },
+  });
   expect(await exchange(server.url, 'GET / HTTP/1.1\r\nHost: x\r\n')).toMatch(/^HTTP\/1\.1 408 /);
 });
 
 test('a client that does not finish its request is refused with 408', async () => {
   const limits = { headersTimeoutMs: 100, requestTimeoutMs: 200 };
   await using server = await serve(() => {}, { limits });
-  expect(await exchange(server.url, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc')).toMatch(/^HTTP\/1\.1 408 /);
+  expect(await exchange(server.url, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc')).toMatch(
+    /^HTTP\/1\.1 408 /,
+  );
 });
 
 test('more connections than the limit are refused, and the log says so', async () => {
@@ -166,7 +177,9 @@ test('more connections than the limit are refused, and the log says so', async (
   const first = fetch(server.url);
   await vi.waitFor(() => expect(waiting()).toBe(1), scaled(1_000));
   await expect(
-    exchange(server.url, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n').then((raw) => raw || Promise.reject(new Error('ended'))),
+    exchange(server.url, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n').then(
+      (raw) => raw || Promise.reject(new Error('ended')),
+    ),
   ).rejects.toThrow();
   expect(server.logged()).toContain('CONNECTIONS_MAX');
   open();

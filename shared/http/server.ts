@@ -1,7 +1,14 @@
 // Over 200 lines, because it is one thing: the life of a server, from listening to the last answer.
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -26,7 +33,10 @@ export type HttpServerOptions = {
   readonly limits: HttpLimits;
   /** How long requests in flight may go on after disposal has begun. */
   readonly drainMs: number;
-  /** How much of that is left to peers, to close what they do not use: who closes on a peer's request may not know that it was on its way. */
+  /**
+   * How much of that is left to peers, to close what they do not use: who closes on a peer's request may not
+   * know that it was on its way.
+   */
   readonly lingerMs?: () => number;
   /** Called while it is drained, once nothing but requests in flight is left, streams among them. */
   readonly whenIdleAreClosed?: () => void;
@@ -41,19 +51,39 @@ export type HttpServerOptions = {
 
 export type HttpServer = AsyncDisposable & {
   readonly url: string;
-  /** From now on every answer ends its connection, so that nobody keeps one ready for later; requests are still taken, unless another copy can have them. */
+  /**
+   * From now on every answer ends its connection, so that nobody keeps one ready for later; requests are
+   * still taken, unless another copy can have them.
+   */
   leave(): void;
 };
 
-/** Longer than the usual idle timeout of a proxy in front (60 s), so that it is never this side that hangs up on a request. */
+/**
+ * Longer than the usual idle timeout of a proxy in front (60 s), so that it is never this side that hangs up
+ * on a request.
+ */
 const KEEP_ALIVE_MS = 65_000;
 const TIMEOUT_CHECKS_MAX_MS = 5_000;
 /** The longest that any route may take to read a body. */
 const REQUEST_TIMEOUT_MAX_MS = 900_000;
 
-/** Serves HTTP within limits. Disposal takes no new connections, lets requests in flight finish, and ends what lasts too long. */
+/**
+ * Serves HTTP within limits. Disposal takes no new connections, lets requests in flight finish, and ends what
+ * lasts too long.
+ */
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
-  const { handler, listener, setting, tls, limits, lingerMs = () => 0, keepAliveMs = KEEP_ALIVE_MS, log, metrics, exchange } = options;
+  const {
+    handler,
+    listener,
+    setting,
+    tls,
+    limits,
+    lingerMs = () => 0,
+    keepAliveMs = KEEP_ALIVE_MS,
+    log,
+    metrics,
+    exchange,
+  } = options;
   const timing = {
     ...exchange,
     maxHeaderSize: limits.headerBytesMax,
@@ -64,11 +94,16 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, TIMEOUT_CHECKS_MAX_MS),
   };
   const server: Server =
-    tls === undefined ? createServer(timing) : createTlsServer({ ...timing, ...shaking(limits), ...(await readTls(tls)) });
+    tls === undefined
+      ? createServer(timing)
+      : createTlsServer({ ...timing, ...shaking(limits), ...(await readTls(tls)) });
   limitConnections(server, { ...limits, log, metrics });
   server.on('clientError', answerBrokenRequest);
   const leaving: Leaving = { hasBegun: false, lingers: false, elsewhere: leadElsewhere(handler) };
-  const traffic: Traffic = { connections: trackConnections(server), inFlight: trackResponses(server, leaving) };
+  const traffic: Traffic = {
+    connections: trackConnections(server),
+    inFlight: trackResponses(server, leaving),
+  };
   continueOnceRead(server);
   server.on('request', (request, response) => limitBodyTime(request, response, limits.requestTimeoutMs));
   server.on('request', leaving.elsewhere.handler);
@@ -97,9 +132,15 @@ const leave = (leaving: Leaving, { inFlight }: Traffic): void => {
   for (const response of inFlight) response.shouldKeepAlive = false;
 };
 
-type Traffic = { readonly connections: ReadonlyMap<string, Socket>; readonly inFlight: ReadonlySet<ServerResponse> };
+type Traffic = {
+  readonly connections: ReadonlyMap<string, Socket>;
+  readonly inFlight: ReadonlySet<ServerResponse>;
+};
 
-/** By their peers: with TLS, a response knows another socket than the one that the connection began with, and both have the same peer. */
+/**
+ * By their peers: with TLS, a response knows another socket than the one that the connection began with, and
+ * both have the same peer.
+ */
 const trackConnections = (server: Server): ReadonlyMap<string, Socket> => {
   const connections = new Map<string, Socket>();
   server.on('connection', (socket: Socket) => {
@@ -138,13 +179,17 @@ const trackResponses = (server: Server, leaving: Readonly<Leaving>): ReadonlySet
   return inFlight;
 };
 
-type Draining = Pick<HttpServerOptions, 'drainMs' | 'log' | 'whenIdleAreClosed'> & { readonly lingerMs: number; readonly leaving: Leaving };
+type Draining = Pick<HttpServerOptions, 'drainMs' | 'log' | 'whenIdleAreClosed'> & {
+  readonly lingerMs: number;
+  readonly leaving: Leaving;
+};
 
 const drain = async (server: Server, traffic: Traffic, draining: Draining): Promise<void> => {
   const { drainMs, lingerMs, leaving, log, whenIdleAreClosed } = draining;
   const closed = once(server, 'close');
   const finished = new AbortController();
-  const after = (ms: number) => delay(ms, 'late' as const, { signal: finished.signal }).catch(() => 'aborted' as const);
+  const after = (ms: number) =>
+    delay(ms, 'late' as const, { signal: finished.signal }).catch(() => 'aborted' as const);
   const deadline = after(drainMs);
   leave(leaving, traffic);
   if (lingerMs > 0) {
@@ -159,7 +204,8 @@ const drain = async (server: Server, traffic: Traffic, draining: Draining): Prom
     server.close();
   }
   const busy = new Set([...traffic.inFlight].map(({ req }) => peerOf(req.socket)));
-  // Closing the server ends connections between two requests, but none that has not sent one yet, as browsers open them ahead.
+  // Closing the server ends connections between two requests, but none that has not sent one yet, as browsers
+  // open them ahead.
   for (const [peer, socket] of traffic.connections) if (!busy.has(peer)) socket.destroy();
   whenIdleAreClosed?.();
   if ((await Promise.race([closed, deadline])) === 'late') {
@@ -173,12 +219,15 @@ const drain = async (server: Server, traffic: Traffic, draining: Draining): Prom
 };
 
 /**
- * Whoever asks before sending a body (RFC 9110, section 10.1.1) is told to go on once something reads it, and not before: what is
- * refused by its headers is refused without it. Node closes a connection on which the body was not asked for.
+ * Whoever asks before sending a body (RFC 9110, section 10.1.1) is told to go on once something reads it, and
+ * not before: what is refused by its headers is refused without it. Node closes a connection on which the
+ * body was not asked for.
  */
 const continueOnceRead = (server: Server): void => {
   // Whatever else is expected may be overlooked; Node would refuse it without a word.
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => server.emit('request', request, response));
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+    server.emit('request', request, response),
+  );
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     const listen = (event: string | symbol): void => {
       if (event !== 'data' && event !== 'readable') return;
@@ -191,8 +240,8 @@ const continueOnceRead = (server: Server): void => {
 };
 
 /**
- * What a server needs to speak TLS itself. With authorities for clients it asks each for a certificate, and takes any or none:
- * whether it is one that counts is for whoever needs it (RFC 8705).
+ * What a server needs to speak TLS itself. With authorities for clients it asks each for a certificate, and
+ * takes any or none: whether it is one that counts is for whoever needs it (RFC 8705).
  */
 const readTls = async ({ certFile, keyFile, clientCaFile }: TlsFiles): Promise<TlsOptions> => {
   const options: SecureContextOptions = {
@@ -204,7 +253,10 @@ const readTls = async ({ certFile, keyFile, clientCaFile }: TlsFiles): Promise<T
   try {
     createSecureContext(options);
   } catch (cause) {
-    throw new StartRefused(`TLS_CERT and TLS_KEY do not go together, or are no PEM files: ${(cause as Error).message}.`, { cause });
+    throw new StartRefused(
+      `TLS_CERT and TLS_KEY do not go together, or are no PEM files: ${(cause as Error).message}.`,
+      { cause },
+    );
   }
   return { ...options, ...(clientCaFile !== undefined && { requestCert: true, rejectUnauthorized: false }) };
 };
@@ -213,6 +265,9 @@ const read = async (setting: string, file: string): Promise<string> => {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    throw new StartRefused(`${setting} is ${file}, which cannot be read: give the path of a PEM file that this user may read.`, { cause });
+    throw new StartRefused(
+      `${setting} is ${file}, which cannot be read: give the path of a PEM file that this user may read.`,
+      { cause },
+    );
   }
 };

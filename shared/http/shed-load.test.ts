@@ -24,7 +24,8 @@ const start = async (limits: Partial<LoadLimits>) => {
   return {
     get: (path: string, signal?: AbortSignal) => fetch(`${server.url}${path}`, signal ? { signal } : {}),
     waiting,
-    metric: async (name: string) => (await metrics.getSingleMetricAsString(name)).split('\n').filter((line) => !line.startsWith('#')),
+    metric: async (name: string) =>
+      (await metrics.getSingleMetricAsString(name)).split('\n').filter((line) => !line.startsWith('#')),
     logged,
     async [Symbol.asyncDispose]() {
       shedder[Symbol.dispose]();
@@ -50,7 +51,9 @@ test('so many are in the works at once, and the next is refused until one of the
     async () => (await app.get('/quick')).status,
     (status) => status === 200,
   );
-  expect(await app.metric('annals_http_requests_shed_total')).toContainEqual(expect.stringMatching(/reason="requests"\} \d/));
+  expect(await app.metric('annals_http_requests_shed_total')).toContainEqual(
+    expect.stringMatching(/reason="requests"\} \d/),
+  );
   app.waiting.pop()?.();
   await Promise.all(begun);
 });

@@ -25,9 +25,10 @@ const leaving = requestFact<() => void>('in the works');
 const rooms = requestFact<(bytes: number) => void>('room for the answer');
 
 /**
- * Refuses at once (503) what could not be answered soon, so that what has been begun is answered in time and memory stays bounded.
- * Refusing costs little, so that the process recovers by itself however many ask. Where all places are taken, whoever only keeps
- * one waiting loses it, so that a thousand clients who send a byte at a time, or take one, do not keep out all others.
+ * Refuses at once (503) what could not be answered soon, so that what has been begun is answered in time and
+ * memory stays bounded. Refusing costs little, so that the process recovers by itself however many ask. Where
+ * all places are taken, whoever only keeps one waiting loses it, so that a thousand clients who send a byte
+ * at a time, or take one, do not keep out all others.
  */
 export const openLoadShedder = (limits: LoadLimits, metrics: Registry): LoadShedder => {
   const { requestsMax, lagMaxMs } = limits;
@@ -66,7 +67,10 @@ export const openLoadShedder = (limits: LoadLimits, metrics: Registry): LoadShed
   };
 };
 
-/** To be asked before a large answer is sent: where so much is on its way to others that it would not find room, the request is refused. */
+/**
+ * To be asked before a large answer is sent: where so much is on its way to others that it would not find
+ * room, the request is refused.
+ */
 export const demandRoom = (request: IncomingMessage, bytes: number): void => {
   if (bytes >= LARGE_BYTES) rooms.of(request)?.(bytes);
 };
@@ -109,7 +113,8 @@ const observe = (registry: Registry): Observed => {
 
 const observeIn = (registry: Registry): Observed => {
   const loads = new Set<Load>();
-  const sumOf = (read: (load: Load) => number): number => [...loads].reduce((sum, load) => sum + read(load), 0);
+  const sumOf = (read: (load: Load) => number): number =>
+    [...loads].reduce((sum, load) => sum + read(load), 0);
   const gauge = (name: string, help: string, read: (load: Load) => number) =>
     new Gauge({
       name,
@@ -119,7 +124,11 @@ const observeIn = (registry: Registry): Observed => {
         this.set(sumOf(read));
       },
     });
-  gauge('annals_http_requests_in_flight', 'Requests that are being answered, without streams.', ({ requests }) => requests);
+  gauge(
+    'annals_http_requests_in_flight',
+    'Requests that are being answered, without streams.',
+    ({ requests }) => requests,
+  );
   gauge(
     'annals_http_client_bytes',
     'What waits of bodies that are still coming, and of answers not taken yet.',

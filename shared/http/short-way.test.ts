@@ -22,7 +22,9 @@ const serveBoth = async (...handlers: readonly RequestHandler[]) => {
 
 const askBoth = async (url: string, body = '{"one":1}') => {
   const headers = { 'content-type': 'application/json', 'x-request-id': 'r1' };
-  const answers = await Promise.all(['/short', '/long'].map((path) => fetch(url + path, { method: 'POST', body, headers })));
+  const answers = await Promise.all(
+    ['/short', '/long'].map((path) => fetch(url + path, { method: 'POST', body, headers })),
+  );
   return Promise.all(
     answers.map(async (answer) => {
       const { date, ...others } = Object.fromEntries(answer.headers);
@@ -76,11 +78,17 @@ test.each<[string, readonly RequestHandler[], number]>([
 test('an answer that fails half way is broken off, so that it cannot be taken for whole', async () => {
   await using server = await serveBoth(breakOff);
   for (const path of ['/short', '/long'])
-    await expect(fetch(server.url + path, { method: 'POST' }).then((answer) => answer.text())).rejects.toThrow('terminated');
+    await expect(
+      fetch(server.url + path, { method: 'POST' }).then((answer) => answer.text()),
+    ).rejects.toThrow('terminated');
 });
 
 test('a failure that nobody answers ends the connection', async () => {
-  const failing = { takes: () => true, handlers: [() => Promise.reject(new Error('nobody answers'))], failures: [] };
+  const failing = {
+    takes: () => true,
+    handlers: [() => Promise.reject(new Error('nobody answers'))],
+    failures: [],
+  };
   const app = createApp({ log: captureLog().log, metrics: createMetrics(), routes: [] });
   await using server = await serve(withShortWays(app, [failing]));
   await expect(fetch(server.url)).rejects.toThrow('fetch failed');

@@ -57,7 +57,11 @@ const causes = requestFact<{ readonly error: unknown }>('cause');
 const failAgain: RequestHandler = (request, _response, next) => next(causes.of(request)?.error);
 
 /** What the app and its router do to them before the first handler. */
-const dress = (app: Express, incoming: IncomingMessage, outgoing: ServerResponse): { request: Request; response: Response } => {
+const dress = (
+  app: Express,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): { request: Request; response: Response } => {
   const request: Request = Object.setPrototypeOf(incoming, app.request);
   const response: Response = Object.setPrototypeOf(outgoing, app.response);
   request.res = response;

@@ -23,7 +23,9 @@ const start = async (limits: Partial<LoadLimits>) => {
       response.send(LARGE);
     })
     .get('/quick', (_request, response) => void response.json({}));
-  const server = await serve(createApp({ log: captureLog().log, metrics, routes: [Router().use(shedder.handler), routes] }));
+  const server = await serve(
+    createApp({ log: captureLog().log, metrics, routes: [Router().use(shedder.handler), routes] }),
+  );
   const sum = async (name: string) =>
     ((await metrics.getSingleMetric(name)?.get())?.values ?? []).reduce((all, { value }) => all + value, 0);
   const sockets: Socket[] = [];
@@ -62,7 +64,9 @@ test('who sends a body for long loses the place to somebody else, and is told to
     () => app.statusOf('/quick'),
     (status) => status === 200,
   );
-  expect(await Promise.race([told, kept])).toMatch(/^HTTP\/1\.1 503 [\s\S]*Retry-After: 1\r\n[\s\S]*"code":"overloaded"/);
+  expect(await Promise.race([told, kept])).toMatch(
+    /^HTTP\/1\.1 503 [\s\S]*Retry-After: 1\r\n[\s\S]*"code":"overloaded"/,
+  );
   expect(await app.sum('annals_http_slow_clients_cut_total')).toBe(1);
 });
 
@@ -97,7 +101,11 @@ test('an answer of which nothing is taken is given up', async () => {
 
 test('a body without a length is refused once it is too long, while it still comes', async () => {
   await using app = await start({});
-  const socket = app.open(['POST /echo HTTP/1.1', 'Content-Type: application/json', 'Transfer-Encoding: chunked']);
+  const socket = app.open([
+    'POST /echo HTTP/1.1',
+    'Content-Type: application/json',
+    'Transfer-Encoding: chunked',
+  ]);
   socket.write(`100000\r\n${' '.repeat(0x100000)}\r\n`);
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 413 [\s\S]*"code":"body_too_large"/);
 });

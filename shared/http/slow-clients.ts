@@ -11,7 +11,10 @@ export type SlowClientLimits = {
   readonly stalledMaxMs: number;
 };
 
-/** The requests that a process is busy with, as far as it is their clients that it waits for: by a body or with an answer. */
+/**
+ * The requests that a process is busy with, as far as it is their clients that it waits for: by a body or
+ * with an answer.
+ */
 export type SlowClients = {
   enter(client: Pick<Client, 'request' | 'response' | 'leave'>): Client;
   delete(client: Client): void;
@@ -38,8 +41,9 @@ type Client = {
 };
 
 /**
- * A body or an answer on its way through a network that is well takes fewer looks, of which there are ten in a second. They are
- * counted instead of the time, because while this process has too much to do it is not the clients who are slow.
+ * A body or an answer on its way through a network that is well takes fewer looks, of which there are ten in
+ * a second. They are counted instead of the time, because while this process has too much to do it is not the
+ * clients who are slow.
  */
 const LOOKS_MAX = 10;
 const RETRY_AFTER_SECONDS = '1';
@@ -64,7 +68,13 @@ export const createSlowClients = (limits: SlowClientLimits, onCut: () => void): 
   };
   return {
     enter(given) {
-      const client: Client = { ...given, bytesReadBefore: given.request.socket.bytesRead, seen: 0, isTimed: false, answerBytes: 0 };
+      const client: Client = {
+        ...given,
+        bytesReadBefore: given.request.socket.bytesRead,
+        seen: 0,
+        isTimed: false,
+        answerBytes: 0,
+      };
       clients.add(client);
       return client;
     },
@@ -73,7 +83,8 @@ export const createSlowClients = (limits: SlowClientLimits, onCut: () => void): 
     },
     promise(client, answerBytes) {
       // The first has room however large it is.
-      while (promised > 0 && promised + answerBytes > clientBytesMax) if (makeRoom() === undefined) return false;
+      while (promised > 0 && promised + answerBytes > clientBytesMax)
+        if (makeRoom() === undefined) return false;
       if (clients.has(client)) {
         client.answerBytes = answerBytes;
         promised += answerBytes;
@@ -97,11 +108,18 @@ export const createSlowClients = (limits: SlowClientLimits, onCut: () => void): 
   };
 };
 
-/** Its body is still coming, or the answer is on its way. One that was asked for behind another has no socket until its turn has come. */
+/**
+ * Its body is still coming, or the answer is on its way. One that was asked for behind another has no socket
+ * until its turn has come.
+ */
 const isAwaited = ({ request, response }: Client): boolean => !request.complete || isBeingTaken(response);
 
-const isBeingTaken = ({ socket, writableEnded, writableFinished, writableNeedDrain }: ServerResponse): boolean =>
-  socket !== null && ((writableEnded && !writableFinished) || writableNeedDrain);
+const isBeingTaken = ({
+  socket,
+  writableEnded,
+  writableFinished,
+  writableNeedDrain,
+}: ServerResponse): boolean => socket !== null && ((writableEnded && !writableFinished) || writableNeedDrain);
 
 /** Remembers how long a client has been waited for; answers whether it is. */
 const note = (client: Client, stalledMaxMs: number): boolean => {
@@ -120,8 +138,12 @@ const bytesOf = ({ request, response, bytesReadBefore, answerBytes }: Client, bo
 const cutOff = ({ request, response, leave }: Client): void => {
   leave();
   // An answer that has begun cannot be taken back, and one behind another cannot be given yet.
-  if (request.complete || response.headersSent || response.socket === null) return void request.socket.destroy();
+  if (request.complete || response.headersSent || response.socket === null)
+    return void request.socket.destroy();
   // What still comes of it is nothing to be carried out any more.
   request.pause();
-  answerOnSocket(new HttpProblem('overloaded', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } }), request.socket);
+  answerOnSocket(
+    new HttpProblem('overloaded', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } }),
+    request.socket,
+  );
 };

@@ -23,12 +23,16 @@ const routes = Router()
   })
   .get('/livez', (_request, response) => void response.end());
 // Served without a route of its own.
-const unrouted = Router().use((request, response, next) => (request.path === '/token' ? void response.end() : next()));
+const unrouted = Router().use((request, response, next) =>
+  request.path === '/token' ? void response.end() : next(),
+);
 
 const serveTraced = async () => {
   const tracing = createMemoryTracing();
   const { log, logged } = captureLog();
-  const server = await serve(createApp({ log, metrics: createMetrics(), tracing, routes: [routes, unrouted] }));
+  const server = await serve(
+    createApp({ log, metrics: createMetrics(), tracing, routes: [routes, unrouted] }),
+  );
   const ended = (count = 1): Promise<readonly EndedSpan[]> =>
     until(
       () => tracing.ended,
@@ -41,7 +45,12 @@ test('a request is a span by the name of its route, without its path and its que
   await using server = await serveTraced();
   await fetch(`${server.url}/things/41?token=hunter2`, { headers: { 'X-Request-Id': 'request-1' } });
   const [span] = await server.ended();
-  expect(span).toMatchObject({ name: 'GET /things/:thingId', kind: 'server', parentSpanId: undefined, isFailure: false });
+  expect(span).toMatchObject({
+    name: 'GET /things/:thingId',
+    kind: 'server',
+    parentSpanId: undefined,
+    isFailure: false,
+  });
   expect(span?.attributes).toEqual({
     'http.request.method': 'GET',
     'http.route': '/things/:thingId',
@@ -54,7 +63,9 @@ test('a request is a span by the name of its route, without its path and its que
 
 test('a request goes on with the trace that it brings, and hands on its own place in it', async () => {
   await using server = await serveTraced();
-  const answer = await fetch(`${server.url}/things/41`, { headers: { traceparent: `00-${TRACE_ID}-${SPAN_ID}-01` } });
+  const answer = await fetch(`${server.url}/things/41`, {
+    headers: { traceparent: `00-${TRACE_ID}-${SPAN_ID}-01` },
+  });
   const [span] = await server.ended();
   expect(span).toMatchObject({ traceId: TRACE_ID, parentSpanId: SPAN_ID });
   expect(await answer.json()).toEqual({ trace: `00-${TRACE_ID}-${span?.spanId}-01` });
@@ -112,7 +123,11 @@ test('a request ends when its client leaves', async () => {
   expect(server.tracing.ended).toEqual([]);
   request.destroy();
   const [span] = await server.ended();
-  expect(span).toMatchObject({ name: 'GET /slow', isFailure: false, attributes: { begun: true, 'http.response.status_code': 200 } });
+  expect(span).toMatchObject({
+    name: 'GET /slow',
+    isFailure: false,
+    attributes: { begun: true, 'http.response.status_code': 200 },
+  });
 });
 
 test('health is not traced', async () => {

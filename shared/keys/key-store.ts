@@ -9,7 +9,10 @@ export type PersonKey = KeyObject;
  * everywhere and in every copy of the log, and for good.
  */
 export type KeyStore = AsyncDisposable & {
-  /** The person's key, made at first need; all processes get the same one. Throws `KeyDestroyed` after a destruction. */
+  /**
+   * The person's key, made at first need; all processes get the same one. Throws `KeyDestroyed` after a
+   * destruction.
+   */
   obtain(subject: UserId): Promise<PersonKey>;
 
   /** The keys that there are; a person who never had one is absent from the map. */

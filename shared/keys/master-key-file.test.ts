@@ -20,7 +20,10 @@ test('the first start makes a key that only its user can read, and later starts 
 
 test('the key of the settings wins and nothing is written', async () => {
   await using folder = await temporaryFolder();
-  const key = await openMasterKey({ masterKey: Buffer.alloc(32, 1).toString('base64'), dataDir: folder.path });
+  const key = await openMasterKey({
+    masterKey: Buffer.alloc(32, 1).toString('base64'),
+    dataDir: folder.path,
+  });
   expect(key.export()).toEqual(Buffer.alloc(32, 1));
   await expect(readFile(join(folder.path, 'master.key'))).rejects.toMatchObject({ code: 'ENOENT' });
 });

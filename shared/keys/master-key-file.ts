@@ -8,16 +8,25 @@ import { type MasterKey, parseMasterKey } from './master-key.ts';
 const KEY_BYTES = 32;
 
 /** The master key of the settings, or else the one of the data folder, which is made on the first start. */
-export const openMasterKey = async ({ masterKey, dataDir }: { masterKey: string | undefined; dataDir: string }): Promise<MasterKey> => {
+export const openMasterKey = async ({
+  masterKey,
+  dataDir,
+}: {
+  masterKey: string | undefined;
+  dataDir: string;
+}): Promise<MasterKey> => {
   if (masterKey !== undefined) return parseMasterKey(masterKey);
   const path = join(dataDir, 'master.key');
   const text = (await read(path)) ?? (await make(path, dataDir));
   try {
     return parseMasterKey(text);
   } catch (cause) {
-    throw new StartRefused(`${path} is damaged: restore it from a copy, or set MASTER_KEY; without it no personal field can be read.`, {
-      cause,
-    });
+    throw new StartRefused(
+      `${path} is damaged: restore it from a copy, or set MASTER_KEY; without it no personal field can be read.`,
+      {
+        cause,
+      },
+    );
   }
 };
 
@@ -26,7 +35,10 @@ const read = async (path: string): Promise<string | undefined> => {
     return await readFile(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new StartRefused(`Cannot read ${path}: start as the user who owns it, or set DATA_DIR to another folder.`, { cause: error });
+    throw new StartRefused(
+      `Cannot read ${path}: start as the user who owns it, or set DATA_DIR to another folder.`,
+      { cause: error },
+    );
   }
 };
 

@@ -10,15 +10,22 @@ test.each(['base64', 'base64url'] as const)('is read from %s', (encoding) => {
   expect(parseMasterKey(`${bytes.toString(encoding)}\n`).export()).toEqual(bytes);
 });
 
-test.each(['', 'short', randomBytes(31).toString('base64'), randomBytes(33).toString('base64'), bytes.toString('hex')])(
-  'is refused with a sentence that says what to do: %j',
-  (text) => {
-    expect(() => parseMasterKey(text)).toThrow('MASTER_KEY must be 32 random bytes in base64: make one with `openssl rand -base64 32`.');
-  },
-);
+test.each([
+  '',
+  'short',
+  randomBytes(31).toString('base64'),
+  randomBytes(33).toString('base64'),
+  bytes.toString('hex'),
+])('is refused with a sentence that says what to do: %j', (text) => {
+  expect(() => parseMasterKey(text)).toThrow(
+    'MASTER_KEY must be 32 random bytes in base64: make one with `openssl rand -base64 32`.',
+  );
+});
 
 test('shows nothing of itself when it is logged', () => {
-  expect(inspect(parseMasterKey(bytes.toString('base64')))).not.toContain(bytes.toString('base64').slice(0, 8));
+  expect(inspect(parseMasterKey(bytes.toString('base64')))).not.toContain(
+    bytes.toString('base64').slice(0, 8),
+  );
 });
 
 test('derives the same key for a purpose, and another for another', () => {

@@ -1,6 +1,9 @@
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 
-/** The installation's one secret; every other key is derived from it or wrapped under what is. It is never logged. */
+/**
+ * The installation's one secret; every other key is derived from it or wrapped under what is. It is never
+ * logged.
+ */
 export type MasterKey = KeyObject;
 
 const KEY_BYTES = 32;

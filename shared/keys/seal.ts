@@ -5,12 +5,15 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM as nonce, ciphertext, tag. What it is bound to is not kept in it and must be given again to open it,
- * so that a sealed value is of no use in another place. The nonce is random: far fewer than 2^32 values are sealed under one key.
+ * AES-256-GCM as nonce, ciphertext, tag. What it is bound to is not kept in it and must be given again to
+ * open it, so that a sealed value is of no use in another place. The nonce is random: far fewer than 2^32
+ * values are sealed under one key.
  */
 export const seal = (key: KeyObject, plain: Uint8Array, boundTo: string): Buffer => {
   const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(boundTo));
+  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(
+    Buffer.from(boundTo),
+  );
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 };
 
@@ -19,7 +22,9 @@ export const unseal = (key: KeyObject, sealed: Uint8Array, boundTo: string): Buf
   if (sealed.length < NONCE_BYTES + TAG_BYTES) throw new SealBroken();
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const tag = sealed.subarray(sealed.length - TAG_BYTES);
-  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(boundTo)).setAuthTag(tag);
+  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(boundTo))
+    .setAuthTag(tag);
   const plain = decipher.update(sealed.subarray(NONCE_BYTES, sealed.length - TAG_BYTES));
   try {
     // This mode keeps nothing back: only now it is known whether the tag is right.

@@ -4,7 +4,14 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { Log } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { migrateOperations } from './migrate.ts';
-import { dropOldOrders, finishOrder, LostOrder, type OrderKind, type TakenOrder, takeOrder } from './orders.ts';
+import {
+  dropOldOrders,
+  finishOrder,
+  LostOrder,
+  type OrderKind,
+  type TakenOrder,
+  takeOrder,
+} from './orders.ts';
 
 export type OrderTaker = {
   /** Of the lease: one process at a time carries these kinds out. */
@@ -13,8 +20,8 @@ export type OrderTaker = {
   readonly log: Log;
   readonly kinds: readonly OrderKind[];
   /**
-   * Carries it out and records what came of it. What it refuses is recorded for it; any other failure has the order begun anew.
-   * Where the signal aborts it leaves off, and somebody else begins anew.
+   * Carries it out and records what came of it. What it refuses is recorded for it; any other failure has the
+   * order begun anew. Where the signal aborts it leaves off, and somebody else begins anew.
    */
   carryOut(order: TakenOrder, signal: AbortSignal): Promise<void>;
 };
@@ -28,7 +35,8 @@ export const startCarryingOut = async (taker: OrderTaker): Promise<AsyncDisposab
   await migrateLeases(pool);
   await migrateOperations(pool);
   const stopping = new AbortController();
-  const onFailure = (err: unknown) => log.error({ err }, 'An order of an operator could not be carried out, and is begun anew.');
+  const onFailure = (err: unknown) =>
+    log.error({ err }, 'An order of an operator could not be carried out, and is begun anew.');
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     await dropOldOrders(pool);
     while (!signal.aborted) {
@@ -46,7 +54,11 @@ export const startCarryingOut = async (taker: OrderTaker): Promise<AsyncDisposab
   };
 };
 
-const carryOutOne = async ({ pool, log, carryOut }: OrderTaker, order: TakenOrder, signal: AbortSignal): Promise<void> => {
+const carryOutOne = async (
+  { pool, log, carryOut }: OrderTaker,
+  order: TakenOrder,
+  signal: AbortSignal,
+): Promise<void> => {
   log.info({ order }, 'An order of an operator is carried out.');
   try {
     await carryOut(order, signal);

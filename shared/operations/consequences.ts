@@ -3,7 +3,10 @@ import type { Pool } from '#shared/database/pool.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Stretch } from '#shared/webhooks/deliveries.ts';
 
-/** What should have followed from an event: the end of a child, the erasure of the user whose stream it is, a command, or what code says. */
+/**
+ * What should have followed from an event: the end of a child, the erasure of the user whose stream it is, a
+ * command, or what code says.
+ */
 export type ParkedTask = {
   readonly task: 'end' | 'erase' | 'run' | 'react';
   readonly stream: StreamName;
@@ -34,8 +37,16 @@ export type ListedTask = ParkedTask & { readonly key: string };
 
 /** Each table with an index of these columns: in the order of time, and none like another. */
 const PARTS = [
-  { from: 'process_manager.parked where true', name: 'null', place: ['parked_at', 'stream', 'task', 'cause_id'] },
-  { from: 'process_manager.task where attempts > 0', name: 'name', place: ['parked_at', 'stream', 'task', 'name', 'cause_id'] },
+  {
+    from: 'process_manager.parked where true',
+    name: 'null',
+    place: ['parked_at', 'stream', 'task', 'cause_id'],
+  },
+  {
+    from: 'process_manager.task where attempts > 0',
+    name: 'name',
+    place: ['parked_at', 'stream', 'task', 'name', 'cause_id'],
+  },
 ] as const;
 /** In microseconds, as PostgreSQL counts. */
 const MICROS = '(extract(epoch from parked_at) * 1000000)::bigint::text';
@@ -54,10 +65,12 @@ export const readConsequences = async (
   const edge = after ?? before;
   const [, ...values] = edge === undefined ? [] : (KEY.exec(edge) ?? []);
   if (edge !== undefined && values.length === 0) throw new HttpProblem('unknown_cursor');
-  const inOrder = (place: readonly string[]): string => place.map((each) => `${each} ${isBackward ? 'asc' : 'desc'}`).join();
+  const inOrder = (place: readonly string[]): string =>
+    place.map((each) => `${each} ${isBackward ? 'asc' : 'desc'}`).join();
   const parts = PARTS.map(({ from, name, place }) => {
     const than = place.map((each) => EDGES[each]).join();
-    const isBeyond = edge === undefined ? 'true' : `(${place.join()}) ${after === undefined ? '>' : '<'} (${than})`;
+    const isBeyond =
+      edge === undefined ? 'true' : `(${place.join()}) ${after === undefined ? '>' : '<'} (${than})`;
     return `(select task, stream, ${name} as name, cause_id, reason, attempts, parked_at, next_at, skipped_at
       from ${from} and ${isBeyond} order by ${inOrder(place)} limit $1)`;
   });
@@ -84,6 +97,8 @@ export const countConsequences = async (pool: Pool): Promise<ConsequenceCounts> 
 
 /** The command role makes the tables, and need not have been here yet. */
 const isThere = async (pool: Pick<Pool, 'query'>): Promise<boolean> => {
-  const { rows } = await pool.query<{ isThere: boolean }>(`select to_regclass('process_manager.task') is not null as "isThere"`);
+  const { rows } = await pool.query<{ isThere: boolean }>(
+    `select to_regclass('process_manager.task') is not null as "isThere"`,
+  );
   return rows[0]?.isThere ?? false;
 };

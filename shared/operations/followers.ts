@@ -15,23 +15,38 @@ export type FollowerStanding = {
   readonly isRunning: boolean;
 };
 
-type Row = { readonly name: string; readonly log: LogIdentity; readonly position: Position; readonly isRunning: boolean };
+type Row = {
+  readonly name: string;
+  readonly log: LogIdentity;
+  readonly position: Position;
+  readonly isRunning: boolean;
+};
 
 /** How far all followers of the log are that there ever were, by their names. */
-export const readFollowers = async (pool: Pool, eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>): Promise<FollowerStanding[]> => {
+export const readFollowers = async (
+  pool: Pool,
+  eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>,
+): Promise<FollowerStanding[]> => {
   const rows = await readCheckpoints(pool);
   // After the positions, so that none is beyond it.
   const head = await eventLog.head();
   const waited = new Map<Position, Promise<number | null>>();
   const behind = (position: Position): Promise<number | null> => {
-    const known = waited.get(position) ?? (position >= head ? Promise.resolve(0) : secondsSince(eventLog, position).catch(() => null));
+    const known =
+      waited.get(position) ??
+      (position >= head ? Promise.resolve(0) : secondsSince(eventLog, position).catch(() => null));
     waited.set(position, known);
     return known;
   };
   return Promise.all(
     rows.map(async ({ name, log, position, isRunning }) => {
       const isOurs = log === eventLog.identity;
-      return { name, position: isOurs ? position : null, behindSeconds: isOurs ? await behind(position) : null, isRunning };
+      return {
+        name,
+        position: isOurs ? position : null,
+        behindSeconds: isOurs ? await behind(position) : null,
+        isRunning,
+      };
     }),
   );
 };

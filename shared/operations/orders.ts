@@ -24,10 +24,19 @@ export type Order = {
   readonly of: number | null;
 };
 
-/** In the hands of one process: whoever takes it up later has a higher attempt, and this one then records nothing more. */
-export type TakenOrder = Pick<Order, 'id' | 'kind' | 'stream' | 'version' | 'by'> & { readonly attempt: number };
+/**
+ * In the hands of one process: whoever takes it up later has a higher attempt, and this one then records
+ * nothing more.
+ */
+export type TakenOrder = Pick<Order, 'id' | 'kind' | 'stream' | 'version' | 'by'> & {
+  readonly attempt: number;
+};
 
-export type Outcome = { readonly state: 'done' | 'failed'; readonly outcome: string; readonly report?: object };
+export type Outcome = {
+  readonly state: 'done' | 'failed';
+  readonly outcome: string;
+  readonly report?: object;
+};
 
 /** Somebody else has taken the order up: whatever this one was about to write is void. */
 export class LostOrder extends Error {
@@ -43,7 +52,10 @@ type Queryable = Pick<Pool | Connection, 'query'>;
 export const ORDER_COLUMNS = `id, kind, stream, version, asked_by as by, requested_at as "requestedAt", started_at as "startedAt",
   finished_at as "finishedAt", state, outcome, progress_done as done, progress_of as of`;
 
-export const findOrder = async (pool: Pool, id: string): Promise<(Order & { readonly report: string | null }) | undefined> => {
+export const findOrder = async (
+  pool: Pool,
+  id: string,
+): Promise<(Order & { readonly report: string | null }) | undefined> => {
   const { rows } = await pool.query<Order & { report: string | null }>(
     `select ${ORDER_COLUMNS}, report from operations.asked where id = $1`,
     [id],
@@ -55,8 +67,8 @@ export const findOrder = async (pool: Pool, id: string): Promise<(Order & { read
 const ATTEMPTS_MAX = 5;
 
 /**
- * Takes up the oldest order of these kinds that is not finished. Under the lease nobody else has any in hand, so that one that is
- * running was left by a process that died, and is begun anew.
+ * Takes up the oldest order of these kinds that is not finished. Under the lease nobody else has any in hand,
+ * so that one that is running was left by a process that died, and is begun anew.
  */
 export const takeOrder = async (pool: Pool, kinds: readonly OrderKind[]): Promise<TakenOrder | undefined> => {
   await pool.query(
@@ -87,8 +99,14 @@ export const tellProgress = async (
   );
 };
 
-/** On a connection of whoever carries it out, what came of it is recorded with what was done, or neither is. */
-export const finishOrder = async (database: Queryable, { id, attempt }: TakenOrder, { state, outcome, report }: Outcome): Promise<void> => {
+/**
+ * On a connection of whoever carries it out, what came of it is recorded with what was done, or neither is.
+ */
+export const finishOrder = async (
+  database: Queryable,
+  { id, attempt }: TakenOrder,
+  { state, outcome, report }: Outcome,
+): Promise<void> => {
   const { rowCount } = await database.query(
     `update operations.asked set state = $3, outcome = $4, report = $5, finished_at = now()
      where id = $1 and attempt = $2 and state = 'running'`,
@@ -120,11 +138,22 @@ export type Asking = {
 /** More than that nobody has asked for by hand. */
 const OPEN_MAX = 1_000;
 
-/** Orders are asked for one after the other, so that what is counted here is true. Far below what anybody asks for. */
+/**
+ * Orders are asked for one after the other, so that what is counted here is true. Far below what anybody asks
+ * for.
+ */
 const ONE_AT_A_TIME = `select pg_advisory_xact_lock(hashtext('annals orders of operators'))`;
 
-/** Puts an order to the others, unless it is there; `demand` refuses one that is of no use. Answers with its id. */
-export const askFor = (pool: Pool, order: NewOrder, asking: Asking, demand: (connection: Connection) => Promise<void>): Promise<string> =>
+/**
+ * Puts an order to the others, unless it is there; `demand` refuses one that is of no use. Answers with its
+ * id.
+ */
+export const askFor = (
+  pool: Pool,
+  order: NewOrder,
+  asking: Asking,
+  demand: (connection: Connection) => Promise<void>,
+): Promise<string> =>
   inTransaction(pool, async (connection) => {
     await connection.query(ONE_AT_A_TIME);
     const known = asking.key && (await findByKey(connection, asking.key));
@@ -136,14 +165,25 @@ export const askFor = (pool: Pool, order: NewOrder, asking: Asking, demand: (con
       `insert into operations.asked (id, kind, stream, version, asked_by, client, request, key_digest, content_digest)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
       [
-        ...[id, order.kind, order.stream ?? null, order.version ?? null, asking.by, asking.client, asking.request],
+        ...[
+          id,
+          order.kind,
+          order.stream ?? null,
+          order.version ?? null,
+          asking.by,
+          asking.client,
+          asking.request,
+        ],
         ...[asking.key?.digest ?? null, asking.key?.content ?? null],
       ],
     );
     return id;
   });
 
-const findByKey = async (connection: Connection, { digest, content }: NonNullable<Asking['key']>): Promise<string | undefined> => {
+const findByKey = async (
+  connection: Connection,
+  { digest, content }: NonNullable<Asking['key']>,
+): Promise<string | undefined> => {
   const { rows } = await connection.query<{ id: string; isSame: boolean }>(
     'select id, content_digest = $2 as "isSame" from operations.asked where key_digest = $1',
     [digest, content],
@@ -159,6 +199,7 @@ const demandRoom = async (connection: Connection, { kind }: NewOrder): Promise<v
      from operations.asked where state in ('waiting', 'running')`,
   );
   const [{ open, verifying } = { open: 0, verifying: null }] = rows;
-  if (kind === 'verify' && verifying !== null) throw new Rejection('verification_under_way', { order: verifying });
+  if (kind === 'verify' && verifying !== null)
+    throw new Rejection('verification_under_way', { order: verifying });
   if (open >= OPEN_MAX) throw new Rejection('too_many_orders');
 };

@@ -19,7 +19,15 @@ afterAll(async () => {
 const NOON_MS = Date.parse('2026-11-21T12:00:00Z');
 const at = (beats: number) => new Date(NOON_MS + beats * SAMPLE_EVERY_S * 1_000);
 const sample = (beats: number, more: Partial<Sample> = {}): Sample => ({
-  ...{ at: at(beats), events: beats, followers: { projector: 0 }, parked: 0, due: 0, dead: 0, deliveredPerSecond: 1 },
+  ...{
+    at: at(beats),
+    events: beats,
+    followers: { projector: 0 },
+    parked: 0,
+    due: 0,
+    dead: 0,
+    deliveredPerSecond: 1,
+  },
   ...more,
 });
 
@@ -31,15 +39,29 @@ test('what is too much for a plot is told together: the worst of what stood stil
     `insert into operations.sample select at + n * interval '${SAMPLE_EVERY_S} seconds', measured || json_build_object('events', n)::jsonb
      from operations.sample, generate_series(1, ${day - 2}) n`,
   );
-  await keepSample(pool, sample(day - 1, { followers: { projector: 7, chain: null }, parked: 2, deliveredPerSecond: 13 }));
+  await keepSample(
+    pool,
+    sample(day - 1, { followers: { projector: 7, chain: null }, parked: 2, deliveredPerSecond: 13 }),
+  );
   const { everySeconds, samples } = await readSamples(pool, undefined);
   expect(everySeconds).toBe(120);
   expect(samples.length).toBeLessThanOrEqual(POINTS_MAX);
   expect(samples.at(-1)).toEqual({
-    ...{ at: at(day - 1), events: day - 1, followers: { projector: 7, chain: null }, parked: 2, due: 0, dead: 0, deliveredPerSecond: 2 },
+    ...{
+      at: at(day - 1),
+      events: day - 1,
+      followers: { projector: 7, chain: null },
+      parked: 2,
+      due: 0,
+      dead: 0,
+      deliveredPerSecond: 2,
+    },
   });
   // Asked again for what came since, it is told as it was noted.
-  expect(await readSamples(pool, at(day - 3))).toMatchObject({ everySeconds: 10, samples: [{ at: at(day - 2) }, { at: at(day - 1) }] });
+  expect(await readSamples(pool, at(day - 3))).toMatchObject({
+    everySeconds: 10,
+    samples: [{ at: at(day - 2) }, { at: at(day - 1) }],
+  });
 });
 
 test('after a day they are forgotten', async () => {

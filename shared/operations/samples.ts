@@ -47,7 +47,10 @@ export const readSamples = async (pool: Pool, since: Date | undefined): Promise<
   return { everySeconds, samples: together === 1 ? samples : thinned(samples, everySeconds) };
 };
 
-/** By the clock, so that the same samples come together in each answer; one more span than points may be touched at the ends. */
+/**
+ * By the clock, so that the same samples come together in each answer; one more span than points may be
+ * touched at the ends.
+ */
 const thinned = (samples: readonly Sample[], everySeconds: number): readonly Sample[] => {
   const spanOf = ({ at }: Sample) => Math.floor(at.getTime() / (everySeconds * 1_000));
   return [...Map.groupBy(samples, spanOf).values()].map(together).slice(-POINTS_MAX);
@@ -70,6 +73,7 @@ const together = (samples: readonly Sample[]): Sample => {
     parked: worst(({ parked }) => parked),
     due: worst(({ due }) => due),
     dead: worst(({ dead }) => dead),
-    deliveredPerSecond: samples.reduce((sum, { deliveredPerSecond }) => sum + deliveredPerSecond, 0) / samples.length,
+    deliveredPerSecond:
+      samples.reduce((sum, { deliveredPerSecond }) => sum + deliveredPerSecond, 0) / samples.length,
   };
 };

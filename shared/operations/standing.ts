@@ -8,7 +8,10 @@ import { countWebhooks, type WebhookCounts } from '#shared/webhooks/counts.ts';
 import { type ConsequenceCounts, countConsequences } from './consequences.ts';
 import { type FollowerStanding, readFollowers } from './followers.ts';
 
-/** How the installation does, as the database tells it: whichever process asks, and whatever other processes there are. */
+/**
+ * How the installation does, as the database tells it: whichever process asks, and whatever other processes
+ * there are.
+ */
 export type Standing = {
   readonly head: Position;
   readonly readModel: {
@@ -26,7 +29,10 @@ export type Standing = {
   readonly webhooks: WebhookCounts;
 };
 
-export const readStanding = async (pool: Pool, eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>): Promise<Standing> => {
+export const readStanding = async (
+  pool: Pool,
+  eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>,
+): Promise<Standing> => {
   const followers = await readFollowers(pool, eventLog);
   const [live, next, isUnderWay, counts, isOfThisRelease, webhooks, consequences] = await Promise.all([
     readVersion(pool, LIVE),
@@ -55,7 +61,9 @@ export const readStanding = async (pool: Pool, eventLog: Pick<EventLog, 'identit
 };
 
 /** Parked items, and the events that operators have skipped. */
-export const countLeftOut = async (pool: Pool): Promise<{ readonly parked: number; readonly skipped: number }> => {
+export const countLeftOut = async (
+  pool: Pool,
+): Promise<{ readonly parked: number; readonly skipped: number }> => {
   const { rows } = await pool.query<{ parked: number; skipped: number }>(
     `select (select count(*) from ${LIVE_SCHEMA}.parked) as parked, (select count(*) from public.projection_skip) as skipped`,
   );
@@ -64,9 +72,10 @@ export const countLeftOut = async (pool: Pool): Promise<{ readonly parked: numbe
 
 /** What is told of a read model is told by the projector, whose release another process need not have. */
 const isOfProjectorsRelease = async (pool: Pool): Promise<boolean> => {
-  const { rows } = await pool.query<Marks & { told: string }>(`select fingerprint as told, ${marksIn('$1')} from operations.projection`, [
-    LIVE_SCHEMA,
-  ]);
+  const { rows } = await pool.query<Marks & { told: string }>(
+    `select fingerprint as told, ${marksIn('$1')} from operations.projection`,
+    [LIVE_SCHEMA],
+  );
   const [found] = rows;
   if (found === undefined) return true;
   // An earlier release tells its tables alone.
@@ -76,7 +85,8 @@ const isOfProjectorsRelease = async (pool: Pool): Promise<boolean> => {
 
 /** Says what the read model is by the release of this projector. */
 export const tellFingerprint = async (pool: Pool, { schema, rows }: Fingerprint): Promise<void> => {
-  await pool.query(`insert into operations.projection (fingerprint) values ($1) on conflict (only_one) do update set fingerprint = $1`, [
-    `${schema} ${JSON.stringify(rows)}`,
-  ]);
+  await pool.query(
+    `insert into operations.projection (fingerprint) values ($1) on conflict (only_one) do update set fingerprint = $1`,
+    [`${schema} ${JSON.stringify(rows)}`],
+  );
 };

@@ -29,7 +29,12 @@ test('without any setting there is a development configuration', () => {
     databaseDirectUrl: undefined,
     eventLogUrl: undefined,
     masterKey: undefined,
-    limits: { bodyBytesMax: 1_048_576, headerBytesMax: 8_192, headersTimeoutMs: 10_000, requestTimeoutMs: 30_000 },
+    limits: {
+      bodyBytesMax: 1_048_576,
+      headerBytesMax: 8_192,
+      headersTimeoutMs: 10_000,
+      requestTimeoutMs: 30_000,
+    },
     drainMs: 10_000,
   });
   expect(config.dataDir).toBe(`${process.cwd()}/.data`);
@@ -49,11 +54,15 @@ test('a secret can come from a file', async () => {
     expect(problemsOf({ ...environment, MASTER_KEY: KEY, MASTER_KEY_FILE: path })).toEqual([
       'MASTER_KEY and MASTER_KEY_FILE are both set: set one of them.',
     ]);
-    expect(problemsOf({ DATABASE_URL_FILE: join(folder, 'none') })).toEqual([expect.stringMatching(/^DATABASE_URL_FILE names .*ENOENT/)]);
+    expect(problemsOf({ DATABASE_URL_FILE: join(folder, 'none') })).toEqual([
+      expect.stringMatching(/^DATABASE_URL_FILE names .*ENOENT/),
+    ]);
     await writeFile(path, '\n');
     expect(problemsOf({ MASTER_KEY_FILE: path })).toEqual([`MASTER_KEY_FILE names ${path}, which is empty.`]);
     await writeFile(path, 'too short');
-    expect(problemsOf({ MASTER_KEY_FILE: path })).toEqual([expect.stringMatching(/^MASTER_KEY must be 32 random bytes/)]);
+    expect(problemsOf({ MASTER_KEY_FILE: path })).toEqual([
+      expect.stringMatching(/^MASTER_KEY must be 32 random bytes/),
+    ]);
     expect(loadConfig({ PORT_FILE: path }).http.port).toBe(4000);
   } finally {
     await rm(folder, { recursive: true });
@@ -61,7 +70,11 @@ test('a secret can come from a file', async () => {
 });
 
 test('production listens on all addresses, but with metrics and for the other roles on none that others reach', () => {
-  const { http, metrics, internal } = loadConfig({ NODE_ENV: 'production', MASTER_KEY: KEY, PUBLIC_URL: 'https://annals.example' });
+  const { http, metrics, internal } = loadConfig({
+    NODE_ENV: 'production',
+    MASTER_KEY: KEY,
+    PUBLIC_URL: 'https://annals.example',
+  });
   expect(http.host).toBeUndefined();
   expect([metrics.host, internal.host]).toEqual(['127.0.0.1', '127.0.0.1']);
 });
@@ -73,7 +86,9 @@ test('production refuses to start without a master key and says how to make one'
 });
 
 test('production refuses to start without its public address', () => {
-  expect(problemsOf({ NODE_ENV: 'production', MASTER_KEY: KEY })).toEqual([expect.stringMatching(/^PUBLIC_URL is missing.*https/)]);
+  expect(problemsOf({ NODE_ENV: 'production', MASTER_KEY: KEY })).toEqual([
+    expect.stringMatching(/^PUBLIC_URL is missing.*https/),
+  ]);
 });
 
 test.each([
@@ -81,15 +96,26 @@ test.each([
   [undefined, 'production', new Set()],
   ['any', 'production', 'any'],
   ['none', 'development', new Set()],
-  ['https://a.example, http://localhost:5173', 'production', new Set(['https://a.example', 'http://localhost:5173'])],
+  [
+    'https://a.example, http://localhost:5173',
+    'production',
+    new Set(['https://a.example', 'http://localhost:5173']),
+  ],
 ])('CORS_ORIGINS %j in %s is %j', (CORS_ORIGINS, NODE_ENV, expected) => {
   const environment = { NODE_ENV, MASTER_KEY: KEY, PUBLIC_URL: 'https://annals.example' };
-  expect(loadConfig(CORS_ORIGINS === undefined ? environment : { ...environment, CORS_ORIGINS }).corsOrigins).toEqual(expected);
+  expect(
+    loadConfig(CORS_ORIGINS === undefined ? environment : { ...environment, CORS_ORIGINS }).corsOrigins,
+  ).toEqual(expected);
 });
 
-test.each(['https://a.example/', 'a.example', 'https://a.example,any', 'https://A.example', '*', 'null'])('no origin is %s', (origin) => {
-  expect(problemsOf({ CORS_ORIGINS: origin })).toEqual([expect.stringMatching(/^CORS_ORIGINS is .* must be any, none, or origins/)]);
-});
+test.each(['https://a.example/', 'a.example', 'https://a.example,any', 'https://A.example', '*', 'null'])(
+  'no origin is %s',
+  (origin) => {
+    expect(problemsOf({ CORS_ORIGINS: origin })).toEqual([
+      expect.stringMatching(/^CORS_ORIGINS is .* must be any, none, or origins/),
+    ]);
+  },
+);
 
 test('every wrong setting is told at once, each in a sentence', () => {
   expect(problemsOf({ PORT: 'abc', LOG_LEVEL: 'loud' })).toEqual([
@@ -177,14 +203,13 @@ const WRONG: Partial<Record<SettingName, string>> = {
   DRAIN_MS: '10s',
 };
 
-test.each((Object.keys(SETTINGS) as SettingName[]).filter((name) => !['DATA_DIR', 'AUDIT_DIR'].includes(name)))(
-  '%s is refused by its name when it is wrong',
-  (name) => {
-    const problems = problemsOf({ [name]: WRONG[name] ?? '' });
-    expect(problems).toHaveLength(1);
-    expect(problems[0]).toMatch(new RegExp(`^${name} .*must be .*\\.$`));
-  },
-);
+test.each(
+  (Object.keys(SETTINGS) as SettingName[]).filter((name) => !['DATA_DIR', 'AUDIT_DIR'].includes(name)),
+)('%s is refused by its name when it is wrong', (name) => {
+  const problems = problemsOf({ [name]: WRONG[name] ?? '' });
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatch(new RegExp(`^${name} .*must be .*\\.$`));
+});
 
 test.each([
   'MASTER_KEY',
@@ -199,9 +224,12 @@ test.each([
   expect(problemsOf({ [name]: WRONG[name] ?? '' }).join()).not.toContain('hunter2');
 });
 
-test.each(['postgres://a@h/d', 'postgresql://h', 'esdb://h:2113?tls=false', 'esdb+discover://h'])('the event log may be %s', (url) => {
-  expect(loadConfig({ EVENT_LOG_URL: url }).eventLogUrl).toBe(url);
-});
+test.each(['postgres://a@h/d', 'postgresql://h', 'esdb://h:2113?tls=false', 'esdb+discover://h'])(
+  'the event log may be %s',
+  (url) => {
+    expect(loadConfig({ EVENT_LOG_URL: url }).eventLogUrl).toBe(url);
+  },
+);
 
 test.each(['memory:', 'postgres:', 'postgres://a@h/d', 'redis://:secret@h:6379/1', 'rediss://h'])(
   'rate limits may be kept at %s',
@@ -232,8 +260,12 @@ test('the issuer is the origin of the public URL unless it is told otherwise', (
 });
 
 test('the keys of tokens are read from the issuer unless it is reached by another address', () => {
-  expect(loadConfig({ PUBLIC_URL: 'https://annals.example/api' }).jwksUrl).toBe('https://annals.example/jwks');
-  expect(loadConfig({ ISSUER_URL: 'https://a.example', JWKS_URL: 'http://auth:4000/jwks' }).jwksUrl).toBe('http://auth:4000/jwks');
+  expect(loadConfig({ PUBLIC_URL: 'https://annals.example/api' }).jwksUrl).toBe(
+    'https://annals.example/jwks',
+  );
+  expect(loadConfig({ ISSUER_URL: 'https://a.example', JWKS_URL: 'http://auth:4000/jwks' }).jwksUrl).toBe(
+    'http://auth:4000/jwks',
+  );
 });
 
 test('the public URL loses the slash at its end', () => {

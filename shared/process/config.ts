@@ -75,7 +75,11 @@ export type Config = {
 };
 
 /** Of what proves the event log. */
-export type AuditSettings = { readonly dir: string; readonly headEveryMs: number; readonly watchEventsPerSecond: number };
+export type AuditSettings = {
+  readonly dir: string;
+  readonly headEveryMs: number;
+  readonly watchEventsPerSecond: number;
+};
 
 /** The server that sends mail, and whom it comes from. */
 type MailSettings = { readonly url: string; readonly from: string };
@@ -102,12 +106,20 @@ export type WebhookSettings = {
 };
 
 /** Of streams of server-sent events. */
-export type StreamSettings = { readonly perOwnerMax: number; readonly heartbeatMs: number; readonly bufferBytesMax: number };
+export type StreamSettings = {
+  readonly perOwnerMax: number;
+  readonly heartbeatMs: number;
+  readonly bufferBytesMax: number;
+};
 
 /** Where to listen; the host undefined means all addresses. */
 export type Listener = { readonly port: number; readonly host: string | undefined };
 
-export type TlsFiles = { readonly certFile: string; readonly keyFile: string; readonly clientCaFile: string | undefined };
+export type TlsFiles = {
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly clientCaFile: string | undefined;
+};
 
 type RateLimitSettings = {
   /** `postgres:` alone means the database. */
@@ -157,16 +169,20 @@ export class ConfigError extends StartRefused {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads and checks all settings at once, so that one look at the message is enough to put everything right. */
+/**
+ * Reads and checks all settings at once, so that one look at the message is enough to put everything right.
+ */
 export const loadConfig = (environment: Environment = process.env): Config => {
   const problems: string[] = [];
   const values = readSettings(environment, problems);
-  if (values.NODE_ENV === 'production' && !environment.MASTER_KEY && !environment.MASTER_KEY_FILE) problems.push(MASTER_KEY_MISSING);
+  if (values.NODE_ENV === 'production' && !environment.MASTER_KEY && !environment.MASTER_KEY_FILE)
+    problems.push(MASTER_KEY_MISSING);
   if (values.NODE_ENV === 'production' && values.PUBLIC_URL === undefined) problems.push(PUBLIC_URL_MISSING);
   if ((values.TLS_CERT === undefined) !== (values.TLS_KEY === undefined)) problems.push(TLS_HALF);
   if (values.TLS_CLIENT_CA !== undefined && values.TLS_CERT === undefined) problems.push(TLS_CLIENT_CA_ALONE);
   if ((values.MAIL_URL === undefined) !== (values.MAIL_FROM === undefined)) problems.push(MAIL_HALF);
-  if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined) problems.push(DIRECT_ALONE);
+  if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined)
+    problems.push(DIRECT_ALONE);
   if (values.READ_DATABASE_URL !== undefined && values.DATABASE_URL === undefined) problems.push(READ_ALONE);
   if (problems.length > 0) throw new ConfigError(problems);
   return assemble(values);
@@ -182,22 +198,33 @@ const PUBLIC_URL_MISSING =
 
 const TLS_HALF = 'TLS_CERT and TLS_KEY go together: set both to PEM files, or neither.';
 const DIRECT_ALONE = 'DATABASE_DIRECT_URL is of no use without DATABASE_URL: set both, or neither.';
-const READ_ALONE = 'READ_DATABASE_URL is of no use without DATABASE_URL, whose replicas it names: set both, or neither.';
+const READ_ALONE =
+  'READ_DATABASE_URL is of no use without DATABASE_URL, whose replicas it names: set both, or neither.';
 const MAIL_HALF = 'MAIL_URL and MAIL_FROM go together: set both, or neither.';
-const TLS_CLIENT_CA_ALONE = 'TLS_CLIENT_CA is of no use without TLS_CERT and TLS_KEY: set them too, or let the ingress check certificates.';
+const TLS_CLIENT_CA_ALONE =
+  'TLS_CLIENT_CA is of no use without TLS_CERT and TLS_KEY: set them too, or let the ingress check certificates.';
 
-type Values = { readonly [Name in SettingName]: z.output<(typeof SETTINGS)[Name]['schema']> | Fallback<(typeof SETTINGS)[Name]> };
+type Values = {
+  readonly [Name in SettingName]:
+    | z.output<(typeof SETTINGS)[Name]['schema']>
+    | Fallback<(typeof SETTINGS)[Name]>;
+};
 type Fallback<Setting> = Setting extends { fallback: string } ? never : undefined;
 
-/** An empty variable counts as unset, because that is how compose files and shells hand on what nobody has set. */
+/**
+ * An empty variable counts as unset, because that is how compose files and shells hand on what nobody has
+ * set.
+ */
 const readSettings = (environment: Environment, problems: string[]): Values => {
   const entries = (Object.keys(SETTINGS) as SettingName[]).map((name) => {
-    const setting: (typeof SETTINGS)[SettingName] & { fallback?: string; secret?: boolean | 'path' } = SETTINGS[name];
+    const setting: (typeof SETTINGS)[SettingName] & { fallback?: string; secret?: boolean | 'path' } =
+      SETTINGS[name];
     const { text: given, problem } = settingText(environment, name);
     if (problem !== undefined) problems.push(problem);
     const text = given ?? setting.fallback;
     const result = text === undefined ? undefined : setting.schema.safeParse(text);
-    if (result?.success === false) problems.push(`${name} ${setting.secret ? '' : `is “${text}” and `}must be ${setting.expected}.`);
+    if (result?.success === false)
+      problems.push(`${name} ${setting.secret ? '' : `is “${text}” and `}must be ${setting.expected}.`);
     return [name, result?.data] as const;
   });
   // Each value came from the schema of its name, which the compiler cannot see through `Object.fromEntries`.
@@ -210,7 +237,10 @@ const PRODUCTION_NOTICE_MS = 2_000;
 const assemble = (values: Values): Config => ({
   environment: values.NODE_ENV,
   workers: values.WORKERS,
-  http: { port: values.PORT, host: values.HOST ?? (values.NODE_ENV === 'production' ? undefined : '127.0.0.1') },
+  http: {
+    port: values.PORT,
+    host: values.HOST ?? (values.NODE_ENV === 'production' ? undefined : '127.0.0.1'),
+  },
   metrics: { port: values.METRICS_PORT, host: values.METRICS_HOST },
   internal: { port: values.INTERNAL_PORT, host: values.INTERNAL_HOST },
   commandUrls: values.COMMAND_URL,
@@ -218,7 +248,10 @@ const assemble = (values: Values): Config => ({
   issuerUrl: issuerOf(values),
   jwksUrl: values.JWKS_URL ?? `${issuerOf(values)}/jwks`,
   signUp: values.SIGNUP ?? (values.NODE_ENV === 'production' ? 'off' : undefined),
-  mail: values.MAIL_URL === undefined || values.MAIL_FROM === undefined ? undefined : { url: values.MAIL_URL, from: values.MAIL_FROM },
+  mail:
+    values.MAIL_URL === undefined || values.MAIL_FROM === undefined
+      ? undefined
+      : { url: values.MAIL_URL, from: values.MAIL_FROM },
   trustProxy: values.TRUST_PROXY,
   ingressSecret: values.CLIENT_CERT_SECRET,
   tls: tlsOf(values),
@@ -233,7 +266,8 @@ const assemble = (values: Values): Config => ({
   eventLogUrl: values.EVENT_LOG_URL,
   changeStreamUrl: values.CHANGE_STREAM_URL,
   jobQueueUrl: values.JOB_QUEUE_URL,
-  blobUrl: values.BLOB_URL === 'file:' ? pathToFileURL(resolve(values.DATA_DIR, 'uploads')).href : values.BLOB_URL,
+  blobUrl:
+    values.BLOB_URL === 'file:' ? pathToFileURL(resolve(values.DATA_DIR, 'uploads')).href : values.BLOB_URL,
   masterKey: values.MASTER_KEY,
   logLevel: values.LOG_LEVEL,
   tracing: tracingOf(values),
@@ -254,7 +288,11 @@ const assemble = (values: Values): Config => ({
   rateLimits: {
     url: values.RATE_LIMIT_URL,
     client: { name: 'default', unitsPerSecond: values.RATE_LIMIT, burst: values.RATE_LIMIT_BURST },
-    anonymous: { name: 'anonymous', unitsPerSecond: values.RATE_LIMIT_ANONYMOUS, burst: values.RATE_LIMIT_ANONYMOUS_BURST },
+    anonymous: {
+      name: 'anonymous',
+      unitsPerSecond: values.RATE_LIMIT_ANONYMOUS,
+      burst: values.RATE_LIMIT_ANONYMOUS_BURST,
+    },
   },
   graphql: graphqlOf(values),
   streams: {
@@ -269,7 +307,10 @@ const assemble = (values: Values): Config => ({
     watchEventsPerSecond: values.AUDIT_WATCH_EVENTS_PER_SECOND,
   },
   drainMs: values.DRAIN_MS,
-  drainNoticeMs: Math.min(values.DRAIN_NOTICE_MS ?? (values.NODE_ENV === 'production' ? PRODUCTION_NOTICE_MS : 0), values.DRAIN_MS / 2),
+  drainNoticeMs: Math.min(
+    values.DRAIN_NOTICE_MS ?? (values.NODE_ENV === 'production' ? PRODUCTION_NOTICE_MS : 0),
+    values.DRAIN_MS / 2,
+  ),
 });
 
 const tracingOf = (values: Values): TracingSettings => ({
@@ -284,7 +325,10 @@ const webhooksOf = (values: Values): WebhookSettings => {
   const loopback = ['127.0.0.0/8', '::1'].flatMap((text) => parseRange(text) ?? []);
   const ports = values.WEBHOOK_PORTS ?? (isProduction ? [80, 443] : 'any');
   return {
-    guard: { allowed: values.WEBHOOK_ALLOW_CIDRS ?? (isProduction ? [] : loopback), ports: ports === 'any' ? ports : new Set(ports) },
+    guard: {
+      allowed: values.WEBHOOK_ALLOW_CIDRS ?? (isProduction ? [] : loopback),
+      ports: ports === 'any' ? ports : new Set(ports),
+    },
     perOwnerMax: values.WEBHOOKS_PER_OWNER_MAX,
     timeoutMs: values.WEBHOOK_TIMEOUT_MS,
     retryDelaysMs: values.WEBHOOK_RETRY_SCHEDULE.map((seconds) => seconds * 1_000),
@@ -296,7 +340,8 @@ const webhooksOf = (values: Values): WebhookSettings => {
 
 const graphqlOf = (values: Values): GraphqlSettings => ({
   persistedDocuments: values.PERSISTED_DOCUMENTS,
-  introspection: values.INTROSPECTION === undefined ? values.NODE_ENV !== 'production' : values.INTROSPECTION === 'on',
+  introspection:
+    values.INTROSPECTION === undefined ? values.NODE_ENV !== 'production' : values.INTROSPECTION === 'on',
   compose: values.GRAPHQL_COMPOSE,
   limits: {
     tokensMax: values.GRAPHQL_TOKENS_MAX,
@@ -308,9 +353,13 @@ const graphqlOf = (values: Values): GraphqlSettings => ({
   },
 });
 
-const defaultUrl = ({ PORT, TLS_CERT }: Values): string => `${TLS_CERT === undefined ? 'http' : 'https'}://localhost:${PORT}`;
+const defaultUrl = ({ PORT, TLS_CERT }: Values): string =>
+  `${TLS_CERT === undefined ? 'http' : 'https'}://localhost:${PORT}`;
 
-const issuerOf = (values: Values): string => values.ISSUER_URL ?? new URL(values.PUBLIC_URL ?? defaultUrl(values)).origin;
+const issuerOf = (values: Values): string =>
+  values.ISSUER_URL ?? new URL(values.PUBLIC_URL ?? defaultUrl(values)).origin;
 
 const tlsOf = ({ TLS_CERT, TLS_KEY, TLS_CLIENT_CA }: Values): TlsFiles | undefined =>
-  TLS_CERT === undefined || TLS_KEY === undefined ? undefined : { certFile: TLS_CERT, keyFile: TLS_KEY, clientCaFile: TLS_CLIENT_CA };
+  TLS_CERT === undefined || TLS_KEY === undefined
+    ? undefined
+    : { certFile: TLS_CERT, keyFile: TLS_KEY, clientCaFile: TLS_CLIENT_CA };

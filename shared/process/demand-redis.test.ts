@@ -8,7 +8,10 @@ import { demandRedis } from './demand-redis.ts';
 
 const log = pino({ level: 'silent' });
 
-/** What redis-server says with `protected-mode yes` and no password, for who does not come from its own machine. */
+/**
+ * What redis-server says with `protected-mode yes` and no password, for who does not come from its own
+ * machine.
+ */
 const DENIED =
   '-DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the default user.\r\n';
 
@@ -23,7 +26,9 @@ const listen = async (answer: (socket: Socket) => unknown) => {
 
 test('a Redis in protected mode is refused at the start, by the name of its setting', async () => {
   await using redis = await listen((socket) => socket.end(DENIED));
-  await expect(openRateLimits({ url: redis.url, log })).rejects.toThrow(/^The Redis of RATE_LIMIT_URL is in protected mode/);
+  await expect(openRateLimits({ url: redis.url, log })).rejects.toThrow(
+    /^The Redis of RATE_LIMIT_URL is in protected mode/,
+  );
   await expect(openDeliveryQueue({ url: redis.url, name: 'webhooks', log })).rejects.toThrow(
     /^The Redis of JOB_QUEUE_URL is in protected mode/,
   );
@@ -32,6 +37,12 @@ test('a Redis in protected mode is refused at the start, by the name of its sett
 test('one that answers, that hangs up, or that is not there is left to who uses it', async () => {
   await using well = await listen((socket) => socket.write('+PONG\r\n'));
   await using gone = await listen((socket) => socket.destroy());
-  for (const url of [well.url, gone.url, 'redis://127.0.0.1:1', 'redis://nobody.invalid', 'rediss://127.0.0.1:1'])
+  for (const url of [
+    well.url,
+    gone.url,
+    'redis://127.0.0.1:1',
+    'redis://nobody.invalid',
+    'rediss://127.0.0.1:1',
+  ])
     await demandRedis(url, 'RATE_LIMIT_URL');
 });

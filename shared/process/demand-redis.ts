@@ -6,16 +6,22 @@ const TIMEOUT_MS = 1_000;
 const PORT = 6379;
 
 /**
- * Refuses the start at a Redis in protected mode. It says so to whoever connects and hangs up, and the driver hides that: it takes such a
- * Redis for one that is not there yet, and would wait for it for good. One that does not answer now is no reason.
+ * Refuses the start at a Redis in protected mode. It says so to whoever connects and hangs up, and the driver
+ * hides that: it takes such a Redis for one that is not there yet, and would wait for it for good. One that
+ * does not answer now is no reason.
  */
-export const demandRedis = async (url: string, setting: 'JOB_QUEUE_URL' | 'RATE_LIMIT_URL'): Promise<void> => {
+export const demandRedis = async (
+  url: string,
+  setting: 'JOB_QUEUE_URL' | 'RATE_LIMIT_URL',
+): Promise<void> => {
   const { protocol, hostname, port } = new URL(url);
   if (protocol !== 'redis:') return;
   const socket = connect(Number(port || PORT), hostname.replace(/^\[|\]$/g, ''));
   try {
     socket.write('PING\r\n');
-    const [said] = (await once(socket, 'data', { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => [''])) as [unknown];
+    const [said] = (await once(socket, 'data', { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => [
+      '',
+    ])) as [unknown];
     if (!String(said).startsWith('-DENIED')) return;
   } finally {
     socket.on('error', () => {}).destroy();

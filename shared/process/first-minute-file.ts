@@ -18,7 +18,12 @@ export type FirstMinute = z.infer<typeof FirstMinute>;
 /** What the demo has made in development. */
 const DemoAccess = z.object({
   /** A person of it who can sign in. */
-  administrator: z.object({ id: z.int().positive(), name: z.string(), email: z.string(), password: z.string() }),
+  administrator: z.object({
+    id: z.int().positive(),
+    name: z.string(),
+    email: z.string(),
+    password: z.string(),
+  }),
   /** Where its webhooks lead. */
   receiverPort: z.int(),
   /** What to look at first. */
@@ -32,16 +37,21 @@ const DEMO_FILE = 'demo-access.json';
 export const firstMinutePath = (dataDir: string): string => join(dataDir, FILE);
 
 /** Undefined where there is none, or none that can be used: it is then made anew. */
-export const readFirstMinute = (dataDir: string): Promise<FirstMinute | undefined> => read(firstMinutePath(dataDir), FirstMinute);
+export const readFirstMinute = (dataDir: string): Promise<FirstMinute | undefined> =>
+  read(firstMinutePath(dataDir), FirstMinute);
 
-export const writeFirstMinute = (dataDir: string, content: FirstMinute): Promise<void> => write(dataDir, FILE, content);
+export const writeFirstMinute = (dataDir: string, content: FirstMinute): Promise<void> =>
+  write(dataDir, FILE, content);
 
 /** Undefined where there is no demo, or it was made in production. */
-export const readDemoAccess = (dataDir: string): Promise<DemoAccess | undefined> => read(join(dataDir, DEMO_FILE), DemoAccess);
+export const readDemoAccess = (dataDir: string): Promise<DemoAccess | undefined> =>
+  read(join(dataDir, DEMO_FILE), DemoAccess);
 
-export const writeDemoAccess = (dataDir: string, content: DemoAccess): Promise<void> => write(dataDir, DEMO_FILE, content);
+export const writeDemoAccess = (dataDir: string, content: DemoAccess): Promise<void> =>
+  write(dataDir, DEMO_FILE, content);
 
-export const removeDemoAccess = (dataDir: string): Promise<void> => rm(join(dataDir, DEMO_FILE), { force: true });
+export const removeDemoAccess = (dataDir: string): Promise<void> =>
+  rm(join(dataDir, DEMO_FILE), { force: true });
 
 const read = async <Content>(path: string, schema: z.ZodType<Content>): Promise<Content | undefined> => {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {

@@ -55,8 +55,15 @@ export type Foundation = {
 
 const CONNECTIONS_MAX = 8;
 
-/** Opens the database, the event log and the keys that the settings name; they close when the process stops. Traces show it as this service. */
-export const openFoundation = async (context: ProcessContext, service: string, { isReader = false } = {}): Promise<Foundation> => {
+/**
+ * Opens the database, the event log and the keys that the settings name; they close when the process stops.
+ * Traces show it as this service.
+ */
+export const openFoundation = async (
+  context: ProcessContext,
+  service: string,
+  { isReader = false } = {},
+): Promise<Foundation> => {
   const { config, log, domain, resources, signal, worker } = context;
   const health = new Health(log);
   const metrics = createMetrics();
@@ -78,7 +85,11 @@ export const openFoundation = async (context: ProcessContext, service: string, {
   );
   observePool(metrics, 'annals', pool);
   const { databaseDirectUrl: directUrl } = config;
-  const openedLog = await openConfiguredEventLog({ eventLogUrl: config.eventLogUrl, databaseUrl: database.url, directUrl });
+  const openedLog = await openConfiguredEventLog({
+    eventLogUrl: config.eventLogUrl,
+    databaseUrl: database.url,
+    directUrl,
+  });
   const guarded = resources.use(guardHistory(tellOutages(openedLog, { log }), { log }));
   demandNothingLost(openedLog);
   await keepServedDomain(pool, domain);
@@ -89,13 +100,29 @@ export const openFoundation = async (context: ProcessContext, service: string, {
   const erasures = openErasureList(config.audit.dir);
   await demandKeys({ pool, eventLog, erasures }, signal);
   await applyErasures({ domain, pool, keys, erasures, log });
-  const rateLimits = resources.use(await openRateLimits({ url: rateLimitUrl(config, database.url), log, primary: worker?.primary }));
+  const rateLimits = resources.use(
+    await openRateLimits({ url: rateLimitUrl(config, database.url), log, primary: worker?.primary }),
+  );
   watchFoundation(health, { database, pool, eventLog, history: guarded, metrics, isReader });
-  return { domain, metrics, health, databaseUrl: database.url, directUrl, pool, eventLog, masterKey, keys, erasures, rateLimits, tracing };
+  return {
+    domain,
+    metrics,
+    health,
+    databaseUrl: database.url,
+    directUrl,
+    pool,
+    eventLog,
+    masterKey,
+    keys,
+    erasures,
+    rateLimits,
+    tracing,
+  };
 };
 
 /** The embedded database has an address that no setting can know. */
-const rateLimitUrl = ({ rateLimits: { url } }: Config, databaseUrl: string): string => (/^postgres(ql)?:$/.test(url) ? databaseUrl : url);
+const rateLimitUrl = ({ rateLimits: { url } }: Config, databaseUrl: string): string =>
+  /^postgres(ql)?:$/.test(url) ? databaseUrl : url;
 
 /** Its end would be taken for what was there before, by all who have cursors of that. */
 const demandNothingLost = ({ identity, lost }: Pick<EventLog, 'identity' | 'lost'>): void => {
@@ -123,7 +150,10 @@ type Watched = {
 };
 
 /** Has `/readyz` tell of what every role stands on. */
-const watchFoundation = (health: Pick<Health, 'add'>, { database, pool, eventLog, history, metrics, isReader }: Watched): void => {
+const watchFoundation = (
+  health: Pick<Health, 'add'>,
+  { database, pool, eventLog, history, metrics, isReader }: Watched,
+): void => {
   health.add('database', async () => {
     const trouble = database.trouble?.();
     if (trouble !== undefined) throw new NotReady(trouble);
@@ -134,7 +164,9 @@ const watchFoundation = (health: Pick<Health, 'add'>, { database, pool, eventLog
   health.add('event log history', () => demandHistory(history));
   if (isReader) return;
   health.add('followers', () => demandMoving(metrics, { isRequired: true }));
-  health.add('followers that may lag', () => demandMoving(metrics, { isRequired: false }), { isRequired: false });
+  health.add('followers that may lag', () => demandMoving(metrics, { isRequired: false }), {
+    isRequired: false,
+  });
 };
 
 /** Less than a check may take. */

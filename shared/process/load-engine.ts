@@ -2,28 +2,40 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { StartRefused } from './start-refused.ts';
 
 /**
- * What only those need who use it: the repository has it all among its dependencies, the npm package leaves it to them. By what
- * an operator calls it.
+ * What only those need who use it: the repository has it all among its dependencies, the npm package leaves
+ * it to them. By what an operator calls it.
  */
 export const ENGINES = {
   'An S3 bucket': ['@aws-sdk/client-s3', '@aws-sdk/lib-storage'],
   EventStoreDB: ['@eventstore/db-client'],
   Kafka: ['kafkajs'],
-  OpenTelemetry: ['@opentelemetry/api', '@opentelemetry/exporter-trace-otlp-http', '@opentelemetry/resources', '@opentelemetry/sdk-trace'],
+  OpenTelemetry: [
+    '@opentelemetry/api',
+    '@opentelemetry/exporter-trace-otlp-http',
+    '@opentelemetry/resources',
+    '@opentelemetry/sdk-trace',
+  ],
   Redis: ['ioredis'],
   'Node 22': ['@node-rs/argon2'],
   describeDomain: ['fast-check'],
 } as const;
 
 /** Loads what talks to an engine. Where its packages are not installed, it says how they are. */
-export const loadEngine = async <Adapter>(engine: keyof typeof ENGINES, load: () => Promise<Adapter>): Promise<Adapter> => {
+export const loadEngine = async <Adapter>(
+  engine: keyof typeof ENGINES,
+  load: () => Promise<Adapter>,
+): Promise<Adapter> => {
   try {
     return await load();
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    const isMissing = NOT_FOUND.has(String(code)) && ENGINES[engine].some((name) => message.includes(`'${name}'`));
+    const isMissing =
+      NOT_FOUND.has(String(code)) && ENGINES[engine].some((name) => message.includes(`'${name}'`));
     if (!isMissing && !NO_BINARY.test(message)) throw cause;
-    throw new StartRefused(`${engine} needs packages that are not installed: run npm install ${namesOf(engine)}.`, { cause });
+    throw new StartRefused(
+      `${engine} needs packages that are not installed: run npm install ${namesOf(engine)}.`,
+      { cause },
+    );
   }
 };
 
@@ -33,11 +45,18 @@ const NOT_FOUND = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
 
 /** With the versions that Annals is tested with. */
 const namesOf = (engine: keyof typeof ENGINES): string =>
-  [...(engine === FOR_TESTS ? ['--save-dev'] : []), ...ENGINES[engine].map((name) => `${name}@${VERSIONS[name]}`)].join(' ');
+  [
+    ...(engine === FOR_TESTS ? ['--save-dev'] : []),
+    ...ENGINES[engine].map((name) => `${name}@${VERSIONS[name]}`),
+  ].join(' ');
 
 const FOR_TESTS = 'describeDomain';
 
 type Versions = Readonly<Record<string, string>>;
-type Manifest = { readonly dependencies: Versions; readonly devDependencies?: Versions; readonly peerDependencies?: Versions };
+type Manifest = {
+  readonly dependencies: Versions;
+  readonly devDependencies?: Versions;
+  readonly peerDependencies?: Versions;
+};
 const { dependencies, devDependencies, peerDependencies }: Manifest = packageJson;
 const VERSIONS: Versions = { ...dependencies, ...devDependencies, ...peerDependencies };

@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { createLog, type Log } from './log.ts';
 
-const capture = (level = 'info'): { log: Log; lines: () => Record<string, unknown>[]; text: () => string } => {
+const capture = (
+  level = 'info',
+): { log: Log; lines: () => Record<string, unknown>[]; text: () => string } => {
   const written: string[] = [];
   const log = createLog({ level, destination: { write: (line: string) => void written.push(line) } });
   const text = () => written.join('');
@@ -21,7 +23,13 @@ test('a line is JSON with level, time, message, and fields', () => {
   const { log, lines } = capture();
   log.info({ requestId: 'r-1', status: 200 }, 'request');
   expect(lines()).toEqual([
-    expect.objectContaining({ level: 'info', msg: 'request', requestId: 'r-1', status: 200, time: expect.stringMatching(/^\d{4}-.*Z$/) }),
+    expect.objectContaining({
+      level: 'info',
+      msg: 'request',
+      requestId: 'r-1',
+      status: 200,
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+    }),
   ]);
 });
 
@@ -31,7 +39,17 @@ test('what is below the level is not logged', () => {
   expect(text()).toBe('');
 });
 
-const KEYS = ['authorization', 'Cookie', 'set-cookie', 'DPoP', 'password', 'client_secret', 'accessToken', 'refresh_token', 'MASTER_KEY'];
+const KEYS = [
+  'authorization',
+  'Cookie',
+  'set-cookie',
+  'DPoP',
+  'password',
+  'client_secret',
+  'accessToken',
+  'refresh_token',
+  'MASTER_KEY',
+];
 
 test.each([...KEYS, 'name', 'email', 'text', 'code_verifier'])('%s is hidden at any depth', (key) => {
   const { log, text } = capture();
@@ -52,7 +70,10 @@ test('the password of a URL is hidden, in fields and in errors', () => {
 test('an error is logged with its type, code, stack, and cause, and without what its driver adds', () => {
   const { log, lines } = capture();
   const cause = Object.assign(new RangeError('inner'), { code: 'E1' });
-  log.error({ err: Object.assign(new TypeError('outer', { cause }), { detail: 'Key (email)=(ada@example.org)' }) }, 'message');
+  log.error(
+    { err: Object.assign(new TypeError('outer', { cause }), { detail: 'Key (email)=(ada@example.org)' }) },
+    'message',
+  );
   const [line] = lines();
   expect(line?.err).toMatchObject({
     type: 'TypeError',
@@ -80,15 +101,23 @@ test('a structure that refers to itself does not stop the log', () => {
 /** What a process of its own writes by this log. */
 const writtenBy = (script: string): readonly string[] => {
   const log = `const log = (await import('${new URL('./log.ts', import.meta.url)}')).createLog({ level: 'info' });`;
-  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', `${log}${script}`], { encoding: 'utf8' });
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', `${log}${script}`], {
+    encoding: 'utf8',
+  });
   return [...stdout.matchAll(/"msg":"(\w+)"/g)].map(([, message = '']) => message);
 };
 
 test.each([
   ['a process that ends by itself', `log.info('one'); process.exit(3)`],
   ['a process that fails', `log.info('one'); throw new Error('unforeseen')`],
-  ['a process that is killed once it has told of trouble', `log.info('one'); log.warn('two'); process.kill(process.pid, 'SIGKILL')`],
-  ['a process that is killed a turn later', `log.info('one'); setImmediate(() => process.kill(process.pid, 'SIGKILL'))`],
+  [
+    'a process that is killed once it has told of trouble',
+    `log.info('one'); log.warn('two'); process.kill(process.pid, 'SIGKILL')`,
+  ],
+  [
+    'a process that is killed a turn later',
+    `log.info('one'); setImmediate(() => process.kill(process.pid, 'SIGKILL'))`,
+  ],
 ])('%s has written its lines, in their order', (_, script) => {
   expect(writtenBy(script)).toEqual(script.includes('two') ? ['one', 'two'] : ['one']);
 });

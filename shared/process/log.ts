@@ -14,8 +14,9 @@ export type LogOptions = {
 };
 
 /**
- * Standard output that gathers the lines of one turn of the event loop into one write, because many requests end in the same turn.
- * Warnings, errors and the exit of the process flush at once. `SIGKILL` loses the lines of the current turn.
+ * Standard output that gathers the lines of one turn of the event loop into one write, because many requests
+ * end in the same turn. Warnings, errors and the exit of the process flush at once. `SIGKILL` loses the lines
+ * of the current turn.
  */
 const openStandardOutput = (heldMax: number): DestinationStream => {
   const output = pino.destination({ dest: 1, sync: true });
@@ -92,7 +93,10 @@ const HIDDEN = new Set([
 ]);
 const HIDDEN_ENDINGS = ['secret', 'token', 'password'];
 
-/** Copies what is to be logged without secrets and personal fields, at any depth: nobody has to think of each path. */
+/**
+ * Copies what is to be logged without secrets and personal fields, at any depth: nobody has to think of each
+ * path.
+ */
 const redact = (fields: Record<string, unknown>): Record<string, unknown> => redactFields(fields, 0);
 
 const redactFields = (fields: object, depth: number): Record<string, unknown> => {
@@ -105,7 +109,8 @@ const redactFields = (fields: object, depth: number): Record<string, unknown> =>
 
 const redactValue = (value: unknown, depth: number): unknown => {
   if (typeof value === 'string') return redactUrl(value);
-  if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof URL) return value;
+  if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof URL)
+    return value;
   if (depth > DEPTH_MAX) return TOO_DEEP;
   if (value instanceof Error) return describeError(value, depth);
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
@@ -124,8 +129,8 @@ const redactUrl = (text: string): string =>
   text.includes('://') ? text.replaceAll(/(:\/\/[^\s:/@]*):[^\s/@]*@/g, `$1:${REDACTED}@`) : text;
 
 /**
- * What an error says by itself. Its other properties stay out: a database's `detail` and a validator's `issues` quote values,
- * which may be personal.
+ * What an error says by itself. Its other properties stay out: a database's `detail` and a validator's
+ * `issues` quote values, which may be personal.
  */
 const describeError = (error: Error, depth: number): Record<string, unknown> => ({
   type: error.constructor.name,

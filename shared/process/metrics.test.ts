@@ -22,5 +22,7 @@ test('requests are counted by method and status', async () => {
   const metrics = createMetrics();
   await using server = await serve(createApp({ log: captureLog().log, metrics, routes: [] }));
   await (await fetch(`${server.url}/nowhere`)).text();
-  await expect.poll(() => metrics.metrics()).toContain('annals_http_request_duration_seconds_count{method="GET",status="404"} 1');
+  await expect
+    .poll(() => metrics.metrics())
+    .toContain('annals_http_request_duration_seconds_count{method="GET",status="404"} 1');
 });

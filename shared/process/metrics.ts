@@ -18,16 +18,20 @@ export const startMetricsServer = async (
   registry: Pick<Registry, 'metrics' | 'contentType'>,
   listener: Listener,
 ): Promise<AsyncDisposable & { readonly url: string }> => {
-  const server = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, async (request, response) => {
-    if (request.url !== '/metrics') return void response.writeHead(404).end();
-    if (request.method !== 'GET' && request.method !== 'HEAD') return void response.writeHead(405, { Allow: 'GET, HEAD' }).end();
-    try {
-      const text = await registry.metrics();
-      response.writeHead(200, { 'Content-Type': registry.contentType }).end(text);
-    } catch {
-      response.writeHead(500).end();
-    }
-  });
+  const server = createServer(
+    { requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS },
+    async (request, response) => {
+      if (request.url !== '/metrics') return void response.writeHead(404).end();
+      if (request.method !== 'GET' && request.method !== 'HEAD')
+        return void response.writeHead(405, { Allow: 'GET, HEAD' }).end();
+      try {
+        const text = await registry.metrics();
+        response.writeHead(200, { 'Content-Type': registry.contentType }).end(text);
+      } catch {
+        response.writeHead(500).end();
+      }
+    },
+  );
   server.maxConnections = CONNECTIONS_MAX;
   const url = await listen(server, { ...listener, setting: 'METRICS_PORT' });
   return {

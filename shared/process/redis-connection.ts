@@ -9,6 +9,7 @@ export const SILENCE_MAX_MS = 5_000;
 export const REDIS_CONNECTION = {
   connectTimeout: CONNECT_TIMEOUT_MS,
   retryStrategy: (attempt: number) => Math.min(attempt * RECONNECT_STEP_MS, RECONNECT_MAX_MS),
-  // After a failover the former primary may keep its connections as a replica; the name leads to the new primary.
+  // After a failover the former primary may keep its connections as a replica; the name leads to the new
+  // primary.
   reconnectOnError: ({ message }: Error) => message.includes('READONLY'),
 };

@@ -33,8 +33,8 @@ const FAILED = 1;
 const SAME_SIGNAL_MS = 300;
 
 /**
- * The life of a process: settings, start, work until a signal, orderly stop, exit 0. A second signal exits at once, a stop that
- * takes longer than `DRAIN_MS` is cut off, and an unexpected failure is logged and exits 1.
+ * The life of a process: settings, start, work until a signal, orderly stop, exit 0. A second signal exits at
+ * once, a stop that takes longer than `DRAIN_MS` is cut off, and an unexpected failure is logged and exits 1.
  */
 export const run = async (start: Start, { domain, ...given }: RunOptions): Promise<never> => {
   try {
@@ -55,7 +55,10 @@ export const run = async (start: Start, { domain, ...given }: RunOptions): Promi
   }
 };
 
-const live = async (start: Start, given: Pick<ProcessContext, 'config' | 'log' | 'domain' | 'worker'>): Promise<number> => {
+const live = async (
+  start: Start,
+  given: Pick<ProcessContext, 'config' | 'log' | 'domain' | 'worker'>,
+): Promise<number> => {
   const { config, log, worker } = given;
   const told = new AbortController();
   const { stopping, onHangUp } = watchForStop(log, config.drainMs, { told, isWorker: worker !== undefined });

@@ -4,10 +4,14 @@ import { SETTINGS, type SettingName } from './settings.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * What the environment gives for a setting, or the file that `NAME_FILE` names where it is a secret: what starts containers mounts
- * secrets as files, so that they stand in no environment that others can look at. Empty counts as unset.
+ * What the environment gives for a setting, or the file that `NAME_FILE` names where it is a secret: what
+ * starts containers mounts secrets as files, so that they stand in no environment that others can look at.
+ * Empty counts as unset.
  */
-export const settingText = (environment: Environment, name: SettingName): { readonly text?: string; readonly problem?: string } => {
+export const settingText = (
+  environment: Environment,
+  name: SettingName,
+): { readonly text?: string; readonly problem?: string } => {
   const given = environment[name] || undefined;
   const path = isSecret(name) ? environment[`${name}_FILE`] || undefined : undefined;
   if (path === undefined) return given === undefined ? {} : { text: given };
@@ -16,7 +20,9 @@ export const settingText = (environment: Environment, name: SettingName): { read
     const text = readFileSync(path, 'utf8').trim();
     return text === '' ? { problem: `${name}_FILE names ${path}, which is empty.` } : { text };
   } catch (error) {
-    return { problem: `${name}_FILE names ${path}, which cannot be read (${(error as NodeJS.ErrnoException).code}).` };
+    return {
+      problem: `${name}_FILE names ${path}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+    };
   }
 };
 

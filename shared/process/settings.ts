@@ -17,7 +17,10 @@ type Setting = {
   readonly fallback?: string;
   /** How the table shows a default that is worked out from something else. */
   readonly fallbackText?: string;
-  /** A value that no message may repeat. A path may not be repeated either, because what was meant to be in the file may stand there. */
+  /**
+   * A value that no message may repeat. A path may not be repeated either, because what was meant to be in
+   * the file may stand there.
+   */
   readonly secret?: boolean | 'path';
 };
 
@@ -25,25 +28,36 @@ const PORT_MAX = 65_535;
 const WORKERS_MAX = 64;
 const COUNT_MAX = 1_000_000_000;
 
-const integer = (minimum: number, maximum: number) => z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(minimum).max(maximum));
-const port = { schema: integer(0, PORT_MAX), expected: `a port number from 0 to ${PORT_MAX}, where 0 takes any free one` };
+const integer = (minimum: number, maximum: number) =>
+  z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(minimum).max(maximum));
+const port = {
+  schema: integer(0, PORT_MAX),
+  expected: `a port number from 0 to ${PORT_MAX}, where 0 takes any free one`,
+};
 const count = { schema: integer(1, COUNT_MAX), expected: `a whole number from 1 to ${COUNT_MAX}` };
 const rate = { schema: integer(1, 1_000_000), expected: 'a whole number from 1 to 1000000' };
 const address = { schema: z.string().regex(/^[A-Za-z0-9.:_%-]+$/), expected: 'an IP address or a host name' };
 
-const file = { schema: z.string().regex(/^(?!-----BEGIN)/), expected: 'the path of a PEM file, not its content', secret: 'path' as const };
+const file = {
+  schema: z.string().regex(/^(?!-----BEGIN)/),
+  expected: 'the path of a PEM file, not its content',
+  secret: 'path' as const,
+};
 
 const NO_ORIGINS: ReadonlySet<string> = new Set();
 
 /** An origin as browsers write it, so that the two can be compared as text. */
-const isOrigin = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text;
+const isOrigin = (text: string): boolean =>
+  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text;
 
 /** `any`, `none`, or a list. */
 const origins = z
   .string()
   .transform((text) => text.split(',').map((origin) => origin.trim()))
   .refine((items) => ['any', 'none'].includes(items.join()) || items.every(isOrigin), { error: 'no origins' })
-  .transform((items): CorsOrigins => (items[0] === 'any' ? 'any' : items[0] === 'none' ? NO_ORIGINS : new Set(items)));
+  .transform(
+    (items): CorsOrigins => (items[0] === 'any' ? 'any' : items[0] === 'none' ? NO_ORIGINS : new Set(items)),
+  );
 
 /** Items with commas between them, or what stands for the list. */
 const listOf = <Item>(parse: (text: string) => Item | undefined) =>
@@ -57,9 +71,12 @@ const listOf = <Item>(parse: (text: string) => Item | undefined) =>
 const numberIn =
   (minimum: number, maximum: number) =>
   (text: string): number | undefined =>
-    /^\d+(\.\d+)?$/.test(text) && Number(text) >= minimum && Number(text) <= maximum ? Number(text) : undefined;
+    /^\d+(\.\d+)?$/.test(text) && Number(text) >= minimum && Number(text) <= maximum
+      ? Number(text)
+      : undefined;
 
-const portNumber = (text: string): number | undefined => (/^\d+$/.test(text) ? numberIn(1, PORT_MAX)(text) : undefined);
+const portNumber = (text: string): number | undefined =>
+  /^\d+$/.test(text) ? numberIn(1, PORT_MAX)(text) : undefined;
 
 const WEEK_S = 604_800;
 const YEAR_H = 8_760;
@@ -69,11 +86,15 @@ const HEADER = /^([\w!#$%&'*+.^`|~-]+)=((?:[\x21-\x24\x26-\x7e]|%[\dA-Fa-f]{2})*
 /** As OpenTelemetry writes them: the values are percent-encoded. */
 const headers = listOf((text) => {
   const [, name, value] = HEADER.exec(text) ?? [];
-  return name === undefined || value === undefined ? undefined : ([name.toLowerCase(), decodeURIComponent(value)] as const);
+  return name === undefined || value === undefined
+    ? undefined
+    : ([name.toLowerCase(), decodeURIComponent(value)] as const);
 }).transform((pairs): Readonly<Record<string, string>> => Object.fromEntries(pairs));
 
-const isUrlOf = (text: string, protocols: readonly string[]): boolean => URL.canParse(text) && protocols.includes(new URL(text).protocol);
-const urlOf = (...protocols: readonly string[]) => z.string().refine((text) => isUrlOf(text, protocols), { error: 'wrong protocol' });
+const isUrlOf = (text: string, protocols: readonly string[]): boolean =>
+  URL.canParse(text) && protocols.includes(new URL(text).protocol);
+const urlOf = (...protocols: readonly string[]) =>
+  z.string().refine((text) => isUrlOf(text, protocols), { error: 'wrong protocol' });
 
 const postgres = ['postgres:', 'postgresql:'];
 
@@ -116,7 +137,9 @@ export const SETTINGS = {
   },
   ISSUER_URL: {
     schema: urlOf('http:', 'https:')
-      .refine((text) => new URL(text).pathname === '/' && new URL(text).search === '', { error: 'has a path' })
+      .refine((text) => new URL(text).pathname === '/' && new URL(text).search === '', {
+        error: 'has a path',
+      })
       .transform((text) => new URL(text).origin),
     expected: 'an http or https URL without a path',
     fallbackText: 'PUBLIC_URL',
@@ -132,19 +155,28 @@ export const SETTINGS = {
     schema: roleName.refine((role) => role !== 'admin'),
     expected: 'off, or a role other than admin',
     fallbackText: 'from the domain; in production `off`',
-    description: 'Role of self-registered users; `off` disables sign-up. In production it requires MAIL_URL, to confirm addresses.',
+    description:
+      'Role of self-registered users; `off` disables sign-up. In production it requires MAIL_URL, to confirm addresses.',
   },
   MAIL_URL: {
-    schema: urlOf('smtp:', 'smtps:').refine((text) => new URL(text).hostname !== '' && /^\/?$/.test(new URL(text).pathname), {
-      error: 'no host',
-    }),
+    schema: urlOf('smtp:', 'smtps:').refine(
+      (text) => new URL(text).hostname !== '' && /^\/?$/.test(new URL(text).pathname),
+      {
+        error: 'no host',
+      },
+    ),
     expected: 'an smtp or smtps URL, such as smtp://user:password@mail.example:587',
     fallbackText: 'none; development prints mail to the log',
-    description: 'SMTP server for mail to users: sign-up, password reset and invitation links. Requires MAIL_FROM.',
+    description:
+      'SMTP server for mail to users: sign-up, password reset and invitation links. Requires MAIL_FROM.',
     secret: true,
   },
   MAIL_FROM: {
-    schema: z.string().regex(/^(?:[^\p{Cc}<>"@]{1,100} <[^\s<>"@]{1,64}@[^\s<>"@]{1,255}>|[^\s<>"@]{1,64}@[^\s<>"@]{1,255})$/u),
+    schema: z
+      .string()
+      .regex(
+        /^(?:[^\p{Cc}<>"@]{1,100} <[^\s<>"@]{1,64}@[^\s<>"@]{1,255}>|[^\s<>"@]{1,64}@[^\s<>"@]{1,255})$/u,
+      ),
     expected: 'an e-mail address, such as annals@example.com or Annals <annals@example.com>',
     fallbackText: 'none',
     description: 'Sender address of mail to users.',
@@ -179,7 +211,8 @@ export const SETTINGS = {
     schema: z.enum(['offered', 'required']),
     expected: 'offered or required',
     fallback: 'offered',
-    description: 'Whether DPoP proofs must contain a nonce of the authorization server (`required`) or may (`offered`).',
+    description:
+      'Whether DPoP proofs must contain a nonce of the authorization server (`required`) or may (`offered`).',
   },
   CORS_ORIGINS: {
     schema: origins,
@@ -194,7 +227,11 @@ export const SETTINGS = {
     description: 'Whether clients may register themselves (RFC 7591), as public clients with limited scopes.',
   },
   METRICS_PORT: { ...port, fallback: '9464', description: 'Port for Prometheus (`/metrics`).' },
-  METRICS_HOST: { ...address, fallback: '127.0.0.1', description: 'Network address that METRICS_PORT listens on.' },
+  METRICS_HOST: {
+    ...address,
+    fallback: '127.0.0.1',
+    description: 'Network address that METRICS_PORT listens on.',
+  },
   DATA_DIR: {
     schema: z.string(),
     expected: 'a folder',
@@ -246,14 +283,20 @@ export const SETTINGS = {
     secret: true,
   },
   EVENT_LOG_URL: {
-    schema: z.string().refine((text) => isUrlOf(text, postgres) || hostsIn(text) !== undefined, { error: 'no event log' }),
+    schema: z
+      .string()
+      .refine((text) => isUrlOf(text, postgres) || hostsIn(text) !== undefined, { error: 'no event log' }),
     expected: 'a postgres: or an esdb: URL, such as esdb://a:2113,b:2113,c:2113',
     fallbackText: 'DATABASE_URL',
     description: 'Engine of the event log: PostgreSQL or EventStoreDB.',
     secret: true,
   },
   CHANGE_STREAM_URL: {
-    schema: z.string().refine((text) => text === 'postgres:' || parseKafkaUrl(text) !== undefined, { error: 'no change stream' }),
+    schema: z
+      .string()
+      .refine((text) => text === 'postgres:' || parseKafkaUrl(text) !== undefined, {
+        error: 'no change stream',
+      }),
     expected: `postgres: (the database), or ${KAFKA_URL_FORM}`,
     fallback: 'postgres:',
     description:
@@ -269,8 +312,13 @@ export const SETTINGS = {
     secret: true,
   },
   BLOB_URL: {
-    schema: z.string().refine((text) => text === 'file:' || parseBlobUrl(text) !== undefined, { error: 'no place for blobs' }),
-    expected: 'file: and the path of a folder, such as file:///var/lib/annals, or s3://bucket/prefix?endpoint=…&region=…',
+    schema: z
+      .string()
+      .refine((text) => text === 'file:' || parseBlobUrl(text) !== undefined, {
+        error: 'no place for blobs',
+      }),
+    expected:
+      'file: and the path of a folder, such as file:///var/lib/annals, or s3://bucket/prefix?endpoint=…&region=…',
     fallback: 'file:',
     description:
       'Storage of uploads: a folder (default: `uploads` in DATA_DIR) or an S3-compatible bucket. Credentials come from the URL (`s3://key:secret@…`) or the AWS environment.',
@@ -280,7 +328,8 @@ export const SETTINGS = {
     schema: z.string().regex(/^[A-Za-z0-9+/_-]{43}=?$/),
     expected: '32 random bytes in base64: make them with `openssl rand -base64 32`',
     fallbackText: 'created in DATA_DIR; required in production',
-    description: 'Key that encrypts all personal data. If you lose it, personal data is lost: keep a copy apart from the data.',
+    description:
+      'Key that encrypts all personal data. If you lose it, personal data is lost: keep a copy apart from the data.',
     secret: true,
   },
   INTERNAL_PORT: {
@@ -288,12 +337,17 @@ export const SETTINGS = {
     fallback: '4100',
     description: 'Port on which the command role serves the other roles, if they run in other processes.',
   },
-  INTERNAL_HOST: { ...address, fallback: '127.0.0.1', description: 'Network address that INTERNAL_PORT listens on.' },
+  INTERNAL_HOST: {
+    ...address,
+    fallback: '127.0.0.1',
+    description: 'Network address that INTERNAL_PORT listens on.',
+  },
   COMMAND_URL: {
     schema: listOf((text) => (urlOf('http:', 'https:').safeParse(text).success ? text : undefined)),
     expected: 'http or https URLs, separated by commas',
     fallback: 'http://127.0.0.1:4100',
-    description: 'Internal URL of the command role: one host name for all replicas, or several URLs separated by commas.',
+    description:
+      'Internal URL of the command role: one host name for all replicas, or several URLs separated by commas.',
   },
   REQUIRE_IF_MATCH: {
     schema: z.enum(['off', 'on']),
@@ -309,14 +363,26 @@ export const SETTINGS = {
       'Storage of rate limits. `memory:` is for one `npm start`, whatever WORKERS is; several processes share PostgreSQL or, under heavy load, Redis.',
     secret: true,
   },
-  RATE_LIMIT: { ...rate, fallback: '100', description: 'Units per second for a client with a token. A request costs one unit.' },
-  RATE_LIMIT_BURST: { ...rate, fallback: '2000', description: 'Units that such a client can use at once after a pause.' },
+  RATE_LIMIT: {
+    ...rate,
+    fallback: '100',
+    description: 'Units per second for a client with a token. A request costs one unit.',
+  },
+  RATE_LIMIT_BURST: {
+    ...rate,
+    fallback: '2000',
+    description: 'Units that such a client can use at once after a pause.',
+  },
   RATE_LIMIT_ANONYMOUS: {
     ...rate,
     fallback: '20',
     description: 'Units per second for an IP address (IPv6: a /64) without a token.',
   },
-  RATE_LIMIT_ANONYMOUS_BURST: { ...rate, fallback: '500', description: 'Units that such an address can use at once after a pause.' },
+  RATE_LIMIT_ANONYMOUS_BURST: {
+    ...rate,
+    fallback: '500',
+    description: 'Units that such an address can use at once after a pause.',
+  },
 
   PERSISTED_DOCUMENTS: {
     schema: z.enum(['off', 'apq', 'prefer', 'enforce']),
@@ -332,15 +398,28 @@ export const SETTINGS = {
     description:
       'Whether everybody may read the GraphQL schema, and browsers get GraphiQL at `/graphql`. Tokens with the scope `read:schema` may always read it.',
   },
-  GRAPHQL_TOKENS_MAX: { ...count, fallback: '2000', description: 'Maximum length of a GraphQL document, in tokens.' },
+  GRAPHQL_TOKENS_MAX: {
+    ...count,
+    fallback: '2000',
+    description: 'Maximum length of a GraphQL document, in tokens.',
+  },
   GRAPHQL_DEPTH_MAX: { ...count, fallback: '10', description: 'Maximum nesting of fields.' },
   GRAPHQL_ALIASES_MAX: { ...count, fallback: '30', description: 'Maximum number of aliases per operation.' },
-  GRAPHQL_DIRECTIVES_MAX: { ...count, fallback: '50', description: 'Maximum number of directives per operation.' },
-  GRAPHQL_ROOT_FIELDS_MAX: { ...count, fallback: '20', description: 'Maximum number of root fields per operation.' },
+  GRAPHQL_DIRECTIVES_MAX: {
+    ...count,
+    fallback: '50',
+    description: 'Maximum number of directives per operation.',
+  },
+  GRAPHQL_ROOT_FIELDS_MAX: {
+    ...count,
+    fallback: '20',
+    description: 'Maximum number of root fields per operation.',
+  },
   GRAPHQL_COST_MAX: {
     ...count,
     fallback: '1000',
-    description: 'Maximum cost of an operation. An object costs 1; a list costs its page size times the cost of an item.',
+    description:
+      'Maximum cost of an operation. An object costs 1; a list costs its page size times the cost of an item.',
   },
   GRAPHQL_COMPOSE: {
     schema: z.string().regex(/^[^=,\s]+=https?:\/\/\S+$|\.json$/),
@@ -357,9 +436,12 @@ export const SETTINGS = {
     description: 'Minimum level of log messages.',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
-    schema: urlOf('http:', 'https:').refine((text) => new URL(text).username === '' && new URL(text).search === '', {
-      error: 'more than an address',
-    }),
+    schema: urlOf('http:', 'https:').refine(
+      (text) => new URL(text).username === '' && new URL(text).search === '',
+      {
+        error: 'more than an address',
+      },
+    ),
     expected: 'an http or https URL without a user, a password or a query, such as http://collector:4318',
     fallbackText: 'no traces',
     description:
@@ -389,8 +471,16 @@ export const SETTINGS = {
     description: 'Share of new traces to record. A request that brings its own trace decides itself.',
   },
   BODY_BYTES_MAX: { ...count, fallback: '1048576', description: 'Maximum size of a request body, in bytes.' },
-  HEADER_BYTES_MAX: { ...count, fallback: '8192', description: 'Maximum size of the request line and headers, in bytes.' },
-  HEADERS_TIMEOUT_MS: { ...count, fallback: '10000', description: 'Timeout for receiving the request headers.' },
+  HEADER_BYTES_MAX: {
+    ...count,
+    fallback: '8192',
+    description: 'Maximum size of the request line and headers, in bytes.',
+  },
+  HEADERS_TIMEOUT_MS: {
+    ...count,
+    fallback: '10000',
+    description: 'Timeout for receiving the request headers.',
+  },
   REQUEST_TIMEOUT_MS: {
     ...count,
     fallback: '30000',
@@ -400,7 +490,8 @@ export const SETTINGS = {
   REQUESTS_MAX: {
     ...count,
     fallback: '1000',
-    description: 'Maximum number of concurrent requests per process, without streams. More are refused with 503.',
+    description:
+      'Maximum number of concurrent requests per process, without streams. More are refused with 503.',
   },
   CLIENT_BYTES_MAX: {
     ...count,
@@ -429,7 +520,8 @@ export const SETTINGS = {
   STREAM_BUFFER_BYTES_MAX: {
     ...count,
     fallback: '1048576',
-    description: 'Maximum buffered bytes per stream. A slower subscriber gets `too_slow`, is disconnected, and can resume.',
+    description:
+      'Maximum buffered bytes per stream. A slower subscriber gets `too_slow`, is disconnected, and can resume.',
   },
   WEBHOOKS_PER_OWNER_MAX: { ...count, fallback: '50', description: 'Maximum number of webhooks per user.' },
   WEBHOOK_CONCURRENCY: {
@@ -451,7 +543,8 @@ export const SETTINGS = {
       .or(listOf(parseRange)),
     expected: 'none, or addresses and ranges such as 10.1.0.0/16,fd00::/8, separated by commas',
     fallbackText: '`127.0.0.0/8,::1`; in production `none`',
-    description: 'Private address ranges that webhooks may target. All other private addresses are refused, also after DNS resolution.',
+    description:
+      'Private address ranges that webhooks may target. All other private addresses are refused, also after DNS resolution.',
   },
   WEBHOOK_PORTS: {
     schema: z.literal('any').or(listOf(portNumber)),

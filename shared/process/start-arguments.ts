@@ -19,7 +19,10 @@ export type StartArguments = {
   readonly args: readonly string[];
 };
 
-/** The text that the arguments of a start ask for, or undefined to start: settings are environment variables, and there is nothing else. */
+/**
+ * The text that the arguments of a start ask for, or undefined to start: settings are environment variables,
+ * and there is nothing else.
+ */
 export const answerStartArguments = (given: StartArguments): string | undefined => {
   const { args } = given;
   const command = commandOf(given);
@@ -46,7 +49,10 @@ const commandOf = ({ program, role }: StartArguments): string => {
 };
 
 const helpOn = (command: string, { program, roles = [] }: StartArguments): string => {
-  const alone = roles.length === 0 ? '' : `\nOne role alone: node ${relative('.', program)} <role>, of ${roles.join(', ')}\n`;
+  const alone =
+    roles.length === 0
+      ? ''
+      : `\nOne role alone: node ${relative('.', program)} <role>, of ${roles.join(', ')}\n`;
   return `Starts Annals, until Ctrl+C.
 
 Usage: ${command}

@@ -1,4 +1,7 @@
-/** The process cannot start for a reason that its operator can change: the message says all there is to say, a stack nothing. */
+/**
+ * The process cannot start for a reason that its operator can change: the message says all there is to say, a
+ * stack nothing.
+ */
 export class StartRefused extends Error {
   readonly exitCode: number;
 

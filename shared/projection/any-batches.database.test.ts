@@ -52,14 +52,23 @@ const CIRCUMSTANCES = {
 
 const webhook = fc.record({ webhookId: id as fc.Arbitrary<WebhookId>, ownerId: id as fc.Arbitrary<UserId> });
 const registration = fc.record({
-  ...{ webhookId: id as fc.Arbitrary<WebhookId>, ownerId: id as fc.Arbitrary<UserId>, description: text, enabled: fc.boolean() },
+  ...{
+    webhookId: id as fc.Arbitrary<WebhookId>,
+    ownerId: id as fc.Arbitrary<UserId>,
+    description: text,
+    enabled: fc.boolean(),
+  },
   ...{
     url: fc.constant('https://example.com/1'),
     eventTypes: fc.constant(['*']),
     filter: fc.constant({}),
     payload: fc.constant('thin' as const),
   },
-  ...{ ordered: fc.boolean(), limits: fc.constant({ ratePerSecond: 50, concurrency: 10 }), headers: fc.constant({}) },
+  ...{
+    ordered: fc.boolean(),
+    limits: fc.constant({ ratePerSecond: 50, concurrency: 10 }),
+    headers: fc.constant({}),
+  },
   secret: fc.constant('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'),
   scopes: fc.constant(['read:articles' as const]),
 });
@@ -67,16 +76,35 @@ const registration = fc.record({
 /** Few rows and many events, in orders that the deciders would never allow too. */
 const event = fc.oneof(
   fc
-    .record({ userId: id as fc.Arbitrary<UserId>, name: text, role: fc.constant('author' as const), email: fc.constant(null) })
+    .record({
+      userId: id as fc.Arbitrary<UserId>,
+      name: text,
+      role: fc.constant('author' as const),
+      email: fc.constant(null),
+    })
     .map((data) => ({ type: 'user.registered' as const, data })),
-  fc.record({ userId: id as fc.Arbitrary<UserId>, name: text }).map((data) => ({ type: 'user.updated' as const, data })),
+  fc
+    .record({ userId: id as fc.Arbitrary<UserId>, name: text })
+    .map((data) => ({ type: 'user.updated' as const, data })),
   fc.record({ userId: id as fc.Arbitrary<UserId> }).map((data) => ({ type: 'user.deleted' as const, data })),
   fc
     .tuple(marked, text)
-    .map(([data, title]) => ({ type: 'article.drafted' as const, data: { ...data, title, body: title, tags: [], cover: null } })),
-  fc.tuple(marked, text).map(([data, title]) => ({ type: 'article.edited' as const, data: { ...data, title } })),
+    .map(([data, title]) => ({
+      type: 'article.drafted' as const,
+      data: { ...data, title, body: title, tags: [], cover: null },
+    })),
   fc
-    .tuple(marked, fc.constantFrom('article.published' as const, 'article.unpublished' as const, 'article.deleted' as const))
+    .tuple(marked, text)
+    .map(([data, title]) => ({ type: 'article.edited' as const, data: { ...data, title } })),
+  fc
+    .tuple(
+      marked,
+      fc.constantFrom(
+        'article.published' as const,
+        'article.unpublished' as const,
+        'article.deleted' as const,
+      ),
+    )
     .map(([data, type]) => ({ type, data })),
   fc
     .tuple(comment, text, fc.constantFrom('comment.added' as const, 'comment.edited' as const))
@@ -85,14 +113,27 @@ const event = fc.oneof(
   registration.map((data) => ({ type: 'webhook.registered' as const, data })),
   webhook.chain((data) =>
     fc.constantFrom(
-      { type: 'webhook.changed' as const, data: { ...data, url: 'https://example.com/2', filter: { authorId: data.ownerId }, scopes: [] } },
-      { type: 'webhook.changed' as const, data: { ...data, headers: { 'X-Team': 'red' }, description: null } },
+      {
+        type: 'webhook.changed' as const,
+        data: { ...data, url: 'https://example.com/2', filter: { authorId: data.ownerId }, scopes: [] },
+      },
+      {
+        type: 'webhook.changed' as const,
+        data: { ...data, headers: { 'X-Team': 'red' }, description: null },
+      },
       {
         type: 'webhook.disabled' as const,
-        data: { ...data, reason: 'gone' as const, missed: { since: { log: null, position: 3 as Position }, at: CIRCUMSTANCES.at } },
+        data: {
+          ...data,
+          reason: 'gone' as const,
+          missed: { since: { log: null, position: 3 as Position }, at: CIRCUMSTANCES.at },
+        },
       },
       { type: 'webhook.enabled' as const, data: { ...data, scopes: ['read:comments' as const] } },
-      { type: 'webhook.redrive_requested' as const, data: { ...data, redriveId: randomUUID(), since: null, until: null, retrying: false } },
+      {
+        type: 'webhook.redrive_requested' as const,
+        data: { ...data, redriveId: randomUUID(), since: null, until: null, retrying: false },
+      },
       { type: 'webhook.deleted' as const, data },
     ),
   ),
@@ -104,19 +145,33 @@ const DAMAGES: Readonly<Record<string, (whole: NewEvent) => NewEvent>> = {
   'unknown field': (whole) => ({ ...whole, data: { ...whole.data, more: 1 } }),
   'no metadata': (whole) => ({ ...whole, metadata: {} }),
   'no content': (whole) => ({ ...whole, data: {} }),
-  'a time that the database refuses': (whole) => ({ ...whole, metadata: { ...whole.metadata, at: '0000-02-03T04:05:06.000Z' } }),
+  'a time that the database refuses': (whole) => ({
+    ...whole,
+    metadata: { ...whole.metadata, at: '0000-02-03T04:05:06.000Z' },
+  }),
 };
 
 /** Rare, so that streams grow before something is wrong with them. */
-const fate = fc.oneof({ weight: 12, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constantFrom(...Object.keys(DAMAGES)) });
+const fate = fc.oneof(
+  { weight: 12, arbitrary: fc.constant(null) },
+  { weight: 1, arbitrary: fc.constantFrom(...Object.keys(DAMAGES)) },
+);
 const history = fc.array(
-  fc.record<Happened>({ event, fate, isSkipped: fc.integer({ min: 0, max: 9 }).map((n) => n === 0), endsBatch: fc.boolean() }),
+  fc.record<Happened>({
+    event,
+    fate,
+    isSkipped: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+    endsBatch: fc.boolean(),
+  }),
   { minLength: 1, maxLength: 60 },
 );
 
 /** One of each damage, so that chance leaves none out. */
 const examples = Object.keys(DAMAGES).map((fate): [Happened[]] => {
-  const registered = { type: 'user.registered', data: { userId: 1 as UserId, name: 'one', role: 'author', email: null } } as const;
+  const registered = {
+    type: 'user.registered',
+    data: { userId: 1 as UserId, name: 'one', role: 'author', email: null },
+  } as const;
   return [[{ event: registered, fate, isSkipped: false, endsBatch: false }]];
 });
 
@@ -135,14 +190,20 @@ test('however the log is cut into batches, whatever is damaged in it, the read m
       expect(await projected('at_once', recorded, [])).toEqual(singly);
       expect(await projected('in_batches', recorded, cuts)).toEqual(singly);
       const { rows } = await pool.query<{ reason: string }>('select reason from singly.parked');
-      for (const { reason } of rows) parkedBy.add(/SQLSTATE 22008|unknown type|malformed/.exec(reason)?.[0] ?? reason);
+      for (const { reason } of rows)
+        parkedBy.add(/SQLSTATE 22008|unknown type|malformed/.exec(reason)?.[0] ?? reason);
     }),
     { numRuns: 50, examples },
   );
   expect([...parkedBy].sort()).toEqual(['SQLSTATE 22008', 'malformed', 'unknown type']);
 });
 
-type Happened = { readonly event: AnnalsEvent; readonly fate: string | null; readonly isSkipped: boolean; readonly endsBatch: boolean };
+type Happened = {
+  readonly event: AnnalsEvent;
+  readonly fate: string | null;
+  readonly isSkipped: boolean;
+  readonly endsBatch: boolean;
+};
 
 const record = async (happened: readonly Happened[]): Promise<readonly RecordedEvent[]> => {
   const versions = new Map<string, number>();
@@ -153,7 +214,13 @@ const record = async (happened: readonly Happened[]): Promise<readonly RecordedE
       versions.set(stream, version);
       const whole = await codec.encode(event, CIRCUMSTANCES, randomUUID() as EventId, stream);
       const damaged = fate === null ? whole : (DAMAGES[fate]?.(whole) ?? whole);
-      return { ...damaged, stream, version: version as Version, position: (n + 1) as Position, recordedAt: new Date() };
+      return {
+        ...damaged,
+        stream,
+        version: version as Version,
+        position: (n + 1) as Position,
+        recordedAt: new Date(),
+      };
     }),
   );
 };
@@ -168,13 +235,19 @@ const streamOf = ({ data }: AnnalsEvent) => {
 const skipOnly = async (events: readonly RecordedEvent[]): Promise<void> => {
   await pool.query('truncate public.projection_skip');
   for (const { stream, version, position } of events)
-    await pool.query(`insert into public.projection_skip values ($1, $2, $3, 'a test')`, [stream, version, position]);
+    await pool.query(`insert into public.projection_skip values ($1, $2, $3, 'a test')`, [
+      stream,
+      version,
+      position,
+    ]);
 };
 
 /** Projects into an empty read model, with a batch up to each cut. */
 const projected = async (schema: string, events: readonly RecordedEvent[], cuts: readonly number[]) => {
   await pool.query(
-    ['users', 'articles', 'comments', 'webhooks', 'departed', 'removed', 'parked'].map((table) => `truncate ${schema}.${table}`).join(';'),
+    ['users', 'articles', 'comments', 'webhooks', 'departed', 'removed', 'parked']
+      .map((table) => `truncate ${schema}.${table}`)
+      .join(';'),
   );
   let from = 0;
   for (const to of [...cuts, events.length]) {

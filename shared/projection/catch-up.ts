@@ -36,11 +36,17 @@ export class Stopped extends Error {}
 type Range = { readonly after: Position; readonly upTo: Position };
 type Part = { readonly prepared: Prepared; readonly last: Position; readonly count: number };
 
-/** The events after one position up to another, at which there is one. Waits for nothing that is yet to come. */
+/**
+ * The events after one position up to another, at which there is one. Waits for nothing that is yet to come.
+ */
 export async function* read(work: Omit<Work, 'onProgress'>, { after, upTo }: Range): AsyncGenerator<Part> {
   if (after >= upTo) return;
   const { eventLog, signal } = work;
-  const following = { eventLog, signal, prepare: (events: Parameters<typeof prepare>[1]) => prepare(work, events) };
+  const following = {
+    eventLog,
+    signal,
+    prepare: (events: Parameters<typeof prepare>[1]) => prepare(work, events),
+  };
   for await (const { events, ready } of followAhead(following, after)) {
     const last = events.at(-1)?.position ?? after;
     if (signal.aborted) break;
@@ -58,10 +64,15 @@ export async function* read(work: Omit<Work, 'onProgress'>, { after, upTo }: Ran
 
 /** What so few events need, the live projector can be kept waiting for. */
 const FEW = 1_000;
-/** A projector that is itself far behind moves on as fast as this does; in the end it is kept waiting however long that takes. */
+/**
+ * A projector that is itself far behind moves on as fast as this does; in the end it is kept waiting however
+ * long that takes.
+ */
 const PASSES_MAX = 100;
 
-/** Takes in what the live version has and this one lacks, until that is little. Answers with where it is then. */
+/**
+ * Takes in what the live version has and this one lacks, until that is little. Answers with where it is then.
+ */
 export const comeNear = async (work: Work, version: Held, from: Position): Promise<Position> => {
   let position = from;
   let events = 0;
@@ -79,9 +90,18 @@ export const comeNear = async (work: Work, version: Held, from: Position): Promi
   return position;
 };
 
-const takeIn = ({ pool, tables }: Work, version: Held, { prepared, from, last }: Part & { from: Position }): Promise<unknown> =>
+const takeIn = (
+  { pool, tables }: Work,
+  version: Held,
+  { prepared, from, last }: Part & { from: Position },
+): Promise<unknown> =>
   inTransaction(pool, async (connection) => {
-    await moveCheckpoint(connection, version.follower, { log: version.log, epoch: version.epoch, from, to: last });
+    await moveCheckpoint(connection, version.follower, {
+      log: version.log,
+      epoch: version.epoch,
+      from,
+      to: last,
+    });
     await useReadModel(connection, version.schema);
     await projectPrepared(connection, tables, prepared);
   });
@@ -89,7 +109,10 @@ const takeIn = ({ pool, tables }: Work, version: Held, { prepared, from, last }:
 /** How far the live version is, which is the most that another can be brought up to. */
 export const demandLive = async ({ pool, eventLog }: Mending): Promise<Position> => {
   const live = await readCheckpoint(pool, PROJECTOR);
-  if (!live) throw new StartRefused('Nothing is in the read model yet: start Annals, or the projector, and let it take in the log.');
+  if (!live)
+    throw new StartRefused(
+      'Nothing is in the read model yet: start Annals, or the projector, and let it take in the log.',
+    );
   await demandCheckpoint(PROJECTOR, eventLog, live);
   return live.position;
 };

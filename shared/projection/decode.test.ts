@@ -6,7 +6,8 @@ import { decodeAround } from './decode.ts';
 
 const events = Array.from(
   { length: 1_000 },
-  (_, n) => ({ stream: `article-${n}`, version: 1, position: n + 1, type: 'article.drafted' }) as RecordedEvent,
+  (_, n) =>
+    ({ stream: `article-${n}`, version: 1, position: n + 1, type: 'article.drafted' }) as RecordedEvent,
 );
 
 /** Fails as told for some positions, and counts how often it is asked. */

@@ -9,7 +9,10 @@ export type Decoded = {
   readonly damaged: readonly Parked[];
 };
 
-/** Decodes all at once; where that fails, halves are tried, down to the damaged events, and the others are decoded. */
+/**
+ * Decodes all at once; where that fails, halves are tried, down to the damaged events, and the others are
+ * decoded.
+ */
 export const decodeAround = async (codec: Codec, events: readonly RecordedEvent[]): Promise<Decoded> => {
   const [first, second] = events;
   if (!first) return { decoded: [], damaged: [] };

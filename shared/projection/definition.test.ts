@@ -58,7 +58,9 @@ test('the tables are others once a sum is one of something else', async () => {
       } as never),
     ] as never);
   const all = await Promise.all(
-    [{ sum: 'rows.one' }, { sum: 'rows.other' }, { sum: 'rows.one' }].map((derived) => readDefinition(tablesOf(summing(derived)))),
+    [{ sum: 'rows.one' }, { sum: 'rows.other' }, { sum: 'rows.one' }].map((derived) =>
+      readDefinition(tablesOf(summing(derived))),
+    ),
   );
   const [one, other, same] = all.map(({ fingerprint }) => fingerprint.schema);
   expect([one === other, one === same]).toEqual([false, true]);
@@ -76,7 +78,9 @@ test('the tables are to be made anew once an event has another version, though t
       } as never),
     ] as never);
   const inCents = { version: 2, upcast: { 1: ({ price }: { price: number }) => ({ price: price * 100 }) } };
-  const [one, other, same] = await Promise.all([{}, inCents, { version: 1 }].map((each) => readDefinition(tablesOf(priced(each)))));
+  const [one, other, same] = await Promise.all(
+    [{}, inCents, { version: 1 }].map((each) => readDefinition(tablesOf(priced(each)))),
+  );
   expect([
     one?.fingerprint.schema === other?.fingerprint.schema,
     one?.fingerprint.schema === same?.fingerprint.schema,

@@ -9,7 +9,10 @@ import { type Fingerprint, hashOf, isMadeBy, type Marks, marksIn } from './finge
 import { digestToldOf } from './kept-digest.ts';
 import { keptViewsOf, sumsOf } from './views.ts';
 
-/** The SQL that makes a read model, in two parts for who fills it from a whole log: rows are written faster without the indexes. */
+/**
+ * The SQL that makes a read model, in two parts for who fills it from a whole log: rows are written faster
+ * without the indexes.
+ */
 export type Definition = {
   readonly tables: string;
   readonly indexes: readonly string[];
@@ -40,10 +43,15 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
   const shares = tables.all.flatMap((table) => table.shares.map(({ share }) => JSON.stringify(share)));
   // Rows of before are what the former version said; those of the kernel's own were made with these versions.
   const versions = tables.all.flatMap(({ aggregate }) =>
-    Object.values(aggregate.isManaged ? {} : aggregate.events).flatMap(({ type, version }) => (version > 1 ? [`${type}: ${version}`] : [])),
+    Object.values(aggregate.isManaged ? {} : aggregate.events).flatMap(({ type, version }) =>
+      version > 1 ? [`${type}: ${version}`] : [],
+    ),
   );
-  const projections = tables.all.flatMap(({ aggregate }) => aggregate.projectionVersions.map((each) => `${aggregate.name}: ${each}`));
-  const isIndex = (statement: string) => statement.startsWith('create index ') && !isNeededByWrites(tables, statement);
+  const projections = tables.all.flatMap(({ aggregate }) =>
+    aggregate.projectionVersions.map((each) => `${aggregate.name}: ${each}`),
+  );
+  const isIndex = (statement: string) =>
+    statement.startsWith('create index ') && !isNeededByWrites(tables, statement);
   return {
     tables: statements.filter((statement) => !isIndex(statement)).join(';\n'),
     indexes: statements.filter(isIndex),
@@ -73,15 +81,21 @@ const HASH_CHARACTERS = 10;
 const rowsOf = ({ all }: Tables): Fingerprint['rows'] =>
   Object.fromEntries(
     all.flatMap(({ aggregate }) =>
-      Object.entries(aggregate.isManaged ? {} : meaningOf(aggregate)).map(([part, text]) => [part, hashOf(text).slice(0, HASH_CHARACTERS)]),
+      Object.entries(aggregate.isManaged ? {} : meaningOf(aggregate)).map(([part, text]) => [
+        part,
+        hashOf(text).slice(0, HASH_CHARACTERS),
+      ]),
     ),
   );
 
-const named = (index: string): string => index.replace(/^create index (\w+)/, (_, name: string) => `create index ${sqlName(name)}`);
+const named = (index: string): string =>
+  index.replace(/^create index (\w+)/, (_, name: string) => `create index ${sqlName(name)}`);
 
 /** What a deleted user wrote and registered is found by them, also while a read model is being filled. */
 const isNeededByWrites = (tables: Tables, statement: string): boolean =>
-  tables.ofStreams.some(({ name, person }) => person !== 'id' && statement.includes(` on ${name} (${person}, `));
+  tables.ofStreams.some(
+    ({ name, person }) => person !== 'id' && statement.includes(` on ${name} (${person}, `),
+  );
 
 /** Whether this release can write into a version. */
 export const isOfThisRelease = async (pool: Pool, tables: Tables, schema: string): Promise<boolean> => {

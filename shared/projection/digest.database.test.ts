@@ -33,7 +33,12 @@ test('tables that say the same have the same digest, whatever the order of rows 
   const digests = await digestOf(pool, 'one');
   expect(Object.keys(digests)).toEqual(['note', 'parked']);
   expect(await digestOf(pool, 'other')).toEqual(digests);
-  await using elsewhere = openPool({ url: database.url, applicationName: 'test', connectionsMax: 1, settings: { timezone: 'Asia/Tokyo' } });
+  await using elsewhere = openPool({
+    url: database.url,
+    applicationName: 'test',
+    connectionsMax: 1,
+    settings: { timezone: 'Asia/Tokyo' },
+  });
   expect(await digestOf(elsewhere, 'one')).toEqual(digests);
 });
 
@@ -42,7 +47,11 @@ test.each([
   [`(1, 'first', '2026-01-02T03:04:05Z')`, `(2, '', '2026-01-02T03:04:06Z')`],
   [`(1, 'first', '2026-01-02T03:04:06Z')`, `(2, null, '2026-01-02T03:04:05Z')`],
   [`(1, 'first', '2026-01-02T03:04:05Z')`],
-  [`(1, 'first', '2026-01-02T03:04:05Z')`, `(2, null, '2026-01-02T03:04:06Z')`, `(2, null, '2026-01-02T03:04:06Z')`],
+  [
+    `(1, 'first', '2026-01-02T03:04:05Z')`,
+    `(2, null, '2026-01-02T03:04:06Z')`,
+    `(2, null, '2026-01-02T03:04:06Z')`,
+  ],
 ])('tables that do not have another', async (...rows) => {
   await write(...rows);
   const [one, other] = [await digestOf(pool, 'one'), await digestOf(pool, 'other')];

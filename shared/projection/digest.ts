@@ -3,9 +3,9 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 
 /**
- * One digest per table of a read model, all of one moment: equal exactly when the tables say the same, however their rows and
- * columns came to be there. It leaves out what is computed from other columns, when an aggregate was parked, and what
- * streams of views go on by. It is computed anew.
+ * One digest per table of a read model, all of one moment: equal exactly when the tables say the same,
+ * however their rows and columns came to be there. It leaves out what is computed from other columns, when an
+ * aggregate was parked, and what streams of views go on by. It is computed anew.
  */
 export const digestOf = (pool: Pool, schema: string): Promise<Record<string, string>> =>
   inTransaction(pool, async (connection) => {
@@ -20,7 +20,9 @@ export const digestOf = (pool: Pool, schema: string): Promise<Record<string, str
     return digests;
   });
 
-/** The sums of the two halves of each row's hash do not depend on the order of the rows, and need no memory. */
+/**
+ * The sums of the two halves of each row's hash do not depend on the order of the rows, and need no memory.
+ */
 const statementsFor = async (connection: Connection, schema: string) => {
   const { rows } = await connection.query<{ table: string; statement: string }>(
     `select relname as table, format(

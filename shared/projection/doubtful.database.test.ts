@@ -16,14 +16,17 @@ afterAll(async () => {
 });
 
 const isRefused = async (type: string, value: unknown): Promise<boolean> => {
-  const asking = pool.query(`select from json_to_recordset($1) as p (value ${type})`, [JSON.stringify([{ value }])]);
+  const asking = pool.query(`select from json_to_recordset($1) as p (value ${type})`, [
+    JSON.stringify([{ value }]),
+  ]);
   return asking.then(
     () => false,
     () => true,
   );
 };
 
-const isDoubtful = (type: string, value: unknown): boolean => doubtfulAmong({ value: type }, [{ value }]).length > 0;
+const isDoubtful = (type: string, value: unknown): boolean =>
+  doubtfulAmong({ value: type }, [{ value }]).length > 0;
 
 const two = (max: number) => fc.integer({ min: 0, max }).map((n) => String(n).padStart(2, '0'));
 const year = fc.oneof(
@@ -33,7 +36,10 @@ const year = fc.oneof(
 const fraction = fc.constantFrom('', '.000', '.999', '.999999', '.1234567');
 const moment = fc
   .tuple(year, two(13), two(32), two(25), two(61), two(61), fraction, fc.constantFrom('Z', '+25:00', ''))
-  .map(([y, month, day, hour, minute, second, part, zone]) => `${y}-${month}-${day}T${hour}:${minute}:${second}${part}${zone}`);
+  .map(
+    ([y, month, day, hour, minute, second, part, zone]) =>
+      `${y}-${month}-${day}T${hour}:${minute}:${second}${part}${zone}`,
+  );
 const value = fc.oneof(
   ...[
     moment,
@@ -47,7 +53,16 @@ const value = fc.oneof(
     fc.array(fc.oneof(fc.string(), fc.integer()), { maxLength: 3 }),
   ],
 );
-const type = fc.constantFrom('timestamptz', 'integer', 'bigint', 'numeric', 'boolean', 'text[]', 'date', 'uuid');
+const type = fc.constantFrom(
+  'timestamptz',
+  'integer',
+  'bigint',
+  'numeric',
+  'boolean',
+  'text[]',
+  'date',
+  'uuid',
+);
 
 test('nothing that the database refuses is called certain', async () => {
   await fc.assert(

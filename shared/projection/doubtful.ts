@@ -2,11 +2,14 @@ type Values = Readonly<Record<string, unknown>>;
 type IsTaken = (value: unknown) => boolean;
 
 /**
- * Those rows that have a value of which it is not certain that PostgreSQL takes it in its column. Certain is what follows from the
- * value alone, so that nearly no row has to be shown to the database; whatever is not known here is doubtful.
+ * Those rows that have a value of which it is not certain that PostgreSQL takes it in its column. Certain is
+ * what follows from the value alone, so that nearly no row has to be shown to the database; whatever is not
+ * known here is doubtful.
  */
-export const doubtfulAmong = (columns: Readonly<Record<string, string>>, rows: readonly Values[]): readonly Values[] =>
-  rows.filter((row) => !isCertain(columns, row));
+export const doubtfulAmong = (
+  columns: Readonly<Record<string, string>>,
+  rows: readonly Values[],
+): readonly Values[] => rows.filter((row) => !isCertain(columns, row));
 
 const isCertain = (columns: Readonly<Record<string, string>>, row: Values): boolean => {
   for (const name in row) {

@@ -6,26 +6,39 @@ import { Stopped, type Work } from './catch-up.ts';
 import { type Prepared, partOf } from './prepared.ts';
 import { projectPrepared } from './project.ts';
 
-/** What each transaction on a read model that is being filled begins with: its tables are those that are meant. */
+/**
+ * What each transaction on a read model that is being filled begins with: its tables are those that are
+ * meant.
+ */
 type Begin = (connection: Connection) => Promise<void>;
 
 type Filling = { readonly pool: Pool; readonly tables: Tables };
 
-/** Each part in a transaction of its own, on a core of its own: what is unfinished is begun anew, or dropped. */
-export const writeInParts = async ({ pool, tables }: Filling, prepared: Prepared, begin: Begin): Promise<void> => {
+/**
+ * Each part in a transaction of its own, on a core of its own: what is unfinished is begun anew, or dropped.
+ */
+export const writeInParts = async (
+  { pool, tables }: Filling,
+  prepared: Prepared,
+  begin: Begin,
+): Promise<void> => {
   const write = (isIn: Parameters<typeof partOf>[1]) =>
     inBackground(pool, async (connection) => {
       await begin(connection);
       await projectPrepared(connection, tables, partOf(prepared, isIn));
     });
   // Rows with a full text take longer to write than all others.
-  const isSearched = ({ stream }: { readonly stream: StreamName }) => tables.rowOf(stream)?.table.isSearched === true;
+  const isSearched = ({ stream }: { readonly stream: StreamName }) =>
+    tables.rowOf(stream)?.table.isSearched === true;
   const written = await Promise.allSettled([write(isSearched), write((event) => !isSearched(event))]);
   for (const outcome of written) if (outcome.status === 'rejected') throw outcome.reason;
 };
 
 /** Nobody waits for the disk: whoever puts it in its place does, for everything before it. */
-export const inBackground = (pool: Pool, work: (connection: Connection) => Promise<unknown>): Promise<unknown> =>
+export const inBackground = (
+  pool: Pool,
+  work: (connection: Connection) => Promise<unknown>,
+): Promise<unknown> =>
   inTransaction(pool, async (connection) => {
     await connection.query('set local synchronous_commit = off');
     return work(connection);

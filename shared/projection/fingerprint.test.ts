@@ -9,7 +9,8 @@ const mark = rowsMark(before, undefined);
 const kindOf = (text: string | undefined) => text?.split(' ', 1)[0];
 
 test('rows are of a declaration unless one of the parts that both know differs', () => {
-  const isOf = (rows: string | null) => [before, grown, changed].map((each) => isMadeBy(each, { schema: SCHEMA, rows }));
+  const isOf = (rows: string | null) =>
+    [before, grown, changed].map((each) => isMadeBy(each, { schema: SCHEMA, rows }));
   expect(isOf(mark)).toEqual([true, true, false]);
   expect(isOf(rowsMark(grown, undefined))).toEqual([true, true, false]);
   // An earlier release wrote nothing down.
@@ -30,6 +31,8 @@ test('a mark is completed by what is new, and knows what another release added',
   const completed = completedMark(grown, { schema: SCHEMA, rows: mark });
   expect(kindOf(completed)).toBe(kindOf(mark));
   expect(completedMark(before, { schema: SCHEMA, rows: completed ?? '' })).toBeUndefined();
-  expect(isMadeBy({ ...grown, rows: { 'note.shut': 'ends' } }, { schema: SCHEMA, rows: completed ?? '' })).toBe(false);
+  expect(
+    isMadeBy({ ...grown, rows: { 'note.shut': 'ends' } }, { schema: SCHEMA, rows: completed ?? '' }),
+  ).toBe(false);
   expect(kindOf(completedMark(before, { schema: SCHEMA, rows: null }))).toBe('-');
 });

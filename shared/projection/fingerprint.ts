@@ -2,18 +2,25 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * What a read model is made by, written down with it in two comments. That of its schema says what its tables are. That of the table `digest`
- * says what rows the same events make; it came later, so that earlier releases find their own comment unchanged.
+ * What a read model is made by, written down with it in two comments. That of its schema says what its tables
+ * are. That of the table `digest` says what rows the same events make; it came later, so that earlier
+ * releases find their own comment unchanged.
  */
 export type Fingerprint = {
   /** Differs where the tables do, and the versions of what they are made of. */
   readonly schema: string;
-  /** A hash for each part of the declaration on which rows depend, such as an initial value. One that is new was in no event before. */
+  /**
+   * A hash for each part of the declaration on which rows depend, such as an initial value. One that is new
+   * was in no event before.
+   */
   readonly rows: Parts;
 };
 type Parts = Readonly<Record<string, string>>;
 
-/** The comments as they are found. Nothing in them has to be quoted: they are hashes, and names of a declaration. */
+/**
+ * The comments as they are found. Nothing in them has to be quoted: they are hashes, and names of a
+ * declaration.
+ */
 export type Marks = { readonly schema: string | null; readonly rows: string | null };
 
 const schemaIn = (schema: string): string => `obj_description(to_regnamespace(${schema}), 'pg_namespace')`;
@@ -36,7 +43,8 @@ export const isMadeBy = ({ schema, rows }: Fingerprint, marks: Marks | undefined
 const isSameMeaning = (parts: Parts, others: Parts): boolean =>
   Object.entries(others).every(([name, part]) => !Object.hasOwn(parts, name) || parts[name] === part);
 
-const partsIn = (mark: string | null): Parts => (mark === null ? {} : (JSON.parse(mark.slice(mark.indexOf(' ') + 1)) as Parts));
+const partsIn = (mark: string | null): Parts =>
+  mark === null ? {} : (JSON.parse(mark.slice(mark.indexOf(' ') + 1)) as Parts);
 
 /** The comment for rows: of the same kind as those beside it, if these have the same meaning. */
 export const rowsMark = ({ rows }: Fingerprint, beside: Marks | undefined): string => {
@@ -48,7 +56,9 @@ export const rowsMark = ({ rows }: Fingerprint, beside: Marks | undefined): stri
 /** The comment with what is new in the declaration; nothing if it is complete. */
 export const completedMark = ({ rows }: Fingerprint, { rows: mark }: Marks): string | undefined => {
   const [known, all] = [partsIn(mark), { ...partsIn(mark), ...rows }];
-  return isDeepStrictEqual(known, all) ? undefined : `${mark?.split(' ', 1)[0] ?? UNKNOWN} ${JSON.stringify(all)}`;
+  return isDeepStrictEqual(known, all)
+    ? undefined
+    : `${mark?.split(' ', 1)[0] ?? UNKNOWN} ${JSON.stringify(all)}`;
 };
 
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');

@@ -10,7 +10,13 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { verify } from '../../audit/verify/verify.ts';
 import { checkRow } from '../../audit/watch/check-rows.ts';
-import { by, type CommandSide, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
+import {
+  by,
+  type CommandSide,
+  createCommandWorld,
+  registerUser,
+  system,
+} from '../../test/engines/command-side.ts';
 import { replayed, startProjecting, untilProjected } from '../../test/engines/projection.ts';
 import { expenses } from '../../test/toy/expenses.ts';
 import { until } from '../../testing/until.ts';
@@ -32,11 +38,20 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-const send = async (type: string, form: object) => (await side.send({ type, ...form } as unknown as Command, by(system))).id;
+const send = async (type: string, form: object) =>
+  (await side.send({ type, ...form } as unknown as Command, by(system))).id;
 const draft = (employeeId = owner) => send('DraftClaim', { purpose: 'Strasbourg', employeeId });
 const verified = (): Promise<Report> =>
-  verify({ ...side, auditDir: '/nonexistent', isOfReadModel: true, showPersonal: false, signal, onProgress() {} });
-const rowsOf = async (table: string) => (await side.pool.query(`select * from read_model.${table} order by 1, 2`)).rows;
+  verify({
+    ...side,
+    auditDir: '/nonexistent',
+    isOfReadModel: true,
+    showPersonal: false,
+    signal,
+    onProgress() {},
+  });
+const rowsOf = async (table: string) =>
+  (await side.pool.query(`select * from read_model.${table} order by 1, 2`)).rows;
 
 const itemId = fc.integer({ min: 1, max: 7 });
 const id = fc.integer({ min: 1, max: 4 });
@@ -57,21 +72,27 @@ const asked = fc.oneof(
 
 test('whatever is decided, the rows of items are what the deciders say, and a replay in any batches makes the same', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(asked, { minLength: 5, maxLength: 40 }), fc.boolean(), async (commands, isDeleted) => {
-      const claimId = await draft();
-      for (const [name, form] of commands)
-        await send(`${name}Claim`, { claimId, ...form }).catch((error: unknown) => {
-          if (!(error instanceof Rejection)) throw error;
-        });
-      if (isDeleted) await send('DeleteClaim', { claimId });
-    }),
+    fc.asyncProperty(
+      fc.array(asked, { minLength: 5, maxLength: 40 }),
+      fc.boolean(),
+      async (commands, isDeleted) => {
+        const claimId = await draft();
+        for (const [name, form] of commands)
+          await send(`${name}Claim`, { claimId, ...form }).catch((error: unknown) => {
+            if (!(error instanceof Rejection)) throw error;
+          });
+        if (isDeleted) await send('DeleteClaim', { claimId });
+      },
+    ),
     { numRuns: 10 },
   );
   await untilProjected(side);
   expect((await rowsOf('claim_items')).length).toBeGreaterThan(0);
   const report = await verified();
   expect(report.findings.listed).toEqual([]);
-  expect(Object.keys(report.readModel?.rows ?? {})).toEqual(expect.arrayContaining(['claim_items', 'claim_approvers', 'claim_labels']));
+  expect(Object.keys(report.readModel?.rows ?? {})).toEqual(
+    expect.arrayContaining(['claim_items', 'claim_approvers', 'claim_labels']),
+  );
   const live = await digestOf(side.pool, 'read_model');
   expect(live).toHaveProperty('claim_items');
   for (const batch of [1, 7]) expect(await replayed(side, batch)).toEqual(live);
@@ -79,19 +100,33 @@ test('whatever is decided, the rows of items are what the deciders say, and a re
 
 const AT = '2026-01-02T03:04:05.678Z';
 const happened = fc.record({
-  type: fc.constantFrom('drafted', 'itemAdded', 'itemAdded', 'itemChanged', 'itemMoved', 'itemRemoved', 'approverNamed', 'deleted'),
+  type: fc.constantFrom(
+    'drafted',
+    'itemAdded',
+    'itemAdded',
+    'itemChanged',
+    'itemMoved',
+    'itemRemoved',
+    'approverNamed',
+    'deleted',
+  ),
   claimId: fc.integer({ min: 1, max: 2 }),
   item: fc.integer({ min: 1, max: 2 }),
   amount,
   isCut: fc.boolean(),
   // RFC 3339 has a year 0, and PostgreSQL has not.
-  at: fc.oneof({ weight: 25, arbitrary: fc.constant(AT) }, { weight: 1, arbitrary: fc.constant('0000-02-03T04:05:06.000Z') }),
+  at: fc.oneof(
+    { weight: 25, arbitrary: fc.constant(AT) },
+    { weight: 1, arbitrary: fc.constant('0000-02-03T04:05:06.000Z') },
+  ),
 });
 
 test('however a log is cut into batches that no decider made, the rows end the same', async () => {
   for (const schema of ['singly', 'in_batches']) await createReadModel(side.pool, side.tables, schema);
   const projected = async (schema: string, batches: readonly (readonly RecordedEvent[])[]) => {
-    const tables = ['claims', 'claim_items', 'claim_approvers', 'removed', 'parked'].map((table) => `${schema}.${table}`);
+    const tables = ['claims', 'claim_items', 'claim_approvers', 'removed', 'parked'].map(
+      (table) => `${schema}.${table}`,
+    );
     await side.pool.query(`truncate ${tables.join()}`);
     for (const batch of batches)
       await inTransaction(side.pool, async (connection) => {
@@ -107,10 +142,19 @@ test('however a log is cut into batches that no decider made, the rows end the s
         const version = (versions.get(claimId) ?? 0) + 1;
         versions.set(claimId, version);
         const data = { claimId, employeeId: owner, ...dataOf(type, item, value) };
-        return recordedOf({ type: `claim.${type}`, data, stream: `claim-${claimId}`, version, position: index + 1, at });
+        return recordedOf({
+          type: `claim.${type}`,
+          data,
+          stream: `claim-${claimId}`,
+          version,
+          position: index + 1,
+          at,
+        });
       });
       const cuts = all.flatMap(({ isCut }, index) => (isCut ? [index + 1] : []));
-      const batches = [0, ...cuts].map((from, index) => events.slice(from, cuts[index])).filter(({ length }) => length > 0);
+      const batches = [0, ...cuts]
+        .map((from, index) => events.slice(from, cuts[index]))
+        .filter(({ length }) => length > 0);
       const singly = await projected(
         'singly',
         events.map((event) => [event]),
@@ -123,7 +167,8 @@ test('however a log is cut into batches that no decider made, the rows end the s
 
 const dataOf = (type: string, item: number, value: number): object => {
   if (type === 'drafted') return { purpose: 'x' };
-  if (type === 'itemAdded') return { itemId: item, category: 'meals', amount: value, note: null, rank: `a${value}` };
+  if (type === 'itemAdded')
+    return { itemId: item, category: 'meals', amount: value, note: null, rank: `a${value}` };
   if (type === 'itemChanged') return { itemId: item, amount: value };
   if (type === 'itemMoved') return { itemId: item, rank: `b0${value}` };
   if (type === 'itemRemoved') return { itemId: item };
@@ -169,7 +214,10 @@ test.each([
     // Tables differ by what tells their rows apart, which is tried of each.
     ...columns
       .slice(0, table === 'claim_items' ? undefined : 2)
-      .map(({ name, type }) => [name, `update read_model.${table} set ${name} = ${otherThan(name, type)} where ${one}`] as const),
+      .map(
+        ({ name, type }) =>
+          [name, `update read_model.${table} set ${name} = ${otherThan(name, type)} where ${one}`] as const,
+      ),
     ['a row less', `delete from read_model.${table} where ${one}`] as const,
     [
       'a row more',
@@ -183,7 +231,9 @@ test.each([
     await side.pool.query(wrong);
     try {
       const { findings } = await verified();
-      expect(findings.listed, what).toContainEqual(expect.objectContaining({ table, kind: expect.stringMatching(/^row_/) }));
+      expect(findings.listed, what).toContainEqual(
+        expect.objectContaining({ table, kind: expect.stringMatching(/^row_/) }),
+      );
       const ofOne = findings.listed.filter((each) => 'stream' in each && each.stream === stream);
       expect(ofOne.length, what).toBeGreaterThan(0);
       if (!unwatched.has(what)) expect((await watch()).length, what).toBe(1);
@@ -200,13 +250,17 @@ test('a sum or a count that somebody tampers with is found', async () => {
   const claimId = await draft();
   for (const amount of [1, 2]) await send('AddItemClaim', { claimId, amount });
   await untilProjected(side);
-  const { rows } = await side.pool.query(`select total, item_count from read_model.claims where id = ${claimId}`);
+  const { rows } = await side.pool.query(
+    `select total, item_count from read_model.claims where id = ${claimId}`,
+  );
   expect(rows).toEqual([{ total: 3, item_count: 2 }]);
   for (const column of ['total', 'item_count']) {
     await side.pool.query(`update read_model.claims set ${column} = ${column} + 1 where id = ${claimId}`);
     const { listed } = (await verified()).findings;
     expect(listed).toMatchObject([{ kind: 'row_different', table: 'claims', columns: [{ name: column }] }]);
-    expect(await checkRow({ ...side, signal }, `claim-${claimId}` as StreamName)).toMatchObject([{ fields: [column] }]);
+    expect(await checkRow({ ...side, signal }, `claim-${claimId}` as StreamName)).toMatchObject([
+      { fields: [column] },
+    ]);
     await side.pool.query(`update read_model.claims set ${column} = ${column} - 1 where id = ${claimId}`);
   }
 });
@@ -216,7 +270,9 @@ test('of two that are added at once where there is room for one, one is refused'
   for (const amount of [1, 2, 3, 4]) await send('AddItemClaim', { claimId, amount });
   const added = await Promise.allSettled([5, 6].map((amount) => send('AddItemClaim', { claimId, amount })));
   expect(added.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
-  expect(added.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'claim_items_full' } });
+  expect(added.find(({ status }) => status === 'rejected')).toMatchObject({
+    reason: { code: 'claim_items_full' },
+  });
   await untilProjected(side);
   expect((await rowsOf('claim_items')).filter(({ claim_id }) => claim_id === claimId)).toHaveLength(5);
 });
@@ -233,7 +289,8 @@ test('what is personal of an item goes with its person, from every read model', 
   await untilProjected(side);
   const own = async () => (await rowsOf('claim_items')).filter(({ claim_id }) => claim_id === claimId);
   expect(await own()).toMatchObject([{ id: 1, note: secret, employee_id: gone, amount: 1 }]);
-  for await (const events of side.eventLog.read(`claim-${claimId}` as StreamName)) expect(JSON.stringify(events)).not.toContain(secret);
+  for await (const events of side.eventLog.read(`claim-${claimId}` as StreamName))
+    expect(JSON.stringify(events)).not.toContain(secret);
   await side.send({ type: 'DeleteUser', userId: gone }, by(system));
   await until(own, (rows) => rows.every(({ note }) => note === null), 20_000);
   expect(await own()).toMatchObject([{ id: 1, note: null, amount: 1 }]);

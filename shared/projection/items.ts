@@ -7,9 +7,9 @@ import { demandValues, grouped, sourceOf, valuesOf } from './rows.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Writes what a batch does to the items of a list, before the rows of their aggregates: each item once, with one statement for each
- * kind of change and each set of columns. Without its aggregate, no item is there: those of `made` will be. Answers with the
- * aggregates of which an item was written.
+ * Writes what a batch does to the items of a list, before the rows of their aggregates: each item once, with
+ * one statement for each kind of change and each set of columns. Without its aggregate, no item is there:
+ * those of `made` will be. Answers with the aggregates of which an item was written.
  */
 export const writeItems = async (
   connection: Sender,
@@ -66,16 +66,22 @@ const fold = ({ key: [of, id] }: ItemTable, changes: readonly ItemChange[]): Fol
   return {
     cleared: [...cleared.values()],
     folded,
-    unwritten: [...unwritten, ...folded.flatMap(({ kind, row }) => (kind === 'patch' ? [row as Values] : []))],
+    unwritten: [
+      ...unwritten,
+      ...folded.flatMap(({ kind, row }) => (kind === 'patch' ? [row as Values] : [])),
+    ],
   };
 };
 
 /** Of what is gone, what tells it apart stays. */
 const combined = (earlier: Change, later: Change, key: ItemTable['key']): Change => {
   const both = combine(earlier, later);
-  return both.kind === 'drop' ? ({ ...both, row: { ...both.row, ...pick(later.row as Values, key) } } as Change) : both;
+  return both.kind === 'drop'
+    ? ({ ...both, row: { ...both.row, ...pick(later.row as Values, key) } } as Change)
+    : both;
 };
-const pick = (row: Values, names: readonly string[]): Values => Object.fromEntries(names.map((name) => [name, row[name]]));
+const pick = (row: Values, names: readonly string[]): Values =>
+  Object.fromEntries(names.map((name) => [name, row[name]]));
 
 const clearing = (table: ItemTable): string => {
   const [of] = table.key;

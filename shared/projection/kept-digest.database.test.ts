@@ -32,7 +32,8 @@ const kept = async () => (await readKeptDigest(world.side.pool))?.digests;
 const expectKept = async () => {
   await untilProjected(world.side);
   // What deletions bring with them may still come between the one look and the other.
-  const look = async () => [await kept(), await computeDigest(world.side.pool, tables, 'read_model')] as const;
+  const look = async () =>
+    [await kept(), await computeDigest(world.side.pool, tables, 'read_model')] as const;
   const [one, other] = await until(look, ([first, second]) => isDeepStrictEqual(first, second));
   expect(one).toEqual(other);
 };
@@ -75,7 +76,10 @@ test('it is kept over parking, retrying, rebuilding and rolling back', async () 
     (count) => count === 1,
   );
   await expectKept();
-  await world.side.pool.query(`insert into public.projection_skip (stream, version, position, reason) values ($1, 4, 0, 'test')`, [stream]);
+  await world.side.pool.query(
+    `insert into public.projection_skip (stream, version, position, reason) values ($1, 4, 0, 'test')`,
+    [stream],
+  );
   await retry(world.work(), stream as never);
   await expectKept();
   await rebuild(world.work());
@@ -123,7 +127,9 @@ test('tables have digests and indexes of their own, however long their names are
       fields: {
         clerk: ref(base.user),
         title: line(9),
-        ...Object.fromEntries(['One', 'Two'].map((each) => [`${'a'.repeat(30)}${each}`, instant().optional().sort()])),
+        ...Object.fromEntries(
+          ['One', 'Two'].map((each) => [`${'a'.repeat(30)}${each}`, instant().optional().sort()]),
+        ),
       },
       events: { made: { creates: ['title'] } },
       commands: { make: { emits: 'made' } },

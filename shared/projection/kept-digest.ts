@@ -6,15 +6,25 @@ import { LIVE_SCHEMA, PROJECTOR } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import { definitionIn } from './fingerprint.ts';
 
-type Digested = { readonly name: string; readonly columns: Readonly<Record<string, string>>; readonly personal: readonly string[] };
+type Digested = {
+  readonly name: string;
+  readonly columns: Readonly<Record<string, string>>;
+  readonly personal: readonly string[];
+};
 
 /** What each table comes to, as text: how many rows, and the sums of the halves of their hashes. */
 export type Digests = Readonly<Record<string, string>>;
 
-/** Whoever projects says so, in the transaction: what somebody changes by hand then shows, because the digest knows nothing of it. */
+/**
+ * Whoever projects says so, in the transaction: what somebody changes by hand then shows, because the digest
+ * knows nothing of it.
+ */
 export const PROJECTING = `set_config('annals.projecting', 'on', true)`;
 
-/** Everything but what is personal, in whose place there is its seal; in the order of names, so that a column's place says nothing. */
+/**
+ * Everything but what is personal, in whose place there is its seal; in the order of names, so that a
+ * column's place says nothing.
+ */
 const rowText = ({ columns, personal }: Digested): string =>
   `row(${Object.keys(columns)
     .filter((column) => !personal.includes(column))
@@ -22,14 +32,17 @@ const rowText = ({ columns, personal }: Digested): string =>
     .join(', ')})::text`;
 
 /**
- * Sums do not depend on the order of rows, so that what goes can be taken off again. Without the offset, PostgreSQL would make the
- * text of a row, and its hash, once for each half.
+ * Sums do not depend on the order of rows, so that what goes can be taken off again. Without the offset,
+ * PostgreSQL would make the text of a row, and its hash, once for each half.
  */
 const sumsOver = (table: Digested, source: string): string =>
   `select count(*) as rows, coalesce(sum(hash::bit(64)::bigint), 0) as low, coalesce(sum((hash << 64)::bit(64)::bigint), 0) as high
    from (select ('x' || md5(${rowText(table)}))::bit(128) as hash from ${source} offset 0) hashed`;
 
-/** The same sums, as the first releases wrote them. Fingerprints hold these: a faster way to the same digest needs no rebuild. */
+/**
+ * The same sums, as the first releases wrote them. Fingerprints hold these: a faster way to the same digest
+ * needs no rebuild.
+ */
 const firstSumsOver = (table: Digested, source: string): string =>
   `select count(*) as rows, coalesce(sum(('x' || left(hash, 16))::bit(64)::bigint), 0) as low,
      coalesce(sum(('x' || right(hash, 16))::bit(64)::bigint), 0) as high
@@ -51,7 +64,9 @@ const statementsFor = (table: Digested, sums = sumsOver): readonly string[] => {
     const come = change.new ? sums(table, 'came') : zero;
     const gone = change.old ? sums(table, 'went') : zero;
     const keep = sqlName(`keep_digest_of_${name}_on_${change.operation}`);
-    const referencing = [change.old && 'old table as went', change.new && 'new table as came'].filter(Boolean).join(' ');
+    const referencing = [change.old && 'old table as went', change.new && 'new table as came']
+      .filter(Boolean)
+      .join(' ');
     return [
       `create function ${keep}() returns trigger language plpgsql ${FORMS} as $$
        begin
@@ -66,7 +81,8 @@ const statementsFor = (table: Digested, sums = sumsOver): readonly string[] => {
 };
 
 /** What a read model has to have for its digest to be kept. */
-const keptDigestOf = (tables: Tables): readonly string[] => digestedIn(tables).flatMap((table) => statementsFor(table));
+const keptDigestOf = (tables: Tables): readonly string[] =>
+  digestedIn(tables).flatMap((table) => statementsFor(table));
 
 /** What tells one digest from another that is kept: not how. */
 export const digestToldOf = (tables: Tables): readonly string[] =>
@@ -75,8 +91,9 @@ export const digestToldOf = (tables: Tables): readonly string[] =>
 const digestedIn = ({ ofStreams, views }: Tables): readonly Digested[] => [...ofStreams, ...views];
 
 /**
- * Computes the digest of the read model that comes first in the search path, and has it kept from then on. Nobody else writes there
- * meanwhile; whoever fills one from a whole log does it at the end, because rows are written faster without.
+ * Computes the digest of the read model that comes first in the search path, and has it kept from then on.
+ * Nobody else writes there meanwhile; whoever fills one from a whole log does it at the end, because rows are
+ * written faster without.
  */
 export const keepDigest = async (connection: Connection, tables: Tables): Promise<void> => {
   for (const statement of keptDigestOf(tables)) await connection.query(statement);
@@ -88,26 +105,39 @@ export const keepDigest = async (connection: Connection, tables: Tables): Promis
 };
 
 const inForm = (connection: Connection) =>
-  connection.query(`set local timezone = 'UTC'; set local datestyle = 'ISO'; set local intervalstyle = 'postgres'`);
+  connection.query(
+    `set local timezone = 'UTC'; set local datestyle = 'ISO'; set local intervalstyle = 'postgres'`,
+  );
 
 const TEXT = `format('%s rows, %s %s', rows, low, high)`;
 
-/** The digest that was kept of the live read model, and where it stands for: both of one moment. Nothing while there is none. */
+/**
+ * The digest that was kept of the live read model, and where it stands for: both of one moment. Nothing while
+ * there is none.
+ */
 export const readKeptDigest = async (
   database: Pick<Pool | Connection, 'query'>,
-): Promise<{ readonly position: Position; readonly digests: Digests; readonly definition: string } | undefined> => {
+): Promise<
+  { readonly position: Position; readonly digests: Digests; readonly definition: string } | undefined
+> => {
   const found = await database.query<{ isThere: boolean }>(
     `select to_regclass('${LIVE_SCHEMA}.digest') is not null and to_regclass('public.follower_checkpoint') is not null as "isThere"`,
   );
   if (!found.rows[0]?.isThere) return undefined;
-  const { rows } = await database.query<{ position: Position; digests: Digests | null; definition: string | null }>(
+  const { rows } = await database.query<{
+    position: Position;
+    digests: Digests | null;
+    definition: string | null;
+  }>(
     `select position, nullif(${definitionIn(`'${LIVE_SCHEMA}'`)}, '') as definition,
        (select json_object_agg(name, ${TEXT}) from ${LIVE_SCHEMA}.digest) as digests
      from public.follower_checkpoint where follower = $1`,
     [PROJECTOR],
   );
   const [row] = rows;
-  return row?.digests && row.definition !== null ? { position: row.position, digests: row.digests, definition: row.definition } : undefined;
+  return row?.digests && row.definition !== null
+    ? { position: row.position, digests: row.digests, definition: row.definition }
+    : undefined;
 };
 
 /** The digest of the tables of any read model as they are. It reads all of them. */
@@ -117,7 +147,11 @@ export const computeDigest = (pool: Pool, tables: Tables, schema: string): Promi
     return computeDigestOn(connection, tables, schema);
   });
 
-export const computeDigestOn = async (connection: Connection, tables: Tables, schema: string): Promise<Digests> => {
+export const computeDigestOn = async (
+  connection: Connection,
+  tables: Tables,
+  schema: string,
+): Promise<Digests> => {
   await inForm(connection);
   const digests: Record<string, string> = {};
   for (const table of digestedIn(tables)) {

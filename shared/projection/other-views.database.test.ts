@@ -15,10 +15,18 @@ test('a rebuild makes the views that the domain has now: another name, none, and
   await using side = await world.open(undefined, undefined, spendingDomain);
   await using _projector = await startProjecting(side);
   const approverId = await registerUser(side, { role: 'approver' as never });
-  await side.send({ type: 'OpenTeam', name: 'One', approverId: approverId as UserId, budget: 7 } as unknown as Command, by(system));
+  await side.send(
+    { type: 'OpenTeam', name: 'One', approverId: approverId as UserId, budget: 7 } as unknown as Command,
+    by(system),
+  );
   await untilProjected(side);
   const rebuilt = async (domain: Domain) => {
-    await rebuild({ ...side, tables: tablesOf(domain), signal: new AbortController().signal, onProgress() {} });
+    await rebuild({
+      ...side,
+      tables: tablesOf(domain),
+      signal: new AbortController().signal,
+      onProgress() {},
+    });
     const { rows } = await side.pool.query<{ name: string }>(
       `select tablename as name from pg_tables where schemaname = 'read_model' and tablename ~ '^(spending|costs|asking|view_)' order by 1`,
     );
@@ -31,8 +39,17 @@ test('a rebuild makes the views that the domain has now: another name, none, and
     shares: spending?.shares.map((share) => ({ ...share, table: share.table.replace('spending', 'costs') })),
   };
   const beside = ['view_readers', 'view_removed', 'view_stream'];
-  expect(await rebuilt({ ...spendingDomain, views: [costs as never] })).toEqual(['costs', 'costs_of_request', 'costs_of_team', ...beside]);
+  expect(await rebuilt({ ...spendingDomain, views: [costs as never] })).toEqual([
+    'costs',
+    'costs_of_request',
+    'costs_of_team',
+    ...beside,
+  ]);
   expect((await side.pool.query('select budget::int from read_model.costs')).rows).toEqual([{ budget: 7 }]);
   expect(await rebuilt({ ...spendingDomain, views: [] })).toEqual([]);
-  expect(await rebuilt({ ...spendingDomain, views: [asking as never] })).toEqual(['asking', 'asking_of_request', ...beside]);
+  expect(await rebuilt({ ...spendingDomain, views: [asking as never] })).toEqual([
+    'asking',
+    'asking_of_request',
+    ...beside,
+  ]);
 });

@@ -69,10 +69,18 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
   };
 
   test.each([
-    ['has a type that is not known', () => ({ type: 'article.eaten', data: {} }), 'has the unknown type "article.eaten"'],
+    [
+      'has a type that is not known',
+      () => ({ type: 'article.eaten', data: {} }),
+      'has the unknown type "article.eaten"',
+    ],
     [
       'has a version that only a later release knows',
-      () => ({ type: 'article.edited', data: { title: 'New' }, metadata: { ...AT_NO_TIME, at: '2026-01-02T03:04:05.678Z', version: 2 } }),
+      () => ({
+        type: 'article.edited',
+        data: { title: 'New' },
+        metadata: { ...AT_NO_TIME, at: '2026-01-02T03:04:05.678Z', version: 2 },
+      }),
       'is known up to version 1',
     ],
     ['is not what its type says', () => ({ type: 'article.edited', data: { title: 5 } }), 'is malformed: '],
@@ -87,7 +95,12 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     expect(await articleOf(other)).toMatchObject({ version: 2 });
     expect(await articleOf(id)).toBeUndefined();
     const { type } = event();
-    expect(await findParked(side.pool, stream)).toMatchObject({ stream, version: 3, type, reason: expect.stringContaining(reason) });
+    expect(await findParked(side.pool, stream)).toMatchObject({
+      stream,
+      version: 3,
+      type,
+      reason: expect.stringContaining(reason),
+    });
     await equalsReplay();
   });
 
@@ -95,18 +108,28 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     const { id, stream, mark } = await damagedArticle({ type: 'article.published', data: {} });
     const refused = await draftArticle(side, author);
     const again = { articleId: refused, authorId: author };
-    await appendRaw(side, `article-${refused}`, { type: 'article.unpublished', data: again, metadata: AT_NO_TIME }, 2);
+    await appendRaw(
+      side,
+      `article-${refused}`,
+      { type: 'article.unpublished', data: again, metadata: AT_NO_TIME },
+      2,
+    );
     await appendRaw(side, `article-${refused}`, { type: 'article.deleted', data: again }, 3);
     expect(await articleOf(refused)).toBeUndefined();
     const reason = 'The database refuses its values: SQLSTATE 22008';
-    expect(await findParked(side.pool, `article-${refused}` as StreamName)).toMatchObject({ version: 3, reason });
+    expect(await findParked(side.pool, `article-${refused}` as StreamName)).toMatchObject({
+      version: 3,
+      reason,
+    });
     expect([await articleOf(id), mark.articleId]).toEqual([undefined, id]);
     expect(await findParked(side.pool, stream)).toMatchObject({ version: 3 });
     await equalsReplay();
   });
 
   test('a retry takes everything in once the cause is mended, and says what stands where it is not', async () => {
-    await side.pool.query(`alter table read_model.articles add constraint no_nonsense check (title <> 'Nonsense')`);
+    await side.pool.query(
+      `alter table read_model.articles add constraint no_nonsense check (title <> 'Nonsense')`,
+    );
     const id = await draftArticle(side, author);
     const stream = `article-${id}` as StreamName;
     await side.send({ type: 'EditArticle', articleId: id, title: 'Nonsense' }, by(as(author)));
@@ -129,8 +152,13 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     await appendRaw(side, stream, edited('Four', mark), 3);
     await appendRaw(side, stream, { type: 'article.eaten', data: {} }, 4);
     await untilProjected(side);
-    await expect(release(side, { stream, version: 4 as never })).rejects.toThrow('is parked at version 3 by now, no longer at 4');
-    expect(await release(side, { stream, version: 3 as never })).toMatchObject({ version: 5, type: 'article.eaten' });
+    await expect(release(side, { stream, version: 4 as never })).rejects.toThrow(
+      'is parked at version 3 by now, no longer at 4',
+    );
+    expect(await release(side, { stream, version: 3 as never })).toMatchObject({
+      version: 5,
+      type: 'article.eaten',
+    });
     expect(await articleOf(id)).toBeUndefined();
     expect(await release(side, { stream, version: 5 as never })).toBeUndefined();
     expect(await articleOf(id)).toMatchObject({ title: 'Four', version: 5 });
@@ -139,7 +167,9 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     expect(await articleOf(id)).toMatchObject({ title: 'Six', version: 6 });
     await equalsReplay();
     const shown = await metrics.metrics();
-    const { rows } = await side.pool.query<{ parked: number }>('select count(*) as parked from read_model.parked');
+    const { rows } = await side.pool.query<{ parked: number }>(
+      'select count(*) as parked from read_model.parked',
+    );
     expect(shown).toContain('annals_projector_skipped 2\n');
     expect(shown).toContain(`annals_projector_parked ${rows[0]?.parked}\n`);
     expect(shown).toContain('annals_follower_behind{follower="projector"} 0\n');
@@ -152,7 +182,9 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     await projector[Symbol.asyncDispose]();
     await appendRaw(side, stream, edited('Four', mark), 3);
     expect(await release(side, { stream, version: 3 as never })).toBeUndefined();
-    const { rows } = await side.pool.query('select title, version from read_model.articles where id = $1', [id]);
+    const { rows } = await side.pool.query('select title, version from read_model.articles where id = $1', [
+      id,
+    ]);
     expect(rows).toEqual([{ title: 'On engines', version: 3 }]);
     projector = await startProjecting(side);
     expect(await articleOf(id)).toMatchObject({ title: 'Four', version: 4 });

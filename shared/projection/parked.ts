@@ -4,11 +4,19 @@ import { type Answer, type Statement, sendTogether } from '#shared/database/toge
 import type { Parked } from '#shared/read-model/parked.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 
-/** What of these streams is not to be taken in: those that are parked, and the versions that an operator left out. */
-export type Exceptions = { readonly parked: ReadonlySet<StreamName>; isSkipped(event: { stream: StreamName; version: Version }): boolean };
+/**
+ * What of these streams is not to be taken in: those that are parked, and the versions that an operator left
+ * out.
+ */
+export type Exceptions = {
+  readonly parked: ReadonlySet<StreamName>;
+  isSkipped(event: { stream: StreamName; version: Version }): boolean;
+};
 
-export const exceptionsAmong = async (connection: Connection, streams: ReadonlySet<StreamName>): Promise<Exceptions> =>
-  exceptionsIn((await sendTogether(connection, [findExceptions(streams)]))[0]);
+export const exceptionsAmong = async (
+  connection: Connection,
+  streams: ReadonlySet<StreamName>,
+): Promise<Exceptions> => exceptionsIn((await sendTogether(connection, [findExceptions(streams)]))[0]);
 
 /** The statement that finds them, for whoever sends it with others. */
 export const findExceptions = (streams: ReadonlySet<StreamName>): Statement => ({
@@ -28,8 +36,15 @@ export const exceptionsIn = (answer: Answer | undefined): Exceptions => {
   };
 };
 
-/** Takes the rows of these aggregates away, so that nothing stale is shown, and every replay ends the same whatever its batches were. */
-export const park = async (connection: Connection, tables: Tables, parked: readonly Parked[]): Promise<void> => {
+/**
+ * Takes the rows of these aggregates away, so that nothing stale is shown, and every replay ends the same
+ * whatever its batches were.
+ */
+export const park = async (
+  connection: Connection,
+  tables: Tables,
+  parked: readonly Parked[],
+): Promise<void> => {
   if (parked.length === 0) return;
   await connection.query(
     `insert into parked (stream, version, position, type, reason)
@@ -44,14 +59,19 @@ export const park = async (connection: Connection, tables: Tables, parked: reado
   for (const [table, gone] of rows) {
     const ids = gone.map(({ id }) => id);
     await connection.query(`delete from ${table.name} where id = any($1)`, [ids]);
-    for (const { name, key } of table.items) await connection.query(`delete from ${name} where ${key[0]} = any($1)`, [ids]);
-    for (const { name } of table.shares) await connection.query(`delete from ${name} where id = any($1)`, [ids]);
+    for (const { name, key } of table.items)
+      await connection.query(`delete from ${name} where ${key[0]} = any($1)`, [ids]);
+    for (const { name } of table.shares)
+      await connection.query(`delete from ${name} where id = any($1)`, [ids]);
     await connection.query('delete from removed where kind = $1 and id = any($2)', [table.name, ids]);
   }
 };
 
 /** Answers since when the aggregate was parked. */
 export const unpark = async (connection: Connection, stream: StreamName): Promise<Date | undefined> => {
-  const { rows } = await connection.query<{ since: Date }>('delete from parked where stream = $1 returning parked_at as since', [stream]);
+  const { rows } = await connection.query<{ since: Date }>(
+    'delete from parked where stream = $1 returning parked_at as since',
+    [stream],
+  );
   return rows[0]?.since;
 };

@@ -4,13 +4,18 @@ import type { Codec } from '#shared/events/codec.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import { type Decoded, decodeAround } from './decode.ts';
 
-/** Those events of a batch that concern the read model, decoded: all that can be done without the read model. */
+/**
+ * Those events of a batch that concern the read model, decoded: all that can be done without the read model.
+ */
 export type Prepared = Decoded & { readonly own: readonly RecordedEvent[] };
 
 /** What it takes to project: events in clear, and the tables they go into. */
 export type Projection = { readonly codec: Codec; readonly tables: Tables };
 
-export const prepare = async ({ codec, tables }: Projection, events: readonly RecordedEvent[]): Promise<Prepared> => {
+export const prepare = async (
+  { codec, tables }: Projection,
+  events: readonly RecordedEvent[],
+): Promise<Prepared> => {
   const own = events.filter(tables.isProjected);
   return { own, ...(await decodeAround(codec, own)) };
 };

@@ -12,14 +12,15 @@ import { write } from './rows.ts';
 import { takeIn } from './take-in.ts';
 
 /**
- * Takes events into the read model that comes first in the connection's search path. Answers with the aggregates that had to be
- * parked. However the log is cut into batches, the read model ends the same.
+ * Takes events into the read model that comes first in the connection's search path. Answers with the
+ * aggregates that had to be parked. However the log is cut into batches, the read model ends the same.
  */
 export const project = async (
   connection: Connection,
   projection: Projection,
   events: readonly RecordedEvent[],
-): Promise<readonly Parked[]> => projectPrepared(connection, projection.tables, await prepare(projection, events));
+): Promise<readonly Parked[]> =>
+  projectPrepared(connection, projection.tables, await prepare(projection, events));
 
 /** The same, for events that were decoded in advance. */
 export const projectPrepared = async (
@@ -29,14 +30,19 @@ export const projectPrepared = async (
   exceptions?: Exceptions,
 ): Promise<readonly Parked[]> => {
   if (own.length === 0) return [];
-  const { parked, isSkipped } = exceptions ?? (await exceptionsAmong(connection, new Set(own.map(({ stream }) => stream))));
+  const { parked, isSkipped } =
+    exceptions ?? (await exceptionsAmong(connection, new Set(own.map(({ stream }) => stream))));
   const damages = firstOfEach(damaged.filter((event) => !parked.has(event.stream) && !isSkipped(event)));
   // Also what comes before the damage, because that may be refused and then stands for the whole stream.
-  const whole = decoded.filter((event) => !parked.has(event.stream) && !isSkipped(event) && isBefore(event, damages.get(event.stream)));
+  const whole = decoded.filter(
+    (event) => !parked.has(event.stream) && !isSkipped(event) && isBefore(event, damages.get(event.stream)),
+  );
   const erasures = erasuresOf(tables, { departures: decoded.filter(isDeparture), written: whole });
   const refused = await takeIn(connection, tables, whole, erasures);
   await moveVersionsOn(connection, tables, own.filter(isSkipped));
-  const parkings = [...new Map([...damages, ...refused.map((each) => [each.stream, each] as const)]).values()];
+  const parkings = [
+    ...new Map([...damages, ...refused.map((each) => [each.stream, each] as const)]).values(),
+  ];
   await park(connection, tables, parkings);
   return parkings;
 };
@@ -44,7 +50,8 @@ export const projectPrepared = async (
 /** That somebody is gone counts, whatever became of their aggregate. */
 const isDeparture = ({ type }: { readonly type: string }): boolean => type === 'user.deleted';
 
-const isBefore = ({ version }: DecodedEvent, damage: Parked | undefined): boolean => damage === undefined || version < damage.version;
+const isBefore = ({ version }: DecodedEvent, damage: Parked | undefined): boolean =>
+  damage === undefined || version < damage.version;
 
 const firstOfEach = (damaged: readonly Parked[]): ReadonlyMap<StreamName, Parked> => {
   const first = new Map<StreamName, Parked>();
@@ -52,11 +59,20 @@ const firstOfEach = (damaged: readonly Parked[]): ReadonlyMap<StreamName, Parked
   return first;
 };
 
-/** An event that is left out is there all the same, so that the version which clients are shown is the one to write against. */
-const moveVersionsOn = async (connection: Connection, tables: Tables, skipped: readonly RecordedEvent[]): Promise<void> => {
+/**
+ * An event that is left out is there all the same, so that the version which clients are shown is the one to
+ * write against.
+ */
+const moveVersionsOn = async (
+  connection: Connection,
+  tables: Tables,
+  skipped: readonly RecordedEvent[],
+): Promise<void> => {
   const rows = skipped.flatMap(({ stream, version }) => {
     const row = tables.rowOf(stream);
-    return row ? [{ table: row.table, change: { kind: 'patch' as const, row: { id: row.id, version } } }] : [];
+    return row
+      ? [{ table: row.table, change: { kind: 'patch' as const, row: { id: row.id, version } } }]
+      : [];
   });
   for (const [table, some] of Map.groupBy(rows, (row) => row.table))
     await write(
@@ -69,14 +85,17 @@ const moveVersionsOn = async (connection: Connection, tables: Tables, skipped: r
 type Texts = { readonly departures: readonly DecodedEvent[]; readonly written: readonly DecodedEvent[] };
 
 /**
- * The statements that take away what a deleted user wrote or registered: it goes with them, also where it is taken in later, so that every
- * replay ends the same.
+ * The statements that take away what a deleted user wrote or registered: it goes with them, also where it is
+ * taken in later, so that every replay ends the same.
  */
 const erasuresOf = (tables: Tables, { departures, written }: Texts): readonly Statement[] => {
   const statements: Statement[] = [];
   const gone = departures.flatMap(({ stream }) => tables.rowOf(stream)?.id ?? []);
   if (gone.length > 0)
-    statements.push({ text: 'insert into departed select distinct unnest($1::bigint[]) on conflict do nothing', values: [gone] });
+    statements.push({
+      text: 'insert into departed select distinct unnest($1::bigint[]) on conflict do nothing',
+      values: [gone],
+    });
   const idsOf = Map.groupBy(
     written.flatMap(({ stream }) => tables.rowOf(stream) ?? []),
     ({ table }) => table.kind,
@@ -85,9 +104,11 @@ const erasuresOf = (tables: Tables, { departures, written }: Texts): readonly St
     // A user’s own row says by itself that they are gone.
     if (table.person === null || table.person === 'id') continue;
     const { person } = table;
-    if (gone.length > 0) statements.push({ text: goneFrom(table, (row) => `${row}.${person} = any($1)`), values: [gone] });
+    if (gone.length > 0)
+      statements.push({ text: goneFrom(table, (row) => `${row}.${person} = any($1)`), values: [gone] });
     const ids = [...new Set(idsOf.get(table.kind)?.map(({ id }) => id))];
-    const isOfThem = (row: string) => `${row}.${'key' in table ? table.key[0] : 'id'} = any($1) and d.user_id = ${row}.${person}`;
+    const isOfThem = (row: string) =>
+      `${row}.${'key' in table ? table.key[0] : 'id'} = any($1) and d.user_id = ${row}.${person}`;
     if (ids.length > 0) statements.push(prepared(goneFrom(table, isOfThem, 'departed d'), [ids]));
   }
   return statements;

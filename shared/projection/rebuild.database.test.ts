@@ -36,9 +36,13 @@ describe.each(LOG_ENGINES)('a rebuild of the read model on %s', (_name, startLog
     const articleId = await world.writeSome(world.authors[0] as UserId);
     await untilProjected(world.side);
     await rollback(world.work());
-    expect((await world.side.pool.query('select title from read_model.articles where id = $1', [articleId])).rows).toHaveLength(1);
+    expect(
+      (await world.side.pool.query('select title from read_model.articles where id = $1', [articleId])).rows,
+    ).toHaveLength(1);
     await world.expectReplayed();
-    expect(await digestOf(world.side.pool, 'read_model_previous')).toEqual(await digestOf(world.side.pool, 'read_model'));
+    expect(await digestOf(world.side.pool, 'read_model_previous')).toEqual(
+      await digestOf(world.side.pool, 'read_model'),
+    );
     await world.writeSome(world.authors[1] as UserId);
     await rollback(world.work());
     await world.expectReplayed();
@@ -93,21 +97,26 @@ describe.each(LOG_ENGINES)('a rebuild of the read model on %s', (_name, startLog
     expect(refused).toEqual([]);
   });
 
-  test.each(['events', 'indexes'] as const)('that is stopped at its %s leaves everything as it was', async (step) => {
-    const before = await schemas();
-    const stopping = new AbortController();
-    const onProgress = (progress: Progress) => {
-      if (progress.step === step) stopping.abort();
-    };
-    await expect(rebuild(world.work({ signal: stopping.signal, onProgress }))).rejects.toThrow();
-    expect(await schemas()).toEqual(before);
-    await rebuild(world.work());
-    await world.expectReplayed();
-  });
+  test.each(['events', 'indexes'] as const)(
+    'that is stopped at its %s leaves everything as it was',
+    async (step) => {
+      const before = await schemas();
+      const stopping = new AbortController();
+      const onProgress = (progress: Progress) => {
+        if (progress.step === step) stopping.abort();
+      };
+      await expect(rebuild(world.work({ signal: stopping.signal, onProgress }))).rejects.toThrow();
+      expect(await schemas()).toEqual(before);
+      await rebuild(world.work());
+      await world.expectReplayed();
+    },
+  );
 
   test('takes in an aggregate whose cause was mended, and follows operators who were faster', async () => {
     const [first, second] = ['article-770001', 'article-770002'];
-    await world.side.pool.query('alter table read_model.articles add constraint none_such check (id not in (770001, 770002))');
+    await world.side.pool.query(
+      'alter table read_model.articles add constraint none_such check (id not in (770001, 770002))',
+    );
     const drafted = (id: number) => ({
       type: 'article.drafted',
       data: { articleId: id, authorId: 1, title: 'T', body: '', tags: [], cover: null },

@@ -15,8 +15,9 @@ import { keepViews } from './views.ts';
 export type Rebuilt = { readonly events: number; readonly position: Position };
 
 /**
- * Makes the read model anew from the whole log, beside the live one, and then puts it in its place; the live one stays as the
- * previous version. Until that moment nothing live is touched, and nothing but tables is written: nobody is told anything again.
+ * Makes the read model anew from the whole log, beside the live one, and then puts it in its place; the live
+ * one stays as the previous version. Until that moment nothing live is touched, and nothing but tables is
+ * written: nobody is told anything again.
  */
 export const rebuild = async (work: Work): Promise<Rebuilt> => {
   const { pool, eventLog, tables, signal } = work;
@@ -37,7 +38,11 @@ export const rebuild = async (work: Work): Promise<Rebuilt> => {
     let late = 0;
     const onProgress: Work['onProgress'] = (progress) => {
       if (progress.step === 'events') late = progress.events;
-      work.onProgress(progress.step === 'events' ? { ...progress, events: events + progress.events, from: START } : progress);
+      work.onProgress(
+        progress.step === 'events'
+          ? { ...progress, events: events + progress.events, from: START }
+          : progress,
+      );
     };
     await comeNear({ ...work, onProgress }, next, upTo);
     const position = await swapIn(work, next, since);
@@ -51,12 +56,16 @@ export const rebuild = async (work: Work): Promise<Rebuilt> => {
 };
 
 export const underWay = (): StartRefused =>
-  new StartRefused('A rebuild, a rollback or a proof of the read model is under way already: let it come to its end, or stop it.');
+  new StartRefused(
+    'A rebuild, a rollback or a proof of the read model is under way already: let it come to its end, or stop it.',
+  );
 
 /** The version before the previous one takes up the room that a swap needs. */
 export const demandAsideGone = async (pool: Pool): Promise<void> => {
   if (await dropAside(pool)) return;
-  throw new StartRefused('An earlier version of the read model is still being read: try again when that query is over.');
+  throw new StartRefused(
+    'An earlier version of the read model is still being read: try again when that query is over.',
+  );
 };
 
 /** The server's clock, which dates what operators do, may be behind ours. */
@@ -67,7 +76,9 @@ const fill = async (work: Work, next: Held, upTo: Position): Promise<number> => 
   let [events, position] = [0, START];
   for await (const { prepared, last, count } of read(work, { after: START, upTo })) {
     await writeInParts(work, prepared, beginOn(next));
-    await inBackground(work.pool, (connection) => moveCheckpoint(connection, next.follower, { ...next, from: position, to: last }));
+    await inBackground(work.pool, (connection) =>
+      moveCheckpoint(connection, next.follower, { ...next, from: position, to: last }),
+    );
     position = last;
     events += count;
     work.onProgress({ step: 'events', events, position, from: START, upTo });

@@ -3,32 +3,50 @@ import { MalformedEvent, UnknownEventType } from '#shared/events/errors.ts';
 import { MasterKeyMismatch } from '#shared/keys/key-store.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 
-/** Why an event could not be decoded. What is no fault of the event, such as a key store that is away, is thrown on. */
+/**
+ * Why an event could not be decoded. What is no fault of the event, such as a key store that is away, is
+ * thrown on.
+ */
 export const undecodable = (event: RecordedEvent, error: unknown): Parked => {
   if (EXPLAINED.some((kind) => error instanceof kind)) return parkedBy(event, (error as Error).message);
-  if (error instanceof TypeError || error instanceof SyntaxError) return parkedBy(event, `Reading it ends in a ${error.name}`);
+  if (error instanceof TypeError || error instanceof SyntaxError)
+    return parkedBy(event, `Reading it ends in a ${error.name}`);
   throw error;
 };
 
 /** These say what is wrong, and name no content. */
 const EXPLAINED = [MalformedEvent, UnknownEventType, MasterKeyMismatch];
 
-/** SQLSTATE classes by which PostgreSQL refuses values: data exceptions, constraints, and limits of its own. */
+/**
+ * SQLSTATE classes by which PostgreSQL refuses values: data exceptions, constraints, and limits of its own.
+ */
 const OF_VALUES = ['22', '23', '54'];
 
-/** Whether it is the values that the database refuses; whatever else is wrong would park every aggregate that there is. */
+/**
+ * Whether it is the values that the database refuses; whatever else is wrong would park every aggregate that
+ * there is.
+ */
 export const isRefusalOfValues = (error: unknown): error is Refusal =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' && OF_VALUES.includes(error.code.slice(0, 2));
+  error instanceof Error &&
+  'code' in error &&
+  typeof error.code === 'string' &&
+  OF_VALUES.includes(error.code.slice(0, 2));
 
 type Refusal = Error & { readonly code: string; readonly constraint?: string };
 
 /** The server's own words are not kept, because they quote values, and those may be personal. */
 export const unwritable = (event: Pick<RecordedEvent, Place>, { code, constraint }: Refusal): Parked =>
-  parkedBy(event, `The database refuses its values: SQLSTATE ${code}${constraint === undefined ? '' : `, constraint ${constraint}`}`);
+  parkedBy(
+    event,
+    `The database refuses its values: SQLSTATE ${code}${constraint === undefined ? '' : `, constraint ${constraint}`}`,
+  );
 
 type Place = 'stream' | 'version' | 'position' | 'type';
 
-const parkedBy = ({ stream, version, position, type }: Pick<RecordedEvent, Place>, reason: string): Parked => ({
+const parkedBy = (
+  { stream, version, position, type }: Pick<RecordedEvent, Place>,
+  reason: string,
+): Parked => ({
   stream,
   version,
   position,

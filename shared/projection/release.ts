@@ -3,8 +3,9 @@ import { findParked, type Parked } from '#shared/read-model/parked.ts';
 import { type Mending, notParked, type RecordMended, takeInAgain, whileProjectorStands } from './retry.ts';
 
 /**
- * Leaves the event that parks an aggregate out of every projection from now on, and takes the others in. What is to be left out
- * is named, because it may have changed since somebody looked. Answers with the event that parks the aggregate next, if one does.
+ * Leaves the event that parks an aggregate out of every projection from now on, and takes the others in. What
+ * is to be left out is named, because it may have changed since somebody looked. Answers with the event that
+ * parks the aggregate next, if one does.
  */
 export const release = (
   mending: Mending,
@@ -15,7 +16,9 @@ export const release = (
     const parked = await findParked(connection, stream);
     if (!parked) throw notParked(stream);
     if (parked.version !== version) {
-      throw new StartRefused(`${stream} is parked at version ${parked.version} by now, no longer at ${version}: look at it again.`);
+      throw new StartRefused(
+        `${stream} is parked at version ${parked.version} by now, no longer at ${version}: look at it again.`,
+      );
     }
     await connection.query(
       'insert into public.projection_skip (stream, version, position, reason) values ($1, $2, $3, $4) on conflict do nothing',

@@ -11,8 +11,9 @@ export const removalOf = ({ name, parent }: Removable, deletion: string): string
        insert into removed (kind, id, parent_id, created_at) select '${name}', * from gone ${AGAIN}`;
 
 /**
- * A statement that inserts rows of a table, named t: nothing that was deleted comes again, but where the log says so, it is there. PostgreSQL
- * looks for all of an array in one pass over the index, and for joined rows one by one.
+ * A statement that inserts rows of a table, named t: nothing that was deleted comes again, but where the log
+ * says so, it is there. PostgreSQL looks for all of an array in one pass over the index, and for joined rows
+ * one by one.
  */
 export const returnOf = ({ name, parent }: Removable, insertion: string): string =>
   parent === null
@@ -21,7 +22,8 @@ export const returnOf = ({ name, parent }: Removable, insertion: string): string
        delete from removed r where r.kind = '${name}' and r.id = any (array(select id from made))`;
 
 /** And where it is deleted again, the last time counts. */
-const AGAIN = 'on conflict (kind, id) do update set parent_id = excluded.parent_id, created_at = excluded.created_at';
+const AGAIN =
+  'on conflict (kind, id) do update set parent_id = excluded.parent_id, created_at = excluded.created_at';
 
 /** Notes rows that were never written, because they were deleted in the batch in which they were made. */
 export const noteRemoved = async <Column extends string>(

@@ -19,8 +19,15 @@ export type RecordMended = (connection: Connection, parked: Parked | undefined) 
 
 const NOT_RECORDED: RecordMended = async () => {};
 
-/** Takes a parked aggregate in again, from its first event on. Answers with what parks it this time, if anything does. */
-export const retry = (mending: Mending, stream: StreamName, record = NOT_RECORDED): Promise<Parked | undefined> =>
+/**
+ * Takes a parked aggregate in again, from its first event on. Answers with what parks it this time, if
+ * anything does.
+ */
+export const retry = (
+  mending: Mending,
+  stream: StreamName,
+  record = NOT_RECORDED,
+): Promise<Parked | undefined> =>
   whileProjectorStands(mending, async (connection, position) => {
     if (!(await findParked(connection, stream))) throw notParked(stream);
     const parked = await takeInAgain(connection, mending, { stream, upTo: position });
@@ -36,15 +43,21 @@ const PAUSE_MAX_MS = 20_000;
 /** The projector itself lets go sooner. */
 const PROJECTOR_MAX_MS = 10_000;
 
-/** Works on the live read model in a transaction that the running projector waits for; it is told how far that one is. */
+/**
+ * Works on the live read model in a transaction that the running projector waits for; it is told how far that
+ * one is.
+ */
 export const whileProjectorStands = <Result>(
   { pool, eventLog, tables }: Mending,
   work: (connection: Connection, position: Position) => Promise<Result>,
 ): Promise<Result> =>
   inTransaction(pool, async (connection) => {
-    await connection.query(`set local idle_in_transaction_session_timeout = ${PAUSE_MAX_MS}; set local lock_timeout = ${PROJECTOR_MAX_MS}`);
+    await connection.query(
+      `set local idle_in_transaction_session_timeout = ${PAUSE_MAX_MS}; set local lock_timeout = ${PROJECTOR_MAX_MS}`,
+    );
     const checkpoint = await holdCheckpoint(connection, PROJECTOR);
-    if (!checkpoint) throw new StartRefused('The read model holds nothing yet: the projector has not taken in any event.');
+    if (!checkpoint)
+      throw new StartRefused('The read model holds nothing yet: the projector has not taken in any event.');
     if (checkpoint.log !== eventLog.identity) {
       throw new StartRefused(
         `The read model follows the event log ${checkpoint.log}, and EVENT_LOG_URL names ${eventLog.identity}: set it to the right one.`,
@@ -58,8 +71,9 @@ export const whileProjectorStands = <Result>(
   });
 
 /**
- * Replays a parked stream into the read model that comes first in the search path, which has taken in the log up to a position:
- * what comes later is left to whoever brings the rest. Answers with what parks it this time.
+ * Replays a parked stream into the read model that comes first in the search path, which has taken in the log
+ * up to a position: what comes later is left to whoever brings the rest. Answers with what parks it this
+ * time.
  */
 export const takeInAgain = async (
   connection: Connection,

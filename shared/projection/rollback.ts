@@ -7,17 +7,24 @@ import { demandAsideGone, underWay } from './rebuild.ts';
 import { swapIn } from './swap.ts';
 import { lockVersions, takePrevious } from './versions.ts';
 
-/** Makes the previous version live again, brought up to date; the live one becomes the previous, so that this can be undone too. */
+/**
+ * Makes the previous version live again, brought up to date; the live one becomes the previous, so that this
+ * can be undone too.
+ */
 export const rollback = async (work: Work): Promise<Position> => {
   const { pool, eventLog, tables } = work;
   await using lock = await lockVersions(pool);
   if (!lock) throw underWay();
   await demandLive(work);
   const previous = await takePrevious(pool);
-  if (!previous) throw new StartRefused('There is no previous version of the read model: a rebuild leaves one.');
-  if (previous.log !== eventLog.identity) throw new StartRefused('The previous version of the read model followed another event log.');
+  if (!previous)
+    throw new StartRefused('There is no previous version of the read model: a rebuild leaves one.');
+  if (previous.log !== eventLog.identity)
+    throw new StartRefused('The previous version of the read model followed another event log.');
   if (!(await isOfThisRelease(pool, tables, PREVIOUS.schema))) {
-    throw new StartRefused('The previous version of the read model has other tables than this release writes: rebuild instead.');
+    throw new StartRefused(
+      'The previous version of the read model has other tables than this release writes: rebuild instead.',
+    );
   }
   await demandAsideGone(pool);
   await comeNear(work, previous, previous.position);

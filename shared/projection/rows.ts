@@ -6,7 +6,10 @@ import { noteRemoved, removalOf, returnOf } from './removed.ts';
 
 type Folded<Column extends string> = {
   readonly changes: readonly Change<Column>[];
-  /** The rows of which some values are not written: because of another change of the same batch, or because no such row is there. */
+  /**
+   * The rows of which some values are not written: because of another change of the same batch, or because no
+   * such row is there.
+   */
   readonly unwritten: readonly object[];
   /** What was made and deleted in the same batch, as it was last. */
   readonly vanished: readonly Row<Column>[];
@@ -34,16 +37,22 @@ const fold = <Column extends string>(changes: readonly Change<Column>[]): Folded
   return { changes: folded, unwritten, vanished };
 };
 
-/** Columns of a table that follow from the items of some of its aggregates, in a list whose items are written by then. */
+/**
+ * Columns of a table that follow from the items of some of its aggregates, in a list whose items are written
+ * by then.
+ */
 export type Following = { readonly ids: ReadonlySet<unknown>; readonly list: ProjectedItems };
 
-/** Writes what stands between: the items of aggregates, of which these are there once the rows are written. */
+/**
+ * Writes what stands between: the items of aggregates, of which these are there once the rows are written.
+ */
 type Between = (made: ReadonlySet<unknown>) => Promise<readonly Following[]>;
 const NOTHING: Between = async () => [];
 
 /**
- * Writes folded changes with one statement for each kind and each set of columns; an older version never overwrites a newer one. Rows
- * are written after their items, so that what follows from those needs no second write.
+ * Writes folded changes with one statement for each kind and each set of columns; an older version never
+ * overwrites a newer one. Rows are written after their items, so that what follows from those needs no second
+ * write.
  */
 export const write = async <Column extends string>(
   connection: Sender,
@@ -93,8 +102,9 @@ export const grouped = <Column extends string>(
 };
 
 /**
- * Shows the database what it may not look at otherwise: values that are covered up, and those for rows that are not there. It must
- * refuse a batch exactly where it would refuse one of its events; so the tables check no values except by their types.
+ * Shows the database what it may not look at otherwise: values that are covered up, and those for rows that
+ * are not there. It must refuse a batch exactly where it would refuse one of its events; so the tables check
+ * no values except by their types.
  */
 export const demandValues = async (
   connection: Sender,
@@ -107,23 +117,34 @@ export const demandValues = async (
   const checked = Object.keys(columns).filter((column) => columns[column] !== 'text');
   // What is not counted would not be looked at.
   const counted = checked.map((column) => `count(${column})`).join(', ');
-  await connection.query(`select ${counted} from ${sourceOf({ columns }, checked)}`, [...valuesOf(checked, doubtful)]);
+  await connection.query(`select ${counted} from ${sourceOf({ columns }, checked)}`, [
+    ...valuesOf(checked, doubtful),
+  ]);
 };
 
 /** The rows of a statement, named p, from a parameter for each column. */
-export const sourceOf = ({ columns }: { readonly columns: Readonly<Record<string, string>> }, given: readonly string[]): string => {
+export const sourceOf = (
+  { columns }: { readonly columns: Readonly<Record<string, string>> },
+  given: readonly string[],
+): string => {
   const typed = given.map((column) => `${column}::${columns[column]}`).join(', ');
   const read = given.map((_, index) => `json_array_elements_text($${index + 1})`).join(', ');
   return `(select ${typed} from rows from (${read}) as given (${given.join(', ')})) p`;
 };
 
-/** Column by column, because PostgreSQL takes that apart in less time than objects that repeat their names. */
+/**
+ * Column by column, because PostgreSQL takes that apart in less time than objects that repeat their names.
+ */
 export const valuesOf = (given: readonly string[], rows: readonly object[]): readonly string[] =>
-  given.map((column) => JSON.stringify(rows.map((row) => textOf((row as Readonly<Record<string, unknown>>)[column]))));
+  given.map((column) =>
+    JSON.stringify(rows.map((row) => textOf((row as Readonly<Record<string, unknown>>)[column]))),
+  );
 
 /** An array is one value of its column, and what is not there is null. */
 const textOf = (value: unknown): unknown =>
-  Array.isArray(value) ? `{${value.map((each) => `"${String(each).replaceAll(/["\\]/g, '\\$&')}"`).join()}}` : value;
+  Array.isArray(value)
+    ? `{${value.map((each) => `"${String(each).replaceAll(/["\\]/g, '\\$&')}"`).join()}}`
+    : value;
 
 /** What follows from the items of a row of the source, as they are now: found by an index for each. */
 const followingOf = (follow: readonly ProjectedItems[]): string =>
@@ -136,12 +157,18 @@ const followingOf = (follow: readonly ProjectedItems[]): string =>
 
 type Written = { readonly given: readonly string[]; readonly follow: readonly ProjectedItems[] };
 
-const statementOf = <Column extends string>(table: Table<Column>, kind: Change<Column>['kind'], { given, follow }: Written): string => {
+const statementOf = <Column extends string>(
+  table: Table<Column>,
+  kind: Change<Column>['kind'],
+  { given, follow }: Written,
+): string => {
   const { name } = table;
   const source = `${sourceOf(table, given)}${followingOf(follow)}`;
   const values = [
     ...given.map((column) => ({ column, value: `p.${column}` })),
-    ...follow.flatMap(({ derived }, index) => derived.map(({ column }) => ({ column, value: `f${index}.${column}` }))),
+    ...follow.flatMap(({ derived }, index) =>
+      derived.map(({ column }) => ({ column, value: `f${index}.${column}` })),
+    ),
   ];
   const others = values.filter(({ column }) => column !== 'id');
   switch (kind) {
@@ -159,6 +186,9 @@ const statementOf = <Column extends string>(table: Table<Column>, kind: Change<C
       return `update ${name} t set ${set} from ${source} where t.id = p.id and t.version < p.version`;
     }
     case 'drop':
-      return removalOf(table, `delete from ${name} t using ${source} where t.id = p.id and t.version < p.version`);
+      return removalOf(
+        table,
+        `delete from ${name} t using ${source} where t.id = p.id and t.version < p.version`,
+      );
   }
 };

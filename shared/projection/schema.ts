@@ -10,9 +10,9 @@ import { keepDigest, PROJECTING } from './kept-digest.ts';
 import { keepViews } from './views.ts';
 
 /**
- * Whoever writes into the live read model takes this after its checkpoint, a swap exclusively. PostgreSQL lets go of the rows of a
- * transaction before other connections hear of a name that it changed, and of this only afterwards: without it, what is written in
- * between would go into the tables that were swapped out.
+ * Whoever writes into the live read model takes this after its checkpoint, a swap exclusively. PostgreSQL
+ * lets go of the rows of a transaction before other connections hear of a name that it changed, and of this
+ * only afterwards: without it, what is written in between would go into the tables that were swapped out.
  */
 export const holdNames = async (connection: Connection): Promise<void> => {
   await connection.query(`select pg_advisory_xact_lock(${NAMES})`);
@@ -27,7 +27,8 @@ export const USE_LIVE: Statement = {
     ${marksIn(`'${LIVE_SCHEMA}'`)}`,
 };
 
-export const marksOf = (answer: Answer | undefined): Marks | undefined => answer?.rows[0] as Marks | undefined;
+export const marksOf = (answer: Answer | undefined): Marks | undefined =>
+  answer?.rows[0] as Marks | undefined;
 
 /** Until the end of the transaction, tables without a schema are those of this read model. */
 export const useReadModel = async (connection: Connection, schema: string): Promise<void> => {
@@ -38,23 +39,38 @@ export const useReadModel = async (connection: Connection, schema: string): Prom
 export const createReadModel = (pool: Pool, tables: Tables, schema: string): Promise<void> =>
   inTransaction(pool, async (connection) => {
     await connection.query(`select pg_advisory_xact_lock(hashtext('annals ' || $1))`, [schema]);
-    const { rows } = await connection.query<{ found: boolean }>('select to_regnamespace($1) is not null as found', [schema]);
+    const { rows } = await connection.query<{ found: boolean }>(
+      'select to_regnamespace($1) is not null as found',
+      [schema],
+    );
     if (rows[0]?.found) return;
     const definition = await readDefinition(tables);
-    await createTables(connection, schema, { ...definition, marks: await marksBeside(connection, definition) });
+    await createTables(connection, schema, {
+      ...definition,
+      marks: await marksBeside(connection, definition),
+    });
     for (const index of definition.indexes) await connection.query(index);
     await keepViews(connection, tables);
     await keepDigest(connection, tables);
     if (schema === LIVE_SCHEMA) await beginAnew(connection);
   });
 
-/** How the tables of a definition are marked: as those of the live read model, if the same events make the same rows there. */
-export const marksBeside = async (connection: Connection, { fingerprint }: Pick<Definition, 'fingerprint'>): Promise<Marks> => {
+/**
+ * How the tables of a definition are marked: as those of the live read model, if the same events make the
+ * same rows there.
+ */
+export const marksBeside = async (
+  connection: Connection,
+  { fingerprint }: Pick<Definition, 'fingerprint'>,
+): Promise<Marks> => {
   const { rows } = await connection.query<Marks>(`select ${marksIn('$1')}`, [LIVE_SCHEMA]);
   return { schema: fingerprint.schema, rows: rowsMark(fingerprint, rows[0]) };
 };
 
-/** Writes down what is new in the declaration, and of the rows of an earlier release everything, so that a later change of it is found. */
+/**
+ * Writes down what is new in the declaration, and of the rows of an earlier release everything, so that a
+ * later change of it is found.
+ */
 export const completeMarks = (pool: Pool, { fingerprint }: Pick<Definition, 'fingerprint'>): Promise<void> =>
   inTransaction(pool, async (connection) => {
     await holdNames(connection);
@@ -63,11 +79,19 @@ export const completeMarks = (pool: Pool, { fingerprint }: Pick<Definition, 'fin
     if (mark !== undefined) await connection.query(`comment on table ${LIVE_SCHEMA}.digest is '${mark}'`);
   });
 
-/** Tables that were dropped, or left out of a backup, are filled from the whole log again; an owner at work finds its checkpoint moved. */
+/**
+ * Tables that were dropped, or left out of a backup, are filled from the whole log again; an owner at work
+ * finds its checkpoint moved.
+ */
 const beginAnew = async (connection: Connection): Promise<void> => {
-  const { rows } = await connection.query<{ found: boolean }>(`select to_regclass('public.follower_checkpoint') is not null as found`);
+  const { rows } = await connection.query<{ found: boolean }>(
+    `select to_regclass('public.follower_checkpoint') is not null as found`,
+  );
   if (!rows[0]?.found) return;
-  await connection.query('update public.follower_checkpoint set position = $2 where follower = $1', [PROJECTOR, START]);
+  await connection.query('update public.follower_checkpoint set position = $2 where follower = $1', [
+    PROJECTOR,
+    START,
+  ]);
 };
 
 /** Makes the tables alone, in a transaction in which they are from then on those that are used. */

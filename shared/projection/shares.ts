@@ -6,10 +6,15 @@ import { demandValues, sourceOf, valuesOf } from './rows.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Writes what a batch does to the shares of a view: each share once, with one statement for each kind of change and each set of
- * columns. Triggers then take the sums of the view along, once for each key of a statement.
+ * Writes what a batch does to the shares of a view: each share once, with one statement for each kind of
+ * change and each set of columns. Triggers then take the sums of the view along, once for each key of a
+ * statement.
  */
-export const writeShares = async (connection: Sender, table: ProjectedShares, changes: readonly ShareChange[]): Promise<void> => {
+export const writeShares = async (
+  connection: Sender,
+  table: ProjectedShares,
+  changes: readonly ShareChange[],
+): Promise<void> => {
   if (changes.length === 0) return;
   const { folded, unwritten } = fold(changes);
   await demandValues(connection, table, unwritten);
@@ -26,7 +31,8 @@ const fold = (changes: readonly ShareChange[]): Folded => {
   const unwritten: Values[] = [];
   for (const [first, ...others] of Map.groupBy(changes, ({ row }) => row.id).values()) {
     if (first === undefined) continue;
-    if (first.kind === 'patch' || others.length > 0) unwritten.push(first.row, ...others.map(({ row }) => row));
+    if (first.kind === 'patch' || others.length > 0)
+      unwritten.push(first.row, ...others.map(({ row }) => row));
     folded.push(others.reduce(combined, first));
   }
   return { folded, unwritten };
@@ -36,7 +42,8 @@ const fold = (changes: readonly ShareChange[]): Folded => {
 const combined = (earlier: ShareChange, later: ShareChange): ShareChange => {
   if (later.kind !== 'patch') return later;
   // What is gone cannot be changed.
-  if (earlier.kind === 'drop') return { kind: 'drop', row: { id: earlier.row.id, version: later.row.version }, added: {} };
+  if (earlier.kind === 'drop')
+    return { kind: 'drop', row: { id: earlier.row.id, version: later.row.version }, added: {} };
   const row: Record<string, unknown> = { ...earlier.row, ...later.row };
   const added: Record<string, number> = {};
   for (const [name, value] of Object.entries(earlier.added)) if (!(name in later.row)) added[name] = value;
@@ -70,7 +77,11 @@ const grouped = ({ columns }: ProjectedShares, changes: readonly ShareChange[]):
   return alike.values();
 };
 
-const statementOf = (table: ProjectedShares, kind: ShareChange['kind'], { given, added }: Pick<Group, 'given' | 'added'>): string => {
+const statementOf = (
+  table: ProjectedShares,
+  kind: ShareChange['kind'],
+  { given, added }: Pick<Group, 'given' | 'added'>,
+): string => {
   const { name, columns } = table;
   const withAdded = { ...columns, ...Object.fromEntries(added.map((each) => [ADDED + each, 'numeric'])) };
   const source = sourceOf({ columns: withAdded }, [...given, ...added.map((each) => ADDED + each)]);
@@ -82,7 +93,10 @@ const statementOf = (table: ProjectedShares, kind: ShareChange['kind'], { given,
       return `insert into ${name} as t (${list}) select ${list} from ${source} on conflict (id) do update set ${set} where t.version < excluded.version`;
     }
     case 'patch': {
-      const set = [...values.map((column) => `${column} = p.${column}`), ...added.map((each) => `${each} = t.${each} + p.${ADDED}${each}`)];
+      const set = [
+        ...values.map((column) => `${column} = p.${column}`),
+        ...added.map((each) => `${each} = t.${each} + p.${ADDED}${each}`),
+      ];
       return `update ${name} t set ${set.join(', ')} from ${source} where t.id = p.id and t.version < p.version`;
     }
     case 'drop':

@@ -1,7 +1,14 @@
 import type { Position } from '#shared/brands.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
-import { areVersionsLocked, LIVE, NEXT, PREVIOUS, readVersion, type VersionOfReadModel as Version } from '#shared/read-model/versions.ts';
+import {
+  areVersionsLocked,
+  LIVE,
+  NEXT,
+  PREVIOUS,
+  readVersion,
+  type VersionOfReadModel as Version,
+} from '#shared/read-model/versions.ts';
 import { isOfThisRelease } from './definition.ts';
 import type { Mending } from './retry.ts';
 
@@ -15,8 +22,14 @@ export type ProjectionStatus = {
   readonly isUnderWay: boolean;
 };
 
-export const readStatus = async ({ pool, eventLog, tables }: Pick<Mending, 'pool' | 'eventLog' | 'tables'>): Promise<ProjectionStatus> => {
-  const { rows } = await pool.query<{ parked: number }>(`select count(*) as parked from ${LIVE_SCHEMA}.parked`);
+export const readStatus = async ({
+  pool,
+  eventLog,
+  tables,
+}: Pick<Mending, 'pool' | 'eventLog' | 'tables'>): Promise<ProjectionStatus> => {
+  const { rows } = await pool.query<{ parked: number }>(
+    `select count(*) as parked from ${LIVE_SCHEMA}.parked`,
+  );
   const live = await readVersion(pool, LIVE);
   const previous = await readVersion(pool, PREVIOUS);
   return {
@@ -27,7 +40,10 @@ export const readStatus = async ({ pool, eventLog, tables }: Pick<Mending, 'pool
       parked: rows[0]?.parked ?? 0,
       isOfThisRelease: await isOfThisRelease(pool, tables, LIVE_SCHEMA),
     },
-    previous: previous && { ...previous, isOfThisRelease: await isOfThisRelease(pool, tables, PREVIOUS.schema) },
+    previous: previous && {
+      ...previous,
+      isOfThisRelease: await isOfThisRelease(pool, tables, PREVIOUS.schema),
+    },
     next: await readVersion(pool, NEXT),
     isUnderWay: await areVersionsLocked(pool),
     head: await eventLog.head(),

@@ -18,7 +18,8 @@ export const swapIn = (work: Work, version: Held, since: Date): Promise<Position
   whileProjectorStands(work, async (connection, upTo) => {
     const after = await hold(connection, version, 'update');
     await useReadModel(connection, version.schema);
-    for await (const { prepared } of read(work, { after, upTo })) await projectPrepared(connection, work.tables, prepared);
+    for await (const { prepared } of read(work, { after, upTo }))
+      await projectPrepared(connection, work.tables, prepared);
     await followOperators(connection, work, { version, upTo, since });
     if (work.signal.aborted) throw new Stopped();
     await exchange(connection, version, upTo);
@@ -27,7 +28,10 @@ export const swapIn = (work: Work, version: Held, since: Date): Promise<Position
 
 type Following = { readonly version: Pick<Held, 'schema'>; readonly upTo: Position; readonly since: Date };
 
-/** What is parked here and not there was retried or released there, perhaps after it had been taken in here. Answers with what that was. */
+/**
+ * What is parked here and not there was retried or released there, perhaps after it had been taken in here.
+ * Answers with what that was.
+ */
 export const followOperators = async (
   connection: Connection,
   work: Omit<Mending, 'pool'>,

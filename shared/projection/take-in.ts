@@ -10,8 +10,8 @@ import { type Following, write } from './rows.ts';
 import { writeShares } from './shares.ts';
 
 /**
- * Writes all at once, with what follows from them; where the database refuses that, halves are tried, down to the events that it refuses.
- * Answers with those.
+ * Writes all at once, with what follows from them; where the database refuses that, halves are tried, down to
+ * the events that it refuses. Answers with those.
  */
 export const takeIn = async (
   connection: Connection,
@@ -25,7 +25,11 @@ export const takeIn = async (
   return refused;
 };
 
-const takeInHalves = async (connection: Connection, tables: Tables, events: readonly DecodedEvent[]): Promise<readonly Parked[]> => {
+const takeInHalves = async (
+  connection: Connection,
+  tables: Tables,
+  events: readonly DecodedEvent[],
+): Promise<readonly Parked[]> => {
   const streams = [...new Set(events.map(({ stream }) => stream))];
   if (streams.length <= 1) return takeInOneByOne(connection, tables, events);
   const some = new Set<StreamName>(streams.slice(0, Math.ceil(streams.length / 2)));
@@ -35,7 +39,11 @@ const takeInHalves = async (connection: Connection, tables: Tables, events: read
 };
 
 /** One stream's events, up to the first that is refused. */
-const takeInOneByOne = async (connection: Connection, tables: Tables, events: readonly DecodedEvent[]): Promise<readonly Parked[]> => {
+const takeInOneByOne = async (
+  connection: Connection,
+  tables: Tables,
+  events: readonly DecodedEvent[],
+): Promise<readonly Parked[]> => {
   for (const event of events) {
     const refusal = await attempt(connection, tables, [event]);
     if (refusal) return [unwritable(event, refusal)];
@@ -44,7 +52,12 @@ const takeInOneByOne = async (connection: Connection, tables: Tables, events: re
 };
 
 /** Answers with the database's refusal of what is in the events; then nothing of them is written. */
-const attempt = async (connection: Connection, tables: Tables, events: readonly DecodedEvent[], following: readonly Statement[] = []) => {
+const attempt = async (
+  connection: Connection,
+  tables: Tables,
+  events: readonly DecodedEvent[],
+  following: readonly Statement[] = [],
+) => {
   const writes = await collect((sender) => writeAll(sender, tables, events));
   try {
     await sendTogether(connection, [{ text: 'savepoint taking_in' }, ...writes, ...following]);

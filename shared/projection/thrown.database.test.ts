@@ -18,7 +18,9 @@ const label = base.aggregate('label', {
   events: { printed: { creates: ['title'] }, changed: { changes: ['title'] } },
   commands: { print: { emits: 'printed' }, change: { emits: 'changed' } },
   rights: { read: { signedIn: true }, write: { signedIn: true } },
-  projects: { initial: { by: { printed: ({ title }) => initialOf(title), changed: ({ title }) => initialOf(title) } } },
+  projects: {
+    initial: { by: { printed: ({ title }) => initialOf(title), changed: ({ title }) => initialOf(title) } },
+  },
 });
 
 const initialOf = (title = ''): string => {
@@ -35,7 +37,8 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-const send = async (type: string, form: object) => (await side.send({ type, ...form } as unknown as Command, by(system))).id;
+const send = async (type: string, form: object) =>
+  (await side.send({ type, ...form } as unknown as Command, by(system))).id;
 const rows = async (): Promise<readonly object[]> => {
   await untilProjected(side);
   return (await side.pool.query('select title, initial from read_model.labels order by id')).rows;
@@ -47,19 +50,31 @@ test('an event that code throws at is refused, and parks its aggregate where it 
   await expect(send('ChangeLabel', { labelId: id, title: '5 plums' })).rejects.toThrow(
     /^the projection of label\.initial ended in TypeError$/,
   );
-  await expect(send('PrintLabel', { title: '5 plums' })).rejects.toThrow('the projection of label.initial ended in TypeError');
+  await expect(send('PrintLabel', { title: '5 plums' })).rejects.toThrow(
+    'the projection of label.initial ended in TypeError',
+  );
   expect(await rows()).toEqual([
     { title: 'Apples', initial: 'A' },
     { title: 'Pears', initial: 'P' },
   ]);
 
   const stream = `label-${id}` as StreamName;
-  await appendRaw(side, stream, { type: 'label.changed', data: { labelId: Number(id), title: '5 plums' } }, 1);
+  await appendRaw(
+    side,
+    stream,
+    { type: 'label.changed', data: { labelId: Number(id), title: '5 plums' } },
+    1,
+  );
   await send('ChangeLabel', { labelId: other, title: 'Quinces' });
   expect(await rows()).toContainEqual({ title: 'Quinces', initial: 'Q' });
   const parked = await findParked(side.pool, stream);
-  expect(parked).toMatchObject({ version: 2, reason: expect.stringMatching(/the projection of label.initial ended in TypeError$/) });
-  await expect(send('ChangeLabel', { labelId: id, title: 'Plums' })).rejects.toThrow('the projection of label.initial ended in TypeError');
+  expect(parked).toMatchObject({
+    version: 2,
+    reason: expect.stringMatching(/the projection of label.initial ended in TypeError$/),
+  });
+  await expect(send('ChangeLabel', { labelId: id, title: 'Plums' })).rejects.toThrow(
+    'the projection of label.initial ended in TypeError',
+  );
 
   expect(await replayed(side)).toEqual(await digestOf(side.pool, 'read_model'));
   const report: Report = await verify({

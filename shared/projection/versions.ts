@@ -14,10 +14,16 @@ import { createTables, marksBeside } from './schema.ts';
 /** Where a version waits for its name, or for its end. */
 const ASIDE_SCHEMA = 'read_model_aside';
 
-/** A version in the hands of one process: whoever takes it later has a higher epoch, and this one then writes nothing more. */
+/**
+ * A version in the hands of one process: whoever takes it later has a higher epoch, and this one then writes
+ * nothing more.
+ */
 export type Held = Place & { readonly epoch: number; readonly log: LogIdentity };
 
-/** Makes the tables to be filled, without the indexes that only reads need. What an interrupted rebuild left goes first. */
+/**
+ * Makes the tables to be filled, without the indexes that only reads need. What an interrupted rebuild left
+ * goes first.
+ */
 export const beginNext = async (pool: Pool, tables: Tables, log: LogIdentity): Promise<Held> => {
   const definition = await readDefinition(tables);
   return inTransaction(pool, async (connection) => {
@@ -28,13 +34,18 @@ export const beginNext = async (pool: Pool, tables: Tables, log: LogIdentity): P
       [NEXT.follower, log, START],
     );
     await connection.query(`drop schema if exists ${NEXT.schema} cascade`);
-    await createTables(connection, NEXT.schema, { ...definition, marks: await marksBeside(connection, definition) });
+    await createTables(connection, NEXT.schema, {
+      ...definition,
+      marks: await marksBeside(connection, definition),
+    });
     return { ...NEXT, log, epoch: rows[0]?.epoch ?? 1 };
   });
 };
 
 /** Takes the previous version in hand, if there is one. */
-export const takePrevious = async (pool: Pool): Promise<(Held & { readonly position: Position }) | undefined> => {
+export const takePrevious = async (
+  pool: Pool,
+): Promise<(Held & { readonly position: Position }) | undefined> => {
   const { rows } = await pool.query<{ epoch: number; log: LogIdentity; position: Position }>(
     `update public.follower_checkpoint set epoch = epoch + 1
      where follower = $1 and to_regnamespace($2) is not null
@@ -44,21 +55,35 @@ export const takePrevious = async (pool: Pool): Promise<(Held & { readonly posit
   return rows[0] && { ...PREVIOUS, ...rows[0] };
 };
 
-/** Holds the version until the transaction ends, and answers where it is. Throws where it is in other hands. */
-export const hold = async (connection: Connection, { follower, epoch }: Held, how: 'share' | 'update'): Promise<Position> => {
+/**
+ * Holds the version until the transaction ends, and answers where it is. Throws where it is in other hands.
+ */
+export const hold = async (
+  connection: Connection,
+  { follower, epoch }: Held,
+  how: 'share' | 'update',
+): Promise<Position> => {
   const { rows } = await connection.query<{ position: Position }>(
     `select position from public.follower_checkpoint where follower = $1 and epoch = $2 for ${how}`,
     [follower, epoch],
   );
   if (!rows[0])
-    throw new StartRefused('Another rebuild or rollback has taken this version of the read model in hand; it goes on, and this one ends.');
+    throw new StartRefused(
+      'Another rebuild or rollback has taken this version of the read model in hand; it goes on, and this one ends.',
+    );
   return rows[0].position;
 };
 
-/** Makes the version live, and the live one the previous. The transaction holds both where they are: at the same position. */
+/**
+ * Makes the version live, and the live one the previous. The transaction holds both where they are: at the
+ * same position.
+ */
 export const exchange = async (connection: Connection, incoming: Held, position: Position): Promise<void> => {
   const rename = (from: string, to: string) => connection.query(`alter schema ${from} rename to ${to}`);
-  const { rows } = await connection.query<{ found: boolean }>('select to_regnamespace($1) is not null as found', [PREVIOUS.schema]);
+  const { rows } = await connection.query<{ found: boolean }>(
+    'select to_regnamespace($1) is not null as found',
+    [PREVIOUS.schema],
+  );
   if (rows[0]?.found) await rename(PREVIOUS.schema, ASIDE_SCHEMA);
   await rename(LIVE_SCHEMA, PREVIOUS.schema);
   await rename(incoming.schema === PREVIOUS.schema ? ASIDE_SCHEMA : incoming.schema, LIVE_SCHEMA);
@@ -94,4 +119,5 @@ export const dropNext = (pool: Pool, next: Held): Promise<void> =>
   });
 
 /** One rebuild or rollback at a time; undefined while there is another. */
-export const lockVersions = (pool: Pool): Promise<AsyncDisposable | undefined> => holdLock(pool, 'hashtext($1)', VERSIONS_LOCK);
+export const lockVersions = (pool: Pool): Promise<AsyncDisposable | undefined> =>
+  holdLock(pool, 'hashtext($1)', VERSIONS_LOCK);

@@ -11,7 +11,13 @@ import { Rejection } from '#shared/rejection.ts';
 import { replay } from '../../audit/replay/replay.ts';
 import { verify } from '../../audit/verify/verify.ts';
 import { checkRow } from '../../audit/watch/check-rows.ts';
-import { by, type CommandSide, createCommandWorld, registerUser, system } from '../../test/engines/command-side.ts';
+import {
+  by,
+  type CommandSide,
+  createCommandWorld,
+  registerUser,
+  system,
+} from '../../test/engines/command-side.ts';
 import { appendRaw, replayed, startProjecting, untilProjected } from '../../test/engines/projection.ts';
 import { spendingDomain } from '../../test/toy/spending.ts';
 import { otherThan } from '../../testing/database/other-than.ts';
@@ -32,16 +38,27 @@ beforeAll(async () => {
   const world = resources.use(await createCommandWorld());
   side = resources.use(await world.open(undefined, undefined, spendingDomain));
   resources.use(await startProjecting(side));
-  users = [await registerUser(side, { role: 'employee' as never }), await registerUser(side, { role: 'approver' as never })];
+  users = [
+    await registerUser(side, { role: 'employee' as never }),
+    await registerUser(side, { role: 'approver' as never }),
+  ];
 });
 afterAll(() => resources.disposeAsync());
 
-const send = async (type: string, form: object) => (await side.send({ type, ...form } as unknown as Command, by(system))).id;
+const send = async (type: string, form: object) =>
+  (await side.send({ type, ...form } as unknown as Command, by(system))).id;
 const open = (budget: number) => send('OpenTeam', { name: 'Field work', approverId: users[1], budget });
 const draft = (teamId: unknown, amount = 10, category = 'travel') =>
   send('DraftRequest', { teamId, amount, category, purpose: 'Strasbourg', employeeId: users[0] });
 const verified = (): Promise<Report> =>
-  verify({ ...side, auditDir: '/nonexistent', isOfReadModel: true, showPersonal: false, signal, onProgress() {} });
+  verify({
+    ...side,
+    auditDir: '/nonexistent',
+    isOfReadModel: true,
+    showPersonal: false,
+    signal,
+    onProgress() {},
+  });
 const work = () => ({ ...side, signal, onProgress() {} });
 
 type Spent = Readonly<Record<'budget' | 'waiting' | 'approved' | 'paid' | 'reminders' | 'shares', number>>;
@@ -69,13 +86,22 @@ const index = fc.nat({ max: 5 });
 const amount = fc.integer({ min: 1, max: 9 });
 const category = fc.constantFrom('travel', 'meals', 'other');
 const asked = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ amount, category, team: index }).map((form) => ['draft', form] as const) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ amount, category, team: index }).map((form) => ['draft', form] as const),
+  },
   fc.record({ request: index, amount }).map((form) => ['EditRequest', form] as const),
   fc.record({ request: index, category }).map((form) => ['EditRequest', form] as const),
   fc.record({ request: index, team: index }).map((form) => ['EditRequest', form] as const),
-  ...['SubmitRequest', 'SubmitRequest', 'RejectRequest', 'ApproveRequest', 'PayRequest', 'RemindRequest', 'DeleteRequest'].map((name) =>
-    fc.record({ request: index }).map((form) => [name, form] as const),
-  ),
+  ...[
+    'SubmitRequest',
+    'SubmitRequest',
+    'RejectRequest',
+    'ApproveRequest',
+    'PayRequest',
+    'RemindRequest',
+    'DeleteRequest',
+  ].map((name) => fc.record({ request: index }).map((form) => [name, form] as const)),
   fc.record({ team: index, budget: amount }).map((form) => ['EditTeam', form] as const),
   fc.record({ team: index }).map((form) => ['CloseTeam', form] as const),
 );
@@ -85,9 +111,16 @@ test('whatever is decided, a view is what its streams say, and any replay and a 
     fc.asyncProperty(fc.array(asked, { minLength: 10, maxLength: 40 }), async (commands) => {
       const teams = [await open(100), await open(200), null];
       const requests: unknown[] = [await draft(teams[0])];
-      for (const [name, { team, request, ...form }] of commands as readonly (readonly [string, Readonly<Record<string, unknown>>])[]) {
-        const teamId = team === undefined ? {} : { teamId: teams[Number(team) % (name.endsWith('Team') ? 2 : 3)] };
-        if (name === 'draft') requests.push(await send('DraftRequest', { ...form, ...teamId, purpose: 'x', employeeId: users[0] }));
+      for (const [name, { team, request, ...form }] of commands as readonly (readonly [
+        string,
+        Readonly<Record<string, unknown>>,
+      ])[]) {
+        const teamId =
+          team === undefined ? {} : { teamId: teams[Number(team) % (name.endsWith('Team') ? 2 : 3)] };
+        if (name === 'draft')
+          requests.push(
+            await send('DraftRequest', { ...form, ...teamId, purpose: 'x', employeeId: users[0] }),
+          );
         else
           await send(name, {
             ...form,
@@ -102,8 +135,12 @@ test('whatever is decided, a view is what its streams say, and any replay and a 
   );
   await untilProjected(side);
   // What was edited after it was approved stays as it was approved.
-  const { rows: edited } = await side.pool.query('select team_id, waiting, last_paid_at from read_model.spending order by 1');
-  const { rows: told } = await side.pool.query(`select team_id, waiting, last_paid_at from (${SPENDING}) s order by 1`);
+  const { rows: edited } = await side.pool.query(
+    'select team_id, waiting, last_paid_at from read_model.spending order by 1',
+  );
+  const { rows: told } = await side.pool.query(
+    `select team_id, waiting, last_paid_at from (${SPENDING}) s order by 1`,
+  );
   expect(edited).toEqual(told.map((row) => ({ ...row, waiting: String(row.waiting) })));
   expect(edited.length).toBeGreaterThan(10);
   const asking = await side.pool.query(
@@ -117,7 +154,13 @@ test('whatever is decided, a view is what its streams say, and any replay and a 
   expect((await verified()).findings.listed).toEqual([]);
   const live = await digestOf(side.pool, 'read_model');
   expect(Object.keys(live)).toEqual(
-    expect.arrayContaining(['spending', 'asking', 'spending_of_request', 'spending_of_team', 'asking_of_request']),
+    expect.arrayContaining([
+      'spending',
+      'asking',
+      'spending_of_request',
+      'spending_of_team',
+      'asking_of_request',
+    ]),
   );
   for (const batch of [1, 7]) expect(await replayed(side, batch)).toEqual(live);
   await rebuild(work());
@@ -158,7 +201,10 @@ test('the latest value is that of the latest event which still counts', async ()
   const teamId = await open(1);
   const latest = async () => {
     await untilProjected(side);
-    const { rows } = await side.pool.query('select last_paid_at, last_purpose from read_model.spending where team_id = $1', [teamId]);
+    const { rows } = await side.pool.query(
+      'select last_paid_at, last_purpose from read_model.spending where team_id = $1',
+      [teamId],
+    );
     return rows[0];
   };
   const paid: unknown[] = [];
@@ -196,7 +242,17 @@ test('an aggregate that is parked takes its share out, and gets it back when it 
 });
 
 const happened = fc.record({
-  type: fc.constantFrom('drafted', 'edited', 'submitted', 'submitted', 'reminded', 'rejected', 'approved', 'paid', 'deleted'),
+  type: fc.constantFrom(
+    'drafted',
+    'edited',
+    'submitted',
+    'submitted',
+    'reminded',
+    'rejected',
+    'approved',
+    'paid',
+    'deleted',
+  ),
   requestId: fc.integer({ min: 1, max: 3 }),
   teamId: fc.constantFrom(1, 2, null),
   amount,
@@ -222,8 +278,14 @@ test('however a log is cut into batches that no decider made, the views end the 
       const events = all.map(({ type, requestId, teamId, amount: value, category: of }, at) => {
         const version = (versions.get(requestId) ?? 0) + 1;
         versions.set(requestId, version);
-        const held = ['submitted', 'approved', 'paid', 'drafted'].includes(type) ? { teamId, category: of, amount: value } : {};
-        const data = { ...held, ...(type === 'drafted' && { purpose: 'x' }), ...(type === 'edited' && { teamId, amount: value }) };
+        const held = ['submitted', 'approved', 'paid', 'drafted'].includes(type)
+          ? { teamId, category: of, amount: value }
+          : {};
+        const data = {
+          ...held,
+          ...(type === 'drafted' && { purpose: 'x' }),
+          ...(type === 'edited' && { teamId, amount: value }),
+        };
         return recordedOf({
           type: `request.${type}`,
           data: { requestId, employeeId: users[0], ...data },
@@ -233,7 +295,9 @@ test('however a log is cut into batches that no decider made, the views end the 
         });
       });
       const cuts = all.flatMap(({ isCut }, at) => (isCut ? [at + 1] : []));
-      const batches = [0, ...cuts].map((from, at) => events.slice(from, cuts[at])).filter(({ length }) => length > 0);
+      const batches = [0, ...cuts]
+        .map((from, at) => events.slice(from, cuts[at]))
+        .filter(({ length }) => length > 0);
       const singly = await projected(
         'singly',
         events.map((event) => [event]),
@@ -261,7 +325,11 @@ const recordedOf = ({ requestId, version, position, ...told }: Told): RecordedEv
   };
   return {
     ...{ id: randomUUID(), ...told, metadata: { ...metadata, $correlationId: 'c', $causationId: null } },
-    ...{ stream: `request-${requestId}` as StreamName, version: version as Version, position: position as Position },
+    ...{
+      stream: `request-${requestId}` as StreamName,
+      version: version as Version,
+      position: position as Position,
+    },
   } as unknown as RecordedEvent;
 };
 
@@ -284,10 +352,16 @@ test.each(['spending', 'asking', 'spending_of_request', 'spending_of_team', 'ask
           ? `category = 'travel'`
           : `id = ${table.endsWith('team') ? teamId : requestId}`;
     const watch = () =>
-      checkRow({ ...side, signal }, `${table.endsWith('team') ? `team-${teamId}` : `request-${requestId}`}` as StreamName);
+      checkRow(
+        { ...side, signal },
+        `${table.endsWith('team') ? `team-${teamId}` : `request-${requestId}`}` as StreamName,
+      );
     expect([(await verified()).findings.byKind, await watch()]).toMatchObject([{}, []]);
     const wrongs = [
-      ...columns.map(({ name, type }) => [name, `update read_model.${table} set ${name} = ${otherThan(name, type)} where ${one}`] as const),
+      ...columns.map(
+        ({ name, type }) =>
+          [name, `update read_model.${table} set ${name} = ${otherThan(name, type)} where ${one}`] as const,
+      ),
       ['a row less', `delete from read_model.${table} where ${one}`] as const,
     ];
     for (const [what, wrong] of wrongs) {
@@ -295,7 +369,9 @@ test.each(['spending', 'asking', 'spending_of_request', 'spending_of_team', 'ask
       await side.pool.query(wrong);
       try {
         const { findings } = await verified();
-        expect(findings.listed, what).toContainEqual(expect.objectContaining({ table, kind: expect.stringMatching(/^row_/) }));
+        expect(findings.listed, what).toContainEqual(
+          expect.objectContaining({ table, kind: expect.stringMatching(/^row_/) }),
+        );
         if (!isOfView && what !== 'version') expect((await watch()).length, what).toBe(1);
       } finally {
         await side.pool.query(
@@ -330,6 +406,9 @@ test('a read model of the past has its views too', async () => {
   await untilProjected(side);
   const { rows } = await replay(work(), { schema: 'replay_with_views', upTo });
   expect(rows.spending).toBeGreaterThan(0);
-  const then = await side.pool.query('select budget::int from replay_with_views.spending where team_id = $1', [teamId]);
+  const then = await side.pool.query(
+    'select budget::int from replay_with_views.spending where team_id = $1',
+    [teamId],
+  );
   expect([then.rows, await spentBy(teamId)]).toMatchObject([[{ budget: 7 }], { budget: 8 }]);
 });

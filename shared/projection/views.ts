@@ -14,11 +14,13 @@ export const keptViewsOf = ({ views }: Tables): readonly string[] =>
   ]);
 
 /** What each view comes to. */
-export const sumsOf = ({ views }: Tables): readonly string[] => views.map((view) => `${view.name}: ${sumOf(view, view.shares)}`);
+export const sumsOf = ({ views }: Tables): readonly string[] =>
+  views.map((view) => `${view.name}: ${sumOf(view, view.shares)}`);
 
 /**
- * Sums up the views of the read model that comes first in the search path, and has them kept from then on. Whoever fills one from a
- * whole log does it at the end, because one sum over all costs less than each change of it.
+ * Sums up the views of the read model that comes first in the search path, and has them kept from then on.
+ * Whoever fills one from a whole log does it at the end, because one sum over all costs less than each change
+ * of it.
  */
 export const keepViews = async (connection: Connection, tables: Tables): Promise<void> => {
   for (const view of tables.views) {
@@ -31,11 +33,22 @@ export const keepViews = async (connection: Connection, tables: Tables): Promise
 /** In the place of their tables: always what their shares come to, where nobody serves anything from it. */
 export const readViewsAnew = async (connection: Connection, tables: Tables): Promise<void> => {
   for (const view of tables.views)
-    await connection.query(`drop table ${view.name}; create view ${view.name} as ${sumOf(view, view.shares)}`);
+    await connection.query(
+      `drop table ${view.name}; create view ${view.name} as ${sumOf(view, view.shares)}`,
+    );
 };
 
-/** Rows of the live read model may be others from now on though nothing has happened: whoever follows them is told all anew. */
-export const beginStreamsAnew = async (connection: Connection, { views }: Tables, position: Position): Promise<void> => {
+/**
+ * Rows of the live read model may be others from now on though nothing has happened: whoever follows them is
+ * told all anew.
+ */
+export const beginStreamsAnew = async (
+  connection: Connection,
+  { views }: Tables,
+  position: Position,
+): Promise<void> => {
   if (views.length === 0) return;
-  await connection.query(`update ${LIVE_SCHEMA}.view_stream set generation = gen_random_uuid(), since = $1`, [position]);
+  await connection.query(`update ${LIVE_SCHEMA}.view_stream set generation = gen_random_uuid(), since = $1`, [
+    position,
+  ]);
 };

@@ -1,9 +1,10 @@
 import type { RateLimit, RatePolicy, Taken } from './rate-limit.ts';
 
 /**
- * The generic cell rate algorithm (ITU-T I.371). All that is known of a key is one time, its theoretical arrival: when the last
- * of its units would have come from somebody who keeps to the rate exactly. Units are allowed where they push it no further
- * ahead of now than a burst takes at that rate. Times are whole microseconds, so that every engine counts exactly alike.
+ * The generic cell rate algorithm (ITU-T I.371). All that is known of a key is one time, its theoretical
+ * arrival: when the last of its units would have come from somebody who keeps to the rate exactly. Units are
+ * allowed where they push it no further ahead of now than a burst takes at that rate. Times are whole
+ * microseconds, so that every engine counts exactly alike.
  */
 export type Charge = {
   readonly policy: string;
@@ -17,7 +18,10 @@ export type Charge = {
 /** `aheadUs` is how far the arrival lies ahead of now, after the charge if there was one. */
 export type Charged = { readonly allowed: boolean; readonly aheadUs: number };
 
-/** What an engine does: it decides about a charge and keeps the arrival, atomically for each key, by one clock. */
+/**
+ * What an engine does: it decides about a charge and keeps the arrival, atomically for each key, by one
+ * clock.
+ */
 export type Arrivals = AsyncDisposable & { charge(charge: Charge): Charged | Promise<Charged> };
 
 const US_PER_SECOND = 1_000_000;
@@ -33,7 +37,8 @@ export const createRateLimit = (arrivals: Arrivals, policy: RatePolicy): RateLim
     policy,
     windowMs: msOf(toleranceUs),
     take(key, units) {
-      if (!Number.isSafeInteger(units) || units < 0) throw new RangeError(`units are a whole number, not ${units}`);
+      if (!Number.isSafeInteger(units) || units < 0)
+        throw new RangeError(`units are a whole number, not ${units}`);
       const isPossible = units <= burst;
       // What can never be allowed is not charged; the engine is asked for the rest of the answer.
       const costUs = isPossible ? units * unitUs : 0;

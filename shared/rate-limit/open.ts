@@ -6,7 +6,10 @@ import { memoryArrivals } from './memory/arrivals.ts';
 import { type Primary, primaryArrivals } from './primary/arrivals.ts';
 import type { RateLimits } from './rate-limit.ts';
 
-/** Opens the rate limits that a URL names: `memory:`, `postgres:…`, or `redis:…`. Only the engine in use is loaded. */
+/**
+ * Opens the rate limits that a URL names: `memory:`, `postgres:…`, or `redis:…`. Only the engine in use is
+ * loaded.
+ */
 export const openRateLimits = async ({ url, log, primary }: Options): Promise<RateLimits> => {
   const arrivals = await openArrivals({ url, log, primary });
   return {
@@ -49,8 +52,8 @@ const TRY_AGAIN_MS = 1_000;
 type OutageOptions = { readonly log: Log; readonly answerTimeoutMs?: number; readonly tryAgainMs?: number };
 
 /**
- * Fails open: while the engine does not answer, no request is refused or kept waiting for it. Each process then counts by
- * itself, so that whoever can disturb the engine has not thereby got rid of all limits.
+ * Fails open: while the engine does not answer, no request is refused or kept waiting for it. Each process
+ * then counts by itself, so that whoever can disturb the engine has not thereby got rid of all limits.
  */
 const surviveOutages = (
   engine: Arrivals,
@@ -58,10 +61,15 @@ const surviveOutages = (
 ): Arrivals => {
   const alone = memoryArrivals();
   let outage: { triedAtMs: number; isTrying: boolean } | undefined;
-  const ask = (charge: Charge): Promise<Charged> => within(Promise.resolve(engine.charge(charge)), answerTimeoutMs);
+  const ask = (charge: Charge): Promise<Charged> =>
+    within(Promise.resolve(engine.charge(charge)), answerTimeoutMs);
 
   const onFailure = (err: unknown): void => {
-    if (outage === undefined) log.warn({ err }, 'Rate limits are not shared: their engine does not answer, and this process counts alone.');
+    if (outage === undefined)
+      log.warn(
+        { err },
+        'Rate limits are not shared: their engine does not answer, and this process counts alone.',
+      );
     outage = { triedAtMs: performance.now(), isTrying: false };
   };
   const tryAgain = (charge: Charge): void => {

@@ -22,7 +22,10 @@ export type Taken = {
   readonly resetMs: number;
 };
 
-/** Gives units by key, so that over any time t no key is given more than burst + unitsPerSecond · t, whoever asks where; never throws. */
+/**
+ * Gives units by key, so that over any time t no key is given more than burst + unitsPerSecond · t, whoever
+ * asks where; never throws.
+ */
 export type RateLimit = {
   readonly policy: RatePolicy;
   /** How long a burst that was used up takes to come back whole. */

@@ -31,9 +31,15 @@ const withSql = (expression: string, filter = 'true') =>
       events: { written: { creates: ['title', 'pages'] } },
       commands: { jot: { emits: 'written' } },
       rights: { read: { anyone: true } },
-      expressions: { shown: { type: 'Int', sql: ({ title }) => expression.replace('TITLE', title), value: () => 1 } },
+      expressions: {
+        shown: { type: 'Int', sql: ({ title }) => expression.replace('TITLE', title), value: () => 1 },
+      },
       filters: {
-        most: { takes: 'Int', sql: ({ pages }, most) => filter.replace('PAGES', pages).replace('MOST', most), holds: () => true },
+        most: {
+          takes: 'Int',
+          sql: ({ pages }, most) => filter.replace('PAGES', pages).replace('MOST', most),
+          holds: () => true,
+        },
       },
     }),
   ]);
@@ -98,7 +104,12 @@ test.each([
     'true',
     'the expression shown is nothing that PostgreSQL understands, “function lengthh(text) does not exist',
   ],
-  ['half an expression', 'length(TITLE) +', 'true', 'the expression shown is nothing that PostgreSQL understands, “syntax error'],
+  [
+    'half an expression',
+    'length(TITLE) +',
+    'true',
+    'the expression shown is nothing that PostgreSQL understands, “syntax error',
+  ],
   [
     'a column that it did not ask for, which fewer may read',
     'pages',

@@ -8,8 +8,8 @@ import { LIVE_SCHEMA } from './read-model.ts';
 import { tablesOf } from './tables.ts';
 
 /**
- * Has PostgreSQL look at the SQL that authors have written, and refuses what it refuses: otherwise whoever asks for it would find out. Nothing
- * is read, and for expressions and filters no table need be there.
+ * Has PostgreSQL look at the SQL that authors have written, and refuses what it refuses: otherwise whoever
+ * asks for it would find out. Nothing is read, and for expressions and filters no table need be there.
  */
 export const demandAuthorSql = async (pool: Pool, domain: Domain): Promise<void> => {
   for (const kind of Object.values(domain.kinds)) {
@@ -27,13 +27,18 @@ export const demandAuthorSql = async (pool: Pool, domain: Domain): Promise<void>
   for (const route of domain.routes) await demandRoute(pool, route);
 };
 
-const demandRoute = async (pool: Pick<Pool, 'query'>, { name, text, given, gives }: RouteInfo): Promise<void> => {
+const demandRoute = async (
+  pool: Pick<Pool, 'query'>,
+  { name, text, given, gives }: RouteInfo,
+): Promise<void> => {
   const place = `the route ${name}`;
   const values = given.map(() => null);
   const { fields } = await orRefuse(place, () => pool.query(`select * from (${text}) told limit 0`, values));
   const missing = Object.keys(gives).find((each) => fields.every((field) => field.name !== each));
   if (missing !== undefined)
-    throw new StartRefused(`${place} gives ${missing}, which its statement does not select: select it \`as "${missing}"\`.`);
+    throw new StartRefused(
+      `${place} gives ${missing}, which its statement does not select: select it \`as "${missing}"\`.`,
+    );
 };
 
 const inRow = (kind: Kind, { text, def, uses }: ExpressionInfo): string =>
@@ -42,18 +47,26 @@ const inRow = (kind: Kind, { text, def, uses }: ExpressionInfo): string =>
 const textOf = (text: SqlText, given = ''): string =>
   `(${text.map((part) => (typeof part === 'string' ? part : 'given' in part ? given : `t.${part.column}`)).join('')})`;
 
-const columnType = ({ def }: Pick<ExpressionInfo, 'def'>): string => (def.kind === 'integer' ? 'bigint' : expressionType(def));
+const columnType = ({ def }: Pick<ExpressionInfo, 'def'>): string =>
+  def.kind === 'integer' ? 'bigint' : expressionType(def);
 
-/** A row with the columns that it asked for alone: what it names by itself nobody has looked at, and fewer may read it. */
+/**
+ * A row with the columns that it asked for alone: what it names by itself nobody has looked at, and fewer may
+ * read it.
+ */
 const rowOf = ({ fields }: Kind, { uses }: Pick<ExpressionInfo, 'uses'>): string =>
   `(select ${Object.entries(fields)
     .filter(([name]) => uses.includes(name))
     .map(([name, def]) => `null::${def.column} as ${column(name, def)}`)
     .join(', ')}) t`;
 
-const explain = (pool: Pick<Pool, 'query'>, place: string, statement: string) => orRefuse(place, () => pool.query(`explain ${statement}`));
+const explain = (pool: Pick<Pool, 'query'>, place: string, statement: string) =>
+  orRefuse(place, () => pool.query(`explain ${statement}`));
 
-/** SQLSTATE classes of what is wrong with the statement itself, with a value in it, or that PostgreSQL cannot do. */
+/**
+ * SQLSTATE classes of what is wrong with the statement itself, with a value in it, or that PostgreSQL cannot
+ * do.
+ */
 const OF_THE_STATEMENT: ReadonlySet<string> = new Set(['42', '22', '0A']);
 
 const orRefuse = async <Result>(place: string, ask: () => Promise<Result>): Promise<Result> => {
@@ -61,8 +74,11 @@ const orRefuse = async <Result>(place: string, ask: () => Promise<Result>): Prom
     return await ask();
   } catch (error) {
     if (!OF_THE_STATEMENT.has(String((error as { code?: unknown }).code).slice(0, 2))) throw error;
-    throw new StartRefused(`${place} is nothing that PostgreSQL understands, “${(error as Error).message}”: mend its \`sql\`.`, {
-      cause: error,
-    });
+    throw new StartRefused(
+      `${place} is nothing that PostgreSQL understands, “${(error as Error).message}”: mend its \`sql\`.`,
+      {
+        cause: error,
+      },
+    );
   }
 };

@@ -3,7 +3,10 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { LIVE_SCHEMA } from './read-model.ts';
 
-/** An aggregate that is out of the read model because of an event that could not be taken in; everything else goes on. */
+/**
+ * An aggregate that is out of the read model because of an event that could not be taken in; everything else
+ * goes on.
+ */
 export type Parked = {
   readonly stream: StreamName;
   readonly version: Version;
@@ -31,7 +34,13 @@ export async function* listParked(pool: Pool): AsyncGenerator<readonly Listed[]>
   }
 }
 
-export const findParked = async (database: Pool | Connection, stream: StreamName): Promise<Listed | undefined> => {
-  const { rows } = await database.query<Listed>(`select ${PARKED_COLUMNS} from ${LIVE_SCHEMA}.parked where stream = $1`, [stream]);
+export const findParked = async (
+  database: Pool | Connection,
+  stream: StreamName,
+): Promise<Listed | undefined> => {
+  const { rows } = await database.query<Listed>(
+    `select ${PARKED_COLUMNS} from ${LIVE_SCHEMA}.parked where stream = $1`,
+    [stream],
+  );
   return rows[0];
 };

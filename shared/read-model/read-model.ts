@@ -7,7 +7,10 @@ export const LIVE_SCHEMA = 'read_model';
 /** The follower whose checkpoint says how far the live schema is. */
 export const PROJECTOR = 'projector';
 
-/** Rung by the projector after its commits, heard by whoever waits to read what they wrote; one for both in one process. */
+/**
+ * Rung by the projector after its commits, heard by whoever waits to read what they wrote; one for both in
+ * one process.
+ */
 export class ReadModelBell extends PostgresBell {
   #told: { readonly log: string; readonly position: Position; readonly heard: number } | undefined;
 
@@ -27,9 +30,11 @@ export class ReadModelBell extends PostgresBell {
   /** A process of an earlier release only rings. */
   protected override hear(message: string): void {
     const [log = '', position] = message.split(' ');
-    if (position !== undefined) this.#told = { log, position: Number(position) as Position, heard: this.heard + 1 };
+    if (position !== undefined)
+      this.#told = { log, position: Number(position) as Position, heard: this.heard + 1 };
     super.hear(message);
   }
 }
 
-export const openReadModelBell = (place: Omit<BellOptions, 'channel'>): ReadModelBell => new ReadModelBell(place);
+export const openReadModelBell = (place: Omit<BellOptions, 'channel'>): ReadModelBell =>
+  new ReadModelBell(place);

@@ -45,7 +45,8 @@ const open = ({ waitersMax = 1_000, bell = new Doorbell() } = {}) => {
   return {
     bell,
     asked: () => asked,
-    reaches: (at: number, timeoutMs = LONG_MS, signal?: AbortSignal) => position.reaches(at as Position, timeoutMs, signal),
+    reaches: (at: number, timeoutMs = LONG_MS, signal?: AbortSignal) =>
+      position.reaches(at as Position, timeoutMs, signal),
     async [Symbol.asyncDispose]() {
       await position[Symbol.asyncDispose]();
       await own[Symbol.asyncDispose]();

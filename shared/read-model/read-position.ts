@@ -11,8 +11,8 @@ export type ReadPosition = AsyncDisposable & {
   readonly reached: Position;
 
   /**
-   * Answers whether the read model has taken in everything up to a position, as soon as it has. False is the answer when the
-   * time has run out, the signal aborts, or too many wait already.
+   * Answers whether the read model has taken in everything up to a position, as soon as it has. False is the
+   * answer when the time has run out, the signal aborts, or too many wait already.
    */
   reaches(position: Position, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
 };
@@ -35,16 +35,27 @@ const ANSWER_WITHIN_MS = 1_000;
 type Waiter = { readonly position: Position; readonly settle: (isReached: boolean) => void };
 
 /**
- * One loop reads the position for all waiting requests of this process: when the first begins to wait, and after each notification without a position.
- * When nobody waits, nobody looks.
+ * One loop reads the position for all waiting requests of this process: when the first begins to wait, and
+ * after each notification without a position. When nobody waits, nobody looks.
  */
-export const openReadPosition = ({ pool, eventLog, bell, waitersMax = WAITERS_MAX }: ReadPositionOptions): ReadPosition => {
+export const openReadPosition = ({
+  pool,
+  eventLog,
+  bell,
+  waitersMax = WAITERS_MAX,
+}: ReadPositionOptions): ReadPosition => {
   const waiters = new Set<Waiter>();
   const closed = new AbortController();
   let isLooking = false;
-  /** The checkpoint never moves back, not even by a crash of the server (`isLasting`), so what was once reached is known for good. */
+  /**
+   * The checkpoint never moves back, not even by a crash of the server (`isLasting`), so what was once
+   * reached is known for good.
+   */
   let reached = START;
-  /** How often the bell had rung when it then stayed silent for too long: until it rings again, what it has told may be old. */
+  /**
+   * How often the bell had rung when it then stayed silent for too long: until it rings again, what it has
+   * told may be old.
+   */
   let silentAfter: number | undefined;
 
   const hear = (found: Position | undefined = START): Position => {
@@ -57,7 +68,8 @@ export const openReadPosition = ({ pool, eventLog, bell, waitersMax = WAITERS_MA
     while (waiters.size > 0) {
       const { heard } = bell;
       const told = heard === silentAfter ? undefined : bell.toldOf?.(eventLog.identity);
-      // Where the database does not answer, it is asked again, and those who wait lose their patience by themselves.
+      // Where the database does not answer, it is asked again, and those who wait lose their patience by
+      // themselves.
       hear(told ?? (await readReached(pool, eventLog).catch(() => undefined)));
       for (const { position, settle } of [...waiters]) if (position <= reached) settle(true);
       if (waiters.size === 0) break;
@@ -104,9 +116,15 @@ const READ_REACHED = {
 };
 
 /** Nothing where the projector has not begun, or follows another log. */
-export const readReached = async (pool: Pool, { identity }: Pick<EventLog, 'identity'>): Promise<Position | undefined> => {
+export const readReached = async (
+  pool: Pool,
+  { identity }: Pick<EventLog, 'identity'>,
+): Promise<Position | undefined> => {
   try {
-    const { rows } = await pool.query<{ position: Position }>({ ...READ_REACHED, values: [PROJECTOR, identity] });
+    const { rows } = await pool.query<{ position: Position }>({
+      ...READ_REACHED,
+      values: [PROJECTOR, identity],
+    });
     return rows[0]?.position;
   } catch (error) {
     if (isUndefinedTable(error)) return undefined;

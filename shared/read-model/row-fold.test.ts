@@ -13,7 +13,15 @@ const events = [
   { type: 'claim.drafted', data: { ...of, teamId: 3, purpose: 'A journey' } },
   ...Array.from({ length: 20 }, (_, n) => ({
     type: 'claim.itemAdded',
-    data: { ...of, itemId: n + 1, spentOn: '2026-03-09', category: 'travel', amount: 100 + n, note: `Note ${n}`, receipt: null },
+    data: {
+      ...of,
+      itemId: n + 1,
+      spentOn: '2026-03-09',
+      category: 'travel',
+      amount: 100 + n,
+      note: `Note ${n}`,
+      receipt: null,
+    },
   })),
   { type: 'claim.itemRemoved', data: { ...of, itemId: 4 } },
   { type: 'claim.itemChanged', data: { ...of, itemId: 5, amount: 7 } },

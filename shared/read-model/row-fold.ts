@@ -35,7 +35,10 @@ export const rowAfter = (table: ProjectedTable, before: RowFold, event: DecodedE
 };
 
 /** What there is none of yet cannot be changed. */
-export const after = (before: Change<string> | undefined, change: Change<string>): Change<string> | undefined => {
+export const after = (
+  before: Change<string> | undefined,
+  change: Change<string>,
+): Change<string> | undefined => {
   if (before) return combine(before, change);
   return change.kind === 'patch' ? undefined : change;
 };
@@ -67,7 +70,9 @@ export const storedRow = ({ items, ...fold }: RowFold): Stored => ({
 
 export const rowStored = (table: ProjectedTable, state: unknown): RowFold => {
   const { items, change, changedAt, departedAt } = state as Stored;
-  const found = table.items.map((each) => [each, new Map((items[each.name] ?? []).map((row) => [idIn(each, row), row]))] as const);
+  const found = table.items.map(
+    (each) => [each, new Map((items[each.name] ?? []).map((row) => [idIn(each, row), row]))] as const,
+  );
   return { change, changedAt, departedAt, items: new Map(found) };
 };
 

@@ -30,7 +30,12 @@ export type Found = Marked & {
 /** The scratch schemas that there are. */
 export const listScratch = async (pool: Pool): Promise<readonly Found[]> => {
   const found = await listMarked(pool);
-  return Promise.all(found.map(async (each) => ({ ...each, isEmptied: (each.users ?? 0) > 0 && !(await hasUsers(pool, each.schema)) })));
+  return Promise.all(
+    found.map(async (each) => ({
+      ...each,
+      isEmptied: (each.users ?? 0) > 0 && !(await hasUsers(pool, each.schema)),
+    })),
+  );
 };
 
 const listMarked = async (pool: Pool): Promise<readonly Marked[]> => {
@@ -42,11 +47,17 @@ const listMarked = async (pool: Pool): Promise<readonly Marked[]> => {
      order by nspname`,
     [`${MARK}{%`],
   );
-  return rows.map(({ schema, text, bytes }) => ({ schema, bytes, ...(JSON.parse(text.slice(MARK.length)) as Mark) }));
+  return rows.map(({ schema, text, bytes }) => ({
+    schema,
+    bytes,
+    ...(JSON.parse(text.slice(MARK.length)) as Mark),
+  }));
 };
 
 const hasUsers = async (pool: Pool, schema: string): Promise<boolean> => {
-  const { rows } = await pool.query<{ isThere: boolean }>(`select exists (select from ${schema}.users) as "isThere"`);
+  const { rows } = await pool.query<{ isThere: boolean }>(
+    `select exists (select from ${schema}.users) as "isThere"`,
+  );
   return rows[0]?.isThere === true;
 };
 
@@ -59,14 +70,20 @@ export const dropScratch = async (pool: Pool, schema: string): Promise<boolean> 
   if (!found.some((each) => each.schema === schema)) return false;
   return inTransaction(pool, async (connection) => {
     await connection.query(`set local lock_timeout = ${READERS_MAX_MS}`);
-    const { rows } = await connection.query<{ isFree: boolean }>(`select pg_try_advisory_xact_lock(${LOCK_OF}) as "isFree"`, [schema]);
+    const { rows } = await connection.query<{ isFree: boolean }>(
+      `select pg_try_advisory_xact_lock(${LOCK_OF}) as "isFree"`,
+      [schema],
+    );
     if (!rows[0]?.isFree) return false;
     await connection.query(`drop schema if exists ${schema} cascade`);
     return true;
   });
 };
 
-/** What processes left that were killed. One that somebody is looking at just now is left to the next that comes by. */
+/**
+ * What processes left that were killed. One that somebody is looking at just now is left to the next that
+ * comes by.
+ */
 export const dropAbandoned = async (pool: Pool): Promise<void> => {
   const unfinished = (await listMarked(pool)).filter(({ isWhole }) => !isWhole);
   for (const { schema } of unfinished) await dropScratch(pool, schema).catch(unlessLocked);

@@ -16,7 +16,16 @@ const content = { title: 'One', body: 'b', tags: ['a'], cover: null };
 test('an event that creates puts a whole row, with what it does not say', () => {
   expect(project('article.drafted', { articleId: 8, authorId: 7, ...content })).toEqual({
     kind: 'put',
-    row: { id: 8, author_id: 7, ...content, status: 'draft', published_at: null, version: 3, created_at: AT, updated_at: AT },
+    row: {
+      id: 8,
+      author_id: 7,
+      ...content,
+      status: 'draft',
+      published_at: null,
+      version: 3,
+      created_at: AT,
+      updated_at: AT,
+    },
   });
 });
 
@@ -30,12 +39,21 @@ test('an event that changes patches what it names, and not whose it is', () => {
 test('an event that sets a state sets its moment too', () => {
   const ids = { articleId: 8, authorId: 7 };
   const row = { id: 8, version: 3, updated_at: AT };
-  expect(project('article.published', ids)).toEqual({ kind: 'patch', row: { ...row, status: 'published', published_at: AT } });
-  expect(project('article.unpublished', ids)).toEqual({ kind: 'patch', row: { ...row, status: 'draft', published_at: null } });
+  expect(project('article.published', ids)).toEqual({
+    kind: 'patch',
+    row: { ...row, status: 'published', published_at: AT },
+  });
+  expect(project('article.unpublished', ids)).toEqual({
+    kind: 'patch',
+    row: { ...row, status: 'draft', published_at: null },
+  });
 });
 
 test('a row goes with its aggregate, but for that of a user, which stays without the person', () => {
-  expect(project('comment.deleted', { commentId: 9, articleId: 8, authorId: 7 })).toEqual({ kind: 'drop', row: { id: 9, version: 3 } });
+  expect(project('comment.deleted', { commentId: 9, articleId: 8, authorId: 7 })).toEqual({
+    kind: 'drop',
+    row: { id: 9, version: 3 },
+  });
   expect(project('user.deleted', { userId: 7 })).toEqual({
     kind: 'patch',
     row: { id: 7, name: null, email: null, version: 3, updated_at: AT, deleted_at: AT },
@@ -44,13 +62,21 @@ test('a row goes with its aggregate, but for that of a user, which stays without
 
 test('the seal stands for what is personal', () => {
   const added = { commentId: 9, articleId: 8, authorId: 7, text: 'Hm.' };
-  expect(project('comment.added', added, { seal: 's' })).toMatchObject({ kind: 'put', row: { text: 'Hm.', seal: 's' } });
-  expect(project('comment.added', { ...added, text: null })).toMatchObject({ row: { text: null, seal: null } });
+  expect(project('comment.added', added, { seal: 's' })).toMatchObject({
+    kind: 'put',
+    row: { text: 'Hm.', seal: 's' },
+  });
+  expect(project('comment.added', { ...added, text: null })).toMatchObject({
+    row: { text: null, seal: null },
+  });
   expect(project('comment.edited', added)?.row).not.toHaveProperty('seal');
 });
 
 test('an event that only notes counts as a version, and is no change', () => {
-  expect(project('user.email_abandoned', { userId: 7, claim: 'c' })).toEqual({ kind: 'patch', row: { id: 7, version: 3 } });
+  expect(project('user.email_abandoned', { userId: 7, claim: 'c' })).toEqual({
+    kind: 'patch',
+    row: { id: 7, version: 3 },
+  });
 });
 
 test('an event of another kind is refused', () => {

@@ -2,8 +2,21 @@ import { webhookOf } from '#kernel/declare/webhook.ts';
 import type { Domain, Kind, ListInfo, ShareInfo, ViewInfo } from '#kernel/registry/registry.ts';
 import { compileRows, type Projected } from '#kernel/rows/compile.ts';
 import { definitionOf, type TableDefinition } from '#kernel/rows/definition.ts';
-import { compileItems, type DerivedColumn, derivedColumnsOf, type ItemTable, itemDefinitionOf, itemTableOf } from '#kernel/rows/items.ts';
-import { compileShares, type ShareChange, type ShareTable, shareDefinitionOf, shareTableOf } from '#kernel/rows/shares.ts';
+import {
+  compileItems,
+  type DerivedColumn,
+  derivedColumnsOf,
+  type ItemTable,
+  itemDefinitionOf,
+  itemTableOf,
+} from '#kernel/rows/items.ts';
+import {
+  compileShares,
+  type ShareChange,
+  type ShareTable,
+  shareDefinitionOf,
+  shareTableOf,
+} from '#kernel/rows/shares.ts';
 import { tableOf } from '#kernel/rows/table.ts';
 import { type AskedTable, tablesAskedFor } from '#kernel/rows/view-readers.ts';
 import { type ViewTable, viewTableOf } from '#kernel/rows/view-table.ts';
@@ -31,7 +44,10 @@ export type ProjectedTable = Table & {
   readonly shares: readonly ProjectedShares[];
 };
 
-/** The table of a list, and what the events of its aggregate do to its rows; of those that are not here, nothing. */
+/**
+ * The table of a list, and what the events of its aggregate do to its rows; of those that are not here,
+ * nothing.
+ */
 export type ProjectedItems = ItemTable & {
   readonly definition: TableDefinition;
   /** Like the rows of aggregates of the domain. */
@@ -59,7 +75,10 @@ type ProjectedView = ViewTable & {
 /** A table whose rows are made by the events of single streams. */
 export type OfStreams = ProjectedTable | ProjectedItems | ProjectedShares;
 
-/** The tables of a domain’s read model whose rows are the states of streams: those of its aggregates, and the kernel’s own. */
+/**
+ * The tables of a domain’s read model whose rows are the states of streams: those of its aggregates, and the
+ * kernel’s own.
+ */
 export type Tables = {
   readonly all: readonly ProjectedTable[];
   /** With those of their items and shares. */
@@ -147,7 +166,8 @@ export const demandTable = (tables: Tables, kind: string): ProjectedTable => {
 };
 
 /** As events name what is in a column. */
-export const fieldOf = (column: string): string => column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+export const fieldOf = (column: string): string =>
+  column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 const ID = /^[1-9]\d{0,15}$/;
 

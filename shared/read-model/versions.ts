@@ -18,7 +18,10 @@ export const PREVIOUS: Place = { schema: 'read_model_previous', follower: 'proje
 export type VersionOfReadModel = { readonly position: Position; readonly bytes: number };
 
 /** How far it is, and how large. */
-export const readVersion = async (pool: Pool, { schema, follower }: Place): Promise<VersionOfReadModel | undefined> => {
+export const readVersion = async (
+  pool: Pool,
+  { schema, follower }: Place,
+): Promise<VersionOfReadModel | undefined> => {
   const checkpoint = await readCheckpoint(pool, follower);
   const { rows } = await pool.query<{ bytes: number }>(
     `select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint as bytes
@@ -28,7 +31,10 @@ export const readVersion = async (pool: Pool, { schema, follower }: Place): Prom
   return checkpoint && rows[0] && { position: checkpoint.position, bytes: rows[0].bytes };
 };
 
-/** Whether a rebuild or a rollback is under way somewhere. Only looks: to take the lock would keep one from beginning. */
+/**
+ * Whether a rebuild or a rollback is under way somewhere. Only looks: to take the lock would keep one from
+ * beginning.
+ */
 export const areVersionsLocked = async (pool: Pool): Promise<boolean> => {
   const { rows } = await pool.query<{ isHeld: boolean }>(
     `select exists (

@@ -7,7 +7,10 @@ import { Rejection } from '#shared/rejection.ts';
 import { mediaTypeFor } from './media-type.ts';
 import type { RestOperation } from './operation.ts';
 
-/** Refuses, before anything is read or done, whoever cannot be let do this whatever they send, and whoever could not read the answer. */
+/**
+ * Refuses, before anything is read or done, whoever cannot be let do this whatever they send, and whoever
+ * could not read the answer.
+ */
 export const demandAdmission =
   (operation: RestOperation): RequestHandler =>
   (request, _response, next) => {

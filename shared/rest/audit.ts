@@ -32,8 +32,14 @@ const AuditKeys = z
         use: z.literal('sig'),
         alg: z.literal('EdDSA'),
         made_at: timestamp,
-        endorsed_by: z.string().nullable().meta({ description: 'The `kid` of the key before it; null for the first.' }),
-        endorsement: z.string().nullable().meta({ description: 'The signature of that key over `endorsement_text`.' }),
+        endorsed_by: z
+          .string()
+          .nullable()
+          .meta({ description: 'The `kid` of the key before it; null for the first.' }),
+        endorsement: z
+          .string()
+          .nullable()
+          .meta({ description: 'The signature of that key over `endorsement_text`.' }),
         endorsement_text: z.string(),
       }),
     ),
@@ -54,7 +60,9 @@ const AuditStatus = z
       .meta({ description: 'The newest head that is kept outside the database.' }),
     unproven: z
       .strictObject({
-        events: count.meta({ description: 'Events in the chain after that head: nothing outside the database proves them yet.' }),
+        events: count.meta({
+          description: 'Events in the chain after that head: nothing outside the database proves them yet.',
+        }),
         since: timestamp.nullable(),
       })
       .meta({ description: 'Events after that head.' }),
@@ -64,8 +72,12 @@ const AuditStatus = z
         count: count.meta({ description: 'Events of the present round.' }),
         cursor,
         began: timestamp,
-        finished: timestamp.nullable().meta({ description: 'When all had been verified for the last time; null before the first.' }),
-        differences: count.meta({ description: 'Findings of the current round, or of the last complete one if that had more.' }),
+        finished: timestamp
+          .nullable()
+          .meta({ description: 'When all had been verified for the last time; null before the first.' }),
+        differences: count.meta({
+          description: 'Findings of the current round, or of the last complete one if that had more.',
+        }),
       })
       .nullable()
       .meta({ description: 'How far the background verification is; null where it has not begun.' }),
@@ -82,8 +94,16 @@ const AuditStatus = z
       )
       .exactOptional()
       .meta({ description: 'The first of them. For administrators.' }),
-    problem: z.string().nullable().exactOptional().meta({ description: 'Why no head is published. For administrators.' }),
-    parked: count.exactOptional().meta({ description: 'Items that cannot be read, because of one of their events. For administrators.' }),
+    problem: z
+      .string()
+      .nullable()
+      .exactOptional()
+      .meta({ description: 'Why no head is published. For administrators.' }),
+    parked: count
+      .exactOptional()
+      .meta({
+        description: 'Items that cannot be read, because of one of their events. For administrators.',
+      }),
   })
   .meta({ id: 'AuditStatus' });
 export type AuditStatus = Readonly<z.infer<typeof AuditStatus>>;
@@ -127,7 +147,12 @@ export const AUDIT_OPERATIONS = {
     role: 'query',
     summary: 'Status of the proof',
     right: 'events.read',
-    answer: { status: 200, description: 'How far log, chain, signed heads and read model are.', kind: 'item', schema: AuditStatus },
+    answer: {
+      status: 200,
+      description: 'How far log, chain, signed heads and read model are.',
+      kind: 'item',
+      schema: AuditStatus,
+    },
   },
   listAuditHeads: {
     method: 'GET',
@@ -135,7 +160,10 @@ export const AUDIT_OPERATIONS = {
     role: 'query',
     summary: 'The signed heads of the chain of hashes, for administrators',
     right: 'events.export',
-    query: z.strictObject({ limit: PAGE.limit, after: after.optional().meta({ description: 'Only heads that cover more events.' }) }),
+    query: z.strictObject({
+      limit: PAGE.limit,
+      after: after.optional().meta({ description: 'Only heads that cover more events.' }),
+    }),
     answer: { status: 200, description: 'Heads in the order of the log.', kind: 'list', schema: AuditHead },
   },
   listAuditKeys: {
@@ -144,6 +172,11 @@ export const AUDIT_OPERATIONS = {
     role: 'query',
     summary: 'The keys that heads are signed with',
     right: null,
-    answer: { status: 200, description: 'All keys there ever were, as a JWK set.', kind: 'item', schema: AuditKeys },
+    answer: {
+      status: 200,
+      description: 'All keys there ever were, as a JWK set.',
+      kind: 'item',
+      schema: AuditKeys,
+    },
   },
 } as const satisfies Record<string, RestOperation>;

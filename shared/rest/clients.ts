@@ -18,7 +18,8 @@ const UNHEEDED = {
 type Unheeded = { readonly [Name in keyof typeof UNHEEDED]?: unknown };
 
 const withoutUnheeded = <Sent extends Unheeded>(sent: Sent): Omit<Sent, keyof Unheeded> => {
-  const { clientId, secret, serviceAccount, selfRegistered, createdAt, updatedAt, _links, ...settings } = sent;
+  const { clientId, secret, serviceAccount, selfRegistered, createdAt, updatedAt, _links, ...settings } =
+    sent;
   return settings;
 };
 
@@ -50,8 +51,16 @@ export const clientForms = (domain: Domain) => {
     .strictObject({
       clientId: z.string().meta({ readOnly: true }),
       ...shown,
-      serviceAccount: id.nullable().meta({ readOnly: true, description: 'The user that it is when it acts for itself.', examples: [1001] }),
-      selfRegistered: z.boolean().meta({ readOnly: true, description: 'Whether it came by dynamic registration.' }),
+      serviceAccount: id
+        .nullable()
+        .meta({
+          readOnly: true,
+          description: 'The user that it is when it acts for itself.',
+          examples: [1001],
+        }),
+      selfRegistered: z
+        .boolean()
+        .meta({ readOnly: true, description: 'Whether it came by dynamic registration.' }),
       createdAt,
       updatedAt,
       _links: Links,
@@ -60,11 +69,17 @@ export const clientForms = (domain: Domain) => {
 
   /** The one answer that shows a secret. */
   const ClientAndSecret = Client.extend({
-    secret: z.string().exactOptional().meta({ readOnly: true, description: 'There if it has just been made. It is not shown again.' }),
+    secret: z
+      .string()
+      .exactOptional()
+      .meta({ readOnly: true, description: 'There if it has just been made. It is not shown again.' }),
   }).meta({ id: 'ClientAndSecret' });
 
   const NewClient = z
-    .strictObject({ clientId: clientId.optional().meta({ description: 'By default one is made up.' }), ...sent })
+    .strictObject({
+      clientId: clientId.optional().meta({ description: 'By default one is made up.' }),
+      ...sent,
+    })
     .transform(({ clientId, ...settings }) => ({ clientId, ...withDefaultScopes(settings) }))
     .superRefine(checkTogether)
     .meta({ id: 'NewClient' });
@@ -73,7 +88,10 @@ export const clientForms = (domain: Domain) => {
     .strictObject({ ...sent, ...UNHEEDED })
     .transform((whole) => withDefaultScopes(withoutUnheeded(whole)))
     .superRefine(checkTogether)
-    .meta({ id: 'ClientReplacement', description: 'All settings of the client. A missing setting gets its default.' });
+    .meta({
+      id: 'ClientReplacement',
+      description: 'All settings of the client. A missing setting gets its default.',
+    });
 
   /** `null` resets a setting to its default. */
   const ClientPatch = z
@@ -123,7 +141,11 @@ export const clientOperations = (domain: Domain) => {
       path: '/clients',
       summary: 'Register a client',
       body: { 'application/json': NewClient },
-      answer: { ...changed, status: 201, description: 'The client. Its secret, if it has one, is shown this once.' },
+      answer: {
+        ...changed,
+        status: 201,
+        description: 'The client. Its secret, if it has one, is shown this once.',
+      },
     },
     getClient: {
       ...item,

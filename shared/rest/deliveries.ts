@@ -25,12 +25,16 @@ export const Delivery = z
     subject: z.string().meta({ description: 'The item of the event.', examples: ['user-7001'] }),
     cursor: cursor.meta({ description: 'The place of the event in the log.' }),
     state: state.meta({
-      description: '`due` until it has arrived; `dead` after the last attempt; `withheld` where the owner may no longer read it.',
+      description:
+        '`due` until it has arrived; `dead` after the last attempt; `withheld` where the owner may no longer read it.',
     }),
     attempts: z.int().nonnegative(),
     nextAt: timestamp.nullable().meta({ description: 'Time of the next attempt.' }),
     lastStatus: z.int().nullable().meta({ description: 'The status of the last answer.' }),
-    lastError: z.string().nullable().meta({ description: 'Why the last attempt had no answer, or why it did not count.' }),
+    lastError: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the last attempt had no answer, or why it did not count.' }),
     createdAt: createdAt.meta({ description: 'When it was planned.' }),
     deliveredAt: timestamp.nullable(),
     _links: Links,
@@ -49,8 +53,12 @@ export const FailedDeliveries = z
   .strictObject({
     webhookId: id,
     url: z.string().meta({ description: 'Where the webhook sends to now.' }),
-    dead: counted.meta({ description: `How many were given up after their last attempt; counted up to ${BACKLOG_COUNTED_MAX}.` }),
-    retrying: counted.meta({ description: `How many failed and wait for their next attempt; counted up to ${BACKLOG_COUNTED_MAX}.` }),
+    dead: counted.meta({
+      description: `How many were given up after their last attempt; counted up to ${BACKLOG_COUNTED_MAX}.`,
+    }),
+    retrying: counted.meta({
+      description: `How many failed and wait for their next attempt; counted up to ${BACKLOG_COUNTED_MAX}.`,
+    }),
     _links: Links,
   })
   .meta({ id: 'FailedDeliveries' });
@@ -58,7 +66,10 @@ export type FailedDeliveries = Readonly<z.infer<typeof FailedDeliveries>>;
 
 export const DeliveryBody = z
   .strictObject({
-    body: z.string().nullable().meta({ description: 'The request body, byte for byte; null if `reason` says why it is not shown.' }),
+    body: z
+      .string()
+      .nullable()
+      .meta({ description: 'The request body, byte for byte; null if `reason` says why it is not shown.' }),
     reason: z.string().nullable().meta({ description: 'Why it is not shown, in words.' }),
   })
   .meta({ id: 'DeliveryBody' });
@@ -118,7 +129,9 @@ export const Replay = z
     planned: z.int().nonnegative().meta({ description: 'How many deliveries it has made due.' }),
     state: z
       .enum(['running', 'finished', 'dropped'])
-      .meta({ description: '`finished` once all of it was made due; `dropped` where the webhook was deleted.' }),
+      .meta({
+        description: '`finished` once all of it was made due; `dropped` where the webhook was deleted.',
+      }),
     requestedAt: timestamp,
     finishedAt: timestamp.nullable(),
     _links: Links,
@@ -143,7 +156,8 @@ const Search = z.strictObject({
     .enum([...DELIVERY_STATES, 'failed'])
     .optional()
     .meta({
-      description: 'Only those in this state; `failed` are the dead ones, and those that failed and wait for their next attempt.',
+      description:
+        'Only those in this state; `failed` are the dead ones, and those that failed and wait for their next attempt.',
     }),
   type: eventType.max(200).optional().meta({ description: 'Only of this type of event.' }),
   eventId: z
@@ -173,7 +187,13 @@ const Statistics = z.strictObject({
   hours: z
     .string()
     .regex(/^\d{1,3}$/, { error: `Must be a whole number from 1 to ${STATISTICS_HOURS_MAX}.` })
-    .meta({ type: 'integer', pattern: undefined, minimum: 1, maximum: STATISTICS_HOURS_MAX, description: 'The last so many hours.' })
+    .meta({
+      type: 'integer',
+      pattern: undefined,
+      minimum: 1,
+      maximum: STATISTICS_HOURS_MAX,
+      description: 'The last so many hours.',
+    })
     .default(String(STATISTICS_HOURS))
     .transform(Number)
     .pipe(
@@ -190,7 +210,9 @@ const Deliveries = z.strictObject({
   type: eventType.max(200).optional().meta({ description: 'Only of this type of event.' }),
   ...planned,
 });
-export type DeliveryFilter = Readonly<Pick<z.output<typeof Deliveries>, 'state' | 'type' | 'since' | 'until'>>;
+export type DeliveryFilter = Readonly<
+  Pick<z.output<typeof Deliveries>, 'state' | 'type' | 'since' | 'until'>
+>;
 
 const Pages = z.strictObject(PAGE);
 
@@ -217,7 +239,12 @@ export const DELIVERY_OPERATIONS = {
     path: '/deliveries/failed',
     summary: 'How many deliveries failed, for each of your webhooks with any',
     query: Failed,
-    answer: { status: 200, description: 'A page of webhooks with their counts.', kind: 'list', schema: FailedDeliveries },
+    answer: {
+      status: 200,
+      description: 'A page of webhooks with their counts.',
+      kind: 'list',
+      schema: FailedDeliveries,
+    },
   },
   getWebhookStatistics: {
     ...served,
@@ -225,7 +252,12 @@ export const DELIVERY_OPERATIONS = {
     path: `${webhook}/statistics`,
     summary: 'How attempts went over time',
     query: Statistics,
-    answer: { status: 200, description: 'The points of a chart, oldest first.', kind: 'item', schema: WebhookStatistics },
+    answer: {
+      status: 200,
+      description: 'The points of a chart, oldest first.',
+      kind: 'item',
+      schema: WebhookStatistics,
+    },
   },
   listDeliveries: {
     ...served,
@@ -247,7 +279,12 @@ export const DELIVERY_OPERATIONS = {
     method: 'GET',
     path: `${delivery}/body`,
     summary: 'The body that every attempt sends',
-    answer: { status: 200, description: 'The body, or why it is not shown.', kind: 'item', schema: DeliveryBody },
+    answer: {
+      status: 200,
+      description: 'The body, or why it is not shown.',
+      kind: 'item',
+      schema: DeliveryBody,
+    },
   },
   listAttempts: {
     ...served,
@@ -277,7 +314,10 @@ export const DELIVERY_OPERATIONS = {
     method: 'POST',
     path: `${webhook}/test`,
     summary: 'Send a test event',
-    answer: accepted('The event is on its way: `Location` is its delivery.', { rel: 'delivery', path: `${webhook}/deliveries/{eventId}` }),
+    answer: accepted('The event is on its way: `Location` is its delivery.', {
+      rel: 'delivery',
+      path: `${webhook}/deliveries/{eventId}`,
+    }),
   },
   replayWebhook: {
     ...served,
@@ -285,7 +325,10 @@ export const DELIVERY_OPERATIONS = {
     path: `${webhook}/replay`,
     summary: 'Replay events since a cursor or a time',
     body: { 'application/json': NewReplay },
-    answer: accepted('The replay begins: `Location` says how far it has come.', { rel: 'replay', path: `${webhook}/replays/{eventId}` }),
+    answer: accepted('The replay begins: `Location` says how far it has come.', {
+      rel: 'replay',
+      path: `${webhook}/replays/{eventId}`,
+    }),
   },
   redeliver: {
     ...served,

@@ -7,7 +7,9 @@ import { id } from './fields.ts';
 import type { RestOperation } from './operation.ts';
 
 const count = z.int().nonnegative();
-const byType = z.array(z.strictObject({ type: z.string().meta({ examples: ['user.updated'] }), events: count }));
+const byType = z.array(
+  z.strictObject({ type: z.string().meta({ examples: ['user.updated'] }), events: count }),
+);
 
 const place = z.strictObject({
   place: z.string().meta({ examples: ['read_model.users'] }),
@@ -16,7 +18,11 @@ const place = z.strictObject({
       '`erased`: looked through, and nothing is left; `left`: something is; `sealed`: what is there nobody can open; `nothing`: it never holds more ' +
       'than their number; `unreachable`: out of reach of Annals; `unknown`: nobody has looked.',
   }),
-  rows: count.nullable().meta({ description: 'How many rows, events or files there are of theirs; null where that is not counted.' }),
+  rows: count
+    .nullable()
+    .meta({
+      description: 'How many rows, events or files there are of theirs; null where that is not counted.',
+    }),
   left: count.meta({ description: 'In how many of them something is left.' }),
   says: z.string(),
 });
@@ -35,10 +41,19 @@ const reportFor = (kept: Readonly<Record<string, typeof count>>) =>
           request: z.string().nullable(),
         })
         .nullable()
-        .meta({ description: 'When they were deleted, by whom, and by which event; null where the log does not say so yet.' }),
-      listedAt: timestamp.nullable().meta({ description: 'When they were put on the erasure list, outside the database.' }),
-      keyDestroyedAt: timestamp.nullable().meta({ description: 'When the key of their data was destroyed, here and for the last time.' }),
-      sealed: byType.meta({ description: 'How many events hold something of theirs that nobody can open any more.' }),
+        .meta({
+          description:
+            'When they were deleted, by whom, and by which event; null where the log does not say so yet.',
+        }),
+      listedAt: timestamp
+        .nullable()
+        .meta({ description: 'When they were put on the erasure list, outside the database.' }),
+      keyDestroyedAt: timestamp
+        .nullable()
+        .meta({ description: 'When the key of their data was destroyed, here and for the last time.' }),
+      sealed: byType.meta({
+        description: 'How many events hold something of theirs that nobody can open any more.',
+      }),
       followed: byType.meta({ description: 'Data that was deleted together with the user.' }),
       parts: z
         .array(z.strictObject({ part: z.string(), left: count, isDone: z.boolean() }))

@@ -8,7 +8,10 @@ const object = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject
 export const EventType = z
   .strictObject({
     type: z.string().meta({ examples: ['user.updated'] }),
-    version: z.int().positive().meta({ description: 'Raised where the shape of the data changes; fields are only added otherwise.' }),
+    version: z
+      .int()
+      .positive()
+      .meta({ description: 'Raised where the shape of the data changes; fields are only added otherwise.' }),
     description: z.string(),
     schema: object.meta({ description: 'JSON Schema 2020-12 of the complete `data`.' }),
     example: object.meta({ description: 'Data that the schema accepts.' }),

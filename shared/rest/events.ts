@@ -10,34 +10,54 @@ import type { RestOperation } from './operation.ts';
 /** What happened, as everybody hears of it: in pages, in streams, and in webhooks. */
 export const Event = z
   .strictObject({
-    id: z.uuid().meta({ description: 'The same in every stream, webhook and export, also if the event is delivered repeatedly.' }),
+    id: z
+      .uuid()
+      .meta({
+        description:
+          'The same in every stream, webhook and export, also if the event is delivered repeatedly.',
+      }),
     type: z.string().meta({ examples: ['user.updated'] }),
     version: z.int().positive().meta({ description: 'Of the type: which fields the data has.' }),
     at: timestamp.meta({ description: 'When it happened.' }),
-    cursor: z.string().meta({ description: 'Its place in the log: go on after it by `after` or `Last-Event-ID`.' }),
+    cursor: z
+      .string()
+      .meta({ description: 'Its place in the log: go on after it by `after` or `Last-Event-ID`.' }),
     subject: z.string().meta({ description: 'The item of the event.', examples: ['user-7001'] }),
     actor: actor.nullable().meta({
-      description: 'The actor: a user, a part of the system, or unknown; null if the event does not name one.',
+      description:
+        'The actor: a user, a part of the system, or unknown; null if the event does not name one.',
       examples: ['user:7001', 'system:process-manager'],
     }),
-    client: z.string().nullable().exactOptional().meta({ description: 'The client that they came by. For themself and administrators.' }),
-    request: z.string().exactOptional().meta({ description: 'The request that did it. For themself and administrators.' }),
+    client: z
+      .string()
+      .nullable()
+      .exactOptional()
+      .meta({ description: 'The client that they came by. For themself and administrators.' }),
+    request: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'The request that did it. For themself and administrators.' }),
     correlation: z
       .string()
       .exactOptional()
-      .meta({ description: 'The same for all that follows from one request. For themself and administrators.' }),
+      .meta({
+        description: 'The same for all that follows from one request. For themself and administrators.',
+      }),
     causation: z
       .string()
       .nullable()
       .exactOptional()
       .meta({ description: 'The id of the event that it follows from. For themself and administrators.' }),
     data: z.record(z.string(), z.json()).meta({
-      description: 'In full where you may read the item now, else the ids; personal fields are null once the person was erased.',
+      description:
+        'In full where you may read the item now, else the ids; personal fields are null once the person was erased.',
     }),
     parked: z
       .literal(true)
       .exactOptional()
-      .meta({ description: 'The item cannot be read just now: an operator has to look at one of its events.' }),
+      .meta({
+        description: 'The item cannot be read just now: an operator has to look at one of its events.',
+      }),
   })
   .meta({ id: 'Event' });
 export type Event = Readonly<z.infer<typeof Event>>;
@@ -86,29 +106,42 @@ const time = instant.meta({ examples: ['2026-11-21T15:04:05Z'] });
 
 const filtersOf = (catalogue: Told) => ({
   types: typesIn(catalogue).optional(),
-  actor: actor.optional().meta({ description: 'Only what they did.', examples: ['user:7001', 'system:process-manager'] }),
+  actor: actor
+    .optional()
+    .meta({ description: 'Only what they did.', examples: ['user:7001', 'system:process-manager'] }),
   subject: subjectIn(catalogue)
     .optional()
     .meta({ description: 'Only what happened to this, as events name it.', examples: ['user-7001'] }),
-  client: token.optional().meta({ description: 'Only what was done through this client, where you see through which it was.' }),
+  client: token
+    .optional()
+    .meta({ description: 'Only what was done through this client, where you see through which it was.' }),
   correlation: token
     .optional()
-    .meta({ description: 'Only what followed from one request, as events name it in `correlation`, where you see that.' }),
+    .meta({
+      description:
+        'Only what followed from one request, as events name it in `correlation`, where you see that.',
+    }),
   text: text.optional().meta({
-    description: 'Only events with this text in the data that you may read, in any case. The search is not indexed.',
+    description:
+      'Only events with this text in the data that you may read, in any case. The search is not indexed.',
   }),
   // A domain may have a reference of the same name, which then counts.
   ...referencesIn(catalogue),
 });
 
 const referencesIn = ({ references }: Told) =>
-  Object.fromEntries(references.map(({ name, says }) => [name, idParameter.optional().meta({ description: says })]));
+  Object.fromEntries(
+    references.map(({ name, says }) => [name, idParameter.optional().meta({ description: says })]),
+  );
 
 const after = PAGE.after.meta({
-  description: 'A cursor: what happened after it. Without one, a page begins with the first event, a stream now.',
+  description:
+    'A cursor: what happened after it. Without one, a page begins with the first event, a stream now.',
 });
 
-const before = PAGE.before.meta({ description: 'With `sort=-cursor`, a cursor: the page of what happened just before it.' });
+const before = PAGE.before.meta({
+  description: 'With `sort=-cursor`, a cursor: the page of what happened just before it.',
+});
 
 const sort = sortBy('cursor', '-cursor').meta({
   default: 'cursor',
@@ -117,7 +150,8 @@ const sort = sortBy('cursor', '-cursor').meta({
 });
 
 const since = time.optional().meta({
-  description: 'Begins with the first event that was made at this time or later. Of this and a cursor, what leads further counts.',
+  description:
+    'Begins with the first event that was made at this time or later. Of this and a cursor, what leads further counts.',
 });
 const until = time.optional().meta({
   description: 'The end: before the first event that was made later than this. A stream has none.',
@@ -155,7 +189,8 @@ export const EVENT_OPERATIONS = {
     query: z.strictObject({ limit: PAGE.limit, sort, after, before, since, until, ...filtersOf(NOTHING) }),
     answer: {
       status: 200,
-      description: 'A page of events, or, for `Accept: text/event-stream`, a stream without an end, which goes on after `Last-Event-ID`.',
+      description:
+        'A page of events, or, for `Accept: text/event-stream`, a stream without an end, which goes on after `Last-Event-ID`.',
       kind: 'list',
       schema: Event,
       isStreamed: true,

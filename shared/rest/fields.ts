@@ -7,14 +7,19 @@ const href = z.string().meta({ description: 'A path on this origin.', examples: 
 
 const Link = z.strictObject({
   href,
-  method: z.enum(['POST', 'PUT', 'PATCH', 'DELETE']).exactOptional().meta({ description: 'Of an action; a link without it is read.' }),
+  method: z
+    .enum(['POST', 'PUT', 'PATCH', 'DELETE'])
+    .exactOptional()
+    .meta({ description: 'Of an action; a link without it is read.' }),
 });
 export type Link = Readonly<z.infer<typeof Link>>;
 
 /** An action is there exactly when this caller may take it now. */
 export const Links = z
   .record(z.string(), Link)
-  .meta({ description: 'Links to related items and actions. An action is present exactly when you may take it now.' });
+  .meta({
+    description: 'Links to related items and actions. An action is present exactly when you may take it now.',
+  });
 
 const ID_MAX = Number.MAX_SAFE_INTEGER;
 export const id = z
@@ -26,14 +31,25 @@ export const createdAt = timestamp.meta({ readOnly: true, description: 'When it 
 export const updatedAt = timestamp.meta({ readOnly: true, description: 'When it was last changed.' });
 
 /** In a PUT: may be left as it was got, and is not looked at. */
-export const unheeded = z.unknown().optional().meta({ description: 'Ignored, because it cannot be changed.' });
+export const unheeded = z
+  .unknown()
+  .optional()
+  .meta({ description: 'Ignored, because it cannot be changed.' });
 
 /** What every write answers with, so that a read can wait for it. */
 export const Written = z
   .strictObject({
     id,
-    version: z.int().nonnegative().meta({ description: 'How often the item has been changed, its creation included.' }),
-    cursor: z.string().meta({ description: 'The place of the change in the log: send it as Consistency-Token to read what you wrote.' }),
+    version: z
+      .int()
+      .nonnegative()
+      .meta({ description: 'How often the item has been changed, its creation included.' }),
+    cursor: z
+      .string()
+      .meta({
+        description:
+          'The place of the change in the log: send it as Consistency-Token to read what you wrote.',
+      }),
     _links: Links,
   })
   .meta({ id: 'Written' });

@@ -37,7 +37,10 @@ export const PAGE = {
 
 /** A name to sort by, with a minus for the other way round. */
 export const sortBy = <const Name extends string>(...names: readonly [Name, ...Name[]]) =>
-  z.enum(names).optional().meta({ default: names[0], description: 'The order; a minus means the latest first.' });
+  z
+    .enum(names)
+    .optional()
+    .meta({ default: names[0], description: 'The order; a minus means the latest first.' });
 
 /** The id of something else, in a query. */
 export const idParameter = z
@@ -51,13 +54,18 @@ const searched = z
   .string()
   .min(1)
   .max(SEARCH_CHARACTERS_MAX)
-  .refine((value) => value.isWellFormed() && !value.includes('\u0000'), { error: 'Must be well-formed Unicode without U+0000.' })
+  .refine((value) => value.isWellFormed() && !value.includes('\u0000'), {
+    error: 'Must be well-formed Unicode without U+0000.',
+  })
   // As the index is; the same letter can be written in several ways.
   .normalize('NFC');
 
-export const search = searched.meta({ description: 'Words that must be there; "in quotes" as they stand, -without, this or that.' });
+export const search = searched.meta({
+  description: 'Words that must be there; "in quotes" as they stand, -without, this or that.',
+});
 
 export const searchOfUsers = searched.meta({
-  description: 'A part of the name; whoever may read all e-mail addresses also finds users by a part of theirs. In any case.',
+  description:
+    'A part of the name; whoever may read all e-mail addresses also finds users by a part of theirs. In any case.',
   examples: ['ada'],
 });

@@ -12,8 +12,12 @@ const scopes = z.array(z.string());
 const ManagedAccount = z
   .strictObject({
     userId: id,
-    status: z.enum(['active', 'deactivated']).meta({ description: 'Nobody signs in to a deactivated account, or acts for it.' }),
-    isConfirmed: z.boolean().meta({ description: 'Whether somebody has shown that they read mail to its address.' }),
+    status: z
+      .enum(['active', 'deactivated'])
+      .meta({ description: 'Nobody signs in to a deactivated account, or acts for it.' }),
+    isConfirmed: z
+      .boolean()
+      .meta({ description: 'Whether somebody has shown that they read mail to its address.' }),
     hasPassword: z.boolean(),
     hasSecondFactor: z.boolean(),
     passkeys: z.int().nonnegative().meta({ description: 'How many there are.' }),
@@ -29,10 +33,27 @@ const ManagedAccount = z
       )
       .meta({ description: 'The browsers in which they are signed in.' }),
     applications: z
-      .array(z.strictObject({ clientId: z.string(), name: z.string(), scopes, allowedAt: timestamp, lastUsedAt: moment }))
+      .array(
+        z.strictObject({
+          clientId: z.string(),
+          name: z.string(),
+          scopes,
+          allowedAt: timestamp,
+          lastUsedAt: moment,
+        }),
+      )
       .meta({ description: 'Applications and tokens that act for the user.' }),
     tokens: z
-      .array(z.strictObject({ id: z.string(), name: z.string(), scopes, createdAt: timestamp, expiresAt: timestamp, lastUsedAt: moment }))
+      .array(
+        z.strictObject({
+          id: z.string(),
+          name: z.string(),
+          scopes,
+          createdAt: timestamp,
+          expiresAt: timestamp,
+          lastUsedAt: moment,
+        }),
+      )
       .meta({ description: 'Their personal access tokens.' }),
   })
   .meta({ id: 'ManagedAccount' });
@@ -40,7 +61,12 @@ export type ManagedAccount = Readonly<z.infer<typeof ManagedAccount>>;
 
 export const invitationForms = (domain: Domain) => {
   const role = z.enum(rolesOf(domain));
-  const shown = { id: z.string().meta({ readOnly: true }), email, role, expiresAt: timestamp.meta({ readOnly: true }) };
+  const shown = {
+    id: z.string().meta({ readOnly: true }),
+    email,
+    role,
+    expiresAt: timestamp.meta({ readOnly: true }),
+  };
   const Invitation = z.strictObject(shown).meta({ id: 'Invitation' });
   const MadeInvitation = z
     .strictObject({
@@ -49,10 +75,17 @@ export const invitationForms = (domain: Domain) => {
       link: z
         .string()
         .nullable()
-        .meta({ description: 'For whom is invited, if there is no mail; null if it was sent by mail. It is not shown again.' }),
+        .meta({
+          description:
+            'For whom is invited, if there is no mail; null if it was sent by mail. It is not shown again.',
+        }),
     })
     .meta({ id: 'MadeInvitation' });
-  return { Invitation, MadeInvitation, NewInvitation: z.strictObject({ email, role }).meta({ id: 'NewInvitation' }) };
+  return {
+    Invitation,
+    MadeInvitation,
+    NewInvitation: z.strictObject({ email, role }).meta({ id: 'NewInvitation' }),
+  };
 };
 
 const right = { right: 'account.manage', role: 'auth' } as const;
@@ -107,7 +140,12 @@ export const managedAccountOperations = (domain: Domain) => {
       path: '/account/invitations',
       method: 'GET',
       summary: 'The open invitations, the newest first',
-      answer: { status: 200, description: 'Those that are neither accepted nor taken back.', kind: 'item', schema: z.array(Invitation) },
+      answer: {
+        status: 200,
+        description: 'Those that are neither accepted nor taken back.',
+        kind: 'item',
+        schema: z.array(Invitation),
+      },
     },
     invite: {
       ...right,
@@ -115,7 +153,12 @@ export const managedAccountOperations = (domain: Domain) => {
       method: 'POST',
       summary: 'Invite somebody to create an account with a role',
       body: { 'application/json': NewInvitation },
-      answer: { status: 201, description: 'The invitation. Another one to this address ends.', kind: 'written', schema: MadeInvitation },
+      answer: {
+        status: 201,
+        description: 'The invitation. Another one to this address ends.',
+        kind: 'written',
+        schema: MadeInvitation,
+      },
     },
     revokeInvitation: {
       ...ending,

@@ -12,7 +12,10 @@ const open = () =>
     resourcePaths(publishing),
     Router()
       .post('/articles', (_request, response) => void response.send('written'))
-      .patch('/articles/:articleId', (request, response) => void response.send(`patched ${request.params.articleId}`)),
+      .patch(
+        '/articles/:articleId',
+        (request, response) => void response.send(`patched ${request.params.articleId}`),
+      ),
     Router().get('/articles', (request, response) => void response.send(`read ${request.query.limit ?? ''}`)),
   );
 
@@ -34,17 +37,27 @@ const PATHS: readonly (readonly [path: string, allow: string])[] = [
 test.each(PATHS)('%s says by OPTIONS and by 405 that it takes %s', async (path, allow) => {
   await using server = await open();
   const options = await fetch(`${server.url}${path}`, { method: 'OPTIONS' });
-  expect({ status: options.status, allow: options.headers.get('allow'), body: await options.text() }).toEqual({
-    status: 204,
-    allow,
-    body: '',
-  });
-  expect(options.headers.get('accept-patch')).toBe(
-    allow.includes('PATCH') ? 'application/merge-patch+json, application/json-patch+json, application/json' : null,
+  expect({ status: options.status, allow: options.headers.get('allow'), body: await options.text() }).toEqual(
+    {
+      status: 204,
+      allow,
+      body: '',
+    },
   );
-  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'].filter((each) => !allow.split(', ').includes(each))) {
+  expect(options.headers.get('accept-patch')).toBe(
+    allow.includes('PATCH')
+      ? 'application/merge-patch+json, application/json-patch+json, application/json'
+      : null,
+  );
+  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'].filter(
+    (each) => !allow.split(', ').includes(each),
+  )) {
     const refused = await fetch(`${server.url}${path}`, { method });
-    expect({ method, status: refused.status, allow: refused.headers.get('allow') }).toEqual({ method, status: 405, allow });
+    expect({ method, status: refused.status, allow: refused.headers.get('allow') }).toEqual({
+      method,
+      status: 405,
+      allow,
+    });
     expect(await refused.json()).toMatchObject({ code: 'method_not_allowed', requestId: expect.any(String) });
   }
 });
@@ -56,7 +69,8 @@ test('a method that another process serves is not refused for being none', async
 
 test('what is under /api is what is without it, whatever follows', async () => {
   await using server = await open();
-  const text = async (path: string, method = 'GET') => (await fetch(`${server.url}${path}`, { method })).text();
+  const text = async (path: string, method = 'GET') =>
+    (await fetch(`${server.url}${path}`, { method })).text();
   expect(await text('/api/articles?limit=3')).toBe('read 3');
   expect(await text('/api/articles', 'POST')).toBe('written');
   expect(await text('/api/articles/7', 'PATCH')).toBe('patched 7');
@@ -70,7 +84,10 @@ const textOfWhole = (url: string, path: string): Promise<string> => {
   return read(socket);
 };
 
-test.each(['/api', '/api/', '/api/articlesx', '/api/api/articles', '/api//articles', '/apiarticles'])('%s is nothing', async (path) => {
-  await using server = await open();
-  expect((await fetch(`${server.url}${path}`)).status).toBe(404);
-});
+test.each(['/api', '/api/', '/api/articlesx', '/api/api/articles', '/api//articles', '/apiarticles'])(
+  '%s is nothing',
+  async (path) => {
+    await using server = await open();
+    expect((await fetch(`${server.url}${path}`)).status).toBe(404);
+  },
+);

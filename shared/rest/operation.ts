@@ -3,8 +3,8 @@ import type { Operation } from '#shared/policy.ts';
 import type { RejectionCode } from '#shared/rejection.ts';
 
 /**
- * One operation of the REST interface. From this come the check of its requests, the `Allow` header, the OpenAPI document,
- * and the tests that run over every operation.
+ * One operation of the REST interface. From this come the check of its requests, the `Allow` header, the
+ * OpenAPI document, and the tests that run over every operation.
  */
 export type RestOperation = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -15,7 +15,10 @@ export type RestOperation = {
   /** The role that serves it. */
   readonly role: 'command' | 'query' | 'webhook-dispatcher' | 'auth';
   readonly summary: string;
-  /** What the caller must at least be admitted to; with `null` it is the same for everybody, whatever their token is good for. */
+  /**
+   * What the caller must at least be admitted to; with `null` it is the same for everybody, whatever their
+   * token is good for.
+   */
   readonly right: Operation | null;
   /** The parameters of the query; others are refused. */
   readonly query?: z.ZodObject;
@@ -41,21 +44,35 @@ export type PathParameter = {
 export type Answer = {
   readonly status: 200 | 201 | 202 | 204;
   readonly description: string;
-  /** Lists also come as HAL, with links to the pages around; lines come as they are read, without an entity tag. An order is no write to an item. */
+  /**
+   * Lists also come as HAL, with links to the pages around; lines come as they are read, without an entity
+   * tag. An order is no write to an item.
+   */
   readonly kind: 'item' | 'list' | 'lines' | 'written' | 'order' | 'nothing';
   /** Of the item, or of each item of the list. */
   readonly schema?: z.ZodType;
-  /** Of what was asked for and is carried out later: where it is seen, by the ids of the request and `eventId`, that of its event. */
+  /**
+   * Of what was asked for and is carried out later: where it is seen, by the ids of the request and
+   * `eventId`, that of its event.
+   */
   readonly location?: { readonly rel: string; readonly path: string };
-  /** Of a write: the id of the read of what was written, which answers instead where `Prefer: return=representation` asks for it. */
+  /**
+   * Of a write: the id of the read of what was written, which answers instead where `Prefer:
+   * return=representation` asks for it.
+   */
   readonly item?: string | undefined;
   /** What was made is an item of a list: it has the version of its aggregate, which was there before. */
   readonly isOfItem?: true;
-  /** Whether there is also a stream of them, as server-sent events; and what its messages are, unless they are events. */
+  /**
+   * Whether there is also a stream of them, as server-sent events; and what its messages are, unless they are
+   * events.
+   */
   readonly isStreamed?: true | string;
 };
 
-/** What the authorization server keeps is not in the log: there is nothing to wait for, and it is plain JSON. */
+/**
+ * What the authorization server keeps is not in the log: there is nothing to wait for, and it is plain JSON.
+ */
 export const isOfLog = ({ role }: RestOperation): boolean => role !== 'auth';
 
 /** The path as Express writes it: `/users/:userId`. */

@@ -45,7 +45,8 @@ export type KernelOperationId = keyof KernelOperations;
 
 /** The REST interface, by operation id: all that `/openapi.json` tells of. */
 export type Operations = Readonly<
-  Record<KernelOperationId | AuthOperationId, RestOperation> & Record<string, RestOperation | AggregateOperation | ViewOperation>
+  Record<KernelOperationId | AuthOperationId, RestOperation> &
+    Record<string, RestOperation | AggregateOperation | ViewOperation>
 >;
 
 const made = new WeakMap<Domain, Operations>();
@@ -68,15 +69,20 @@ const makeOperations = (domain: Domain): Operations => {
   };
   const [id, clash] = Object.entries(ofKinds).find(([each]) => Object.hasOwn(own, each)) ?? [];
   if (clash !== undefined)
-    throw new StartRefused(`${clash.use.kind.name}: the kernel has an operation ${id} of its own: ${anotherName(clash.use.kind)}.`);
+    throw new StartRefused(
+      `${clash.use.kind.name}: the kernel has an operation ${id} of its own: ${anotherName(clash.use.kind)}.`,
+    );
   const ofViews = viewOperations(domain);
   const taken = ofViews.find(([each]) => Object.hasOwn(own, each) || Object.hasOwn(ofKinds, each));
   if (taken !== undefined)
-    throw new StartRefused(`${taken[1].reads.view.name}: there is an operation ${taken[0]} already: give the view another name.`);
+    throw new StartRefused(
+      `${taken[1].reads.view.name}: there is an operation ${taken[0]} already: give the view another name.`,
+    );
   const others = { ...ofKinds, ...Object.fromEntries(ofViews), ...own };
   const routes = routeOperations(domain);
   const clashing = Object.keys(routes).find((each) => Object.hasOwn(others, each));
-  if (clashing !== undefined) throw new StartRefused(`the route ${clashing} is called like another operation: give it another name.`);
+  if (clashing !== undefined)
+    throw new StartRefused(`the route ${clashing} is called like another operation: give it another name.`);
   return { ...others, ...routes };
 };
 
@@ -85,19 +91,34 @@ const anotherName = ({ type }: AggregateOperation['use']['kind']): string =>
   `give the aggregate another name or plural, and \`names: { graphql: '${type}' }\` if GraphQL is to call it so all the same`;
 
 /** Those to what is in the log; what the authorization server keeps it serves by itself. */
-export const resourcesOf = (domain: Domain): readonly RestOperation[] => Object.values(operationsOf(domain)).filter(isOfLog);
+export const resourcesOf = (domain: Domain): readonly RestOperation[] =>
+  Object.values(operationsOf(domain)).filter(isOfLog);
 
 /** Those to the aggregates of the domain. */
-export const ofAggregates = (domain: Domain): readonly (readonly [id: string, operation: AggregateOperation])[] =>
-  Object.entries(operationsOf(domain)).flatMap(([id, operation]) => ('use' in operation ? [[id, operation] as const] : []));
+export const ofAggregates = (
+  domain: Domain,
+): readonly (readonly [id: string, operation: AggregateOperation])[] =>
+  Object.entries(operationsOf(domain)).flatMap(([id, operation]) =>
+    'use' in operation ? [[id, operation] as const] : [],
+  );
 
 /** Those to its views. */
 export const ofViews = (domain: Domain): readonly (readonly [id: string, operation: ViewOperation])[] =>
-  Object.entries(operationsOf(domain)).flatMap(([id, operation]) => ('reads' in operation ? [[id, operation] as const] : []));
+  Object.entries(operationsOf(domain)).flatMap(([id, operation]) =>
+    'reads' in operation ? [[id, operation] as const] : [],
+  );
 
-const Users = z.strictObject({ ...PAGE, sort: sortBy('-createdAt', 'createdAt'), q: searchOfUsers.optional(), at: atOfList });
+const Users = z.strictObject({
+  ...PAGE,
+  sort: sortBy('-createdAt', 'createdAt'),
+  q: searchOfUsers.optional(),
+  at: atOfList,
+});
 
-/** The reads of users, whose fields are those of the domain; everybody sees the name, the rest only who has the right to it. */
+/**
+ * The reads of users, whose fields are those of the domain; everybody sees the name, the rest only who has
+ * the right to it.
+ */
 const userReadsOf = (domain: Domain) => {
   if (domain.kinds.user === undefined) throw new Error(`${domain.name} has no users`);
   const schema = itemSchema(domain, domain.kinds.user);

@@ -23,19 +23,27 @@ const OperationsStatus = z
     readModel: z.strictObject({
       cursor: cursor.meta({ description: 'The read model.' }),
       behindSeconds: seconds.meta({
-        description: 'How long the oldest event that it has not yet has been in the log; null where nobody can say.',
+        description:
+          'How long the oldest event that it has not yet has been in the log; null where nobody can say.',
       }),
       parked: count.meta({ description: 'Items that cannot be read, because of one of their events.' }),
       skipped: count.meta({ description: 'Events that operators have skipped.' }),
       bytes: count,
-      isOfThisRelease: z.boolean().meta({ description: 'Whether its tables are those of the projector; a rebuild makes them so.' }),
-      rebuild: z.strictObject({ cursor }).nullable().meta({ description: 'How far a rebuild is that is under way.' }),
+      isOfThisRelease: z
+        .boolean()
+        .meta({ description: 'Whether its tables are those of the projector; a rebuild makes them so.' }),
+      rebuild: z
+        .strictObject({ cursor })
+        .nullable()
+        .meta({ description: 'How far a rebuild is that is under way.' }),
     }),
     followers: z
       .array(
         z.strictObject({
           name: z.string().meta({ examples: ['process-manager'] }),
-          cursor: cursor.nullable().meta({ description: 'How far it is; null where it followed another log.' }),
+          cursor: cursor
+            .nullable()
+            .meta({ description: 'How far it is; null where it followed another log.' }),
           behindSeconds: seconds,
           isRunning: z.boolean().meta({ description: 'Whether some process has it in hand.' }),
         }),
@@ -46,19 +54,27 @@ const OperationsStatus = z
         parked: count.meta({ description: 'Those that are retried.' }),
         skipped: count.meta({ description: 'Those that an operator has left as they are.' }),
         oldestSeconds: seconds.meta({
-          description: 'How long the oldest of those that are retried has been parked; null if there is none.',
+          description:
+            'How long the oldest of those that are retried has been parked; null if there is none.',
         }),
       })
       .meta({
-        description: 'Consequences of events that failed: ends of children and webhooks, erasures, and reactions.',
+        description:
+          'Consequences of events that failed: ends of children and webhooks, erasures, and reactions.',
       }),
     webhooks: z.strictObject({
       endpoints: count,
       enabled: count,
-      due: count.meta({ description: 'Deliveries that wait for their first or next attempt, up to 100,000.' }),
+      due: count.meta({
+        description: 'Deliveries that wait for their first or next attempt, up to 100,000.',
+      }),
       dead: count.meta({ description: 'Deliveries that were given up, up to 100,000.' }),
-      failing: count.meta({ description: 'Webhooks whose last attempt failed, those that were disabled for it included.' }),
-      failingSince: timestamp.nullable().meta({ description: 'When the first of them began to fail; null if none fails.' }),
+      failing: count.meta({
+        description: 'Webhooks whose last attempt failed, those that were disabled for it included.',
+      }),
+      failingSince: timestamp
+        .nullable()
+        .meta({ description: 'When the first of them began to fail; null if none fails.' }),
     }),
     _links: Links,
   })
@@ -71,12 +87,17 @@ const OperationsSamples = z
     samples: z.array(
       z.strictObject({
         at: timestamp,
-        events: count.meta({ description: 'How many events there were, as the chain of hashes counts them.' }),
+        events: count.meta({
+          description: 'How many events there were, as the chain of hashes counts them.',
+        }),
         followers: z.record(z.string(), seconds).meta({ description: 'How many seconds each was behind.' }),
         parked: count,
         due: count,
         dead: count,
-        deliveredPerSecond: z.number().nonnegative().meta({ description: 'Deliveries to webhooks that arrived.' }),
+        deliveredPerSecond: z
+          .number()
+          .nonnegative()
+          .meta({ description: 'Deliveries to webhooks that arrived.' }),
       }),
     ),
   })
@@ -102,8 +123,16 @@ const ParkedConsequence = z
       description:
         '`end`: a child whose parent is gone. `erase`: a user who was deleted. `run`: a command of a reaction. `react`: code that reacts to an event.',
     }),
-    name: z.string().exactOptional().meta({ description: 'Of a reaction: by which reference to which event, or the name of the event.' }),
-    stream: z.string().meta({ description: 'Of the child, the user, or the aggregate that reacts.', examples: ['webhook-6001'] }),
+    name: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'Of a reaction: by which reference to which event, or the name of the event.' }),
+    stream: z
+      .string()
+      .meta({
+        description: 'Of the child, the user, or the aggregate that reacts.',
+        examples: ['webhook-6001'],
+      }),
     cause: z.uuid().meta({ description: 'The id of the event that it follows from.' }),
     reason: z.string().meta({ description: 'Why the last attempt failed.' }),
     attempts: count,
@@ -121,7 +150,11 @@ const RunningTimer = z
     name: z.string().meta({ description: 'As the domain declares it.', examples: ['remind'] }),
     cause: z.uuid().meta({ description: 'The id of the event that started it.' }),
     dueAt: timestamp.nullable().meta({ description: 'When it runs out; null while it is paused.' }),
-    leftSeconds: z.number().min(0).nullable().meta({ description: 'The time that remains, while it is paused.' }),
+    leftSeconds: z
+      .number()
+      .min(0)
+      .nullable()
+      .meta({ description: 'The time that remains, while it is paused.' }),
     _links: Links,
   })
   .meta({ id: 'RunningTimer' });
@@ -138,23 +171,33 @@ const Order = z
     startedAt: timestamp.nullable(),
     finishedAt: timestamp.nullable(),
     state: z.enum(['waiting', 'running', 'done', 'failed']).meta({
-      description: '`failed` where the item stays parked, or it could not be carried out; a verification that finds differences is `done`.',
+      description:
+        '`failed` where the item stays parked, or it could not be carried out; a verification that finds differences is `done`.',
     }),
     outcome: z.string().nullable().meta({ description: 'The result in words, after it has finished.' }),
     progress: z
       .strictObject({ done: count, of: count.nullable() })
       .exactOptional()
-      .meta({ description: 'How far a verification has read the log: events, on EventStoreDB bytes of its log.' }),
+      .meta({
+        description: 'How far a verification has read the log: events, on EventStoreDB bytes of its log.',
+      }),
     report: report
       .exactOptional()
-      .meta({ description: 'Of a verification that is done, where the order is read alone: what `annals audit verify --json` prints.' }),
+      .meta({
+        description:
+          'Of a verification that is done, where the order is read alone: what `annals audit verify --json` prints.',
+      }),
     _links: Links,
   })
   .meta({ id: 'Order' });
 export type Order = z.infer<typeof Order>;
 
 export const NewRelease = z
-  .strictObject({ version: version.meta({ description: 'The version that the item is parked at: it may be another by now.' }) })
+  .strictObject({
+    version: version.meta({
+      description: 'The version that the item is parked at: it may be another by now.',
+    }),
+  })
   .meta({ id: 'NewRelease' });
 
 const read = { role: 'query', method: 'GET', right: 'operations.read' } as const;
@@ -176,14 +219,24 @@ export const OPERATOR_OPERATIONS = {
     ...read,
     path: '/operations',
     summary: 'System status (administrators)',
-    answer: { status: 200, description: 'How far everything is that follows the log.', kind: 'item', schema: OperationsStatus },
+    answer: {
+      status: 200,
+      description: 'How far everything is that follows the log.',
+      kind: 'item',
+      schema: OperationsStatus,
+    },
   },
   getOperationsSamples: {
     ...read,
     path: '/operations/samples',
     summary: 'System status of the last day (administrators)',
     query: z.strictObject({ since: instant.optional().meta({ description: 'Only what was noted later.' }) }),
-    answer: { status: 200, description: 'Every ten seconds, or less often: at most 720.', kind: 'item', schema: OperationsSamples },
+    answer: {
+      status: 200,
+      description: 'Every ten seconds, or less often: at most 720.',
+      kind: 'item',
+      schema: OperationsSamples,
+    },
   },
   listParkedItems: {
     ...read,
@@ -202,7 +255,12 @@ export const OPERATOR_OPERATIONS = {
     path: '/operations/consequences',
     summary: 'Parked consequences of events (administrators)',
     query: z.strictObject(PAGE),
-    answer: { status: 200, description: 'A page of consequences, those parked last first.', kind: 'list', schema: ParkedConsequence },
+    answer: {
+      status: 200,
+      description: 'A page of consequences, those parked last first.',
+      kind: 'list',
+      schema: ParkedConsequence,
+    },
   },
   listTimers: {
     ...read,
@@ -221,7 +279,12 @@ export const OPERATOR_OPERATIONS = {
     path: '/operations/orders',
     summary: 'Operator commands, latest first (administrators)',
     query: z.strictObject(PAGE),
-    answer: { status: 200, description: 'A page of operator commands, without their reports.', kind: 'list', schema: Order },
+    answer: {
+      status: 200,
+      description: 'A page of operator commands, without their reports.',
+      kind: 'list',
+      schema: Order,
+    },
   },
   getOrder: {
     ...read,

@@ -7,10 +7,12 @@ export const pathId = (text: string): number | undefined => {
 };
 
 /** The same of what has the id of an event. */
-export const pathEventId = (text: string): EventId | undefined => (EVENT_ID.test(text) ? (text as EventId) : undefined);
+export const pathEventId = (text: string): EventId | undefined =>
+  EVENT_ID.test(text) ? (text as EventId) : undefined;
 
 /** The same of the name of a stream. */
-export const pathStream = (text: string): StreamName | undefined => (STREAM.test(text) ? (text as StreamName) : undefined);
+export const pathStream = (text: string): StreamName | undefined =>
+  STREAM.test(text) ? (text as StreamName) : undefined;
 
 /** One way to write each, so that one item has one URL. */
 const ID = /^[1-9]\d{0,15}$/;

@@ -17,15 +17,22 @@ export const personalTokenForms = (domain: Domain) => {
   const shown = {
     id: z.string().meta({ readOnly: true, examples: ['k3J9x2PqLm0a'] }),
     name: z.string().meta({ description: 'The name that its owner gave it.', examples: ['Nightly import'] }),
-    scopes: z.array(z.string()).meta({ description: 'The scopes of the token. The current role of its owner limits them.' }),
+    scopes: z
+      .array(z.string())
+      .meta({ description: 'The scopes of the token. The current role of its owner limits them.' }),
     createdAt,
     expiresAt: timestamp.meta({ readOnly: true, description: EXPIRES }),
-    lastUsedAt: timestamp.nullable().meta({ readOnly: true, description: 'When it was last used, to within ten minutes.' }),
+    lastUsedAt: timestamp
+      .nullable()
+      .meta({ readOnly: true, description: 'When it was last used, to within ten minutes.' }),
     _links: Links,
   };
   const PersonalToken = z.strictObject(shown).meta({ id: 'PersonalToken' });
   const PersonalTokenAndSecret = z
-    .strictObject({ ...shown, token: z.string().meta({ readOnly: true, description: 'The token itself. It is not shown again.' }) })
+    .strictObject({
+      ...shown,
+      token: z.string().meta({ readOnly: true, description: 'The token itself. It is not shown again.' }),
+    })
     .meta({ id: 'PersonalTokenAndSecret' });
   const NewPersonalToken = z
     .strictObject({
@@ -63,7 +70,12 @@ export const personalTokenOperations = (domain: Domain) => {
       method: 'POST',
       summary: 'Create a personal access token; the user must have signed in within the last ten minutes',
       body: { 'application/json': NewPersonalToken },
-      answer: { status: 201, description: 'The token. It is shown this once.', kind: 'written', schema: PersonalTokenAndSecret },
+      answer: {
+        status: 201,
+        description: 'The token. It is shown this once.',
+        kind: 'written',
+        schema: PersonalTokenAndSecret,
+      },
     },
     revokePersonalToken: {
       ...all,
@@ -71,7 +83,11 @@ export const personalTokenOperations = (domain: Domain) => {
       method: 'DELETE',
       isUnversioned: true,
       summary: 'Revoke a personal access token',
-      answer: { status: 204, description: 'The token is revoked: it is refused within seconds.', kind: 'nothing' },
+      answer: {
+        status: 204,
+        description: 'The token is revoked: it is refused within seconds.',
+        kind: 'nothing',
+      },
     },
   } as const satisfies Record<string, RestOperation>;
 };

@@ -11,17 +11,25 @@ const SignedBy = z.strictObject({
   count: count.meta({ description: 'How many events that head covers.' }),
   at: z.iso.datetime().meta({ description: 'When it was signed.' }),
   key: z.string().meta({ description: 'The `kid` of the key that has signed it.' }),
-  outside: z.boolean().meta({ description: 'Whether it is kept outside the database, where nobody who edits the log can change it.' }),
+  outside: z
+    .boolean()
+    .meta({
+      description: 'Whether it is kept outside the database, where nobody who edits the log can change it.',
+    }),
 });
 
 const ChainPlace = z.strictObject({
-  hash: hash.meta({ description: 'SHA-256 of the canonical form of the event, with personal fields still sealed.' }),
+  hash: hash.meta({
+    description: 'SHA-256 of the canonical form of the event, with personal fields still sealed.',
+  }),
   count: count.nullable().meta({
     description:
       'The how many-th event of the log it is; null as long as the chain does not reach it, or if the chain has another event there.',
   }),
   head: hash.nullable().meta({ description: 'The head of the chain of hashes after it.' }),
-  signed: SignedBy.nullable().meta({ description: 'The first signed head that covers it; null as long as none does.' }),
+  signed: SignedBy.nullable().meta({
+    description: 'The first signed head that covers it; null as long as none does.',
+  }),
 });
 
 const deliveries = z.array(Delivery).exactOptional();
@@ -29,7 +37,9 @@ const deliveries = z.array(Delivery).exactOptional();
 /** One event with all that is known of it. */
 const RecordedEvent = Event.extend({
   streamVersion: z.int().positive().meta({ description: 'Of the item, once this had happened.' }),
-  chain: ChainPlace.exactOptional().meta({ description: 'Its place in the chain of hashes. For administrators.' }),
+  chain: ChainPlace.exactOptional().meta({
+    description: 'Its place in the chain of hashes. For administrators.',
+  }),
   deliveries: deliveries.meta({ description: 'Where it was sent to, of the webhooks that you may manage.' }),
   _links: Links.meta({
     description:
@@ -50,7 +60,9 @@ const EventTrace = z
         'In the order of the log; `causation` is the id of the event that each follows from. Only the event itself, if you do not see what it follows from.',
     }),
     truncated: z.boolean().meta({ description: 'Whether there is more: ask `/events?correlation=`.' }),
-    deliveries: deliveries.meta({ description: 'Where they were sent to, of the webhooks that you may manage.' }),
+    deliveries: deliveries.meta({
+      description: 'Where they were sent to, of the webhooks that you may manage.',
+    }),
     _links: Links,
   })
   .meta({ id: 'EventTrace' });
@@ -63,12 +75,22 @@ export const RECORDED_EVENT_OPERATIONS = {
     ...served,
     path: '/events/{eventId}',
     summary: 'One event: its data, its place in the chain of hashes, and where it was sent to',
-    answer: { status: 200, description: 'The event, as far as you may read it.', kind: 'item', schema: RecordedEvent },
+    answer: {
+      status: 200,
+      description: 'The event, as far as you may read it.',
+      kind: 'item',
+      schema: RecordedEvent,
+    },
   },
   traceRecordedEvent: {
     ...served,
     path: '/events/{eventId}/trace',
     summary: 'The causes and consequences of an event, with deliveries',
-    answer: { status: 200, description: 'The events of one request, and where they were sent to.', kind: 'item', schema: EventTrace },
+    answer: {
+      status: 200,
+      description: 'The events of one request, and where they were sent to.',
+      kind: 'item',
+      schema: EventTrace,
+    },
   },
 } as const satisfies Record<string, RestOperation>;

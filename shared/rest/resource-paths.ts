@@ -5,15 +5,22 @@ import { createRouteTable } from '#shared/http/route-table.ts';
 import { type RestOperation, routeOf } from './operation.ts';
 import { resourcesOf } from './operations.ts';
 
-/** What every process that serves resources mounts before their routes: their other name, and which methods they take. */
+/**
+ * What every process that serves resources mounts before their routes: their other name, and which methods
+ * they take.
+ */
 export const resourcePaths = (domain: Domain): Router => {
   const operations = resourcesOf(domain);
   return Router().use(apiPrefix(operations), methodRoutes(operations));
 };
 
-/** The same resources are under `/api` as well. Mount it before their routes; links in answers stay as they are. */
+/**
+ * The same resources are under `/api` as well. Mount it before their routes; links in answers stay as they
+ * are.
+ */
 const apiPrefix = (operations: readonly RestOperation[]): RequestHandler => {
-  // Only what is ours: a path such as `/api/token` is not another way to what has nothing to do with resources.
+  // Only what is ours: a path such as `/api/token` is not another way to what has nothing to do with
+  // resources.
   const resources = new Set(operations.map(({ path }) => path.split('/')[1]));
   // After the origin, which clients of proxies name as well (RFC 9112, section 3.2.2).
   const prefixed = new RegExp(`^(https?://[^/?#]+)?/api(?=/(?:${[...resources].join('|')})(?:[/?]|$))`, 'i');
@@ -24,20 +31,29 @@ const apiPrefix = (operations: readonly RestOperation[]): RequestHandler => {
 };
 
 /**
- * What each resource takes, for `OPTIONS` and for methods that it does not take. Mount it before the routes of the roles: the same
- * path may be read in one and written in another, and Express answers `OPTIONS` with the methods of the first that knows the path.
+ * What each resource takes, for `OPTIONS` and for methods that it does not take. Mount it before the routes
+ * of the roles: the same path may be read in one and written in another, and Express answers `OPTIONS` with
+ * the methods of the first that knows the path.
  */
 const methodRoutes = (operations: readonly RestOperation[]): RequestHandler => {
   const table = createRouteTable();
-  for (const [route, ofPath] of Map.groupBy(operations, routeOf)) table.routerOf(route).all(route, answerMethods(ofPath));
+  for (const [route, ofPath] of Map.groupBy(operations, routeOf))
+    table.routerOf(route).all(route, answerMethods(ofPath));
   return table.handler;
 };
 
 const answerMethods = (operations: readonly RestOperation[]): RequestHandler => {
   const methods: readonly string[] = operations.map(({ method }) => method);
-  const allow = [...(methods.includes('GET') ? ['GET', 'HEAD'] : []), ...methods.filter((method) => method !== 'GET'), 'OPTIONS'];
+  const allow = [
+    ...(methods.includes('GET') ? ['GET', 'HEAD'] : []),
+    ...methods.filter((method) => method !== 'GET'),
+    'OPTIONS',
+  ];
   const patch = operations.find(({ method }) => method === 'PATCH')?.body ?? {};
-  const headers = { Allow: allow.join(', '), ...(Object.keys(patch).length > 0 && { 'Accept-Patch': Object.keys(patch).join(', ') }) };
+  const headers = {
+    Allow: allow.join(', '),
+    ...(Object.keys(patch).length > 0 && { 'Accept-Patch': Object.keys(patch).join(', ') }),
+  };
   return (request, response, next) => {
     if (request.method === 'OPTIONS') return void response.set(headers).status(204).end();
     // It is served below, or by another process.

@@ -16,15 +16,27 @@ export const routeOperations = ({ routes }: Domain): Readonly<Record<string, Res
         summary: says,
         right: right as Operation,
         query: z.strictObject(parametersOf(takes)),
-        answer: { status: 200, description: `${says}.`, kind: 'list', schema: z.strictObject(membersOf(gives)) },
+        answer: {
+          status: 200,
+          description: `${says}.`,
+          kind: 'list',
+          schema: z.strictObject(membersOf(gives)),
+        },
       } as const,
     ]),
   );
 
 const parametersOf = (takes: Defs): Readonly<Record<string, z.ZodType>> =>
   Object.fromEntries(
-    Object.entries(takes).map(([name, def]) => [name, def.optional ? filterSchema(def).optional() : filterSchema(def)] as const),
+    Object.entries(takes).map(
+      ([name, def]) => [name, def.optional ? filterSchema(def).optional() : filterSchema(def)] as const,
+    ),
   );
 
 const membersOf = (gives: Defs): Readonly<Record<string, z.ZodType>> =>
-  Object.fromEntries(Object.entries(gives).map(([name, { recorded, optional }]) => [name, optional ? recorded.nullable() : recorded]));
+  Object.fromEntries(
+    Object.entries(gives).map(([name, { recorded, optional }]) => [
+      name,
+      optional ? recorded.nullable() : recorded,
+    ]),
+  );

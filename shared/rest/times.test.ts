@@ -3,14 +3,20 @@ import { OPERATIONS } from '../../test/engines/operations.ts';
 import type { RestOperation } from './operation.ts';
 
 /** Every parameter that takes a time. */
-const TIMES = Object.entries(OPERATIONS as Readonly<Record<string, RestOperation>>).flatMap(([id, { query }]) =>
-  Object.entries(query?.shape ?? {})
-    .filter(([, schema]) => schema.safeParse('2026-11-21T10:15:00Z').success && !schema.safeParse('2026-11-21').success)
-    .map(([name, schema]) => [`${id} ${name}`, schema] as const),
+const TIMES = Object.entries(OPERATIONS as Readonly<Record<string, RestOperation>>).flatMap(
+  ([id, { query }]) =>
+    Object.entries(query?.shape ?? {})
+      .filter(
+        ([, schema]) =>
+          schema.safeParse('2026-11-21T10:15:00Z').success && !schema.safeParse('2026-11-21').success,
+      )
+      .map(([name, schema]) => [`${id} ${name}`, schema] as const),
 );
 
 test('there are some', () => {
-  expect(TIMES.map(([name]) => name)).toEqual(expect.arrayContaining(['listEvents since', 'listDeliveries until', 'getArticle at']));
+  expect(TIMES.map(([name]) => name)).toEqual(
+    expect.arrayContaining(['listEvents since', 'listDeliveries until', 'getArticle at']),
+  );
 });
 
 test.each(TIMES)('%s takes every spelling of RFC 3339', (_, schema) => {

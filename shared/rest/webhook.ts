@@ -17,18 +17,27 @@ export const WebhookHealth = z
       .strictObject({
         at: timestamp,
         status: z.int().nullable().meta({ description: 'Of the answer, if there was one.' }),
-        reason: z.string().meta({ description: 'The error in words.', examples: ['The connection was refused.'] }),
+        reason: z
+          .string()
+          .meta({ description: 'The error in words.', examples: ['The connection was refused.'] }),
       })
       .nullable()
       .meta({ description: 'The last attempt that failed.' }),
-    failingSince: timestamp.nullable().meta({ description: 'Since when every attempt failed; null if the last one arrived.' }),
+    failingSince: timestamp
+      .nullable()
+      .meta({ description: 'Since when every attempt failed; null if the last one arrived.' }),
     failuresInRow: z.int().nonnegative(),
     pausedUntil: timestamp.nullable().meta({
       description:
         'No delivery is sent before this time: too many attempts failed, the receiver asked for a pause, or an ordered delivery waits for its next attempt.',
     }),
-    nextAttemptAt: timestamp.nullable().meta({ description: 'Time of the next attempt; null if none waits.' }),
-    attemptsLastDay: z.int().nonnegative().meta({ description: 'How many attempts there were in the last 24 hours.' }),
+    nextAttemptAt: timestamp
+      .nullable()
+      .meta({ description: 'Time of the next attempt; null if none waits.' }),
+    attemptsLastDay: z
+      .int()
+      .nonnegative()
+      .meta({ description: 'How many attempts there were in the last 24 hours.' }),
     failuresLastDay: z.int().nonnegative().meta({ description: 'How many of them failed.' }),
     successRate: z
       .number()
@@ -45,7 +54,9 @@ export const WebhookHealth = z
       dead: z
         .int()
         .nonnegative()
-        .meta({ description: `How many were given up after their last attempt; counted up to ${BACKLOG_COUNTED_MAX}.` }),
+        .meta({
+          description: `How many were given up after their last attempt; counted up to ${BACKLOG_COUNTED_MAX}.`,
+        }),
     }),
   })
   .meta({ id: 'WebhookHealth' });
@@ -54,7 +65,10 @@ export type WebhookHealth = Readonly<z.infer<typeof WebhookHealth>>;
 export const Withheld = z
   .strictObject({
     eventType: z.string().meta({ description: 'As `eventTypes` has it.', examples: ['user.*'] }),
-    scope: z.string().exactOptional().meta({ description: 'The scope that is missing; absent where it is the role of the owner.' }),
+    scope: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'The scope that is missing; absent where it is the role of the owner.' }),
     reason: z.string().meta({ description: 'The reason in words.' }),
   })
   .meta({ id: 'WebhookWithheld' });
@@ -64,33 +78,57 @@ export const webhookOf = (domain: Domain) =>
   z
     .strictObject({
       id,
-      ownerId: id.meta({ readOnly: true, description: 'The user whose it is, and whose rights decide what is sent.', examples: [1001] }),
+      ownerId: id.meta({
+        readOnly: true,
+        description: 'The user whose it is, and whose rights decide what is sent.',
+        examples: [1001],
+      }),
       url: z.string().meta({ description: 'Where changes are sent to, by POST.' }),
       description: z.string().nullable(),
-      eventTypes: z.array(z.string()).meta({ description: 'Types of `/event-types`, or all of a kind (`user.*`), or all (`*`).' }),
-      filter: (filterSchema(domain, id.exactOptional()) as unknown as z.ZodType<{ [name: string]: number }>).meta({
+      eventTypes: z
+        .array(z.string())
+        .meta({ description: 'Types of `/event-types`, or all of a kind (`user.*`), or all (`*`).' }),
+      filter: (
+        filterSchema(domain, id.exactOptional()) as unknown as z.ZodType<{ [name: string]: number }>
+      ).meta({
         description: filteredBy(domain),
       }),
-      payload: z.enum(['thin', 'full']).meta({ description: 'Whether the data holds ids alone, or what the owner may read.' }),
-      ordered: z.boolean().meta({ description: 'Whether each change waits until the one before it has arrived.' }),
+      payload: z
+        .enum(['thin', 'full'])
+        .meta({ description: 'Whether the data holds ids alone, or what the owner may read.' }),
+      ordered: z
+        .boolean()
+        .meta({ description: 'Whether each change waits until the one before it has arrived.' }),
       limits: z.strictObject({ ratePerSecond: z.int(), concurrency: z.int() }),
-      headers: z.record(z.string(), z.literal(HIDDEN_VALUE)).meta({ description: 'Sent along; their values are never shown.' }),
+      headers: z
+        .record(z.string(), z.literal(HIDDEN_VALUE))
+        .meta({ description: 'Sent along; their values are never shown.' }),
       scopes: z.array(z.string()).meta({
         readOnly: true,
-        description: 'The scopes of the token that last changed the settings. The webhook gets only data that this token may read.',
+        description:
+          'The scopes of the token that last changed the settings. The webhook gets only data that this token may read.',
       }),
       enabled: z.boolean().meta({ readOnly: true }),
       status: z.enum(['enabled', 'disabled']).meta({ readOnly: true }),
       disabledReason: disabledReason
         .exactOptional()
-        .meta({ readOnly: true, description: 'Why it is disabled: by a person, after days of failures, or by a response of 410.' }),
+        .meta({
+          readOnly: true,
+          description: 'Why it is disabled: by a person, after days of failures, or by a response of 410.',
+        }),
       missedSince: z
         .string()
         .exactOptional()
-        .meta({ readOnly: true, description: 'The cursor since which changes were not planned, until they are replayed from there.' }),
+        .meta({
+          readOnly: true,
+          description: 'The cursor since which changes were not planned, until they are replayed from there.',
+        }),
       secretsEndAt: timestamp
         .exactOptional()
-        .meta({ readOnly: true, description: 'Until then the secrets before the current one sign beside it.' }),
+        .meta({
+          readOnly: true,
+          description: 'Until then the secrets before the current one sign beside it.',
+        }),
       withheld: z.array(Withheld).exactOptional().meta({
         readOnly: true,
         description:
@@ -109,7 +147,9 @@ export type Webhook = Readonly<z.infer<ReturnType<typeof webhookOf>>>;
 
 const filteredBy = (domain: Domain): string => {
   const found = [...filtersOf(domain).values()].map(filtered);
-  return found.length === 0 ? 'There is nothing to filter by.' : `Only what happened to ${found.join(', or to ')}.`;
+  return found.length === 0
+    ? 'There is nothing to filter by.'
+    : `Only what happened to ${found.join(', or to ')}.`;
 };
 
 const filtered = ({ kind, name, others }: EventReference): string =>

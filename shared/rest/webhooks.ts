@@ -8,7 +8,10 @@ import { idParameter, PAGE, sortBy } from './lists.ts';
 import type { RestOperation } from './operation.ts';
 import { Withheld, webhookOf } from './webhook.ts';
 
-/** The one answer that shows a secret, and shows it again to whoever repeats the request by its idempotency key. */
+/**
+ * The one answer that shows a secret, and shows it again to whoever repeats the request by its idempotency
+ * key.
+ */
 const WrittenWithSecret = Written.extend({
   secret: z.string().meta({
     description: 'By which to verify callbacks (Standard Webhooks). It is not shown again.',
@@ -29,7 +32,11 @@ const Webhooks = z.strictObject({
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
     .optional()
-    .meta({ type: 'boolean', enum: undefined, description: 'Only those that are enabled, or only those that are not.' }),
+    .meta({
+      type: 'boolean',
+      enum: undefined,
+      description: 'Only those that are enabled, or only those that are not.',
+    }),
   sort: sortBy('-createdAt', 'createdAt'),
   at: atOfList,
 });
@@ -143,7 +150,12 @@ export const webhookOperations = (domain: Domain) => {
       role: 'command',
       summary: 'Register a webhook',
       body: { 'application/json': NewWebhook },
-      answer: { status: 201, description: 'The webhook was registered.', kind: 'written', schema: WrittenWebhook },
+      answer: {
+        status: 201,
+        description: 'The webhook was registered.',
+        kind: 'written',
+        schema: WrittenWebhook,
+      },
     },
     getWebhook: {
       ...item,
@@ -169,7 +181,11 @@ export const webhookOperations = (domain: Domain) => {
       method: 'PATCH',
       role: 'command',
       summary: 'Change a webhook',
-      body: { 'application/merge-patch+json': WebhookPatch, 'application/json-patch+json': JsonPatch, 'application/json': WebhookPatch },
+      body: {
+        'application/merge-patch+json': WebhookPatch,
+        'application/json-patch+json': JsonPatch,
+        'application/json': WebhookPatch,
+      },
       answer: written('The webhook was changed.', 'getWebhook'),
     },
     ...ACTIONS,

@@ -3,7 +3,12 @@ import { publishing } from '#domain/publishing.ts';
 import { openPool, type Pool } from '#shared/database/pool.ts';
 import { createDatabase, type TestDatabase } from '../../test/engines/database.ts';
 import { helpdesk } from '../../test/toy/helpdesk.ts';
-import { demandServedDomain, keepServedDomain, readServedDomain, renameServedDomain } from './served-domain.ts';
+import {
+  demandServedDomain,
+  keepServedDomain,
+  readServedDomain,
+  renameServedDomain,
+} from './served-domain.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -29,7 +34,10 @@ test('a database keeps whose data it has, and another domain is refused with the
 });
 
 test('of two that start at once on a new database one is refused', async () => {
-  const outcomes = await Promise.allSettled([keepServedDomain(pool, publishing), keepServedDomain(pool, helpdesk)]);
+  const outcomes = await Promise.allSettled([
+    keepServedDomain(pool, publishing),
+    keepServedDomain(pool, helpdesk),
+  ]);
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
 });
 

@@ -4,7 +4,10 @@ import { migrate } from '../database/migrate.ts';
 import type { Pool } from '../database/pool.ts';
 import { StartRefused } from '../process/start-refused.ts';
 
-/** Keeps in a database whose data it has from now on, and refuses another domain. One of before the name was kept is taken for this domain’s. */
+/**
+ * Keeps in a database whose data it has from now on, and refuses another domain. One of before the name was
+ * kept is taken for this domain’s.
+ */
 export const keepServedDomain = async (pool: Pool, { name }: Domain): Promise<void> => {
   await migrate(pool, 'served-domain', new URL('./', import.meta.url));
   // Looked at first, because a server that takes no writes just now has readers all the same.
@@ -26,7 +29,8 @@ export const demandServedDomain = async (pool: Reading, { name }: Pick<Domain, '
 };
 
 /** For a shell. */
-const quoted = (name: string): string => (/^[\w-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`);
+const quoted = (name: string): string =>
+  /^[\w-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`;
 
 /** Nothing before the first start, or where only a release started that did not keep it. */
 export const readServedDomain = async (pool: Reading): Promise<string | undefined> => {
@@ -40,7 +44,13 @@ export const readServedDomain = async (pool: Reading): Promise<string | undefine
 };
 
 /** Says under which name the domain goes on; answers whether the data was under the former one. */
-export const renameServedDomain = async (pool: Reading, { from, to }: { readonly from: string; readonly to: string }): Promise<boolean> => {
-  const { rowCount } = await pool.query('update public.served_domain set name = $2, since = now() where name = $1', [from, to]);
+export const renameServedDomain = async (
+  pool: Reading,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<boolean> => {
+  const { rowCount } = await pool.query(
+    'update public.served_domain set name = $2, since = now() where name = $1',
+    [from, to],
+  );
   return rowCount === 1;
 };

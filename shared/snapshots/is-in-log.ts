@@ -1,8 +1,14 @@
 import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { Snapshot } from './snapshots.ts';
 
-/** Whether the log has the last event that is in a snapshot: not if it went back, and tells another history since. */
-export const isInLog = async (eventLog: Pick<EventLog, 'read'>, { stream, version, event }: Snapshot): Promise<boolean> => {
+/**
+ * Whether the log has the last event that is in a snapshot: not if it went back, and tells another history
+ * since.
+ */
+export const isInLog = async (
+  eventLog: Pick<EventLog, 'read'>,
+  { stream, version, event }: Snapshot,
+): Promise<boolean> => {
   for await (const [found] of eventLog.read(stream, version, version)) return found?.id === event;
   return false;
 };

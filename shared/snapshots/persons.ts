@@ -3,7 +3,10 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { subjectOf } from '#shared/events/codec.ts';
 import { PERSONS_MAX, type Snapshots } from './snapshots.ts';
 
-/** Whose personal data may be in a state; undefined if nobody has seen all of its events, or they are too many. */
+/**
+ * Whose personal data may be in a state; undefined if nobody has seen all of its events, or they are too
+ * many.
+ */
 export type Persons = ReadonlySet<UserId> | undefined;
 
 type Events = readonly Pick<RecordedEvent, 'data'>[];

@@ -3,7 +3,10 @@ import { SNAPSHOT_EVERY_EVENTS } from './snapshots.ts';
 /** A stream of no more events is read without looking for a snapshot. */
 const SHORT_EVENTS = 128;
 
-/** How many events to read next, so that little is read in vain of a short stream and after a snapshot, and a long one takes few reads. */
+/**
+ * How many events to read next, so that little is read in vain of a short stream and after a snapshot, and a
+ * long one takes few reads.
+ */
 export const readingSteps = () => {
   let [count, short] = [0, 1];
   return {

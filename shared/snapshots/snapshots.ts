@@ -10,7 +10,10 @@ import { SealBroken, seal, unseal } from '#shared/keys/seal.ts';
 import type { Log } from '#shared/process/log.ts';
 import { weigh } from '#shared/weigh.ts';
 
-/** What was folded: `state` decides commands, `row` is as the read model has it, `rights` is what rights to read ask for. */
+/**
+ * What was folded: `state` decides commands, `row` is as the read model has it, `rights` is what rights to
+ * read ask for.
+ */
 export const FOLDS = ['state', 'row', 'rights'] as const;
 export type Fold = {
   readonly fold: (typeof FOLDS)[number];
@@ -31,15 +34,17 @@ export type Snapshot = Fold & {
 };
 
 /**
- * Keeps states of long streams. What it returns is only a beginning: the log says whether it has that event, and what came after. A snapshot is sealed
- * under the master key and the keys of everybody who is in it, so that nobody can forge one, and none opens after one of them was erased.
+ * Keeps states of long streams. What it returns is only a beginning: the log says whether it has that event,
+ * and what came after. A snapshot is sealed under the master key and the keys of everybody who is in it, so
+ * that nobody can forge one, and none opens after one of them was erased.
  */
 export type Snapshots = {
   /** The latest up to a position, unless it does not open. */
   find(stream: StreamName, fold: Fold, upTo?: Position): Promise<Snapshot | undefined>;
   /**
-   * Keeps states of one fold of a stream, and nothing that another definition made of it. Of somebody who was erased nothing is kept: what was folded may
-   * still hold something of theirs. If it fails, the next folds take longer.
+   * Keeps states of one fold of a stream, and nothing that another definition made of it. Of somebody who was
+   * erased nothing is kept: what was folded may still hold something of theirs. If it fails, the next folds
+   * take longer.
    */
   save(snapshots: readonly Snapshot[]): Promise<void>;
   /** Deletes those of a fold, which are of no use, or would be in the way of others. */
@@ -55,12 +60,13 @@ export const PERSONS_MAX = 100;
 /** A stream has one snapshot for so many of its events, the latest of them. */
 export const SNAPSHOT_EVERY_EVENTS = 512;
 /**
- * Or for more, if states are large: so many bytes of snapshots for each event. With its metadata an event has at least 300 bytes, so that the snapshots
- * of a fold take at most a third of what the log takes.
+ * Or for more, if states are large: so many bytes of snapshots for each event. With its metadata an event has
+ * at least 300 bytes, so that the snapshots of a fold take at most a third of what the log takes.
  */
 const BYTES_PER_EVENT = 100;
 
-export const migrateSnapshots = (pool: Pool): Promise<void> => migrate(pool, 'snapshots', new URL('./migrations/', import.meta.url));
+export const migrateSnapshots = (pool: Pool): Promise<void> =>
+  migrate(pool, 'snapshots', new URL('./migrations/', import.meta.url));
 
 type Dependencies = {
   readonly pool: Pick<Pool, 'query'>;
@@ -72,22 +78,45 @@ type Dependencies = {
   readonly tellUnsaved?: (error: unknown, stream: StreamName) => void;
 };
 
-export const createSnapshots = ({ pool, keys, masterKey, eventLog, tellUnsaved }: Dependencies): Snapshots => {
+export const createSnapshots = ({
+  pool,
+  keys,
+  masterKey,
+  eventLog,
+  tellUnsaved,
+}: Dependencies): Snapshots => {
   const own = deriveKey(masterKey, 'snapshot');
-  const boundTo = ({ stream, fold, version, position, event, definition, persons }: Omit<Snapshot, 'state'>): string =>
+  const boundTo = ({
+    stream,
+    fold,
+    version,
+    position,
+    event,
+    definition,
+    persons,
+  }: Omit<Snapshot, 'state'>): string =>
     JSON.stringify([eventLog.identity, stream, fold, version, position, event, definition, persons]);
   const keyOf = async (persons: readonly UserId[]): Promise<KeyObject | undefined> => {
     const found = persons.length === 0 ? new Map<UserId, PersonKey>() : await keys.find(persons);
     const all = persons.map((person) => found.get(person));
     const parts = all.flatMap((key) => (key === undefined || key === 'destroyed' ? [] : [key.export()]));
     if (parts.length < all.length) return undefined;
-    return createSecretKey(Buffer.from(hkdfSync('sha256', Buffer.concat([own, ...parts]), Buffer.alloc(0), 'annals/snapshot', own.length)));
+    return createSecretKey(
+      Buffer.from(
+        hkdfSync('sha256', Buffer.concat([own, ...parts]), Buffer.alloc(0), 'annals/snapshot', own.length),
+      ),
+    );
   };
   const sealed = async (given: Snapshot): Promise<Sealed | undefined> => {
     if (given.persons.length > PERSONS_MAX || weigh(given.state) > STATE_BYTES_MAX) return undefined;
     const snapshot = { ...given, persons: given.persons.toSorted((one, other) => one - other) };
     const key = await keyOf(snapshot.persons);
-    return key && { ...snapshot, sealed: seal(key, Buffer.from(JSON.stringify(snapshot.state)), boundTo(snapshot)) };
+    return (
+      key && {
+        ...snapshot,
+        sealed: seal(key, Buffer.from(JSON.stringify(snapshot.state)), boundTo(snapshot)),
+      }
+    );
   };
   return {
     async find(stream, fold, upTo) {
@@ -164,8 +193,8 @@ const eventsPer = ({ sealed }: Row): number => {
 const stretchOf = (row: Row): number => Math.ceil(row.version / eventsPer(row));
 
 /**
- * One of another definition is of an earlier release, or of a later one that is being taken back: the last one that is at work keeps its own. Of those
- * that share their events, the latest stays.
+ * One of another definition is of an earlier release, or of a later one that is being taken back: the last
+ * one that is at work keeps its own. Of those that share their events, the latest stays.
  */
 const saveSnapshots = async (
   pool: Dependencies['pool'],
@@ -205,12 +234,22 @@ const saveSnapshots = async (
   });
 };
 
-const deleteSnapshots = async (pool: Dependencies['pool'], stream: StreamName, { fold }: Fold): Promise<void> => {
+const deleteSnapshots = async (
+  pool: Dependencies['pool'],
+  stream: StreamName,
+  { fold }: Fold,
+): Promise<void> => {
   await pool.query('delete from snapshots.fold where stream = $1 and fold = $2', [stream, fold]);
 };
 
-/** They do not open any more once the key of a person is gone; nothing is left of them either. Those of an earlier release are in a table of their own. */
-export const deleteSnapshotsOf = async (pool: Pick<Pool, 'query'>, persons: readonly UserId[]): Promise<void> => {
+/**
+ * They do not open any more once the key of a person is gone; nothing is left of them either. Those of an
+ * earlier release are in a table of their own.
+ */
+export const deleteSnapshotsOf = async (
+  pool: Pick<Pool, 'query'>,
+  persons: readonly UserId[],
+): Promise<void> => {
   await pool.query(
     `with former as (delete from snapshots.state where persons && $1::bigint[])
      delete from snapshots.fold where persons <> '{}' and persons && $1::bigint[]`,

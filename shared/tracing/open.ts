@@ -18,17 +18,34 @@ type Options = {
 };
 
 /** Tracing as the settings ask for it: OpenTelemetry is loaded only where there is a collector to send to. */
-export const openTracing = async ({ settings, service, environment, log, metrics, batchAfterMs }: Options): Promise<Tracing> => {
+export const openTracing = async ({
+  settings,
+  service,
+  environment,
+  log,
+  metrics,
+  batchAfterMs,
+}: Options): Promise<Tracing> => {
   const { endpoint, headers, ratio, serviceName } = settings;
   if (endpoint === undefined) return NO_TRACING;
-  const { openOtlpTracing } = await loadEngine('OpenTelemetry', () => import('./opentelemetry/otlp-tracing.ts'));
+  const { openOtlpTracing } = await loadEngine(
+    'OpenTelemetry',
+    () => import('./opentelemetry/otlp-tracing.ts'),
+  );
   const resource = {
     'service.name': serviceName ?? service,
     'service.version': packageJson.version,
     'service.instance.id': randomUUID(),
     'deployment.environment.name': environment,
   };
-  return openOtlpTracing({ endpoint, headers, ratio, resource, losses: tellLosses(log, metrics), batchAfterMs });
+  return openOtlpTracing({
+    endpoint,
+    headers,
+    ratio,
+    resource,
+    losses: tellLosses(log, metrics),
+    batchAfterMs,
+  });
 };
 
 /** Warns once for each time that the collector is away, and counts all that is lost. */

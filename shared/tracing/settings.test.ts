@@ -1,10 +1,19 @@
 import { expect, test } from 'vitest';
 import { loadConfig } from '#shared/process/config.ts';
 
-const PRODUCTION = { NODE_ENV: 'production', MASTER_KEY: Buffer.alloc(32, 7).toString('base64'), PUBLIC_URL: 'https://annals.example' };
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  PUBLIC_URL: 'https://annals.example',
+};
 
 test('without a collector there are no traces', () => {
-  expect(loadConfig({}).tracing).toEqual({ endpoint: undefined, headers: {}, serviceName: undefined, ratio: 1 });
+  expect(loadConfig({}).tracing).toEqual({
+    endpoint: undefined,
+    headers: {},
+    serviceName: undefined,
+    ratio: 1,
+  });
 });
 
 test('production records a tenth of the traces that begin there, unless told otherwise', () => {
@@ -14,6 +23,8 @@ test('production records a tenth of the traces that begin there, unless told oth
 });
 
 test('headers are read as OpenTelemetry writes them', () => {
-  const { headers } = loadConfig({ OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Basic%20YTpi, x-empty=,x-more=a=b%2C' }).tracing;
+  const { headers } = loadConfig({
+    OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Basic%20YTpi, x-empty=,x-more=a=b%2C',
+  }).tracing;
   expect(headers).toEqual({ authorization: 'Basic YTpi', 'x-empty': '', 'x-more': 'a=b,' });
 });

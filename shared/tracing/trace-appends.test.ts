@@ -37,7 +37,9 @@ test('an append is seen in the trace of its events', async () => {
     tracing,
   );
   expect(await log.append(STREAM, 0 as Version, [TRACED])).toBe(APPENDED);
-  expect(tracing.ended).toMatchObject([{ name: 'append', parentSpanId: 'b7ad6b7169203331', attributes: { 'annals.position': 5 } }]);
+  expect(tracing.ended).toMatchObject([
+    { name: 'append', parentSpanId: 'b7ad6b7169203331', attributes: { 'annals.position': 5 } },
+  ]);
   expect(log.identity).toBe('log');
 });
 
@@ -80,5 +82,7 @@ test('a batch is told of once it is committed, for each event that belongs to a 
   expect(tracing.ended).toEqual([]);
   batches.committed();
   batches.committed();
-  expect(tracing.ended).toMatchObject([{ name: 'project', attributes: { 'annals.batch.size': 2, 'annals.event.id': TRACED.id } }]);
+  expect(tracing.ended).toMatchObject([
+    { name: 'project', attributes: { 'annals.batch.size': 2, 'annals.event.id': TRACED.id } },
+  ]);
 });

@@ -4,7 +4,10 @@ import { nowMs, type Tracing } from './tracing.ts';
 
 type Traced = Pick<NewEvent, 'id' | 'type' | 'metadata'>;
 
-/** Shows, for each event of a batch that belongs to a trace, how long the batch took: told once it is committed, and else not at all. */
+/**
+ * Shows, for each event of a batch that belongs to a trace, how long the batch took: told once it is
+ * committed, and else not at all.
+ */
 export type TracedBatches = { begin(events: readonly Traced[]): void; committed(): void };
 
 export const traceBatches = (tracing: Tracing, name: string): TracedBatches => {
@@ -17,8 +20,14 @@ export const traceBatches = (tracing: Tracing, name: string): TracedBatches => {
     },
     committed() {
       for (const event of begun?.events ?? []) {
-        const attributes = { 'annals.event.id': event.id, 'annals.event.type': event.type, 'annals.batch.size': begun?.size };
-        tracing.start(name, { parent: traceOf(event), startedAtMs: begun?.atMs ?? nowMs(), attributes }).end();
+        const attributes = {
+          'annals.event.id': event.id,
+          'annals.event.type': event.type,
+          'annals.batch.size': begun?.size,
+        };
+        tracing
+          .start(name, { parent: traceOf(event), startedAtMs: begun?.atMs ?? nowMs(), attributes })
+          .end();
       }
       begun = undefined;
     },

@@ -17,7 +17,8 @@ const CHARACTERS_MAX = 512;
 export const parseTraceparent = (text: string | undefined): TracePlace | undefined => {
   if (text === undefined || text.length > CHARACTERS_MAX) return undefined;
   const [, version, traceId, spanId, flags = '', more] = TRACEPARENT.exec(text) ?? [];
-  if (traceId === undefined || spanId === undefined || (version === KNOWN_VERSION && more !== undefined)) return undefined;
+  if (traceId === undefined || spanId === undefined || (version === KNOWN_VERSION && more !== undefined))
+    return undefined;
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) !== 0 };
 };
 
@@ -33,4 +34,5 @@ export const recordedOnly = (traceparent: string | undefined): string | undefine
   traceparent !== undefined && RECORDED_TRACE.test(traceparent) ? traceparent : undefined;
 
 /** What log lines are joined by. */
-export const traceIdOf = (traceparent: string | undefined): string | undefined => parseTraceparent(traceparent)?.traceId;
+export const traceIdOf = (traceparent: string | undefined): string | undefined =>
+  parseTraceparent(traceparent)?.traceId;

@@ -1,6 +1,7 @@
 /**
- * Where spans go: what was done when, for how long, and because of what. Nothing waits for them, they may be lost, and they hold
- * neither secrets nor personal data. Who follows from what is said by those who know, in a `traceparent` that they hand on.
+ * Where spans go: what was done when, for how long, and because of what. Nothing waits for them, they may be
+ * lost, and they hold neither secrets nor personal data. Who follows from what is said by those who know, in
+ * a `traceparent` that they hand on.
  */
 export type Tracing = AsyncDisposable & {
   /** Whether anything becomes of a span: where nothing does, nobody need look for what to trace. */
@@ -41,7 +42,11 @@ export type Span = {
 const NO_SPAN: Span = { traceparent: undefined, rename() {}, set() {}, fail() {}, end() {} };
 
 /** Tracing that is off. */
-export const NO_TRACING: Tracing = { isOn: false, start: () => NO_SPAN, [Symbol.asyncDispose]: async () => {} };
+export const NO_TRACING: Tracing = {
+  isOn: false,
+  start: () => NO_SPAN,
+  [Symbol.asyncDispose]: async () => {},
+};
 
 /** What failed, by its class alone: messages may quote values. */
 export const errorTypeOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);
@@ -49,7 +54,10 @@ export const errorTypeOf = (error: unknown): string => (error instanceof Error ?
 const DRIFT_MAX_MS = 2;
 let offsetMs = Date.now() - performance.now();
 
-/** The time of day in milliseconds with their fractions; it goes by the clock of the machine, which may be set. */
+/**
+ * The time of day in milliseconds with their fractions; it goes by the clock of the machine, which may be
+ * set.
+ */
 export const nowMs = (): number => {
   const byClock = Date.now();
   const precise = performance.now() + offsetMs;

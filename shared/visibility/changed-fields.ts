@@ -10,8 +10,8 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Seen } from './histories.ts';
 
 /**
- * Opens the events of which only sealed fields say who may know of them: whether a user’s name was changed, say. What was erased or is
- * damaged is not there.
+ * Opens the events of which only sealed fields say who may know of them: whether a user’s name was changed,
+ * say. What was erased or is damaged is not there.
  */
 export type FindOpened = (seen: readonly Seen[]) => Promise<ReadonlyMap<EventId, JsonObject>>;
 
@@ -21,11 +21,15 @@ export const createOpenedFinder = ({ keys, domain }: Dependencies): FindOpened =
   const codec = createCodec({ keys, domain });
   const isDecidedBySealed = sealedTypesOf(domain);
 
-  const open = async (events: readonly RecordedEvent[]): Promise<readonly (readonly [EventId, JsonObject])[]> =>
+  const open = async (
+    events: readonly RecordedEvent[],
+  ): Promise<readonly (readonly [EventId, JsonObject])[]> =>
     (await codec.decodeAll(events)).map(({ id, data }) => [id, data as JsonObject]);
 
   return async (seen) => {
-    const asked = seen.filter(({ event, clear }) => clear !== undefined && isDecidedBySealed.has(event.type)).map(({ event }) => event);
+    const asked = seen
+      .filter(({ event, clear }) => clear !== undefined && isDecidedBySealed.has(event.type))
+      .map(({ event }) => event);
     if (asked.length === 0) return new Map();
     try {
       return new Map(await open(asked));
@@ -33,7 +37,8 @@ export const createOpenedFinder = ({ keys, domain }: Dependencies): FindOpened =
       if (!isDamage(error)) throw error;
     }
     const found = new Map<EventId, JsonObject>();
-    for (const event of asked) for (const [id, data] of await open([event]).catch(noneIfDamaged)) found.set(id, data);
+    for (const event of asked)
+      for (const [id, data] of await open([event]).catch(noneIfDamaged)) found.set(id, data);
     return found;
   };
 };

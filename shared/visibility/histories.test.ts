@@ -11,7 +11,10 @@ const data = { articleId: 8, authorId: 7 };
 const at = (position: number) => position as Position;
 const span = (after: number, upTo: number) => ({ after: at(after), upTo: at(upTo) });
 
-/** The stream of one article by the positions of its events; what a read has found is handed out when it is let through. */
+/**
+ * The stream of one article by the positions of its events; what a read has found is handed out when it is
+ * let through.
+ */
 const createStream = () => {
   const events: RecordedEvent[] = [];
   const gates: (() => void)[] = [];
@@ -27,12 +30,22 @@ const createStream = () => {
   };
   const happens = (type: string, position: number) => {
     // No more is looked at.
-    const event = { stream, type: `article.${type}`, position: at(position), version: events.length + 1, data } as unknown as RecordedEvent;
+    const event = {
+      stream,
+      type: `article.${type}`,
+      position: at(position),
+      version: events.length + 1,
+      data,
+    } as unknown as RecordedEvent;
     events.push(event);
     return { event, clear: { data } as unknown as Seen['clear'] };
   };
   const letThrough = () => gates.splice(0).forEach((open) => void open());
-  const histories = new Histories({ eventLog, catalogue: catalogueOf(publishing), watches: watchesOf(publishing) });
+  const histories = new Histories({
+    eventLog,
+    catalogue: catalogueOf(publishing),
+    watches: watchesOf(publishing),
+  });
   return { histories, happens, state, letThrough };
 };
 

@@ -8,7 +8,12 @@ import type { Catalogue } from '#shared/events/catalogue.ts';
 import { type ClearEvent, decodeClear } from '#shared/events/decode-clear.ts';
 import { isInLog } from '#shared/snapshots/is-in-log.ts';
 import { readingSteps } from '#shared/snapshots/reading-steps.ts';
-import { type Fold, SNAPSHOT_EVERY_EVENTS, type Snapshot, type Snapshots } from '#shared/snapshots/snapshots.ts';
+import {
+  type Fold,
+  SNAPSHOT_EVERY_EVENTS,
+  type Snapshot,
+  type Snapshots,
+} from '#shared/snapshots/snapshots.ts';
 
 /** Every event after one position and up to another. */
 export type Span = { readonly after: Position; readonly upTo: Position };
@@ -16,7 +21,10 @@ export type Span = { readonly after: Position; readonly upTo: Position };
 /** Nothing is clear of a damaged event. What it did to its aggregate counts as far as its type tells. */
 export type Seen = { readonly event: RecordedEvent; readonly clear: ClearEvent | undefined };
 
-/** What rights to read ask of an aggregate, at any position after `from` and up to `upTo`, by the positions at which that changed. */
+/**
+ * What rights to read ask of an aggregate, at any position after `from` and up to `upTo`, by the positions at
+ * which that changed.
+ */
 export type History = {
   readonly from: Position;
   upTo: Position;
@@ -60,8 +68,9 @@ type Options = {
 };
 
 /**
- * What aggregates were when, kept for those that were asked for lately. What followers of the log pass by is taken in from there:
- * while one follows in order, an aggregate that is known stays known, and its stream is read at most once.
+ * What aggregates were when, kept for those that were asked for lately. What followers of the log pass by is
+ * taken in from there: while one follows in order, an aggregate that is known stays known, and its stream is
+ * read at most once.
  */
 export class Histories {
   readonly #eventLog: Pick<EventLog, 'read'>;
@@ -102,19 +111,26 @@ export class Histories {
     for (const [seen, watch] of watched) this.#takeOne(seen, watch, { span, isAhead });
     if (!isAhead) return;
     const isNext = span.after <= this.#covered.upTo;
-    this.#covered = { after: isNext ? (Math.min(span.after, this.#covered.after) as Position) : span.after, upTo: span.upTo };
+    this.#covered = {
+      after: isNext ? (Math.min(span.after, this.#covered.after) as Position) : span.after,
+      upTo: span.upTo,
+    };
   }
 
   /**
-   * The histories of some streams, known at each of the positions that are asked for: the log reaches them. What is not known is read, from a log that
-   * somebody may pay for.
+   * The histories of some streams, known at each of the positions that are asked for: the log reaches them.
+   * What is not known is read, from a log that somebody may pay for.
    */
-  async find(wanted: ReadonlyMap<StreamName, Span>, eventLog = this.#eventLog): Promise<ReadonlyMap<StreamName, History>> {
+  async find(
+    wanted: ReadonlyMap<StreamName, Span>,
+    eventLog = this.#eventLog,
+  ): Promise<ReadonlyMap<StreamName, History>> {
     const found = new Map<StreamName, History>();
     const unknown: [StreamName, Span][] = [];
     for (const [stream, span] of wanted) {
       const history = this.#known.get(stream);
-      if (history && history.from <= span.after && this.#knownUpTo(history) >= span.upTo) found.set(stream, history);
+      if (history && history.from <= span.after && this.#knownUpTo(history) >= span.upTo)
+        found.set(stream, history);
       else unknown.push([stream, span]);
     }
     const remaining = unknown.values();
@@ -130,7 +146,11 @@ export class Histories {
     return watch?.hasHistory ? watch : undefined;
   }
 
-  #takeOne(seen: Seen, watch: Watch, { span, isAhead }: { readonly span: Span; readonly isAhead: boolean }): void {
+  #takeOne(
+    seen: Seen,
+    watch: Watch,
+    { span, isAhead }: { readonly span: Span; readonly isAhead: boolean },
+  ): void {
     const { stream, position, type } = seen.event;
     const history = this.#known.get(stream);
     if (history && this.#knownUpTo(history) >= span.after) {
@@ -150,7 +170,10 @@ export class Histories {
     }
   }
 
-  /** Nothing happens to what is over; and what is known at the beginning of the covered span is known to its end. */
+  /**
+   * Nothing happens to what is over; and what is known at the beginning of the covered span is known to its
+   * end.
+   */
   #knownUpTo({ upTo, isOver }: History): number {
     if (isOver) return Number.POSITIVE_INFINITY;
     return upTo >= this.#covered.after ? Math.max(upTo, this.#covered.upTo) : upTo;
@@ -161,10 +184,13 @@ export class Histories {
     for (let loading = this.#loading.get(stream); loading; loading = this.#loading.get(stream)) {
       const [joined] = await Promise.allSettled([loading.history]);
       // One that failed, because somebody else may read no more, is no failure of ours.
-      if (loading.upTo >= upTo && joined.status === 'fulfilled' && joined.value.from <= after) return joined.value;
+      if (loading.upTo >= upTo && joined.status === 'fulfilled' && joined.value.from <= after)
+        return joined.value;
     }
     const readable = Math.max(upTo, this.#covered.upTo) as Position;
-    const history = this.#read(stream, { after, upTo: readable }, eventLog).finally(() => this.#loading.delete(stream));
+    const history = this.#read(stream, { after, upTo: readable }, eventLog).finally(() =>
+      this.#loading.delete(stream),
+    );
     this.#loading.set(stream, { upTo: readable, history });
     return history;
   }
@@ -189,19 +215,31 @@ export class Histories {
     return history;
   }
 
-  /** As far as is wanted. Of a long stream it goes on from a snapshot, and leaves some for whoever wants other parts of it. */
-  async #readOn(reading: { history: History }, watch: Watch, { stream, wanted, eventLog }: Reading): Promise<void> {
+  /**
+   * As far as is wanted. Of a long stream it goes on from a snapshot, and leaves some for whoever wants other
+   * parts of it.
+   */
+  async #readOn(
+    reading: { history: History },
+    watch: Watch,
+    { stream, wanted, eventLog }: Reading,
+  ): Promise<void> {
     const steps = readingSteps();
     for (;;) {
       const { history } = reading;
       const most = steps.next();
       const snapshots: Snapshot[] = [];
       let count = 0;
-      for await (const events of eventLog.read(stream, (history.version + 1) as Version, (history.version + most) as Version)) {
+      for await (const events of eventLog.read(
+        stream,
+        (history.version + 1) as Version,
+        (history.version + most) as Version,
+      )) {
         count += events.length;
         for (const event of events) {
           takeEvent(history, watch, seeFor(this.#catalogue, watch, event));
-          if (event.version % SNAPSHOT_EVERY_EVENTS === 0) snapshots.push(...snapshotOf(history, watch, event));
+          if (event.version % SNAPSHOT_EVERY_EVENTS === 0)
+            snapshots.push(...snapshotOf(history, watch, event));
         }
       }
       await this.#snapshots?.save(snapshots);
@@ -213,7 +251,11 @@ export class Histories {
     }
   }
 
-  async #snapshotAfter(history: History, watch: Watch, { stream, wanted, eventLog }: Reading): Promise<History | undefined> {
+  async #snapshotAfter(
+    history: History,
+    watch: Watch,
+    { stream, wanted, eventLog }: Reading,
+  ): Promise<History | undefined> {
     const found = await this.#snapshots?.find(stream, rightsFoldOf(watch), wanted.after);
     if (found === undefined || found.version <= history.version) return undefined;
     if (await isInLog(eventLog, found)) return historyFrom(found);
@@ -222,7 +264,11 @@ export class Histories {
   }
 }
 
-type Reading = { readonly stream: StreamName; readonly wanted: Span; readonly eventLog: Pick<EventLog, 'read'> };
+type Reading = {
+  readonly stream: StreamName;
+  readonly wanted: Span;
+  readonly eventLog: Pick<EventLog, 'read'>;
+};
 
 /** Most types tell all that is watched, so that nothing has to be decoded. */
 const seeFor = (catalogue: Catalogue, { folds }: Watch, event: RecordedEvent): Seen => ({
@@ -236,16 +282,44 @@ export const rightsFoldOf = ({ definition }: Watch): Fold => ({ fold: 'rights', 
 type Stored = { readonly fixed: State; readonly state: State; readonly isOver: boolean };
 
 /** None of what is not known whole, because an event is damaged. */
-const snapshotOf = (history: History, watch: Watch, { stream, version, position, id }: RecordedEvent): readonly Snapshot[] => {
+const snapshotOf = (
+  history: History,
+  watch: Watch,
+  { stream, version, position, id }: RecordedEvent,
+): readonly Snapshot[] => {
   const { fixed, isOver } = history;
   const state = history.steps.at(-1)?.state;
-  if (history.version !== version || fixed === undefined || state === undefined || Object.values(state).includes(undefined)) return [];
-  return [{ ...rightsFoldOf(watch), stream, version, position, event: id, persons: [], state: { fixed, state, isOver } satisfies Stored }];
+  if (
+    history.version !== version ||
+    fixed === undefined ||
+    state === undefined ||
+    Object.values(state).includes(undefined)
+  )
+    return [];
+  return [
+    {
+      ...rightsFoldOf(watch),
+      stream,
+      version,
+      position,
+      event: id,
+      persons: [],
+      state: { fixed, state, isOver } satisfies Stored,
+    },
+  ];
 };
 
 const historyFrom = ({ version, position, state: stored }: Snapshot): History => {
   const { fixed, state, isOver } = stored as Stored;
-  return { from: position, upTo: position, version, fixed, isOver, weight: weightOf(state), steps: [{ position, state }] };
+  return {
+    from: position,
+    upTo: position,
+    version,
+    fixed,
+    isOver,
+    weight: weightOf(state),
+    steps: [{ position, state }],
+  };
 };
 
 /** The snapshots of one stream at some of its versions, folded from its first event. */
@@ -263,7 +337,11 @@ const nothingKnown = (from: Position): History => ({
 });
 
 /** Appends what an event changed; one that is already in it changes nothing. */
-const takeEvent = (history: History, watch: Watch, { event: { position, version, type, data }, clear }: Seen): void => {
+const takeEvent = (
+  history: History,
+  watch: Watch,
+  { event: { position, version, type, data }, clear }: Seen,
+): void => {
   if (position <= history.upTo) return;
   history.upTo = position;
   history.version = version;
@@ -281,10 +359,14 @@ const takeEvent = (history: History, watch: Watch, { event: { position, version,
 /** So many references to items weigh as much as a step. */
 const ITEMS_PER_STEP = 16;
 const weightOf = (state: State): number =>
-  Object.values(state).reduce((sum: number, value) => sum + (Array.isArray(value) ? Math.ceil(value.length / ITEMS_PER_STEP) : 0), 1);
+  Object.values(state).reduce(
+    (sum: number, value) => sum + (Array.isArray(value) ? Math.ceil(value.length / ITEMS_PER_STEP) : 0),
+    1,
+  );
 
 /** Every event names them, so that one which does not is damaged. */
-const whole = ({ fixed }: Watch, found: State): State | undefined => (Object.keys(found).length === fixed.length ? found : undefined);
+const whole = ({ fixed }: Watch, found: State): State | undefined =>
+  Object.keys(found).length === fixed.length ? found : undefined;
 
 const isDifferent = (one: State, other: State): boolean => {
   const names = Object.keys(other);

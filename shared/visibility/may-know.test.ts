@@ -8,19 +8,30 @@ import { isPublic } from './may-know.ts';
 const { definitions: DEFINITIONS, kinds: KINDS } = catalogueOf(publishing);
 
 test('what the catalogue calls public is told, and nothing else', () => {
-  const told = DEFINITIONS.filter(({ type, stream }) => isPublic(publishing, { type, stream: streamName(stream.kind, 1) }));
+  const told = DEFINITIONS.filter(({ type, stream }) =>
+    isPublic(publishing, { type, stream: streamName(stream.kind, 1) }),
+  );
   expect(told).toEqual(DEFINITIONS.filter(({ visibility }) => visibility === 'public'));
 });
 
 test('no type is told in a stream of an unknown kind, or of another kind than its own', () => {
   for (const { type, stream: own } of DEFINITIONS) {
     const others = KINDS.filter((kind) => kind !== own.kind).map((kind) => streamName(kind, 1));
-    for (const stream of [...others, 'gadget-1', 'articles-1', 'article', '', 'constructor-1'] as StreamName[])
+    for (const stream of [
+      ...others,
+      'gadget-1',
+      'articles-1',
+      'article',
+      '',
+      'constructor-1',
+    ] as StreamName[])
       expect([stream, isPublic(publishing, { type, stream })]).toEqual([stream, false]);
   }
 });
 
 test('of an unknown type only that it is in an aggregate of the read model is told', () => {
-  const told = KINDS.filter((kind) => isPublic(publishing, { type: 'article.vanished', stream: streamName(kind, 1) }));
+  const told = KINDS.filter((kind) =>
+    isPublic(publishing, { type: 'article.vanished', stream: streamName(kind, 1) }),
+  );
   expect(told).toEqual(['user', 'article', 'comment', 'webhook']);
 });

@@ -7,10 +7,14 @@ import type { EventDefinition } from '#shared/events/define-event.ts';
 import { type Caller, mayByFacts, type Operation } from '#shared/policy.ts';
 
 /**
- * Whether a caller may know that it happened; what of its data they may see is another question. A change may be of another release,
- * through Kafka or the ledger of webhooks: a kind or a right that this release does not know is invisible.
+ * Whether a caller may know that it happened; what of its data they may see is another question. A change may
+ * be of another release, through Kafka or the ledger of webhooks: a kind or a right that this release does
+ * not know is invisible.
  */
-export const mayKnow = (caller: Caller, change: Pick<Change, 'type' | 'stream' | 'right' | 'resource' | 'former'>): boolean => {
+export const mayKnow = (
+  caller: Caller,
+  change: Pick<Change, 'type' | 'stream' | 'right' | 'resource' | 'former'>,
+): boolean => {
   if (caller.kind === 'system') return true;
   const { right, resource, former } = change;
   return (
@@ -20,22 +24,31 @@ export const mayKnow = (caller: Caller, change: Pick<Change, 'type' | 'stream' |
 };
 
 /**
- * Whether anybody outside may know of it at all. An unknown kind of stream is invisible, and so is a type in a stream of another
- * kind. An unknown type may be internal, but an aggregate that it takes out of the read model is reported to administrators.
+ * Whether anybody outside may know of it at all. An unknown kind of stream is invisible, and so is a type in
+ * a stream of another kind. An unknown type may be internal, but an aggregate that it takes out of the read
+ * model is reported to administrators.
  */
-export const isPublic = (domain: Domain, { type, stream }: { readonly type: string; readonly stream: StreamName }): boolean => {
+export const isPublic = (
+  domain: Domain,
+  { type, stream }: { readonly type: string; readonly stream: StreamName },
+): boolean => {
   const definition = catalogueOf(domain).find(type);
   if (definition === undefined) return rightToUnknown(domain, stream) !== undefined;
   return definition.visibility === 'public' && stream.startsWith(`${definition.stream.kind}-`);
 };
 
 /** The right to a damaged event. Nobody reads one without ids, except administrators. */
-export const rightToDamaged = (domain: Domain, stream: StreamName): Operation => rightToUnknown(domain, stream) ?? 'user.read_private';
+export const rightToDamaged = (domain: Domain, stream: StreamName): Operation =>
+  rightToUnknown(domain, stream) ?? 'user.read_private';
 
 /** Nothing of what is not in the read model. */
 const rightToUnknown = (domain: Domain, stream: StreamName): Operation | undefined => {
   const catalogue = catalogueOf(domain);
   const kind = catalogue.kindOf(stream);
-  const ofKernel = ({ stream, told }: EventDefinition): boolean => stream.kind === kind && told?.isProjected === true;
-  return visibilityOf(domain).kinds.get(kind ?? '')?.rightToDamaged ?? catalogue.definitions.find(ofKernel)?.told?.right;
+  const ofKernel = ({ stream, told }: EventDefinition): boolean =>
+    stream.kind === kind && told?.isProjected === true;
+  return (
+    visibilityOf(domain).kinds.get(kind ?? '')?.rightToDamaged ??
+    catalogue.definitions.find(ofKernel)?.told?.right
+  );
 };

@@ -24,19 +24,27 @@ type Options = {
   readonly schema?: string;
 };
 
-/** What is there, as far as rights depend on it; many that are asked for at the same time are looked up at once. */
+/**
+ * What is there, as far as rights depend on it; many that are asked for at the same time are looked up at
+ * once.
+ */
 export const createPresentRights = ({ domain, run, schema = 'read_model' }: Options): IsReadable => {
   const catalogue = catalogueOf(domain);
   const kinds = new Map(
     Object.values(domain.kinds).map((kind) => {
-      const of = { find: finderOf({ domain, run, schema }, kind), right: operationOf(kind, 'read'), prefix: streamName(kind.name, '') };
+      const of = {
+        find: finderOf({ domain, run, schema }, kind),
+        right: operationOf(kind, 'read'),
+        prefix: streamName(kind.name, ''),
+      };
       return [kind.name, of] as const;
     }),
   );
   return async (caller, stream, right) => {
     const kind = catalogue.kindOf(stream);
     const declared = kinds.get(kind ?? '');
-    // Nothing else of what is the kernel’s own can be read: whoever may know of its events may read all of them.
+    // Nothing else of what is the kernel’s own can be read: whoever may know of its events may read all of
+    // them.
     if (declared === undefined) return kind !== undefined && catalogue.publicKinds.includes(kind);
     const id = idIn(stream.slice(declared.prefix.length));
     const facts = id === undefined ? undefined : await declared.find(id);
@@ -46,7 +54,10 @@ export const createPresentRights = ({ domain, run, schema = 'read_model' }: Opti
 
 const idIn = (text: string): number | undefined => (/^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined);
 
-/** One id has a statement of its own, whose one plan is right for any; that of many is planned for how many there are. */
+/**
+ * One id has a statement of its own, whose one plan is right for any; that of many is planned for how many
+ * there are.
+ */
 const finderOf = ({ domain, run, schema }: Required<Options>, kind: Kind) => {
   const { select, factsIn } = readingOf(domain, kind, schema);
   const [ofOne, ofMany] = [select('t.id = $1::bigint'), select('t.id = any($1::bigint[])')];
@@ -66,14 +77,16 @@ const readingOf = (domain: Domain, kind: Kind, schema: string) => {
   const columns = facts.map(({ path, field }, index) => {
     const { alias = 't', kind: of = kind } = joins.get(path.join('.')) ?? {};
     const list = askedListOf(domain, of, field);
-    if (list !== undefined) return `coalesce(${askedItemsSql(list, of, { row: alias, schema })}, '[]') as fact_${index}`;
+    if (list !== undefined)
+      return `coalesce(${askedItemsSql(list, of, { row: alias, schema })}, '[]') as fact_${index}`;
     return `${alias}.${field === 'id' ? 'id' : column(field, of.fields[field])} as fact_${index}`;
   });
   const there = [...joins.values()].map(({ alias }) => `${alias}.id as ${alias}_id`);
   const from = [`${schema}.${kind.table} t`, ...[...joins.values()].map(({ sql }) => sql)].join(' ');
   const isThere = staysWhenEnded(kind) ? ' and t.deleted_at is null' : '';
   return {
-    select: (condition: string) => `select ${['t.id', ...columns, ...there].join(', ')} from ${from} where ${condition}${isThere}`,
+    select: (condition: string) =>
+      `select ${['t.id', ...columns, ...there].join(', ')} from ${from} where ${condition}${isThere}`,
     factsIn(row: Row): Facts {
       const known: Record<string, unknown> = {};
       for (const [index, { key, path }] of facts.entries()) {
@@ -86,7 +99,8 @@ const readingOf = (domain: Domain, kind: Kind, schema: string) => {
   };
 };
 
-const parentsIn = (domain: Domain, kind: Kind): Parents => visibilityOf(domain).kinds.get(kind.name)?.parents ?? new Map();
+const parentsIn = (domain: Domain, kind: Kind): Parents =>
+  visibilityOf(domain).kinds.get(kind.name)?.parents ?? new Map();
 
 /** As states have it. */
 const plain = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : value);
@@ -103,12 +117,16 @@ const joinsOf = (
   for (const [reference, there] of parents) {
     const target = options.domain.kinds[there.kind];
     if (target === undefined) continue;
-    const [to, at] = [`${alias}_${column(reference, undefined)}`, path === '' ? reference : `${path}.${reference}`];
+    const [to, at] = [
+      `${alias}_${column(reference, undefined)}`,
+      path === '' ? reference : `${path}.${reference}`,
+    ];
     const isThere = staysWhenEnded(target) ? ` and ${to}.deleted_at is null` : '';
     const how = reference === kind.parent ? 'join' : 'left join';
     const sql = `${how} ${options.schema}.${target.table} ${to} on ${to}.id = ${alias}.${column(reference, kind.fields[reference])}${isThere}`;
     joins.set(at, { alias: to, kind: target, sql });
-    for (const [further, join] of joinsOf(options, target, { path: at, alias: to, parents: there.parents })) joins.set(further, join);
+    for (const [further, join] of joinsOf(options, target, { path: at, alias: to, parents: there.parents }))
+      joins.set(further, join);
   }
   return joins;
 };

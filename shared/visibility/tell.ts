@@ -26,10 +26,16 @@ type Sources = {
 };
 
 /** Looks up at once what it takes to say who may know of some events. */
-export const prepareTelling = async ({ domain, histories, findOpened, eventLog }: Sources, seen: readonly Seen[]): Promise<Tell> => {
+export const prepareTelling = async (
+  { domain, histories, findOpened, eventLog }: Sources,
+  seen: readonly Seen[],
+): Promise<Tell> => {
   const catalogue = catalogueOf(domain);
   const { types } = visibilityOf(domain);
-  const [known, opened] = await Promise.all([findHistories({ domain, histories, eventLog }, seen), findOpened(seen)]);
+  const [known, opened] = await Promise.all([
+    findHistories({ domain, histories, eventLog }, seen),
+    findOpened(seen),
+  ]);
   return ({ event, clear }) => {
     const type = types.get(event.type);
     if (clear === undefined) throw new Error(`nobody can say what ${event.id} tells`);
@@ -46,7 +52,10 @@ const tellOwn = (definition: EventDefinition | undefined, { data }: ClearEvent):
   return { right: told.right, resource: typeof ownerId === 'number' ? { ownerId } : {} };
 };
 
-type Found = { readonly known: ReadonlyMap<StreamName, History>; readonly opened: ReadonlyMap<EventId, ClearEvent['data']> };
+type Found = {
+  readonly known: ReadonlyMap<StreamName, History>;
+  readonly opened: ReadonlyMap<EventId, ClearEvent['data']>;
+};
 type SeenClear = Seen & { readonly clear: ClearEvent };
 
 const tell = (type: TypeVisibility, { event, clear }: SeenClear, { known, opened }: Found): Told => {
@@ -71,7 +80,10 @@ const statesOf = (
   const history = asksBefore ? known.get(event.stream) : undefined;
   const before = history && stateBefore(history, event.position);
   // Of most kinds, nothing but what every event tells is asked for.
-  const after = watch !== undefined && watch.fields.size > 0 ? (watch.folds.get(event.type)?.apply(before, clear) ?? before) : undefined;
+  const after =
+    watch !== undefined && watch.fields.size > 0
+      ? (watch.folds.get(event.type)?.apply(before, clear) ?? before)
+      : undefined;
   return { before: before && { ...before, ...fixed, id }, after: { ...after, ...fixed, id } };
 };
 
@@ -88,7 +100,11 @@ const findAt = (known: ReadonlyMap<StreamName, History>, position: Position): Fi
   };
 };
 
-type Wanted = { readonly states: readonly (State | undefined)[]; readonly parents: Parents; readonly position: Position };
+type Wanted = {
+  readonly states: readonly (State | undefined)[];
+  readonly parents: Parents;
+  readonly position: Position;
+};
 
 /** Reference by reference, of all events at once. */
 const findHistories = async (
@@ -103,7 +119,10 @@ const findHistories = async (
     for (const [stream, position] of asked) {
       // What was asked of it before must be known as well.
       const { after, upTo } = spans.get(stream) ?? { after: (position - 1) as Position, upTo: position };
-      const span = { after: Math.min(after, position - 1) as Position, upTo: Math.max(upTo, position) as Position };
+      const span = {
+        after: Math.min(after, position - 1) as Position,
+        upTo: Math.max(upTo, position) as Position,
+      };
       spans.set(stream, span);
       wanted.set(stream, span);
     }
@@ -113,7 +132,11 @@ const findHistories = async (
     const type = types.get(event.type);
     return type === undefined || clear === undefined ? [] : [[type, { event, clear }]];
   });
-  await look(typed.flatMap(([{ asksBefore }, { event }]) => (asksBefore ? [[event.stream, event.position] as const] : [])));
+  await look(
+    typed.flatMap(([{ asksBefore }, { event }]) =>
+      asksBefore ? [[event.stream, event.position] as const] : [],
+    ),
+  );
   let wanted: readonly Wanted[] = typed.flatMap(([type, each]) => {
     if (type.of.parents.size === 0) return [];
     const { before, after } = statesOf(type, each, known);

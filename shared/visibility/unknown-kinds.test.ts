@@ -8,13 +8,36 @@ import { mayKnow } from './may-know.ts';
 import { createPresentRights } from './present-rights.ts';
 import { seesAll } from './visible-data.ts';
 
-const caller = (role: Role): Caller => ({ kind: 'user', policy: POLICY, userId: 1 as UserId, role, scopes: new Set(SCOPES), client: null });
-const EVERYBODY: readonly Caller[] = [{ kind: 'anonymous', policy: POLICY }, caller('reader'), caller('author'), caller('admin')];
+const caller = (role: Role): Caller => ({
+  kind: 'user',
+  policy: POLICY,
+  userId: 1 as UserId,
+  role,
+  scopes: new Set(SCOPES),
+  client: null,
+});
+const EVERYBODY: readonly Caller[] = [
+  { kind: 'anonymous', policy: POLICY },
+  caller('reader'),
+  caller('author'),
+  caller('admin'),
+];
 
 /** As another release may publish it to Kafka, or keep it in the ledger of webhooks. */
 const change = (type: string, stream: string, right: string): Change => ({
-  ...{ id: 'one' as EventId, position: 1 as Position, version: 1 as Version, schemaVersion: 1, at: new Date(0).toISOString() },
-  ...{ type, stream: stream as StreamName, right: right as Operation, resource: { ownerId: 1 as UserId, articleStatus: 'published' } },
+  ...{
+    id: 'one' as EventId,
+    position: 1 as Position,
+    version: 1 as Version,
+    schemaVersion: 1,
+    at: new Date(0).toISOString(),
+  },
+  ...{
+    type,
+    stream: stream as StreamName,
+    right: right as Operation,
+    resource: { ownerId: 1 as UserId, articleStatus: 'published' },
+  },
   ...{ data: { articleId: 8, secret: 'planted' }, origin: null, isParked: false },
 });
 
@@ -44,7 +67,15 @@ test('what happened to an unknown kind is readable for nobody, not even without 
       throw new Error('nothing is to be looked up');
     },
   });
-  for (const stream of ['gadget-1', 'email-1', 'command-1', 'article-x', 'user-', 'articles-1', ''] as StreamName[])
+  for (const stream of [
+    'gadget-1',
+    'email-1',
+    'command-1',
+    'article-x',
+    'user-',
+    'articles-1',
+    '',
+  ] as StreamName[])
     for (const each of EVERYBODY) expect([stream, await isReadable(each, stream)]).toEqual([stream, false]);
   const asking = { domain: POLICY.domain, caller: caller('admin'), isReadable: async () => true };
   const change = { type: 'gadget.made', stream: 'gadget-1' as StreamName, resource: {} };

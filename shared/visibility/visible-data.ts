@@ -35,7 +35,10 @@ export const seesAll = async (asking: Asking, change: Changed, data: JsonObject)
   return (await lackedBy(asking, change, operations)).size === 0;
 };
 
-/** Those of some rights to parts that a caller did not have, neither before a change nor after it, or does not have any more. */
+/**
+ * Those of some rights to parts that a caller did not have, neither before a change nor after it, or does not
+ * have any more.
+ */
 export const lackedBy = async (
   { caller, isReadable }: Asking,
   { stream, resource, former }: Changed,
@@ -43,14 +46,21 @@ export const lackedBy = async (
 ): Promise<ReadonlySet<Operation>> => {
   const lacked = new Set<Operation>();
   for (const operation of new Set(operations)) {
-    const hadIt = mayByFacts(caller, operation, resource) || (former !== undefined && mayByFacts(caller, operation, former));
-    if (!hadIt || !(mayAlways(caller, operation) || (await isReadable(caller, stream, operation)))) lacked.add(operation);
+    const hadIt =
+      mayByFacts(caller, operation, resource) ||
+      (former !== undefined && mayByFacts(caller, operation, former));
+    if (!hadIt || !(mayAlways(caller, operation) || (await isReadable(caller, stream, operation))))
+      lacked.add(operation);
   }
   return lacked;
 };
 
 /** What of an event fewer may read than the aggregate. */
-export const partsIn = (domain: Domain, { type, stream }: Pick<Changed, 'type' | 'stream'>, data: JsonObject): readonly PartTold[] => {
+export const partsIn = (
+  domain: Domain,
+  { type, stream }: Pick<Changed, 'type' | 'stream'>,
+  data: JsonObject,
+): readonly PartTold[] => {
   const { types, kinds } = visibilityOf(domain);
   const told = types.get(type);
   if (told !== undefined) return told.parts.filter((part) => part.isIn(data));
@@ -65,14 +75,23 @@ export const rightToField = ({ kinds }: Domain, kind: string, field: string): Op
   return name === undefined || kinds[kind] === undefined ? undefined : operationOf(kinds[kind], name);
 };
 
-export const withoutPrivate = (domain: Domain, change: Pick<Changed, 'type' | 'stream'>, data: JsonObject): JsonObject =>
-  without(data, partsIn(domain, change, data));
+export const withoutPrivate = (
+  domain: Domain,
+  change: Pick<Changed, 'type' | 'stream'>,
+  data: JsonObject,
+): JsonObject => without(data, partsIn(domain, change, data));
 
 /** All that is left for whoever may know of it and not read it. */
-export const idsIn = (domain: Domain, change: Pick<Changed, 'type' | 'stream'>, data: JsonObject): JsonObject => {
+export const idsIn = (
+  domain: Domain,
+  change: Pick<Changed, 'type' | 'stream'>,
+  data: JsonObject,
+): JsonObject => {
   const kind = domain.kinds[catalogueOf(domain).kindOf(change.stream) ?? ''];
   if (!kind) return only(data, (name) => name.endsWith('Id'));
-  const references = Object.entries(kind.fields).flatMap(([name, def]) => (def.kind === 'ref' ? [wire(name, def)] : []));
+  const references = Object.entries(kind.fields).flatMap(([name, def]) =>
+    def.kind === 'ref' ? [wire(name, def)] : [],
+  );
   const ids = new Set([`${kind.name}Id`, ...references]);
   return only(withoutPrivate(domain, change, data), (name) => ids.has(name));
 };

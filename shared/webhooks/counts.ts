@@ -4,7 +4,10 @@ import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 /** Counting goes so far, so that it costs the same however many there are. */
 const COUNTED_MAX = 100_000;
 
-/** What is due to a webhook that is disabled waits until somebody enables it: no dispatcher will do anything about it. */
+/**
+ * What is due to a webhook that is disabled waits until somebody enables it: no dispatcher will do anything
+ * about it.
+ */
 export const countDue = async (pool: Pool): Promise<number> => {
   const { rows } = await pool.query<{ due: number }>(
     `select count(*) as due from (
@@ -19,14 +22,19 @@ export type WebhookCounts = {
   readonly enabled: number;
   readonly due: number;
   readonly dead: number;
-  /** Endpoints whose last attempt failed, those that were disabled for it included, and since when the first of them fails. */
+  /**
+   * Endpoints whose last attempt failed, those that were disabled for it included, and since when the first
+   * of them fails.
+   */
   readonly failing: number;
   readonly failingSince: Date | null;
 };
 
 const NONE: WebhookCounts = { endpoints: 0, enabled: 0, due: 0, dead: 0, failing: 0, failingSince: null };
 
-/** An owner who disables a webhook knows of it; one that was disabled because it failed still needs somebody. */
+/**
+ * An owner who disables a webhook knows of it; one that was disabled because it failed still needs somebody.
+ */
 const FAILING = `(e.status = 'enabled' and failing_since is not null or e.status <> 'deleted' and exists (
          select from ${LIVE_SCHEMA}.webhooks w where w.id = e.webhook_id and w.disabled_reason in ('failing', 'gone')))`;
 
@@ -57,6 +65,8 @@ export const countDelivered = async (pool: Pool, since: Date): Promise<number> =
 
 /** It is made by the first dispatcher that starts. */
 const hasLedger = async (pool: Pool): Promise<boolean> => {
-  const { rows } = await pool.query<{ isThere: boolean }>(`select to_regclass('webhook_ledger.delivery') is not null as "isThere"`);
+  const { rows } = await pool.query<{ isThere: boolean }>(
+    `select to_regclass('webhook_ledger.delivery') is not null as "isThere"`,
+  );
   return rows[0]?.isThere === true;
 };

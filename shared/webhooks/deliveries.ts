@@ -45,7 +45,10 @@ export type ReplayRow = {
   readonly finished_at: Date | null;
 };
 
-/** A stretch of a list that has the latest first: nearest to where it begins, and nothing beyond these keys, which are left out themselves. */
+/**
+ * A stretch of a list that has the latest first: nearest to where it begins, and nothing beyond these keys,
+ * which are left out themselves.
+ */
 export type Stretch<Key extends number | string = number | string> = {
   readonly after: Key | undefined;
   readonly before: Key | undefined;
@@ -58,7 +61,11 @@ export type Stretch<Key extends number | string = number | string> = {
 export const DELIVERY = `d.webhook_id, d.event_id, d.position, d.type, d.subject, d.state, d.attempts, d.last_status, d.last_error, d.created_at, d.delivered_at,
   greatest(d.next_at, (select e.not_before from webhook_ledger.endpoint e where e.webhook_id = d.webhook_id)) as next_at`;
 
-export const findDelivery = async (pool: Pool, webhookId: WebhookId, eventId: EventId): Promise<DeliveryRow | undefined> => {
+export const findDelivery = async (
+  pool: Pool,
+  webhookId: WebhookId,
+  eventId: EventId,
+): Promise<DeliveryRow | undefined> => {
   const { rows } = await pool.query<DeliveryRow>(
     `select ${DELIVERY} from webhook_ledger.delivery d where d.webhook_id = $1 and d.event_id = $2`,
     [webhookId, eventId],
@@ -102,7 +109,8 @@ export const listDeliveries = async (
   pool: Pool,
   { webhookId, filter }: { readonly webhookId: WebhookId; readonly filter: DeliveryFilter },
   stretch: Stretch<number>,
-): Promise<readonly DeliveryRow[]> => (await listDeliveriesOfMany(pool, { webhookIds: [webhookId], filter }, stretch)).get(webhookId) ?? [];
+): Promise<readonly DeliveryRow[]> =>
+  (await listDeliveriesOfMany(pool, { webhookIds: [webhookId], filter }, stretch)).get(webhookId) ?? [];
 
 export const attemptKey = ({ number }: AttemptRow): number => number;
 
@@ -126,28 +134,38 @@ export const listAttempts = async (
   pool: Pool,
   { webhookId, eventId }: { readonly webhookId: WebhookId; readonly eventId: EventId },
   stretch: Stretch<number>,
-): Promise<readonly AttemptRow[]> => (await listAttemptsOfMany(pool, { webhookId, eventIds: [eventId] }, stretch)).get(eventId) ?? [];
+): Promise<readonly AttemptRow[]> =>
+  (await listAttemptsOfMany(pool, { webhookId, eventIds: [eventId] }, stretch)).get(eventId) ?? [];
 
 const REPLAY = `r.id, r.webhook_id, r.from_position, r.to_position, r.from_time, r.at_position, r.planned, r.state, r.requested_at,
   r.finished_at`;
 
 const REPLAY_KEY = `(to_char(r.requested_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || ' ' || r.id) collate "C"`;
 
-export const findReplay = async (pool: Pool, webhookId: WebhookId, replayId: EventId): Promise<ReplayRow | undefined> => {
-  const { rows } = await pool.query<ReplayRow>(`select ${REPLAY} from webhook_ledger.replay r where r.webhook_id = $1 and r.id = $2`, [
-    webhookId,
-    replayId,
-  ]);
+export const findReplay = async (
+  pool: Pool,
+  webhookId: WebhookId,
+  replayId: EventId,
+): Promise<ReplayRow | undefined> => {
+  const { rows } = await pool.query<ReplayRow>(
+    `select ${REPLAY} from webhook_ledger.replay r where r.webhook_id = $1 and r.id = $2`,
+    [webhookId, replayId],
+  );
   return rows[0];
 };
 
 const RUNNING_REPLAYS_MAX = 10;
 
 /**
- * Refuses another replay of a webhook that has many under way: each reads the log, from as far back as is asked for. That is only told to
- * whom `demandSight` lets through; one that was just registered cannot be seen yet, and has none.
+ * Refuses another replay of a webhook that has many under way: each reads the log, from as far back as is
+ * asked for. That is only told to whom `demandSight` lets through; one that was just registered cannot be
+ * seen yet, and has none.
  */
-export const demandFewReplays = async (pool: Pool, webhookId: WebhookId, demandSight: () => Promise<unknown>): Promise<void> => {
+export const demandFewReplays = async (
+  pool: Pool,
+  webhookId: WebhookId,
+  demandSight: () => Promise<unknown>,
+): Promise<void> => {
   const { rowCount } = await pool.query(
     `select from webhook_ledger.replay where webhook_id = $1 and state = 'running' limit ${RUNNING_REPLAYS_MAX}`,
     [webhookId],
@@ -175,10 +193,19 @@ export const listReplaysOfMany = async (
   return Map.groupBy(rows, (row) => row.webhook_id);
 };
 
-export const listReplays = async (pool: Pool, webhookId: WebhookId, stretch: Stretch<string>): Promise<readonly ReplayRow[]> =>
+export const listReplays = async (
+  pool: Pool,
+  webhookId: WebhookId,
+  stretch: Stretch<string>,
+): Promise<readonly ReplayRow[]> =>
   (await listReplaysOfMany(pool, [webhookId], stretch)).get(webhookId) ?? [];
 
-type Source = { readonly parents: string; readonly select: string; readonly key: string; readonly values: readonly unknown[] };
+type Source = {
+  readonly parents: string;
+  readonly select: string;
+  readonly key: string;
+  readonly values: readonly unknown[];
+};
 
 const readStretch = async <Row extends object>(
   pool: Pool,
@@ -190,5 +217,6 @@ const readStretch = async <Row extends object>(
   const within = before === undefined ? '' : ` and ${key} > $${given.length - 1}`;
   const order = `order by ${key} ${isBackward ? 'asc' : 'desc'}`;
   const page = `${select}${beyond}${within} ${order} limit $${given.length}`;
-  return (await pool.query<Row>(`select x.* from ${parents} cross join lateral (${page}) x ${order}`, given)).rows;
+  return (await pool.query<Row>(`select x.* from ${parents} cross join lateral (${page}) x ${order}`, given))
+    .rows;
 };

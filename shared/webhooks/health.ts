@@ -21,7 +21,8 @@ type Row = {
 };
 
 const DELIVERIES = 'select from webhook_ledger.delivery d where d.webhook_id = e.webhook_id';
-const counted = (state: string): string => `(select count(*) from (${DELIVERIES} and ${state} limit ${BACKLOG_COUNTED_MAX}) counted)`;
+const counted = (state: string): string =>
+  `(select count(*) from (${DELIVERIES} and ${state} limit ${BACKLOG_COUNTED_MAX}) counted)`;
 
 const HEALTH = `
   select e.webhook_id as "webhookId", e.last_success_at as "lastSuccessAt", e.last_failure_at as "lastFailureAt",
@@ -43,7 +44,10 @@ const HEALTH = `
   where e.webhook_id = any($1)`;
 
 /** How deliveries to webhooks go; none of those that no dispatcher of this release has met yet. */
-export const readHealthOfMany = async (pool: Pool, webhookIds: readonly WebhookId[]): Promise<ReadonlyMap<WebhookId, WebhookHealth>> => {
+export const readHealthOfMany = async (
+  pool: Pool,
+  webhookIds: readonly WebhookId[],
+): Promise<ReadonlyMap<WebhookId, WebhookHealth>> => {
   try {
     const { rows } = await pool.query<Row>(HEALTH, [webhookIds]);
     return new Map(rows.map((row) => [row.webhookId, healthOf(row)]));
@@ -55,7 +59,11 @@ export const readHealthOfMany = async (pool: Pool, webhookIds: readonly WebhookI
 
 const healthOf = (row: Row): WebhookHealth => ({
   lastSuccessAt: row.lastSuccessAt?.toISOString() ?? null,
-  lastFailure: row.lastFailureAt && { at: row.lastFailureAt.toISOString(), status: row.lastFailureStatus, reason: reasonOf(row) },
+  lastFailure: row.lastFailureAt && {
+    at: row.lastFailureAt.toISOString(),
+    status: row.lastFailureStatus,
+    reason: reasonOf(row),
+  },
   failingSince: row.failingSince?.toISOString() ?? null,
   failuresInRow: row.failuresInRow,
   pausedUntil: row.pausedUntil?.toISOString() ?? null,
@@ -66,7 +74,8 @@ const healthOf = (row: Row): WebhookHealth => ({
 
 /** The words go with the attempt, once that is forgotten. */
 const reasonOf = ({ lastFailureStatus: status, lastFailureError: error }: Row): string =>
-  error ?? (status === null ? 'The receiver did not answer.' : `The receiver answered with status ${status}.`);
+  error ??
+  (status === null ? 'The receiver did not answer.' : `The receiver answered with status ${status}.`);
 
 /** To the thousandth. */
 const lastDayOf = ({ arrivedLastDay: arrived, failuresLastDay }: Row) => {

@@ -12,7 +12,10 @@ const readFrom =
       .toSorted((one, other) => (isBackward ? one - other : other - one))
       .slice(0, rowsMax);
 
-const pageOf = (keys: readonly number[], asked: { limit?: number; after?: string; before?: string; type?: string }) =>
+const pageOf = (
+  keys: readonly number[],
+  asked: { limit?: number; after?: string; before?: string; type?: string },
+) =>
   readKeyedList<number, number>({
     path: '/list',
     asked,
@@ -53,15 +56,24 @@ test('links keep what was asked for, and the first page is linked from all other
     next: expect.stringMatching(/^\/list\?type=article.published&limit=1&after=\S+$/),
   });
   const { after = '' } = askedBy(links.next ?? '') as { after?: string };
-  expect((await pageOf([3, 2, 1], { after })).links).toMatchObject({ first: '/list', prev: expect.stringContaining('before=') });
+  expect((await pageOf([3, 2, 1], { after })).links).toMatchObject({
+    first: '/list',
+    prev: expect.stringContaining('before='),
+  });
 });
 
-test.each(['', 'x', 'W10', Buffer.from('["other",1]').toString('base64url')])('the cursor %j is none of this list', async (after) => {
-  await expect(pageOf([1], { after })).rejects.toMatchObject({ code: 'unknown_cursor' });
-});
+test.each(['', 'x', 'W10', Buffer.from('["other",1]').toString('base64url')])(
+  'the cursor %j is none of this list',
+  async (after) => {
+    await expect(pageOf([1], { after })).rejects.toMatchObject({ code: 'unknown_cursor' });
+  },
+);
 
 test('a key of the longest names comes back out of its cursor', () => {
-  const [stream, reaction] = [`${'a'.repeat(40)}-${Number.MAX_SAFE_INTEGER}`, ['b', 'c', 'd'].map((name) => name.repeat(40)).join(' ')];
+  const [stream, reaction] = [
+    `${'a'.repeat(40)}-${Number.MAX_SAFE_INTEGER}`,
+    ['b', 'c', 'd'].map((name) => name.repeat(40)).join(' '),
+  ];
   const key = `20260102030405678901 react ${stream} ${reaction} ${crypto.randomUUID()}`;
   expect(parseKey('/list', 'string', formatKey('/list', key))).toBe(key);
 });

@@ -28,9 +28,13 @@ type KeyedList<Row, Of extends Key> = {
 export const readKeyedList = async <Row, Of extends Key>(list: KeyedList<Row, Of>): Promise<ListAnswer> => {
   const { path, asked, kindOfKey, keyOf, represent } = list;
   const { limit = LIMIT_DEFAULT, after, before, ...filter } = asked;
-  const parse = (text: string | undefined) => (text === undefined ? undefined : parseKey<Of>(path, kindOfKey, text));
+  const parse = (text: string | undefined) =>
+    text === undefined ? undefined : parseKey<Of>(path, kindOfKey, text);
   const isBackward = after === undefined && before !== undefined;
-  const bounds = after === undefined ? { after: undefined, before: parse(before) } : { after: parse(after), before: undefined };
+  const bounds =
+    after === undefined
+      ? { after: undefined, before: parse(before) }
+      : { after: parse(after), before: undefined };
   const read = await list.read({ ...bounds, isBackward, rowsMax: limit + 1 });
   const nearest = read.slice(0, limit);
   const rows = isBackward ? nearest.toReversed() : nearest;
@@ -66,7 +70,8 @@ const IDENTITY_CHARACTERS = 8;
 /** A cursor is good for the one list that it is a place in. */
 const identityOf = (list: string): string => hash('sha256', list, 'base64url').slice(0, IDENTITY_CHARACTERS);
 
-export const formatKey = (list: string, key: Key): string => Buffer.from(JSON.stringify([identityOf(list), key])).toString('base64url');
+export const formatKey = (list: string, key: Key): string =>
+  Buffer.from(JSON.stringify([identityOf(list), key])).toString('base64url');
 
 const KEYS = {
   number: z.int().nonnegative(),

@@ -24,7 +24,11 @@ test('an answer is shown as text where it is text, and else in base64', () => {
 
 test('an answer that was cut within a character is text up to it', () => {
   const cut = Buffer.from(`a${'é'.repeat(ANSWER_BYTES_MAX / 2)}`).subarray(0, ANSWER_BYTES_MAX + 1);
-  expect(answerOf(cut)).toEqual({ headers: {}, text: `a${'é'.repeat(ANSWER_BYTES_MAX / 2 - 1)}`, truncated: true });
+  expect(answerOf(cut)).toEqual({
+    headers: {},
+    text: `a${'é'.repeat(ANSWER_BYTES_MAX / 2 - 1)}`,
+    truncated: true,
+  });
 });
 
 test('an answer is truncated where there was more than is shown, and not where it has just that length', () => {

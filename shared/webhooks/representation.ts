@@ -41,7 +41,10 @@ export const representDelivery = (row: DeliveryRow, { identity, isEnabled }: Sho
   };
 };
 
-export const representFound = ({ url, is_enabled: isEnabled, ...row }: FoundRow, { identity }: Pick<Shown, 'identity'>): FoundDelivery => ({
+export const representFound = (
+  { url, is_enabled: isEnabled, ...row }: FoundRow,
+  { identity }: Pick<Shown, 'identity'>,
+): FoundDelivery => ({
   ...representDelivery(row, { identity, isEnabled }),
   url,
 });
@@ -63,7 +66,10 @@ export const representAttempt = (row: AttemptRow): Attempt => ({
   status: row.status,
   error: row.error,
   requestHeaders: row.request_headers,
-  answer: row.status === null ? null : { headers: row.response_headers, ...bodyOf(row.response_body ?? Buffer.alloc(0)) },
+  answer:
+    row.status === null
+      ? null
+      : { headers: row.response_headers, ...bodyOf(row.response_body ?? Buffer.alloc(0)) },
 });
 
 type Body = Pick<NonNullable<Attempt['answer']>, 'text' | 'base64' | 'truncated'>;
@@ -97,5 +103,8 @@ export const representReplay = (row: ReplayRow, { identity }: Pick<Shown, 'ident
   state: row.state,
   requestedAt: row.requested_at.toISOString(),
   finishedAt: row.finished_at?.toISOString() ?? null,
-  _links: { self: { href: `/webhooks/${row.webhook_id}/replays/${row.id}` }, webhook: { href: `/webhooks/${row.webhook_id}` } },
+  _links: {
+    self: { href: `/webhooks/${row.webhook_id}/replays/${row.id}` },
+    webhook: { href: `/webhooks/${row.webhook_id}` },
+  },
 });

@@ -28,7 +28,8 @@ const RIGHT = 'webhook.manage';
 
 /** The webhooks `w` that a caller may manage: an administrator all of them, anybody else their own. */
 const managed = (caller: Caller, webhookId: number | undefined, values: Values): string => {
-  const mine = () => (reachOf(caller, RIGHT).size === 0 ? 'false' : `t.owner_id = ${values.add(userIdOf(caller))}`);
+  const mine = () =>
+    reachOf(caller, RIGHT).size === 0 ? 'false' : `t.owner_id = ${values.add(userIdOf(caller))}`;
   const conditions = [
     ...(mayAlways(caller, RIGHT) ? [] : [mine()]),
     ...(webhookId === undefined ? [] : [`t.id = ${values.add(webhookId)}`]),
@@ -51,14 +52,21 @@ const SUBJECT = `substring(m.change from '"stream":"([^"]*)"')`;
 
 type Asked = { readonly caller: Caller; readonly filter: DeliverySearch };
 
-/** Whether changes are looked at one after the other, with their deliveries: few webhooks, and states of few deliveries, have an index of their own. */
+/**
+ * Whether changes are looked at one after the other, with their deliveries: few webhooks, and states of few
+ * deliveries, have an index of their own.
+ */
 const isByChange = ({ caller, filter: { webhookId, state, eventId, subject } }: Asked): boolean =>
   eventId !== undefined ||
   subject !== undefined ||
   (webhookId === undefined && mayAlways(caller, RIGHT) && (state === undefined || state === 'delivered'));
 
 /** The latest event first, which is the order of the log. */
-export const searchDeliveries = async (pool: Pool, asked: Asked, stretch: Stretch<string>): Promise<readonly FoundRow[]> => {
+export const searchDeliveries = async (
+  pool: Pool,
+  asked: Asked,
+  stretch: Stretch<string>,
+): Promise<readonly FoundRow[]> => {
   const { caller, filter } = asked;
   const { webhookId, state = 'any' } = filter;
   const values = new Values();
@@ -83,14 +91,20 @@ export const searchDeliveries = async (pool: Pool, asked: Asked, stretch: Stretc
   return (await pool.query<FoundRow>(text, values.all)).rows;
 };
 
-const narrowed = ({ type, eventId, subject, ...planned }: DeliverySearch, values: Values): readonly string[] => [
+const narrowed = (
+  { type, eventId, subject, ...planned }: DeliverySearch,
+  values: Values,
+): readonly string[] => [
   ...(type === undefined ? [] : [`d.type = ${values.add(type)}`]),
   ...(eventId === undefined ? [] : [`d.event_id = ${values.add(eventId)}`]),
   ...(subject === undefined ? [] : [`${SUBJECT} = ${values.add(subject)}`]),
   ...plannedIn(planned, values),
 ];
 
-const plannedIn = ({ since, until }: Pick<DeliverySearch, 'since' | 'until'>, values: Values): readonly string[] => [
+const plannedIn = (
+  { since, until }: Pick<DeliverySearch, 'since' | 'until'>,
+  values: Values,
+): readonly string[] => [
   ...(since === undefined ? [] : [`d.created_at >= ${values.add(since)}`]),
   ...(until === undefined ? [] : [`d.created_at < ${values.add(until)}`]),
 ];
@@ -108,7 +122,12 @@ const within = ({ after, before }: Stretch<string>, position: string, values: Va
     return [`${position} ${sign}= ${at}`, `(${position}, d.webhook_id) ${sign} (${at}, ${webhookId})`];
   });
 
-export type FailedRow = { readonly webhookId: number; readonly url: string; readonly dead: number; readonly retrying: number };
+export type FailedRow = {
+  readonly webhookId: number;
+  readonly url: string;
+  readonly dead: number;
+  readonly retrying: number;
+};
 
 export const failedKey = ({ webhookId }: FailedRow): number => webhookId;
 

@@ -2,13 +2,18 @@ import { expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '#shared/process/config.ts';
 import { checkUrl } from './guard/check-url.ts';
 
-const PRODUCTION = { NODE_ENV: 'production', MASTER_KEY: Buffer.alloc(32, 7).toString('base64'), PUBLIC_URL: 'https://annals.example' };
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  PUBLIC_URL: 'https://annals.example',
+};
 
 const isAllowed = (url: string, environment: Readonly<Record<string, string>>): boolean =>
   checkUrl(url, loadConfig(environment).webhooks.guard) === undefined;
 
 test('development may send to the machine itself, at any port, and to no other address inside', () => {
-  for (const url of ['http://localhost:8080', 'http://127.0.0.1:1', 'http://[::1]:8080']) expect(isAllowed(url, {}), url).toBe(true);
+  for (const url of ['http://localhost:8080', 'http://127.0.0.1:1', 'http://[::1]:8080'])
+    expect(isAllowed(url, {}), url).toBe(true);
   expect(isAllowed('http://10.0.0.1', {})).toBe(false);
 });
 
@@ -46,6 +51,14 @@ test.each([
 });
 
 test('times are as they are told, in seconds and hours', () => {
-  const settings = { WEBHOOK_RETRY_SCHEDULE: '0.05,1, 60', WEBHOOK_DISABLE_AFTER_HOURS: '0.5', WEBHOOK_TIMEOUT_MS: '500' };
-  expect(loadConfig(settings).webhooks).toMatchObject({ retryDelaysMs: [50, 1_000, 60_000], disableAfterMs: 1_800_000, timeoutMs: 500 });
+  const settings = {
+    WEBHOOK_RETRY_SCHEDULE: '0.05,1, 60',
+    WEBHOOK_DISABLE_AFTER_HOURS: '0.5',
+    WEBHOOK_TIMEOUT_MS: '500',
+  };
+  expect(loadConfig(settings).webhooks).toMatchObject({
+    retryDelaysMs: [50, 1_000, 60_000],
+    disableAfterMs: 1_800_000,
+    timeoutMs: 500,
+  });
 });

@@ -8,9 +8,17 @@ export const TALLY_SECONDS = 900;
 const POINTS_MAX = 100;
 const HOUR_SECONDS = 3_600;
 
-type Row = { readonly at: Date; readonly arrived: number; readonly failed: number; readonly durationMs: number | null };
+type Row = {
+  readonly at: Date;
+  readonly arrived: number;
+  readonly failed: number;
+  readonly durationMs: number | null;
+};
 
-/** Each point as long as several tallies, the last of which has not ended yet; without attempts it is there all the same. */
+/**
+ * Each point as long as several tallies, the last of which has not ended yet; without attempts it is there
+ * all the same.
+ */
 export const readStatistics = async (
   pool: Pool,
   webhookId: WebhookId,

@@ -7,10 +7,22 @@ import { scopesLackedByAll, withheldOf } from './withheld.ts';
 const catalogue = catalogueOf(publishing);
 
 test('nothing is withheld from an administrator whose token had every scope', () => {
-  expect(withheldOf(publishing, { eventTypes: ['*', ...catalogue.publicTypes], scopes: TOLD_SCOPES }, { role: 'admin' })).toEqual([]);
+  expect(
+    withheldOf(
+      publishing,
+      { eventTypes: ['*', ...catalogue.publicTypes], scopes: TOLD_SCOPES },
+      { role: 'admin' },
+    ),
+  ).toEqual([]);
 });
 
-const PUBLIC_ALONE = ['article.published', 'article.unpublished', 'comment.added', 'user.registered', 'user.deleted'];
+const PUBLIC_ALONE = [
+  'article.published',
+  'article.unpublished',
+  'comment.added',
+  'user.registered',
+  'user.deleted',
+];
 
 test('what is public is sent without a scope, and the rest is said to lack it', () => {
   const [part, nothing, ...others] = withheldOf(
@@ -32,7 +44,9 @@ test('what is public is sent without a scope, and the rest is said to lack it', 
 });
 
 test('a scope that would open nothing to the owner is not what is lacking', () => {
-  expect(withheldOf(publishing, { eventTypes: ['article.published'], scopes: [] }, { role: 'reader' })).toEqual([]);
+  expect(
+    withheldOf(publishing, { eventTypes: ['article.published'], scopes: [] }, { role: 'reader' }),
+  ).toEqual([]);
   const reason = 'Nothing of this is sent: the role of the owner, reader, does not let them read it.';
   for (const scopes of [[], TOLD_SCOPES])
     expect(withheldOf(publishing, { eventTypes: ['article.drafted'], scopes }, { role: 'reader' })).toEqual([
@@ -41,10 +55,14 @@ test('a scope that would open nothing to the owner is not what is lacking', () =
 });
 
 test('all is withheld only where nobody could be told any of it by these scopes', () => {
-  expect(scopesLackedByAll(publishing, { eventTypes: ['client.*', 'article.drafted'], scopes: ['manage:webhooks'] })).toEqual([
-    'read:users',
-    'read:articles',
-  ]);
-  expect(scopesLackedByAll(publishing, { eventTypes: ['client.*', 'article.*'], scopes: ['manage:webhooks'] })).toEqual([]);
+  expect(
+    scopesLackedByAll(publishing, {
+      eventTypes: ['client.*', 'article.drafted'],
+      scopes: ['manage:webhooks'],
+    }),
+  ).toEqual(['read:users', 'read:articles']);
+  expect(
+    scopesLackedByAll(publishing, { eventTypes: ['client.*', 'article.*'], scopes: ['manage:webhooks'] }),
+  ).toEqual([]);
   expect(scopesLackedByAll(publishing, { eventTypes: ['client.*'], scopes: ['read:users'] })).toEqual([]);
 });

@@ -14,7 +14,11 @@ import type { Standing } from '#shared/standing.ts';
 type Told = { readonly eventTypes: readonly string[]; readonly scopes: readonly string[] };
 
 /** What of the events that a webhook asks for is not sent to it, and why, in the order in which it asks. */
-export const withheldOf = (domain: Domain, { eventTypes, scopes }: Told, standing: Standing): readonly Withheld[] => {
+export const withheldOf = (
+  domain: Domain,
+  { eventTypes, scopes }: Told,
+  standing: Standing,
+): readonly Withheld[] => {
   const toldOf = tellerOf(domain, standing);
   return eventTypes.flatMap((eventType) => {
     const told = toldOf(eventType, scopes);
@@ -73,12 +77,15 @@ const compiled = new WeakMap<Domain, Map<string, readonly Case[]>>();
 /** On whose behalf, and of what, an event of the type may be; made once. */
 const casesOfType = (domain: Domain, type: string, own: Attributes | undefined): readonly Case[] => {
   // Every owner has cases of their own.
-  if (own !== undefined && visibilityOf(domain).types.has(type)) return casesOf(domain, type, { owner: OWNER, other: OTHER, own });
+  if (own !== undefined && visibilityOf(domain).types.has(type))
+    return casesOf(domain, type, { owner: OWNER, other: OTHER, own });
   const known = compiled.get(domain) ?? new Map<string, readonly Case[]>();
   compiled.set(domain, known);
   const cases =
     known.get(type) ??
-    (visibilityOf(domain).types.has(type) ? casesOf(domain, type, { owner: OWNER, other: OTHER }) : ownCasesOf(domain, type));
+    (visibilityOf(domain).types.has(type)
+      ? casesOf(domain, type, { owner: OWNER, other: OTHER })
+      : ownCasesOf(domain, type));
   known.set(type, cases);
   return cases;
 };
@@ -86,5 +93,7 @@ const casesOfType = (domain: Domain, type: string, own: Attributes | undefined):
 /** Of what is the kernel’s own. */
 const ownCasesOf = (domain: Domain, type: string): readonly Case[] => {
   const told = catalogueOf(domain).find(type)?.told;
-  return told === undefined ? [] : [OWNER, OTHER].map((ownerId) => ({ right: told.right, facts: [{ ownerId }] }));
+  return told === undefined
+    ? []
+    : [OWNER, OTHER].map((ownerId) => ({ right: told.right, facts: [{ ownerId }] }));
 };

@@ -13,11 +13,13 @@ const add = (numbers: readonly number[]): number => numbers.reduce((sum, each) =
 
 test('each question has its answer, in whichever order they come', async () => {
   const { channel } = open({ add: async (asked) => add(asked) });
-  expect(await Promise.all([channel.ask('add', [1, 2]), channel.ask('add', [Number.NaN]), channel.ask('add', [4])])).toEqual([
-    3,
-    Number.NaN,
-    4,
-  ]);
+  expect(
+    await Promise.all([
+      channel.ask('add', [1, 2]),
+      channel.ask('add', [Number.NaN]),
+      channel.ask('add', [4]),
+    ]),
+  ).toEqual([3, Number.NaN, 4]);
 });
 
 test('a failure of the other end is one of the question', async () => {

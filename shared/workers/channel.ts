@@ -2,7 +2,9 @@
 export type Protocol = Readonly<Record<string, { readonly asked: unknown; readonly answered: unknown }>>;
 
 export type Answers<Asked extends Protocol> = {
-  readonly [Name in keyof Asked]: (asked: Asked[Name]['asked']) => Asked[Name]['answered'] | Promise<Asked[Name]['answered']>;
+  readonly [Name in keyof Asked]: (
+    asked: Asked[Name]['asked'],
+  ) => Asked[Name]['answered'] | Promise<Asked[Name]['answered']>;
 };
 
 /** An end of the channel between the primary process and a worker: a process, as either sees the other. */
@@ -14,7 +16,11 @@ export type ChannelEnd = {
 
 export type Channel<Asked extends Protocol> = {
   /** Fails if the other end fails, has gone, or takes too long. */
-  ask<Name extends keyof Asked & string>(name: Name, asked: Asked[Name]['asked'], timeoutMs?: number): Promise<Asked[Name]['answered']>;
+  ask<Name extends keyof Asked & string>(
+    name: Name,
+    asked: Asked[Name]['asked'],
+    timeoutMs?: number,
+  ): Promise<Asked[Name]['answered']>;
 };
 
 type Message =
@@ -22,13 +28,20 @@ type Message =
   | { readonly answerTo: number; readonly answered: unknown }
   | { readonly answerTo: number; readonly failure: string };
 
-type Waiting = { readonly resolve: (answered: never) => void; readonly reject: (error: Error) => void; readonly timer: NodeJS.Timeout };
+type Waiting = {
+  readonly resolve: (answered: never) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+};
 
 const ANSWER_WITHIN_MS = 5_000;
 const GONE = 'the other process has gone';
 
 /** Questions and answers between two processes of one release, which send each other nothing else. */
-export const openChannel = <Mine extends Protocol, Theirs extends Protocol>(end: ChannelEnd, answers: Answers<Mine>): Channel<Theirs> => {
+export const openChannel = <Mine extends Protocol, Theirs extends Protocol>(
+  end: ChannelEnd,
+  answers: Answers<Mine>,
+): Channel<Theirs> => {
   const waiting = new Map<number, Waiting>();
   let isGone = false;
   let lastId = 0;
@@ -68,7 +81,10 @@ export const openChannel = <Mine extends Protocol, Theirs extends Protocol>(end:
       lastId += 1;
       const id = lastId;
       const { promise, resolve, reject } = Promise.withResolvers<never>();
-      const timer = setTimeout(() => fail(id, `no answer to ${name} within ${timeoutMs} ms`), timeoutMs).unref();
+      const timer = setTimeout(
+        () => fail(id, `no answer to ${name} within ${timeoutMs} ms`),
+        timeoutMs,
+      ).unref();
       waiting.set(id, { resolve, reject, timer });
       send({ question: name, id, asked }, ({ message }) => fail(id, message));
       return promise;

@@ -1,20 +1,28 @@
 import { openPool } from '../database/pool.ts';
 import type { Log } from '../process/log.ts';
 
-/** Many workers do with fewer each: what waits for a connection in one is work that another could not do faster. */
+/**
+ * Many workers do with fewer each: what waits for a connection in one is work that another could not do
+ * faster.
+ */
 const FEW_WORKERS_MAX = 2;
 const OF_FOUNDATION = { few: 8, many: 4 };
 
 /** Of the pool that everything in a worker shares. */
-export const foundationConnections = (workers: number): number => (workers > FEW_WORKERS_MAX ? OF_FOUNDATION.many : OF_FOUNDATION.few);
+export const foundationConnections = (workers: number): number =>
+  workers > FEW_WORKERS_MAX ? OF_FOUNDATION.many : OF_FOUNDATION.few;
 
-/** The most that a worker has open beside that, the one with the followers with it, and what an operator and a replacement need as well. */
+/**
+ * The most that a worker has open beside that, the one with the followers with it, and what an operator and a
+ * replacement need as well.
+ */
 const OF_SERVING = 13;
 const OF_FOLLOWERS = 23;
 const BESIDE = 35;
 
 /** What all workers together may have open. */
-const connectionsOf = (workers: number): number => workers * (OF_SERVING + foundationConnections(workers)) + OF_FOLLOWERS + BESIDE;
+const connectionsOf = (workers: number): number =>
+  workers * (OF_SERVING + foundationConnections(workers)) + OF_FOLLOWERS + BESIDE;
 
 /** The embedded server is given room for them; its own default is for one process. */
 export const embeddedConnections = (workers: number): Readonly<Record<string, string>> => {
@@ -32,5 +40,8 @@ export const tellFewConnections = async (url: string, workers: number, log: Log)
   const allowed = rows[0]?.allowed ?? 0;
   const needed = connectionsOf(workers);
   if (needed > allowed)
-    log.warn({ workers, needed, allowed }, 'The workers may need more connections than PostgreSQL allows: raise its max_connections.');
+    log.warn(
+      { workers, needed, allowed },
+      'The workers may need more connections than PostgreSQL allows: raise its max_connections.',
+    );
 };

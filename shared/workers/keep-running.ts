@@ -8,9 +8,15 @@ export type Kept = {
   readonly name: string;
   /** Undefined while there is none. */
   readonly current: Running | undefined;
-  /** Starts it for the first time, and throws if it cannot start: then another attempt would end in the same way. */
+  /**
+   * Starts it for the first time, and throws if it cannot start: then another attempt would end in the same
+   * way.
+   */
   start(): Promise<Ready>;
-  /** Starts another one, and stops the former when that can do its work. False if it could not start: then the former goes on. */
+  /**
+   * Starts another one, and stops the former when that can do its work. False if it could not start: then the
+   * former goes on.
+   */
   replace(): Promise<boolean>;
   stop(): Promise<void>;
 };
@@ -67,7 +73,8 @@ export const keepRunning = ({ name, run, ended, log }: Options): Kept => {
       if (stopping.signal.aborted) return;
       const { running, ready } = await launch();
       if (ready !== undefined) return void watch(running);
-      if (!stopping.signal.aborted) log.error({ worker: name, ...(await running.ended) }, 'A worker could not start; it is tried again.');
+      if (!stopping.signal.aborted)
+        log.error({ worker: name, ...(await running.ended) }, 'A worker could not start; it is tried again.');
     }
   };
 
@@ -104,6 +111,9 @@ export const keepRunning = ({ name, run, ended, log }: Options): Kept => {
 
 /** It has said why by itself. */
 const refusalOf = (name: string, { exitCode, signal }: Ended): StartRefused =>
-  new StartRefused(`The worker ${name} could not start${signal === null ? '' : `: it was ended by ${signal}`}.`, {
-    exitCode: exitCode || 1,
-  });
+  new StartRefused(
+    `The worker ${name} could not start${signal === null ? '' : `: it was ended by ${signal}`}.`,
+    {
+      exitCode: exitCode || 1,
+    },
+  );

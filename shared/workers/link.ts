@@ -24,7 +24,10 @@ export type WorkerLink = {
 export const WORKER_NAME = 'ANNALS_WORKER';
 export const WORKER_IS_FIRST = 'ANNALS_WORKER_IS_FIRST';
 
-/** Undefined in a process that is no worker. It is told to stop by `SIGTERM`, as any process; its end ends the channel, and the other way round. */
+/**
+ * Undefined in a process that is no worker. It is told to stop by `SIGTERM`, as any process; its end ends the
+ * channel, and the other way round.
+ */
 export const openWorkerLink = (environment: NodeJS.ProcessEnv = process.env): WorkerLink | undefined => {
   const name = environment[WORKER_NAME];
   const { worker } = cluster;
@@ -68,5 +71,6 @@ export const openWorkerLink = (environment: NodeJS.ProcessEnv = process.env): Wo
 /** What they are for is done by another worker, and a client that asks this one means all of them. */
 const demandFollowers = async (primary: Channel<OfPrimary>): Promise<void> => {
   const { status, reasons = {} } = await primary.ask('readiness', undefined);
-  if (status === 'not ready') throw new NotReady(['The worker of the followers is not ready.', ...Object.values(reasons)].join(' '));
+  if (status === 'not ready')
+    throw new NotReady(['The worker of the followers is not ready.', ...Object.values(reasons)].join(' '));
 };

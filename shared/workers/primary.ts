@@ -12,8 +12,9 @@ import { type Asked, type Running, runWorker } from './running.ts';
 import { createMetricsSum, type MetricsSum, takeSnapshot } from './sum-metrics.ts';
 
 /**
- * All roles in several processes: `WORKERS` of them serve clients behind one listener, and one follows the event log. This process has the
- * listener, the embedded database, the rate limits and the metrics of all, and does nothing else, so that it seldom has a reason to end.
+ * All roles in several processes: `WORKERS` of them serve clients behind one listener, and one follows the
+ * event log. This process has the listener, the embedded database, the rate limits and the metrics of all,
+ * and does nothing else, so that it seldom has a reason to end.
  */
 export const startPrimary = async (context: ProcessContext): Promise<void> => {
   const { config, log, resources, signal } = context;
@@ -22,15 +23,22 @@ export const startPrimary = async (context: ProcessContext): Promise<void> => {
       { ...config.http, setting: 'PORT' },
       { ...config.metrics, setting: 'METRICS_PORT' },
     ]);
-  const database = resources.use(await openDatabase(config, { log, signal, settings: embeddedConnections(config.workers) }));
+  const database = resources.use(
+    await openDatabase(config, { log, signal, settings: embeddedConnections(config.workers) }),
+  );
   await tellFewConnections(database.url, config.workers, log);
   const metrics = createMetrics();
   const sum = createMetricsSum();
-  // Connections go round, so that no worker has more than its share of those that last; whoever accepts first would have most of them.
+  // Connections go round, so that no worker has more than its share of those that last; whoever accepts first
+  // would have most of them.
   cluster.schedulingPolicy = cluster.SCHED_RR;
   // Metrics may be no numbers, which JSON cannot say.
   cluster.setupPrimary({ serialization: 'advanced', args: [...process.argv.slice(2)] });
-  const workers = openWorkers(context, { databaseUrl: database.url, sum, trouble: () => database.trouble?.() });
+  const workers = openWorkers(context, {
+    databaseUrl: database.url,
+    sum,
+    trouble: () => database.trouble?.(),
+  });
   resources.defer(workers.stop);
   const url = await workers.start();
   const all = { contentType: metrics.contentType, metrics: () => workers.metrics(metrics) };
@@ -39,7 +47,11 @@ export const startPrimary = async (context: ProcessContext): Promise<void> => {
   log.info({ url, workers: config.workers }, 'Annals is ready.');
 };
 
-type Options = { readonly databaseUrl: string; readonly sum: MetricsSum; readonly trouble: () => string | undefined };
+type Options = {
+  readonly databaseUrl: string;
+  readonly sum: MetricsSum;
+  readonly trouble: () => string | undefined;
+};
 
 const openWorkers = ({ config, log }: ProcessContext, { databaseUrl, sum, trouble }: Options) => {
   const arrivals = memoryArrivals();
@@ -58,7 +70,12 @@ const openWorkers = ({ config, log }: ProcessContext, { databaseUrl, sum, troubl
         started += 1;
         const key = `${name} ${started}`;
         const environment = { DATABASE_URL: databaseUrl };
-        const running = runWorker({ name, isFirst: isFirst && name === '1', environment, answers: answersTo(key) });
+        const running = runWorker({
+          name,
+          isFirst: isFirst && name === '1',
+          environment,
+          answers: answersTo(key),
+        });
         who.set(running, key);
         return running;
       },
@@ -78,7 +95,10 @@ const openWorkers = ({ config, log }: ProcessContext, { databaseUrl, sum, troubl
       for (const each of [followers, ...serving]) {
         log.info({ worker: each.name }, 'A worker is replaced.');
         if (!(await each.replace()))
-          return log.error({ worker: each.name }, 'A new worker could not start: the former goes on, and so do those that are left.');
+          return log.error(
+            { worker: each.name },
+            'A new worker could not start: the former goes on, and so do those that are left.',
+          );
       }
       log.info('All workers are replaced.');
     }),
@@ -104,7 +124,11 @@ const openWorkers = ({ config, log }: ProcessContext, { databaseUrl, sum, troubl
 const METRICS_WITHIN_MS = 8_000;
 
 const readinessOf = async ({ current }: Kept, trouble: string | undefined): Promise<Readiness> => {
-  const unready = (reason: string): Readiness => ({ status: 'not ready', checks: {}, reasons: { followers: reason } });
+  const unready = (reason: string): Readiness => ({
+    status: 'not ready',
+    checks: {},
+    reasons: { followers: reason },
+  });
   if (trouble !== undefined) return unready(trouble);
   if (current === undefined) return unready('It is started again.');
   return current.channel.ask('readiness', undefined);

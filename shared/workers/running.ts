@@ -28,7 +28,11 @@ type Starting = {
 };
 
 export const runWorker = ({ name, isFirst, environment, answers }: Starting): Running => {
-  const worker = cluster.fork({ ...environment, [WORKER_NAME]: name, [WORKER_IS_FIRST]: isFirst ? 'yes' : 'no' });
+  const worker = cluster.fork({
+    ...environment,
+    [WORKER_NAME]: name,
+    [WORKER_IS_FIRST]: isFirst ? 'yes' : 'no',
+  });
   const { promise: ready, resolve: isReady } = Promise.withResolvers<Ready | undefined>();
   const { promise: ended, resolve: hasEnded } = Promise.withResolvers<Ended>();
   const dropped = dropLostConnections(worker.process);
@@ -60,8 +64,9 @@ export const runWorker = ({ name, isFirst, environment, answers }: Starting): Ru
 type Handed = { close?: () => void } | undefined;
 
 /**
- * Node hands connections to a worker one by one, and the next when the worker has taken the last. One that a killed worker has not taken
- * would stay open, and its client wait for ever: it is closed, so that the client asks again.
+ * Node hands connections to a worker one by one, and the next when the worker has taken the last. One that a
+ * killed worker has not taken would stay open, and its client wait for ever: it is closed, so that the client
+ * asks again.
  */
 const dropLostConnections = (child: { send: (...args: never[]) => boolean }): (() => void) => {
   const send = child.send as (...args: unknown[]) => boolean;

@@ -2,9 +2,16 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { createMetricsSum, takeSnapshot } from './sum-metrics.ts';
 
-const metricsOf = ({ requests, open, behind }: Readonly<Record<'requests' | 'open' | 'behind', number>>): Registry => {
+const metricsOf = ({
+  requests,
+  open,
+  behind,
+}: Readonly<Record<'requests' | 'open' | 'behind', number>>): Registry => {
   const registers = [new Registry()];
-  new Counter({ name: 'requests_total', help: 'Requests.', labelNames: ['status'], registers }).inc({ status: '200' }, requests);
+  new Counter({ name: 'requests_total', help: 'Requests.', labelNames: ['status'], registers }).inc(
+    { status: '200' },
+    requests,
+  );
   const took = new Histogram({ name: 'took_seconds', help: 'Took.', buckets: [1], registers });
   for (let index = 0; index < requests; index += 1) took.observe(0.5);
   new Gauge({ name: 'open', help: 'Open.', registers }).set(open);

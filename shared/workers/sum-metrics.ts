@@ -1,4 +1,9 @@
-import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  type MetricObjectWithValues,
+  type MetricValue,
+  type Registry,
+} from 'prom-client';
 
 /** The metrics of a process as another one takes them. */
 export type MetricsSnapshot = readonly Metric[];
@@ -30,13 +35,16 @@ export const createMetricsSum = (): MetricsSum => {
   };
 };
 
-const add = (snapshots: readonly MetricsSnapshot[]): Registry => AggregatorRegistry.aggregate(snapshots.map((each) => each.map(asShown)));
+const add = (snapshots: readonly MetricsSnapshot[]): Registry =>
+  AggregatorRegistry.aggregate(snapshots.map((each) => each.map(asShown)));
 
 /** The slowest process is what somebody waits for; prom-client would show the mean. */
-const asShown = (metric: Metric): Metric => (metric.name.startsWith('nodejs_eventloop_lag') ? { ...metric, aggregator: 'max' } : metric);
+const asShown = (metric: Metric): Metric =>
+  metric.name.startsWith('nodejs_eventloop_lag') ? { ...metric, aggregator: 'max' } : metric;
 
 /** What `aggregate` returns has no more of a metric than its values. */
 const snapshotOf = (registry: Registry): MetricsSnapshot =>
   registry.getMetricsAsArray().map((metric) => (metric as unknown as { get(): Metric }).get());
 
-export const takeSnapshot = async (registry: Registry): Promise<MetricsSnapshot> => registry.getMetricsAsJSON();
+export const takeSnapshot = async (registry: Registry): Promise<MetricsSnapshot> =>
+  registry.getMetricsAsJSON();

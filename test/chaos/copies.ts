@@ -11,7 +11,10 @@ import type { Failure } from './steady-load.ts';
 /** Two copies of each role behind the ingress, each of which can be restarted where it is. */
 export type Copies = AsyncDisposable &
   Pick<Installation, 'url' | 'admin' | 'fetch' | 'settings'> & {
-    /** Tells it to stop, waits for its end, starts it again, and waits until it is ready. Answers with how it ended. */
+    /**
+     * Tells it to stop, waits for its end, starts it again, and waits until it is ready. Answers with how it
+     * ended.
+     */
     restart(role: Role, copy: number, from?: Root): ReturnType<RoleProcess['kill']>;
     /** Resolves once it has answered a request since its start: the ingress leads there again. */
     asked(role: Role, copy: number): Promise<unknown>;
@@ -43,10 +46,12 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
   const nginx = opening.use(await startNginx({ secret }));
   const places = new Map<string, { readonly port: number; readonly internalPort: number }>();
   for (const role of ROLES) {
-    for (let copy = 0; copy < COPIES; copy += 1) places.set(`${role} ${copy}`, { port: await freePort(), internalPort: await freePort() });
+    for (let copy = 0; copy < COPIES; copy += 1)
+      places.set(`${role} ${copy}`, { port: await freePort(), internalPort: await freePort() });
   }
   const placeOf = (role: Role, copy: number) => places.get(`${role} ${copy}`) ?? { port: 0, internalPort: 0 };
-  const each = <Result>(make: (copy: number) => Result): Result[] => Array.from({ length: COPIES }, (_, copy) => make(copy));
+  const each = <Result>(make: (copy: number) => Result): Result[] =>
+    Array.from({ length: COPIES }, (_, copy) => make(copy));
   const settings = {
     DATABASE_URL: database.url,
     DATA_DIR: dataDir.path,
@@ -63,11 +68,18 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
   };
   const start = (role: Role, copy: number, root: Root): RoleProcess => {
     const { port, internalPort } = placeOf(role, copy);
-    return startRole(`${role}/main.ts`, { ...settings, PORT: String(port), INTERNAL_PORT: String(internalPort) }, root);
+    return startRole(
+      `${role}/main.ts`,
+      { ...settings, PORT: String(port), INTERNAL_PORT: String(internalPort) },
+      root,
+    );
   };
   const running = new Map<string, RoleProcess>();
   const started: RoleProcess[] = [];
-  opening.defer(async () => void (await Promise.all([...running.values()].map((process) => process[Symbol.asyncDispose]()))));
+  opening.defer(
+    async () =>
+      void (await Promise.all([...running.values()].map((process) => process[Symbol.asyncDispose]()))),
+  );
   const begin = async (role: Role, copy: number, root: Root) => {
     const process = start(role, copy, root);
     running.set(`${role} ${copy}`, process);
@@ -93,7 +105,10 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
     leadOnly,
     explain(failures) {
       const lines = started.flatMap((process) => process.printed().split('\n'));
-      return failures.map((failure) => ({ ...failure, logged: lines.filter((line) => line.includes(requestIdOf(failure))) }));
+      return failures.map((failure) => ({
+        ...failure,
+        logged: lines.filter((line) => line.includes(requestIdOf(failure))),
+      }));
     },
     asked: async (role, copy) => running.get(`${role} ${copy}`)?.logged('request'),
     async restart(role, copy, root) {
@@ -105,4 +120,5 @@ export const startCopies = async (from?: Root): Promise<Copies> => {
   };
 };
 
-const requestIdOf = ({ why }: Failure): string => /"requestId":"([^"]+)"/.exec(JSON.stringify(why))?.[1] ?? 'nothing to look for';
+const requestIdOf = ({ why }: Failure): string =>
+  /"requestId":"([^"]+)"/.exec(JSON.stringify(why))?.[1] ?? 'nothing to look for';

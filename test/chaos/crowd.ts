@@ -2,7 +2,12 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Somebody with a stream of events, or with none just now. */
-export type Member = { readonly token: string; cursor: string; readonly heard: string[]; socket: Socket | undefined };
+export type Member = {
+  readonly token: string;
+  cursor: string;
+  readonly heard: string[];
+  socket: Socket | undefined;
+};
 
 /** Very many readers of `/events`, each a socket that reads what a client must and no more. */
 export type Crowd = Disposable & {
@@ -21,7 +26,12 @@ const RETRY_MS = 100;
 export const gatherCrowd = ({ size, tokens, query }: Options): Crowd => {
   const members = Array.from(
     { length: size },
-    (_, place): Member => ({ token: tokens[place % tokens.length] ?? '', cursor: '', heard: [], socket: undefined }),
+    (_, place): Member => ({
+      token: tokens[place % tokens.length] ?? '',
+      cursor: '',
+      heard: [],
+      socket: undefined,
+    }),
   );
   const come = async (member: Member, url: string): Promise<void> => {
     for (let attempt = 1; !(await enter(member, url, query)); attempt += 1) {

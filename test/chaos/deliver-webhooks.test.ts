@@ -38,7 +38,8 @@ const SETTINGS = { WEBHOOK_RETRY_SCHEDULE: '0.1,0.2,0.3,0.4,0.5,0.6,0.7' };
 const PATIENCE_MS = 150_000;
 const TEST_MS = scaled(200_000 + ROUNDS * 60_000);
 
-if (redisMissing !== undefined) process.stderr.write(`Webhooks are not tried with a queue in Redis: ${redisMissing}.\n`);
+if (redisMissing !== undefined)
+  process.stderr.write(`Webhooks are not tried with a queue in Redis: ${redisMissing}.\n`);
 
 describe.concurrent(`every change arrives, signed, under one id and with one body, whatever is killed (CHAOS_SEED=${SEED})`, () => {
   test('with the queue in PostgreSQL', () => deliverThrough(inPostgres), TEST_MS);
@@ -69,7 +70,12 @@ const deliverThrough = async (queue: LosableQueue): Promise<void> => {
     endpoints.push(endpoint);
   }
   const trouble = createTrouble({ roles, queue, endpoints, random });
-  const writers = startWriters({ random: createRandom(SEED + 1), gateway: roles.gateway, authors: [ada, bob], article });
+  const writers = startWriters({
+    random: createRandom(SEED + 1),
+    gateway: roles.gateway,
+    authors: [ada, bob],
+    article,
+  });
   const owners = createOwners(roles, endpoints);
   const times: number[] = [];
   for (const step of stepsOf(random)) {
@@ -88,15 +94,30 @@ const deliverThrough = async (queue: LosableQueue): Promise<void> => {
   await judge(roles, { endpoints, times, name: queue.name });
 };
 
-/** One pause comes first, so that it ends while others send; in the middle of it all, owners do what owners do. */
+/**
+ * One pause comes first, so that it ends while others send; in the middle of it all, owners do what owners
+ * do.
+ */
 const stepsOf = (random: () => number): readonly Step[] => {
   const rounds = Array.from({ length: ROUNDS }, (): readonly Step[] => {
     const faults = FAULTS.map((fault) => ({ fault, rank: random() }))
       .toSorted((one, other) => one.rank - other.rank)
       .map(({ fault }) => fault);
     const [third, twoThirds] = [Math.floor(faults.length / 3), Math.floor((2 * faults.length) / 3)];
-    const [first, second, last] = [faults.slice(0, third), faults.slice(third, twoThirds), faults.slice(twoThirds)];
-    return ['dispatcher paused for longer than a run', ...first, 'disabled', ...second, 'secret rotated', 'enabled', ...last];
+    const [first, second, last] = [
+      faults.slice(0, third),
+      faults.slice(third, twoThirds),
+      faults.slice(twoThirds),
+    ];
+    return [
+      'dispatcher paused for longer than a run',
+      ...first,
+      'disabled',
+      ...second,
+      'secret rotated',
+      'enabled',
+      ...last,
+    ];
   });
   return rounds.flat();
 };
@@ -127,8 +148,8 @@ const deadOf = async (pool: Pool, { webhookId }: Endpoint): Promise<readonly str
   (await readLedger(pool, webhookId)).filter(({ state }) => state === 'dead').map(({ id }) => id);
 
 /**
- * What was given up is what was refused again and again. Its receiver relents, and everybody asks for what was given up, which is
- * not kept waiting by a breaker that is open.
+ * What was given up is what was refused again and again. Its receiver relents, and everybody asks for what
+ * was given up, which is not kept waiting by a breaker that is open.
  */
 const redrive = async (roles: FollowedRoles, endpoints: readonly Endpoint[]): Promise<void> => {
   for (const endpoint of endpoints) {
@@ -139,7 +160,11 @@ const redrive = async (roles: FollowedRoles, endpoints: readonly Endpoint[]): Pr
   }
 };
 
-type Told = { readonly endpoints: readonly Endpoint[]; readonly times: readonly number[]; readonly name: string };
+type Told = {
+  readonly endpoints: readonly Endpoint[];
+  readonly times: readonly number[];
+  readonly name: string;
+};
 
 const judge = async ({ side }: FollowedRoles, { endpoints, times, name }: Told): Promise<void> => {
   const { identity } = side.eventLog;
@@ -151,20 +176,35 @@ const judge = async ({ side }: FollowedRoles, { endpoints, times, name }: Told):
       const { payload, ordered: isOrdered } = kind.asks;
       const expected = shouldReceive(kind, webhookId, happened);
       const ledger = await readLedger(side.pool, webhookId);
-      const faults = deliveryFaults({ webhookId, expected, events, identity, arrivals, ledger, secrets, payload, isOrdered });
+      const faults = deliveryFaults({
+        webhookId,
+        expected,
+        events,
+        identity,
+        arrivals,
+        ledger,
+        secrets,
+        payload,
+        isOrdered,
+      });
       return { kind, expected, arrivals, ledger, faults };
     }),
   );
   console.table({ [name]: summary(found, { events, times }) });
   const isTried = found.filter(({ expected }) => expected.length >= EXPECTED_MIN * ROUNDS);
   expect(isTried.map(({ kind }) => kind.name)).toEqual(endpoints.map(({ kind }) => kind.name));
-  expect(found.filter(({ faults }) => faults.length > 0).map(({ kind, faults }) => ({ name: kind.name, faults }))).toEqual([]);
+  expect(
+    found.filter(({ faults }) => faults.length > 0).map(({ kind, faults }) => ({ name: kind.name, faults })),
+  ).toEqual([]);
 };
 
 /** Less would say little. */
 const EXPECTED_MIN = 10;
 
-/** Faults hit while something is sent, and while nothing is: where nobody sends, the next is not waited for for long. */
+/**
+ * Faults hit while something is sent, and while nothing is: where nobody sends, the next is not waited for
+ * for long.
+ */
 const untilArrived = async (endpoints: readonly Endpoint[], more: number): Promise<void> => {
   const arrived = () => endpoints.reduce((sum, { receiver }) => sum + receiver.arrivals.length, 0);
   const [target, latestMs] = [arrived() + more, performance.now() + STILL_MS_MAX];

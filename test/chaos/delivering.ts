@@ -19,7 +19,10 @@ export type Endpoint = {
 };
 
 export const DISPATCHERS = 2;
-/** A run that says nothing for so long is given to somebody else, who is not to be disturbed by the one before. */
+/**
+ * A run that says nothing for so long is given to somebody else, who is not to be disturbed by the one
+ * before.
+ */
 const LONGER_THAN_A_RUN_MS = 11_000;
 const PAUSE_MS_MAX = 3_000;
 const AWAY_MS_MAX = 400;
@@ -33,7 +36,15 @@ export const FAULTS = [
     'dispatcher paused',
     'dispatcher paused',
   ] as const),
-  ...(['queue lost', 'queue lost', 'queue lost', 'receiver killed', 'receiver killed', 'receiver killed', 'projector killed'] as const),
+  ...([
+    'queue lost',
+    'queue lost',
+    'queue lost',
+    'receiver killed',
+    'receiver killed',
+    'receiver killed',
+    'projector killed',
+  ] as const),
 ];
 export type Fault = (typeof FAULTS)[number] | 'dispatcher paused for longer than a run';
 
@@ -91,7 +102,11 @@ export const createTrouble = ({ roles, queue, endpoints, random }: Installation)
   };
 };
 
-export const openEndpoint = async (roles: FollowedRoles, kind: EndpointKind, random: () => number): Promise<Endpoint> => {
+export const openEndpoint = async (
+  roles: FollowedRoles,
+  kind: EndpointKind,
+  random: () => number,
+): Promise<Endpoint> => {
   const receiver = await startReceiver(kind.manner, random);
   const more = { url: `${receiver.url}/hook`, description: null, headers: {}, enabled: true };
   const command: RegisterWebhook = { type: 'RegisterWebhook', ...kind.asks, ...more };
@@ -100,8 +115,15 @@ export const openEndpoint = async (roles: FollowedRoles, kind: EndpointKind, ran
 };
 
 /** In the name of its owner. */
-export const ask = async ({ gateway }: FollowedRoles, { webhookId, kind, secrets }: Endpoint, asked: Asked): Promise<Cursor> => {
-  const { secret, cursor } = await gateway.send({ ...asked, webhookId }, by(as(kind.owner.userId, kind.owner.role)));
+export const ask = async (
+  { gateway }: FollowedRoles,
+  { webhookId, kind, secrets }: Endpoint,
+  asked: Asked,
+): Promise<Cursor> => {
+  const { secret, cursor } = await gateway.send(
+    { ...asked, webhookId },
+    by(as(kind.owner.userId, kind.owner.role)),
+  );
   if (secret !== undefined) secrets.push(secret);
   return cursor;
 };
@@ -110,8 +132,14 @@ type Asked =
   | { readonly type: 'EnableWebhook' | 'RedriveWebhook' | 'RotateWebhookSecret' }
   | { readonly type: 'ReplayWebhook'; from?: string };
 
-/** As its owner would, or as a dispatcher to which it fails. Answers with where to replay from, where that is not known without. */
-export const disable = async ({ gateway }: FollowedRoles, { webhookId, kind }: Endpoint): Promise<Cursor | undefined> => {
+/**
+ * As its owner would, or as a dispatcher to which it fails. Answers with where to replay from, where that is
+ * not known without.
+ */
+export const disable = async (
+  { gateway }: FollowedRoles,
+  { webhookId, kind }: Endpoint,
+): Promise<Cursor | undefined> => {
   const { disabledAs: reason = 'owner', owner } = kind;
   const caller = reason === 'owner' ? as(owner.userId, owner.role) : system;
   const { cursor } = await gateway.send({ type: 'DisableWebhook', webhookId, reason }, by(caller));
@@ -127,7 +155,9 @@ export const untilDelivered = async ({ side }: FollowedRoles, patienceMs: number
   );
 };
 
-export const people = async ({ gateway }: FollowedRoles): Promise<Readonly<Record<'ada' | 'bob' | 'admin', UserId>>> => ({
+export const people = async ({
+  gateway,
+}: FollowedRoles): Promise<Readonly<Record<'ada' | 'bob' | 'admin', UserId>>> => ({
   ada: await registerUser(gateway),
   bob: await registerUser(gateway),
   admin: await registerUser(gateway, { role: 'admin' }),

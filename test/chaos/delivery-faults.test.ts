@@ -13,7 +13,14 @@ const ID = 6_001;
 const AT = new Date('2026-11-21T12:00:00Z');
 
 const eventOf = (position: number, type: string, data: Record<string, unknown>): DecodedEvent =>
-  ({ id: `event-${position}`, type, position, stream: 'article-8001', recordedAt: AT, data }) as unknown as DecodedEvent;
+  ({
+    id: `event-${position}`,
+    type,
+    position,
+    stream: 'article-8001',
+    recordedAt: AT,
+    data,
+  }) as unknown as DecodedEvent;
 
 const article = { articleId: 8_001, authorId: 7_001 };
 const log = [
@@ -23,7 +30,10 @@ const log = [
   eventOf(4, 'article.edited', { ...article, title: 'Three' }),
 ];
 
-const arrivalOf = (event: DecodedEvent, change: { data?: unknown; secret?: string; given?: number | undefined } = {}): Arrival => {
+const arrivalOf = (
+  event: DecodedEvent,
+  change: { data?: unknown; secret?: string; given?: number | undefined } = {},
+): Arrival => {
   const { id, type, position, stream: subject } = event;
   const { data = event.data, secret = SECRET, given = 204 } = change;
   const body = JSON.stringify({ id, type, cursor: formatCursor(IDENTITY, position), subject, data });
@@ -65,21 +75,41 @@ test.each<[string, Partial<Delivered>, readonly RegExp[]]>([
     { arrivals: [first, second, fourth].map((each) => arrivalOf(each)) },
     [/^lost: event-3/, /^the ledger says delivered of event-3/],
   ],
-  ['two that changed places', { arrivals: [first, third, second, fourth].map((each) => arrivalOf(each)) }, [/^out of order: event-2/]],
+  [
+    'two that changed places',
+    { arrivals: [first, third, second, fourth].map((each) => arrivalOf(each)) },
+    [/^out of order: event-2/],
+  ],
   [
     'two that changed places, where that is allowed',
     { arrivals: [first, third, second, fourth].map((each) => arrivalOf(each)), isOrdered: false },
     [],
   ],
-  ['what was not asked for', { expected: good().expected.slice(1) }, [/^not for them: event-1/, /^in the ledger, not for them: event-1/]],
-  ['another body the second time', { arrivals: [...good().arrivals, arrivalOf(first, { data: article })] }, [/^several bodies: /]],
+  [
+    'what was not asked for',
+    { expected: good().expected.slice(1) },
+    [/^not for them: event-1/, /^in the ledger, not for them: event-1/],
+  ],
+  [
+    'another body the second time',
+    { arrivals: [...good().arrivals, arrivalOf(first, { data: article })] },
+    [/^several bodies: /],
+  ],
   [
     'what did not happen',
     { arrivals: [arrivalOf(first, { data: { ...article, title: 'Zero' } }), ...good().arrivals.slice(1)] },
     [/^not what happened: /],
   ],
-  ['more than was asked for', { payload: 'thin' }, [/^not what happened: /, /^not what happened: /, /^not what happened: /]],
-  ['a foreign signature', { secrets: [`whsec_${randomBytes(32).toString('base64')}`] }, log.map(() => /^not signed: /)],
+  [
+    'more than was asked for',
+    { payload: 'thin' },
+    [/^not what happened: /, /^not what happened: /, /^not what happened: /],
+  ],
+  [
+    'a foreign signature',
+    { secrets: [`whsec_${randomBytes(32).toString('base64')}`] },
+    log.map(() => /^not signed: /),
+  ],
   ['what the ledger does not know', { ledger: good().ledger.slice(1) }, [/^in the ledger, lost: event-1/]],
   [
     'one that is still due',
@@ -91,8 +121,16 @@ test.each<[string, Partial<Delivered>, readonly RegExp[]]>([
     { ledger: [row(first, { attempts: 2, statuses: [500, 204] }), ...good().ledger.slice(1)] },
     [/^the ledger says delivered/],
   ],
-  ['an attempt that was not kept', { ledger: [row(first, { attempts: 2 }), ...good().ledger.slice(1)] }, [/^the ledger says delivered/]],
-  ['one given up that had arrived', { ledger: [row(first, { state: 'dead' }), ...good().ledger.slice(1)] }, [/^the ledger says dead/]],
+  [
+    'an attempt that was not kept',
+    { ledger: [row(first, { attempts: 2 }), ...good().ledger.slice(1)] },
+    [/^the ledger says delivered/],
+  ],
+  [
+    'one given up that had arrived',
+    { ledger: [row(first, { state: 'dead' }), ...good().ledger.slice(1)] },
+    [/^the ledger says dead/],
+  ],
   [
     'one withheld that anybody can read',
     { ledger: [row(first, { state: 'withheld' }), ...good().ledger.slice(1)] },
@@ -108,9 +146,18 @@ test('what was sent while it was disabled is found, and what was asked for after
     ...eventOf(position, type, { webhookId: ID, ownerId: 7_001 }),
     recordedAt: new Date(AT.getTime() + laterMs),
   });
-  const events = [first, own(2, 'webhook.disabled'), third, own(5, 'webhook.enabled', 1), own(6, 'webhook.replay_requested', 2)];
+  const events = [
+    first,
+    own(2, 'webhook.disabled'),
+    third,
+    own(5, 'webhook.enabled', 1),
+    own(6, 'webhook.replay_requested', 2),
+  ];
   const told = good([first, third]);
-  const given: Delivered = { ...told, events: new Map(events.map((event) => [event.id, event as DecodedEvent])) };
+  const given: Delivered = {
+    ...told,
+    events: new Map(events.map((event) => [event.id, event as DecodedEvent])),
+  };
   expect(deliveryFaults(given)).toEqual(['sent while disabled: event-3']);
   const late = given.arrivals.map((arrival) => ({ ...arrival, atMs: arrival.atMs + 2 }));
   expect(deliveryFaults({ ...given, arrivals: late })).toEqual([]);

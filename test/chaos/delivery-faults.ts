@@ -7,7 +7,10 @@ import { faultsOf } from './sequence.ts';
 import type { Happened } from './should-hear.ts';
 import type { LedgerRow } from './webhook-ledger.ts';
 
-/** All that is known of a webhook once everything is over: what was to arrive, what did, and what the ledger says. */
+/**
+ * All that is known of a webhook once everything is over: what was to arrive, what did, and what the ledger
+ * says.
+ */
 export type Delivered = {
   readonly webhookId: number;
   readonly expected: readonly Happened[];
@@ -31,19 +34,27 @@ export const deliveryFaults = (delivered: Delivered): readonly string[] => [
   ...ledgerFaults(delivered),
 ];
 
-/** Everything at least once, and nothing else; in order, where it is to be. What was taken back in time may be withheld. */
+/**
+ * Everything at least once, and nothing else; in order, where it is to be. What was taken back in time may be
+ * withheld.
+ */
 const arrivalFaults = ({ expected, arrivals, ledger, isOrdered, events }: Delivered): readonly string[] => {
   const firsts = [...new Set(arrivals.map(({ id }) => id))];
   const placeOf = (id: string) => events.get(id)?.position ?? Number.POSITIVE_INFINITY;
   const inOrder = isOrdered ? firsts : firsts.toSorted((one, other) => placeOf(one) - placeOf(other));
   const arrived = new Set(firsts);
-  const withheld = new Set(ledger.filter(({ id, state }) => state === 'withheld' && !arrived.has(id)).map(({ id }) => id));
+  const withheld = new Set(
+    ledger.filter(({ id, state }) => state === 'withheld' && !arrived.has(id)).map(({ id }) => id),
+  );
   const ids = expected.map(({ id }) => id).filter((id) => !withheld.has(id));
   return faultsOf(ids, inOrder);
 };
 
 /** Of one callback: that it is signed, and says what the log says. */
-const messageFaults = (arrival: Arrival, { events, identity, secrets, payload }: Delivered): readonly string[] => {
+const messageFaults = (
+  arrival: Arrival,
+  { events, identity, secrets, payload }: Delivered,
+): readonly string[] => {
   const event = events.get(arrival.id);
   if (!event) return [];
   const told = JSON.parse(arrival.body) as Record<string, unknown> & { data: Record<string, unknown> };
@@ -55,7 +66,10 @@ const messageFaults = (arrival: Arrival, { events, identity, secrets, payload }:
     told.cursor === formatCursor(identity, event.position) &&
     told.subject === event.stream &&
     (isDeepStrictEqual(told.data, ids) || (payload === 'full' && isDeepStrictEqual(told.data, data)));
-  return [...(isSaid ? [] : [`not what happened: ${arrival.body}`]), ...(isSigned(arrival, secrets) ? [] : [`not signed: ${arrival.id}`])];
+  return [
+    ...(isSaid ? [] : [`not what happened: ${arrival.body}`]),
+    ...(isSigned(arrival, secrets) ? [] : [`not signed: ${arrival.id}`]),
+  ];
 };
 
 const bodyFaults = (arrivals: readonly Arrival[]): readonly string[] =>
@@ -66,31 +80,44 @@ const bodyFaults = (arrivals: readonly Arrival[]): readonly string[] =>
 
 /** While it was disabled nothing was sent of what happened then, until that was asked for. */
 const silenceFaults = ({ webhookId, events, arrivals }: Delivered): readonly string[] => {
-  const own = [...events.values()].filter(({ data }) => (data as { webhookId?: number }).webhookId === webhookId);
+  const own = [...events.values()].filter(
+    ({ data }) => (data as { webhookId?: number }).webhookId === webhookId,
+  );
   return own.flatMap(({ type, position }, place) => {
     const next = (wanted: string) => own.slice(place).find((later) => later.type === wanted);
     const [enabled, asked] = [next('webhook.enabled'), next('webhook.replay_requested')];
     if (type !== 'webhook.disabled' || !enabled || !asked) return [];
     const isMissed = (at: number) => at > position && at < enabled.position;
-    const early = arrivals.filter(({ id, atMs }) => isMissed(events.get(id)?.position ?? 0) && atMs < asked.recordedAt.getTime());
+    const early = arrivals.filter(
+      ({ id, atMs }) => isMissed(events.get(id)?.position ?? 0) && atMs < asked.recordedAt.getTime(),
+    );
     return early.map(({ id }) => `sent while disabled: ${id}`);
   });
 };
 
-/** What the ledger says against what the receiver knows: it may have been answered more than was recorded, but never less. */
+/**
+ * What the ledger says against what the receiver knows: it may have been answered more than was recorded, but
+ * never less.
+ */
 const ledgerFaults = ({ expected, arrivals, ledger, events }: Delivered): readonly string[] => {
   const given = Map.groupBy(arrivals, ({ id }) => id);
   const [wanted, listed] = [expected.map(({ id }) => id), ledger.map(({ id }) => id)];
   const faults = faultsOf(wanted, listed).map((fault) => `in the ledger, ${fault}`);
   const ofRow = ({ id, state, attempts, statuses }: LedgerRow): readonly string[] => {
-    const answers = (given.get(id) ?? []).flatMap((arrival) => (arrival.given === undefined ? [] : [arrival.given]));
+    const answers = (given.get(id) ?? []).flatMap((arrival) =>
+      arrival.given === undefined ? [] : [arrival.given],
+    );
     const invented = statuses.filter((status) => status !== null && !takeOne(answers, status));
     const isFinished =
       (state === 'delivered' && isAccepted(statuses.at(-1))) ||
       (state === 'dead' && !isAccepted(statuses.at(-1))) ||
       (state === 'withheld' && isTakenBack(events, id));
     const isRight = isFinished && attempts === statuses.length && invented.length === 0;
-    return isRight ? [] : [`the ledger says ${state} of ${id} after ${attempts} attempts: ${statuses}; it was answered ${answers}`];
+    return isRight
+      ? []
+      : [
+          `the ledger says ${state} of ${id} after ${attempts} attempts: ${statuses}; it was answered ${answers}`,
+        ];
   };
   return [...faults, ...ledger.flatMap(ofRow)];
 };
@@ -108,6 +135,10 @@ const isTakenBack = (events: ReadonlyMap<string, DecodedEvent>, id: string): boo
   const event = events.get(id);
   const articleOf = ({ data }: DecodedEvent) => (data as { articleId?: number }).articleId;
   return [...events.values()].some(
-    (later) => event && TAKING_BACK.has(later.type) && later.position >= event.position && articleOf(later) === articleOf(event),
+    (later) =>
+      event &&
+      TAKING_BACK.has(later.type) &&
+      later.position >= event.position &&
+      articleOf(later) === articleOf(event),
   );
 };

@@ -15,14 +15,19 @@ type Found = {
 type Course = { readonly events: ReadonlyMap<string, DecodedEvent>; readonly times: readonly number[] };
 
 /** One line of a table. */
-export const summary = (found: readonly Found[], { events, times }: Course): Readonly<Record<string, number>> => {
+export const summary = (
+  found: readonly Found[],
+  { events, times }: Course,
+): Readonly<Record<string, number>> => {
   const total = (count: (each: Found) => number) => found.reduce((sum, each) => sum + count(each), 0);
-  const faulty = (start: string) => total(({ faults }) => faults.filter((fault) => fault.startsWith(start)).length);
+  const faulty = (start: string) =>
+    total(({ faults }) => faults.filter((fault) => fault.startsWith(start)).length);
   const recoveries = found
     .filter(({ kind }) => !kind.disabledAs)
     .flatMap((each) => times.flatMap((atMs) => recoveryMs(each, events, atMs)))
     .toSorted((one, other) => one - other);
-  const seconds = (share: number) => Math.round((recoveries[Math.ceil(share * recoveries.length) - 1] ?? 0) / 10) / 100;
+  const seconds = (share: number) =>
+    Math.round((recoveries[Math.ceil(share * recoveries.length) - 1] ?? 0) / 10) / 100;
   return {
     faults: times.length,
     events: events.size,
@@ -38,7 +43,11 @@ export const summary = (found: readonly Found[], { events, times }: Course): Rea
 };
 
 /** How long the first change after a fault took to arrive. */
-const recoveryMs = ({ expected, arrivals }: Found, events: Course['events'], faultAtMs: number): readonly number[] => {
+const recoveryMs = (
+  { expected, arrivals }: Found,
+  events: Course['events'],
+  faultAtMs: number,
+): readonly number[] => {
   const timeOf = (id: string) => events.get(id)?.recordedAt.getTime() ?? 0;
   const next = expected.find(({ id }) => timeOf(id) >= faultAtMs);
   const arrival = arrivals.find(({ id }) => id === next?.id);

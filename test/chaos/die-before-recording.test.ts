@@ -30,7 +30,13 @@ test(
       },
     };
     const limits = { ratePerSecond: 50, concurrency: 10 };
-    const asks = { eventTypes: ['article.published'], filter: {}, payload: 'full', ordered: false, limits } as const;
+    const asks = {
+      eventTypes: ['article.published'],
+      filter: {},
+      payload: 'full',
+      ordered: false,
+      limits,
+    } as const;
     const kind: EndpointKind = { name: 'deadly', owner, asks, manner, wants: () => true };
     const { receiver, webhookId, secrets } = await openEndpoint(roles, kind, Math.random);
     await using _ = receiver;
@@ -48,7 +54,9 @@ test(
     expect(arrivals.filter((arrival) => !isSigned(arrival, secrets))).toEqual([]);
     const id = arrivals[0]?.id ?? '';
     // Of those who died, nothing is known.
-    expect(await readLedger(roles.side.pool, webhookId)).toEqual([{ id, state: 'delivered', attempts: 1, statuses: [204] }]);
+    expect(await readLedger(roles.side.pool, webhookId)).toEqual([
+      { id, state: 'delivered', attempts: 1, statuses: [204] },
+    ]);
   },
   scaled(120_000),
 );

@@ -19,12 +19,27 @@ export type EndpointKind = {
   wants(happened: Happened): boolean;
 };
 
-type People = { readonly ada: UserId; readonly bob: UserId; readonly admin: UserId; readonly article: ArticleId };
+type People = {
+  readonly ada: UserId;
+  readonly bob: UserId;
+  readonly admin: UserId;
+  readonly article: ArticleId;
+};
 
-const THIN = { filter: {}, payload: 'thin', ordered: false, limits: { ratePerSecond: 1_000, concurrency: 10 } } as const;
+const THIN = {
+  filter: {},
+  payload: 'thin',
+  ordered: false,
+  limits: { ratePerSecond: 1_000, concurrency: 10 },
+} as const;
 const FULL = { ...THIN, payload: 'full' } as const;
 
-export const endpointKinds = ({ ada: adaId, bob: bobId, admin: adminId, article }: People): readonly EndpointKind[] => {
+export const endpointKinds = ({
+  ada: adaId,
+  bob: bobId,
+  admin: adminId,
+  article,
+}: People): readonly EndpointKind[] => {
   const ada = { userId: adaId, role: 'author' } as const;
   const bob = { userId: bobId, role: 'author' } as const;
   const admin = { userId: adminId, role: 'admin' } as const;
@@ -33,8 +48,20 @@ export const endpointKinds = ({ ada: adaId, bob: bobId, admin: adminId, article 
   const [isArticle, isComment] = [startsWith('article.'), startsWith('comment.')];
   const some = ['article.published', 'comment.edited'];
   return [
-    { name: 'everything', owner: admin, asks: { ...THIN, eventTypes: ['*'] }, manner: steady, wants: () => true },
-    { name: 'articles', owner: ada, asks: { ...THIN, eventTypes: ['article.*'] }, manner: refusing, wants: isArticle },
+    {
+      name: 'everything',
+      owner: admin,
+      asks: { ...THIN, eventTypes: ['*'] },
+      manner: steady,
+      wants: () => true,
+    },
+    {
+      name: 'articles',
+      owner: ada,
+      asks: { ...THIN, eventTypes: ['article.*'] },
+      manner: refusing,
+      wants: isArticle,
+    },
     {
       ...{
         name: 'in full',
@@ -45,24 +72,58 @@ export const endpointKinds = ({ ada: adaId, bob: bobId, admin: adminId, article 
       },
       wants: (happened) => isArticle(happened) || happened.type === 'comment.added',
     },
-    { name: 'comments', owner: admin, asks: { ...FULL, eventTypes: ['comment.*'] }, manner: resetting, wants: isComment },
     {
-      ...{ name: 'one article', owner: ada, asks: { ...THIN, eventTypes: ['*'], filter: { articleId: article }, ordered: true } },
+      name: 'comments',
+      owner: admin,
+      asks: { ...FULL, eventTypes: ['comment.*'] },
+      manner: resetting,
+      wants: isComment,
+    },
+    {
+      ...{
+        name: 'one article',
+        owner: ada,
+        asks: { ...THIN, eventTypes: ['*'], filter: { articleId: article }, ordered: true },
+      },
       ...{ manner: away, wants: ({ articleId }) => articleId === article },
     },
-    { name: 'in order', owner: bob, asks: { ...FULL, eventTypes: some, ordered: true }, manner: seldomRefusing, wants: isOneOf(some) },
     {
-      ...{ name: 'one author', owner: admin, asks: { ...THIN, eventTypes: ['*'], filter: { authorId: adaId }, limits: FEW } },
+      name: 'in order',
+      owner: bob,
+      asks: { ...FULL, eventTypes: some, ordered: true },
+      manner: seldomRefusing,
+      wants: isOneOf(some),
+    },
+    {
+      ...{
+        name: 'one author',
+        owner: admin,
+        asks: { ...THIN, eventTypes: ['*'], filter: { authorId: adaId }, limits: FEW },
+      },
       ...{ manner: away, wants: ({ authorId }) => authorId === adaId, disabledAs: 'owner' },
     },
-    { name: 'stubborn', owner: ada, asks: { ...THIN, eventTypes: ['comment.*'] }, manner: stubborn, wants: isComment },
+    {
+      name: 'stubborn',
+      owner: ada,
+      asks: { ...THIN, eventTypes: ['comment.*'] },
+      manner: stubborn,
+      wants: isComment,
+    },
   ];
 };
 
 const FEW = { ratePerSecond: 100, concurrency: 2 };
 
 /** What happened to the webhook itself it is not told. */
-export const shouldReceive = ({ owner, wants }: EndpointKind, webhookId: number, happened: readonly Happened[]): readonly Happened[] => {
-  const begins = happened.find((each) => each.type === 'webhook.registered' && each.webhookId === webhookId)?.position ?? 0;
-  return happened.filter((each) => each.position > begins && each.webhookId !== webhookId && wants(each) && mayHear(owner, each));
+export const shouldReceive = (
+  { owner, wants }: EndpointKind,
+  webhookId: number,
+  happened: readonly Happened[],
+): readonly Happened[] => {
+  const begins =
+    happened.find((each) => each.type === 'webhook.registered' && each.webhookId === webhookId)?.position ??
+    0;
+  return happened.filter(
+    (each) => each.position > begins && each.webhookId !== webhookId && wants(each) && mayHear(owner, each),
+  );
 };

@@ -23,7 +23,8 @@ const TOPIC = 'changes';
 const PATIENCE_MS = 60_000;
 const TEST_MS = scaled(150_000);
 
-if (kafkaMissing !== undefined) process.stderr.write(`Followers are not tried with Kafka: ${kafkaMissing}.\n`);
+if (kafkaMissing !== undefined)
+  process.stderr.write(`Followers are not tried with Kafka: ${kafkaMissing}.\n`);
 
 test(
   `on PostgreSQL alone, everybody hears exactly what happened, while processes are killed (CHAOS_SEED=${SEED})`,
@@ -58,9 +59,18 @@ const followThrough = async (victims: readonly Victim[], kafka?: TestKafka): Pro
   const from = await roles.cursor();
   const [ada, bob] = [await registerUser(roles.gateway), await registerUser(roles.gateway)];
   const article = await draftArticle(roles.gateway, ada);
-  const writers = startWriters({ random: createRandom(SEED + 1), gateway: roles.gateway, authors: [ada, bob], article });
-  const followed = kindsOf({ ada, bob, article }).flatMap((kind) => Array.from({ length: COPIES }, () => kind));
-  const followers = followed.map((kind, place) => startKind(kind, { roles, from, random: createRandom(SEED + 2 + place) }));
+  const writers = startWriters({
+    random: createRandom(SEED + 1),
+    gateway: roles.gateway,
+    authors: [ada, bob],
+    article,
+  });
+  const followed = kindsOf({ ada, bob, article }).flatMap((kind) =>
+    Array.from({ length: COPIES }, () => kind),
+  );
+  const followers = followed.map((kind, place) =>
+    startKind(kind, { roles, from, random: createRandom(SEED + 2 + place) }),
+  );
   let restarted: Promise<void> | undefined;
   for (const victim of shuffled(random, victims)) {
     await Promise.race([untilWritten(roles, 1 + random() * EVENTS_MAX), writers.failed]);
@@ -74,15 +84,25 @@ const followThrough = async (victims: readonly Victim[], kafka?: TestKafka): Pro
 
   const { eventLog } = roles.side;
   const placeOf = (cursor: string) => parseCursor(eventLog.identity, cursor);
-  const happened = happenedIn(await allEvents(roles.side), eventLog.identity).filter(({ position }) => position > placeOf(from));
+  const happened = happenedIn(await allEvents(roles.side), eventLog.identity).filter(
+    ({ position }) => position > placeOf(from),
+  );
   const end = happened.at(-1)?.position ?? 0;
   for (const follower of followers) follower.stay();
-  const behind = () => followers.filter((each) => !each.isOver() && placeOf(each.lastCursor()) < end).map((each) => each.lastCursor());
+  const behind = () =>
+    followers
+      .filter((each) => !each.isOver() && placeOf(each.lastCursor()) < end)
+      .map((each) => each.lastCursor());
   await until(behind, (left) => left.length === 0, PATIENCE_MS);
   await Promise.all(followers.map((follower) => follower.end()));
   const found = followed.map((kind, place) => {
     const [expected, heard] = [shouldHear(kind, happened), followers[place]?.heard() ?? []];
-    return { by: kind.viewer.role, asks: kind.asks, isTried: expected.length > EXPECTED_MIN, faults: faultsOf(expected, heard) };
+    return {
+      by: kind.viewer.role,
+      asks: kind.asks,
+      isTried: expected.length > EXPECTED_MIN,
+      faults: faultsOf(expected, heard),
+    };
   });
   const total = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
   console.log(
@@ -98,7 +118,8 @@ const EXPECTED_MIN = 5;
 
 /** Else what was heard may all have come from the log. */
 const untilPublished = async (kafka: TestKafka, changes: number): Promise<void> => {
-  const messages = () => kafka.admin(async (admin) => Number((await admin.fetchTopicOffsets(TOPIC))[0]?.high));
+  const messages = () =>
+    kafka.admin(async (admin) => Number((await admin.fetchTopicOffsets(TOPIC))[0]?.high));
   await until(messages, (count) => count >= changes, PATIENCE_MS);
 };
 

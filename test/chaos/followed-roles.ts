@@ -38,10 +38,20 @@ type Options = {
 };
 
 /** All requests come from one address. */
-const PLENTY = { RATE_LIMIT: '100000', RATE_LIMIT_BURST: '100000', RATE_LIMIT_ANONYMOUS: '100000', RATE_LIMIT_ANONYMOUS_BURST: '100000' };
+const PLENTY = {
+  RATE_LIMIT: '100000',
+  RATE_LIMIT_BURST: '100000',
+  RATE_LIMIT_ANONYMOUS: '100000',
+  RATE_LIMIT_ANONYMOUS_BURST: '100000',
+};
 const READY = 'Annals is ready.';
 
-export const startFollowedRoles = async ({ projector, query, dispatcher = 0, settings: own = {} }: Options): Promise<FollowedRoles> => {
+export const startFollowedRoles = async ({
+  projector,
+  query,
+  dispatcher = 0,
+  settings: own = {},
+}: Options): Promise<FollowedRoles> => {
   await using opening = new AsyncDisposableStack();
   const world = opening.use(await createCommandWorld());
   const side = opening.use(await world.open());
@@ -63,7 +73,11 @@ export const startFollowedRoles = async ({ projector, query, dispatcher = 0, set
   const start = (role: Replaceable) => startRole(`${role}/main.ts`, settings);
   const started = (role: Replaceable, count: number) => Array.from({ length: count }, () => start(role));
   const dispatchers = started('webhook-dispatcher', dispatcher);
-  const roles = { query: started('query', query), projector: started('projector', projector), 'webhook-dispatcher': dispatchers };
+  const roles = {
+    query: started('query', query),
+    projector: started('projector', projector),
+    'webhook-dispatcher': dispatchers,
+  };
   const all = () => Object.values(roles).flat();
   opening.defer(async () => void (await Promise.all(all().map((role) => role[Symbol.asyncDispose]()))));
   const urls: (string | undefined)[] = [];
@@ -79,7 +93,11 @@ export const startFollowedRoles = async ({ projector, query, dispatcher = 0, set
   const resources = opening.move();
   return {
     side,
-    gateway: createHttpGateway({ urls: [String(url)], key: gatewayKey(parseMasterKey(world.settings.MASTER_KEY ?? '')), issuer: 'test' }),
+    gateway: createHttpGateway({
+      urls: [String(url)],
+      key: gatewayKey(parseMasterKey(world.settings.MASTER_KEY ?? '')),
+      issuer: 'test',
+    }),
     urls: () => urls.filter((each) => each !== undefined),
     query: (place) => roles.query[place] as RoleProcess,
     dispatcher: (place) => dispatchers[place] as RoleProcess,
@@ -93,7 +111,9 @@ export const startFollowedRoles = async ({ projector, query, dispatcher = 0, set
     ready,
     async authorization({ userId, role }) {
       if (role === 'anonymous') return {};
-      return { authorization: `Bearer ${await mint.token({ sub: String(userId), role, scope: SCOPES.join(' ') })}` };
+      return {
+        authorization: `Bearer ${await mint.token({ sub: String(userId), role, scope: SCOPES.join(' ') })}`,
+      };
     },
     cursor: async () => formatCursor(side.eventLog.identity, await side.eventLog.head()),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),

@@ -39,7 +39,11 @@ export const kindsOf = ({ ada, bob, article }: People): readonly FollowerKind[] 
     { viewer: reader, asks: `/events?author=${ada}`, wants: ({ authorId }) => authorId === ada },
     { viewer: second, asks: `/events?article=${article}`, wants: aboutArticle },
     { viewer: second, asks: 'changes(after: $after)', wants: all },
-    { viewer: admin, asks: `changes(types: ${JSON.stringify(seldom)}, after: $after)`, wants: isOneOf(seldom) },
+    {
+      viewer: admin,
+      asks: `changes(types: ${JSON.stringify(seldom)}, after: $after)`,
+      wants: isOneOf(seldom),
+    },
     { viewer: anybody, asks: 'articlePublished(after: $after)', wants: isOneOf(['article.published']) },
     {
       viewer: anybody,
@@ -61,20 +65,34 @@ export const startKind = ({ viewer, asks }: FollowerKind, { roles, from, random 
       const url = urls[Math.floor(random() * urls.length)];
       if (url === undefined) throw new Error('nobody serves now');
       // Who comes again sends what was asked for at first, and how far they have come since.
-      const headers = { ...(await roles.authorization(viewer)), ...(cursor !== from && { 'last-event-id': cursor }) };
-      return asks.startsWith('/') ? follow(withAfter(`${url}${asks}`, from), { headers }) : subscribe(url, asks, { after: from, headers });
+      const headers = {
+        ...(await roles.authorization(viewer)),
+        ...(cursor !== from && { 'last-event-id': cursor }),
+      };
+      return asks.startsWith('/')
+        ? follow(withAfter(`${url}${asks}`, from), { headers })
+        : subscribe(url, asks, { after: from, headers });
     },
   });
 
-const withAfter = (url: string, after: string): string => `${url}${url.includes('?') ? '&' : '?'}after=${after}`;
+const withAfter = (url: string, after: string): string =>
+  `${url}${url.includes('?') ? '&' : '?'}after=${after}`;
 
 const subscribe = (
   url: string,
   field: string,
   { after, headers }: { readonly after: string; readonly headers: Readonly<Record<string, string>> },
 ): Promise<Followed> =>
-  streamOf({ url, fetch }, `subscription ($after: Cursor) { ${field} { cursor type } }`, { variables: { after }, headers });
+  streamOf({ url, fetch }, `subscription ($after: Cursor) { ${field} { cursor type } }`, {
+    variables: { after },
+    headers,
+  });
 
 /** As a follower notes it. */
-export const shouldHear = ({ viewer, wants }: FollowerKind, happened: readonly Happened[]): readonly string[] =>
-  happened.filter((each) => wants(each) && mayHear(viewer, each)).map(({ cursor, type }) => `${cursor} ${type}`);
+export const shouldHear = (
+  { viewer, wants }: FollowerKind,
+  happened: readonly Happened[],
+): readonly string[] =>
+  happened
+    .filter((each) => wants(each) && mayHear(viewer, each))
+    .map(({ cursor, type }) => `${cursor} ${type}`);

@@ -26,12 +26,20 @@ const SEED = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31
 /** More by hand: CHAOS_ROUNDS=10. */
 const ROUNDS = Number(process.env.CHAOS_ROUNDS ?? 2);
 const COMMANDS = 2_000;
-/** The role is killed once this share of a round's commands, at most, is answered, or given up where the machine is busy. */
+/**
+ * The role is killed once this share of a round's commands, at most, is answered, or given up where the
+ * machine is busy.
+ */
 const ANSWERED_MAX = 0.7;
 /** The commands of a round go side by side, so that on a busy machine the first answers come late. */
 const PATIENCE_MS = 120_000;
 
-type Sent = { readonly command: Command; readonly context: CommandContext; answer?: CommandResult; refused?: string };
+type Sent = {
+  readonly command: Command;
+  readonly context: CommandContext;
+  answer?: CommandResult;
+  refused?: string;
+};
 
 test(
   `kill -9 of the command role during ${COMMANDS} concurrent commands, ${ROUNDS} times (CHAOS_SEED=${SEED})`,
@@ -41,11 +49,19 @@ test(
     const masterKey = randomBytes(32).toString('base64');
     const key = gatewayKey(parseMasterKey(masterKey));
     // None is put off for there being too many at once.
-    const settings = { DATABASE_URL: database.url, MASTER_KEY: masterKey, LOG_LEVEL: 'info', REQUESTS_MAX: String(2 * COMMANDS) };
+    const settings = {
+      DATABASE_URL: database.url,
+      MASTER_KEY: masterKey,
+      LOG_LEVEL: 'info',
+      REQUESTS_MAX: String(2 * COMMANDS),
+    };
     const start = async () => {
       const role = startRole('command/main.ts', settings);
       const { url } = await role.logged('Commands of the other roles are taken.');
-      return { role, gateway: createHttpGateway({ urls: [String(url)], key, issuer: 'test', timeoutMs: 60_000 }) };
+      return {
+        role,
+        gateway: createHttpGateway({ urls: [String(url)], key, issuer: 'test', timeoutMs: 60_000 }),
+      };
     };
     const sent: Sent[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -54,7 +70,8 @@ test(
       const author = await registerUser(gateway);
       const articles = await Promise.all(Array.from({ length: 10 }, () => draftArticle(gateway, author)));
       const batch = Array.from({ length: COMMANDS }, () => someCommand(random, { author, articles }));
-      // One article is deleted while others comment on it, and whoever asks for that has a key: it is carried out, whenever the role is killed.
+      // One article is deleted while others comment on it, and whoever asks for that has a key: it is carried
+      // out, whenever the role is killed.
       batch[Math.floor(random() * COMMANDS)] = deletion(author, articles[0] as ArticleId);
       sent.push(...batch);
       let ended = 0;
@@ -72,7 +89,9 @@ test(
     // Whoever had no answer and a key asks again, until there is one.
     const { role, gateway } = await start();
     await using _ = role;
-    const unanswered = sent.filter(({ answer, refused, context }) => !answer && !refused && context.idempotencyKey);
+    const unanswered = sent.filter(
+      ({ answer, refused, context }) => !answer && !refused && context.idempotencyKey,
+    );
     await until(
       async () => {
         const open = unanswered.filter(({ answer, refused }) => !answer && !refused);
@@ -86,7 +105,11 @@ test(
     await using log = await openEventLog({ url: database.url });
     const answered = sent.filter(({ answer }) => answer);
     const recorded = await readAll(log);
-    expect(answered.filter((each) => !isCarriedOutOnce(each, recorded)).map(({ command, context }) => ({ command, context }))).toEqual([]);
+    expect(
+      answered
+        .filter((each) => !isCarriedOutOnce(each, recorded))
+        .map(({ command, context }) => ({ command, context })),
+    ).toEqual([]);
     expect([...recorded.times].filter(([, times]) => times > 1)).toEqual([]);
     await until(
       async () => leftBehind(await readAll(log)),
@@ -112,10 +135,19 @@ const someCommand = (random: () => number, { author, articles }: World): Sent =>
   const text = randomUUID();
   const kind = random();
   if (kind < 0.2) {
-    const command = { type: 'RegisterUser', name: text, email: `${text}@example.com`, role: 'reader' } as const;
+    const command = {
+      type: 'RegisterUser',
+      name: text,
+      email: `${text}@example.com`,
+      role: 'reader',
+    } as const;
     return { command, context: { ...context, caller: { kind: 'system', name: 'test' } } };
   }
-  if (kind < 0.5) return { command: { type: 'DraftArticle', title: text, body: text, tags: [], cover: null, publish: true }, context };
+  if (kind < 0.5)
+    return {
+      command: { type: 'DraftArticle', title: text, body: text, tags: [], cover: null, publish: true },
+      context,
+    };
   if (kind < 0.9) return { command: { type: 'AddComment', articleId, text }, context };
   if (kind < 0.94)
     return {
@@ -178,7 +210,8 @@ const readAll = async (log: EventLog): Promise<Recorded> => {
       if (type === 'article.deleted') deletedArticles.add(data.articleId);
       if (type === 'comment.added') articleOfComment.set(stream, data.articleId);
       if (type === 'comment.deleted') deletedComments.add(stream);
-      if (metadata.$causationId !== null || type.startsWith('email.') || type.startsWith('command.')) continue;
+      if (metadata.$causationId !== null || type.startsWith('email.') || type.startsWith('command.'))
+        continue;
       const key = `${metadata.request} ${type}`;
       times.set(key, (times.get(key) ?? 0) + 1);
     }

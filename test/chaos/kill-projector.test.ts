@@ -3,7 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import { gatewayKey } from '#shared/command-gateway/assertion.ts';
-import { type CommandContext, type CommandGateway, CommandUnavailable } from '#shared/command-gateway/command-gateway.ts';
+import {
+  type CommandContext,
+  type CommandGateway,
+  CommandUnavailable,
+} from '#shared/command-gateway/command-gateway.ts';
 import { createHttpGateway } from '#shared/command-gateway/http-gateway.ts';
 import type { Command } from '#shared/commands/command.ts';
 import type { Pool } from '#shared/database/pool.ts';
@@ -12,7 +16,15 @@ import { digestOf } from '#shared/projection/digest.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
-import { allEvents, as, by, type CommandSide, type CommandWorld, createCommandWorld, system } from '../engines/command-side.ts';
+import {
+  allEvents,
+  as,
+  by,
+  type CommandSide,
+  type CommandWorld,
+  createCommandWorld,
+  system,
+} from '../engines/command-side.ts';
 import { replayed } from '../engines/projection.ts';
 import { expectProven } from '../engines/proof.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
@@ -59,7 +71,9 @@ test(
       const key = `${metadata.request} ${type}`;
       times.set(key, (times.get(key) ?? 0) + 1);
     }
-    expect(answered.filter(({ command, requestId }) => times.get(`${requestId} ${LEAVES[command.type]}`) !== 1)).toEqual([]);
+    expect(
+      answered.filter(({ command, requestId }) => times.get(`${requestId} ${LEAVES[command.type]}`) !== 1),
+    ).toEqual([]);
     expect(await leaps(side.pool)).toEqual([]);
     const live = await digestOf(side.pool, 'read_model');
     expect(await replayed(side)).toEqual(live);
@@ -73,11 +87,18 @@ test(
   scaled(120_000),
 );
 
-type Roles = AsyncDisposable & { readonly gateway: CommandGateway; kill(which: 'projector' | 'command', index: number): Promise<void> };
+type Roles = AsyncDisposable & {
+  readonly gateway: CommandGateway;
+  kill(which: 'projector' | 'command', index: number): Promise<void>;
+};
 
 /** A command role and some projectors; what is killed is started again. */
 const startRoles = async (world: CommandWorld): Promise<Roles> => {
-  const settings: CommandWorld['settings'] = { ...world.settings, AUDIT_HEAD_EVERY_MS: '100', AUDIT_WATCH_EVENTS_PER_SECOND: '2000' };
+  const settings: CommandWorld['settings'] = {
+    ...world.settings,
+    AUDIT_HEAD_EVERY_MS: '100',
+    AUDIT_WATCH_EVENTS_PER_SECOND: '2000',
+  };
   const projectors = Array.from({ length: PROJECTORS }, () => startRole('projector/main.ts', settings));
   let command: RoleProcess;
   let gateway: CommandGateway;
@@ -140,16 +161,30 @@ const RETRY_MS = 50;
 
 type Send = (command: Command, context: CommandContext) => Promise<number | undefined>;
 
-/** Somebody comes, writes, changes and comments what they wrote, and may go, with all they wrote or without. */
+/**
+ * Somebody comes, writes, changes and comments what they wrote, and may go, with all they wrote or without.
+ */
 const live = async (random: Random, send: Send): Promise<void> => {
   const word = randomUUID();
-  const userId = (await send({ type: 'RegisterUser', name: word, email: null, role: 'author' }, by(system))) as UserId | undefined;
+  const userId = (await send(
+    { type: 'RegisterUser', name: word, email: null, role: 'author' },
+    by(system),
+  )) as UserId | undefined;
   if (userId === undefined) return;
   const own = () => by(as(userId));
-  const draft = { type: 'DraftArticle', title: word, body: word, tags: ['chaos'], cover: null, publish: true } as const;
+  const draft = {
+    type: 'DraftArticle',
+    title: word,
+    body: word,
+    tags: ['chaos'],
+    cover: null,
+    publish: true,
+  } as const;
   const articleId = (await send(draft, own())) as ArticleId | undefined;
   if (articleId === undefined) return;
-  await Promise.all(Array.from({ length: 3 }, () => send({ type: 'AddComment', articleId, text: word }, own())));
+  await Promise.all(
+    Array.from({ length: 3 }, () => send({ type: 'AddComment', articleId, text: word }, own())),
+  );
   await send({ type: 'EditArticle', articleId, title: `${word} again` }, own());
   if (random() < 0.2) await send({ type: 'DeleteArticle', articleId }, own());
   if (random() < 0.2) await send({ type: 'DeleteUser', userId }, own());
@@ -166,16 +201,22 @@ const LEAVES: Readonly<Record<string, string>> = {
 };
 
 const reached = async (pool: Pool, follower: string): Promise<number> => {
-  const { rows } = await pool.query<{ position: number }>('select position from public.follower_checkpoint where follower = $1', [
-    follower,
-  ]);
+  const { rows } = await pool.query<{ position: number }>(
+    'select position from public.follower_checkpoint where follower = $1',
+    [follower],
+  );
   return rows[0]?.position ?? 0;
 };
 
 /** Both the read model and what follows from events are at the end of the log, and stay there. */
 const untilSettled = ({ pool, eventLog }: CommandSide) =>
   until(
-    async () => [await reached(pool, 'projector'), await reached(pool, 'process-manager'), await eventLog.head()] as const,
+    async () =>
+      [
+        await reached(pool, 'projector'),
+        await reached(pool, 'process-manager'),
+        await eventLog.head(),
+      ] as const,
     ([projector, processManager, head]) => projector === head && processManager === head,
     30_000,
   );
@@ -189,7 +230,10 @@ const recordMoves = (pool: Pool) =>
     create trigger record_move after update of position on public.follower_checkpoint
       for each row when (new.follower = 'projector') execute function public.record_move()`);
 
-/** Where what was taken in was not exactly what came after what had been: anything left out, or taken in twice. */
+/**
+ * Where what was taken in was not exactly what came after what had been: anything left out, or taken in
+ * twice.
+ */
 const leaps = async (pool: Pool): Promise<readonly unknown[]> => {
   const { rows } = await pool.query(`
     select * from (select came_from, went_to, lag(went_to) over (order by n) as was_at from public.checkpoint_move) moves

@@ -10,7 +10,11 @@ export type LosableQueue = {
   lose(pool: Pool, random: () => number): Promise<void>;
 };
 
-export const inPostgres: LosableQueue = { name: 'PostgreSQL', settings: {}, lose: (pool) => loseTables(pool) };
+export const inPostgres: LosableQueue = {
+  name: 'PostgreSQL',
+  settings: {},
+  lose: (pool) => loseTables(pool),
+};
 
 /** Empty, or killed and started again, which leaves it empty as well. */
 export const inRedis = (redis: TestRedis): LosableQueue => ({

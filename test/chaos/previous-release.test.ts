@@ -19,9 +19,11 @@ const ROUNDS_BETWEEN = 1;
 /** Those first that read what others write: docs/upgrade.md. */
 const ORDER: readonly Role[] = ['projector', 'query', 'webhook-dispatcher', 'command', 'auth'];
 
-const isThere = spawnSync('git', ['cat-file', '-e', `${PREVIOUS_RELEASE}^{commit}`], { cwd: ROOT }).status === 0;
+const isThere =
+  spawnSync('git', ['cat-file', '-e', `${PREVIOUS_RELEASE}^{commit}`], { cwd: ROOT }).status === 0;
 const missing = isThere ? nginxMissing : `${PREVIOUS_RELEASE} is not in this checkout`;
-if (missing !== undefined) process.stderr.write(`The upgrade from the previous release is not tried: ${missing}.\n`);
+if (missing !== undefined)
+  process.stderr.write(`The upgrade from the previous release is not tried: ${missing}.\n`);
 
 test.skipIf(missing !== undefined)(
   'the previous release is replaced copy by copy under load, no request fails but what crosses the end of a connection of its own, and all is proven in the end',
@@ -53,13 +55,16 @@ test.skipIf(missing !== undefined)(
     console.log(
       `upgraded under load; ${requests} requests, ${failures.length} failed, ${late} answered too late; ${messages} messages in ${streams} streams`,
     );
-    const crossing = failures.filter((failure) => isCrossing(failure) && stops.some((stop) => isDuring(stop, failure)));
+    const crossing = failures.filter(
+      (failure) => isCrossing(failure) && stops.some((stop) => isDuring(stop, failure)),
+    );
     expect(copies.explain(failures.filter((failure) => !crossing.includes(failure)))).toEqual([]);
     expect(crossing.length, JSON.stringify(crossing)).toBeLessThanOrEqual(COPIES);
     expect(read).toEqual({ failures: [], faults: [] });
     expect(late / requests).toBeLessThan(LATE_MAX);
     expect(await operate(['audit', 'verify'], copies.settings)).toMatch(/^Proven, up to position/m);
-    // As one of it does that dies while others are replaced: all that this release has added to the tables is there.
+    // As one of it does that dies while others are replaced: all that this release has added to the tables is
+    // there.
     for (const role of ORDER) expect(await copies.restart(role, 0, before.path)).toBe(0);
   },
   TEST_MS,
@@ -70,11 +75,15 @@ type Stop = { readonly began: Date; readonly ended: Date };
 const isDuring = ({ began, ended }: Stop, { at }: Failure): boolean => at >= began && at <= ended;
 
 /**
- * What another role hands over just when a `command` of the previous release closes the connection: whether it was carried out is known to
- * nobody, and the client is told to try again (docs/upgrade.md).
+ * What another role hands over just when a `command` of the previous release closes the connection: whether
+ * it was carried out is known to nobody, and the client is told to try again (docs/upgrade.md).
  */
 const isCrossing = ({ what, why }: Failure): boolean => {
-  const { status, retryAfter, body } = why as { readonly status: number; readonly retryAfter: string | null; readonly body: unknown };
+  const { status, retryAfter, body } = why as {
+    readonly status: number;
+    readonly retryAfter: string | null;
+    readonly body: unknown;
+  };
   const isTold = JSON.stringify(body).includes('"code":"unavailable"');
   if (what === 'POST /graphql') return isTold && /createPost/.test(JSON.stringify(body));
   return isTold && status === 503 && retryAfter !== null && /^POST \/webhooks\/\d+\/test$/.test(what);
@@ -88,7 +97,8 @@ const unpack = async () => {
   const path = join(folder.path, 'release');
   await writeFile(join(folder.path, 'release.tar'), archive.stdout);
   const unpacked = spawnSync('tar', ['-xf', join(folder.path, 'release.tar'), '-C', path]);
-  if (unpacked.status !== 0) throw new Error(`the previous release could not be unpacked: ${unpacked.stderr}`);
+  if (unpacked.status !== 0)
+    throw new Error(`the previous release could not be unpacked: ${unpacked.stderr}`);
   await symlink(join(ROOT, 'node_modules'), join(path, 'node_modules'));
   return { path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 };
@@ -98,7 +108,8 @@ const withoutKeepAlive = (copies: Copies): Copies => {
   const agent = new Agent({ pipelining: 0 });
   return {
     ...copies,
-    fetch: ((input: string, init: object) => fetchOf(input, { ...init, dispatcher: agent })) as unknown as typeof fetch,
+    fetch: ((input: string, init: object) =>
+      fetchOf(input, { ...init, dispatcher: agent })) as unknown as typeof fetch,
     async [Symbol.asyncDispose]() {
       await copies[Symbol.asyncDispose]();
       await agent.destroy();

@@ -23,15 +23,25 @@ const well = () => ({ status: OK });
 export const steady: Manner = { answer: well };
 export const away: Manner = { answer: well, isKilled: true };
 const refusal = (random: () => number) => ({ status: random() < 0.5 ? 500 : 503 });
-export const refusing: Manner = { answer: (random) => (random() < PROBABLY ? { status: OK } : refusal(random)) };
+export const refusing: Manner = {
+  answer: (random) => (random() < PROBABLY ? { status: OK } : refusal(random)),
+};
 /** In order, each refusal holds up all that follows. */
-export const seldomRefusing: Manner = { answer: (random) => (random() < NEARLY_ALWAYS ? { status: OK } : refusal(random)) };
-export const slow: Manner = { answer: (random) => ({ status: OK, afterMs: random() < PROBABLY ? 0 : random() * SLOW_MS_MAX }) };
+export const seldomRefusing: Manner = {
+  answer: (random) => (random() < NEARLY_ALWAYS ? { status: OK } : refusal(random)),
+};
+export const slow: Manner = {
+  answer: (random) => ({ status: OK, afterMs: random() < PROBABLY ? 0 : random() * SLOW_MS_MAX }),
+};
 export const resetting: Manner = { answer: (random) => (random() < PROBABLY ? { status: OK } : 'reset') };
 
 const REFUSED_SHARE = 0.02;
 const shareOf = (id: string): number => createHash('sha256').update(id).digest().readUInt16BE() / 2 ** 16;
-export const stubborn: Manner = { answer: well, isKilled: true, refuses: (id) => shareOf(id) < REFUSED_SHARE };
+export const stubborn: Manner = {
+  answer: well,
+  isKilled: true,
+  refuses: (id) => shareOf(id) < REFUSED_SHARE,
+};
 
 export type Receiver = AsyncDisposable & {
   readonly url: string;
@@ -42,7 +52,10 @@ export type Receiver = AsyncDisposable & {
   relent(): void;
 };
 
-export const startReceiver = async ({ answer, refuses = () => false }: Manner, random: () => number): Promise<Receiver> => {
+export const startReceiver = async (
+  { answer, refuses = () => false }: Manner,
+  random: () => number,
+): Promise<Receiver> => {
   const sink = await startWebhookSink();
   const arrivals: Arrival[] = [];
   let hasRelented = false;

@@ -26,7 +26,11 @@ test(
     const settings = { CONNECTIONS_MAX: String(2 * size), STREAM_HEARTBEAT_MS: '1000' };
     await using roles = await startFollowedRoles({ projector: 1, query: 1, settings });
     const author = await registerUser(roles.gateway);
-    using crowd = gatherCrowd({ size, tokens: await tokensFor(roles, Math.ceil(size / PER_USER)), query: 'types=article.published' });
+    using crowd = gatherCrowd({
+      size,
+      tokens: await tokensFor(roles, Math.ceil(size / PER_USER)),
+      query: 'types=article.published',
+    });
     const [memoryBefore, startedMs] = [await memoryOf(roles), performance.now()];
     await crowd.comeTo(await urlOf(roles));
     await untilAll(crowd, ({ cursor }) => cursor !== '');
@@ -49,7 +53,9 @@ test(
     const happened = happenedIn(await allEvents(roles.side), roles.side.eventLog.identity);
     const expected = happened.filter(({ type }) => type === 'article.published').map(({ cursor }) => cursor);
     expect(expected).toHaveLength(3);
-    expect(crowd.members.map(({ heard }) => faultsOf(expected, heard)).filter((faults) => faults.length > 0)).toEqual([]);
+    expect(
+      crowd.members.map(({ heard }) => faultsOf(expected, heard)).filter((faults) => faults.length > 0),
+    ).toEqual([]);
     const seconds = (ms: number) => (ms / 1_000).toFixed(1);
     console.log(
       `${size} streams came in ${seconds(connectedMs - startedMs)} s and again in ${seconds(returnedMs - returningMs)} s; resident memory was ` +
@@ -67,7 +73,8 @@ const tokensFor = (roles: FollowedRoles, users: number): Promise<readonly string
     }),
   );
 
-const urlOf = async (roles: FollowedRoles): Promise<string> => String((await roles.query(0).logged('Annals is ready.')).url);
+const urlOf = async (roles: FollowedRoles): Promise<string> =>
+  String((await roles.query(0).logged('Annals is ready.')).url);
 
 const untilAll = async ({ members }: Crowd, isSo: (member: Member) => boolean): Promise<void> => {
   const missing = () => members.reduce((count, member) => (isSo(member) ? count : count + 1), 0);

@@ -10,7 +10,8 @@ import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
 import { captureLog } from '../serve.ts';
 
 /** The ingress and the servers of the roles alone, so that very many restarts can be tried. */
-if (nginxMissing !== undefined) process.stderr.write(`Restarts behind the ingress are not tried: ${nginxMissing}.\n`);
+if (nginxMissing !== undefined)
+  process.stderr.write(`Restarts behind the ingress are not tried: ${nginxMissing}.\n`);
 
 /** As in production. */
 const NOTICE_MS = 2_000;
@@ -43,10 +44,16 @@ describe.skipIf(nginxMissing !== undefined)('a server that is restarted behind t
       await using site = await startSite(1);
       const request = restClientOf(site.nginx);
       const stopping = site.leave(0, LONG_NOTICE_MS);
-      expect(await request('POST', '/articles', { body: '1' })).toMatchObject({ status: 200, body: 'done by 0' });
+      expect(await request('POST', '/articles', { body: '1' })).toMatchObject({
+        status: 200,
+        body: 'done by 0',
+      });
       expect(await request('GET', '/articles/1')).toMatchObject({ status: 200 });
       await stopping;
-      expect(await request('POST', '/articles', { body: '2' })).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+      expect(await request('POST', '/articles', { body: '2' })).toMatchObject({
+        status: 503,
+        body: { code: 'unavailable' },
+      });
     },
     TEST_MS,
   );
@@ -57,7 +64,8 @@ describe.skipIf(nginxMissing !== undefined)('a server that is restarted behind t
       await using site = await startSite(2);
       const request = restClientOf(site.nginx);
       const stopping = [site.leave(0, LONG_NOTICE_MS), site.leave(1, LONG_NOTICE_MS)];
-      for (let count = 0; count < 6; count += 1) expect(await request('POST', '/articles', { body: '1' })).toMatchObject({ status: 200 });
+      for (let count = 0; count < 6; count += 1)
+        expect(await request('POST', '/articles', { body: '1' })).toMatchObject({ status: 200 });
       await Promise.all(stopping);
     },
     TEST_MS,
@@ -71,8 +79,12 @@ describe.skipIf(nginxMissing !== undefined)('a server that is restarted behind t
       const stopping = [site.leave(0, LONG_NOTICE_MS), site.leave(1, LONG_NOTICE_MS)];
       const headers = { 'x-graphql-event-stream-token': 'token' };
       expect(await request('POST', '/graphql', { headers, body: '{}' })).toMatchObject({ status: 200 });
-      expect(await request('PUT', '/articles/1/cover', { body: 'picture', type: 'image/png' })).toMatchObject({ status: 200 });
-      expect(await request('POST', '/graphql', { body: 'x', type: 'multipart/form-data; boundary=x' })).toMatchObject({ status: 200 });
+      expect(await request('PUT', '/articles/1/cover', { body: 'picture', type: 'image/png' })).toMatchObject(
+        { status: 200 },
+      );
+      expect(
+        await request('POST', '/graphql', { body: 'x', type: 'multipart/form-data; boundary=x' }),
+      ).toMatchObject({ status: 200 });
       await Promise.all(stopping);
     },
     TEST_MS,
@@ -143,10 +155,12 @@ const startLoad = ({ nginx }: Site) => {
     for (let count = 0; !ending.signal.aborted; count += 1) {
       const body = `${client} ${count}`;
       sent.push(body);
-      const { status } = await request('POST', '/articles', { body }).catch((error: Error): Partial<Reply> => {
-        failures.push(String(error.cause ?? error));
-        return {};
-      });
+      const { status } = await request('POST', '/articles', { body }).catch(
+        (error: Error): Partial<Reply> => {
+          failures.push(String(error.cause ?? error));
+          return {};
+        },
+      );
       if (status !== 200) failures.push(status);
     }
   });

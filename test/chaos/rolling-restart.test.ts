@@ -42,6 +42,8 @@ test.skipIf(nginxMissing !== undefined)(
 
 const inSomeOrder = () => {
   const random = createRandom(SEED);
-  const places = ROLES.flatMap((role) => Array.from({ length: COPIES }, (_, copy) => ({ role, copy, rank: random() })));
+  const places = ROLES.flatMap((role) =>
+    Array.from({ length: COPIES }, (_, copy) => ({ role, copy, rank: random() })),
+  );
   return places.toSorted((one, other) => one.rank - other.rank);
 };

@@ -34,9 +34,15 @@ export const happenedIn = (events: readonly DecodedEvent[], identity: LogIdentit
       const { userId, authorId, articleId, webhookId, ownerId } = event.data as Ids;
       const before = articles.get(articleId);
       const isPublished = PUBLISHED_AFTER.get(event.type) ?? before?.isPublished ?? false;
-      if (event.type.startsWith('article.')) articles.set(articleId, { authorId: before?.authorId ?? authorId, isPublished });
+      if (event.type.startsWith('article.'))
+        articles.set(articleId, { authorId: before?.authorId ?? authorId, isPublished });
       return {
-        ...{ id: event.id, type: event.type, position: event.position, cursor: formatCursor(identity, event.position) },
+        ...{
+          id: event.id,
+          type: event.type,
+          position: event.position,
+          cursor: formatCursor(identity, event.position),
+        },
         ...{ userId, authorId, articleId, webhookId, ownerId },
         isOpen: (before?.isPublished ?? false) || isPublished,
         articleAuthorId: articles.get(articleId)?.authorId,
@@ -54,8 +60,14 @@ const PUBLISHED_AFTER: ReadonlyMap<string, boolean> = new Map([
   ['article.deleted', false],
 ]);
 
-/** Authors hear of their own articles, and of the comments on them, always; others while the article is published. Webhooks are private. */
-export const mayHear = ({ role, userId }: Viewer, { type, isOpen, articleAuthorId, ownerId }: Happened): boolean => {
+/**
+ * Authors hear of their own articles, and of the comments on them, always; others while the article is
+ * published. Webhooks are private.
+ */
+export const mayHear = (
+  { role, userId }: Viewer,
+  { type, isOpen, articleAuthorId, ownerId }: Happened,
+): boolean => {
   if (role === 'admin' || type.startsWith('user.')) return true;
   if (type.startsWith('webhook.')) return userId === ownerId;
   return isOpen || (role === 'author' && userId === articleAuthorId);

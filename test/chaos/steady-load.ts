@@ -66,14 +66,19 @@ export const startLoad = async (site: Site): Promise<SteadyLoad> => {
 };
 
 /** That the machine did not get to it in time says nothing of restarts. */
-const isLate = (body: unknown): boolean => /"code":"(?:not_yet_visible|overloaded)"/.test(JSON.stringify(body));
+const isLate = (body: unknown): boolean =>
+  /"code":"(?:not_yet_visible|overloaded)"/.test(JSON.stringify(body));
 
 /** GraphQL answers 200 to what failed. */
 const hasErrors = (body: unknown): boolean => typeof body === 'object' && body !== null && 'errors' in body;
 
 const formOf = ({ admin }: Site) => {
   const authorization = `Basic ${Buffer.from(`${admin.clientId}:${encodeURIComponent(admin.secret)}`).toString('base64')}`;
-  return { body: 'grant_type=client_credentials', type: 'application/x-www-form-urlencoded', headers: { authorization } };
+  return {
+    body: 'grant_type=client_credentials',
+    type: 'application/x-www-form-urlencoded',
+    headers: { authorization },
+  };
 };
 
 /** The authorization server follows the log, and may not have heard of the first client's user yet. */
@@ -88,7 +93,8 @@ export const tokenOf = async (site: Site, ask: RestClient = restClientOf(site)):
   ((await ask('POST', '/token', formOf(site))).body as { access_token: string }).access_token;
 
 /** Half of what is posted has a key by which it could be repeated; nobody here repeats anything. */
-const maybeKeyed = (): Readonly<Record<string, string>> => (Math.random() < 0.5 ? { 'idempotency-key': randomUUID() } : {});
+const maybeKeyed = (): Readonly<Record<string, string>> =>
+  Math.random() < 0.5 ? { 'idempotency-key': randomUUID() } : {};
 
 const round = async (site: Site, ask: RestClient): Promise<void> => {
   const token = await tokenOf(site, ask);
@@ -102,7 +108,10 @@ const round = async (site: Site, ask: RestClient): Promise<void> => {
   const create = 'mutation ($input: PostInput!) { createPost(input: $input) { id title author { name } } }';
   const variables = { input: { title: randomUUID(), body: 'y' } };
   await ask('POST', '/graphql', { token, body: { query: create, variables }, headers: maybeKeyed() });
-  await ask('POST', '/graphql', { token, body: { query: '{ posts(limit: 3) { id title author { name } } }' } });
+  await ask('POST', '/graphql', {
+    token,
+    body: { query: '{ posts(limit: 3) { id title author { name } } }' },
+  });
   const hook = await ask('POST', '/webhooks', {
     token,
     body: { url: 'http://127.0.0.1:9/', eventTypes: ['user.deleted'] },

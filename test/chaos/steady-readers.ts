@@ -8,7 +8,10 @@ import { type Failure, type Site, tokenOf } from './steady-load.ts';
 
 /** Readers of what happens, who come again at once after their last id whenever a stream has ended. */
 export type SteadyReaders = {
-  /** Waits until they have heard of a last change, and answers with what they could not have, and in which way it was not what happened. */
+  /**
+   * Waits until they have heard of a last change, and answers with what they could not have, and in which way
+   * it was not what happened.
+   */
   end(): Promise<{
     readonly streams: number;
     readonly messages: number;
@@ -33,14 +36,20 @@ export const startReaders = async (site: Site): Promise<SteadyReaders> => {
       leaving.abort();
       await Promise.all(readers.map(({ gone }) => gone));
       // What it was is told by one stream from the beginning to the end.
-      await using all = startReader(site, { way: 'GET /events', from, signal: AbortSignal.timeout(scaled(PATIENCE_MS)) });
+      await using all = startReader(site, {
+        way: 'GET /events',
+        from,
+        signal: AbortSignal.timeout(scaled(PATIENCE_MS)),
+      });
       const happened = await until(all.heard, (heard) => heard.includes(last), PATIENCE_MS);
       const upTo = (heard: readonly string[]) => heard.slice(0, heard.indexOf(last) + 1 || undefined);
       return {
         streams: readers.reduce((sum, { streams }) => sum + streams(), 0),
         messages: readers.reduce((sum, { heard }) => sum + heard().length, 0),
         failures: readers.flatMap(({ failures }) => failures),
-        faults: readers.flatMap(({ heard }, place) => faultsOf(upTo(happened), upTo(heard())).map((fault) => `${WAYS[place]}: ${fault}`)),
+        faults: readers.flatMap(({ heard }, place) =>
+          faultsOf(upTo(happened), upTo(heard())).map((fault) => `${WAYS[place]}: ${fault}`),
+        ),
       };
     },
   };
@@ -48,7 +57,10 @@ export const startReaders = async (site: Site): Promise<SteadyReaders> => {
 
 /** Answers with the cursor of the change. */
 const write = async (site: Site): Promise<string> => {
-  const made = await restClientOf(site)('POST', '/articles', { token: await tokenOf(site), body: { ...FROM_HERE, publish: false } });
+  const made = await restClientOf(site)('POST', '/articles', {
+    token: await tokenOf(site),
+    body: { ...FROM_HERE, publish: false },
+  });
   return made.headers.get('consistency-token') ?? '';
 };
 
@@ -74,7 +86,10 @@ const startReader = (site: Site, { way, from, signal }: Reading) => {
   };
   const read = async (): Promise<void> => {
     while (!left.aborted)
-      await visit().catch((error: Error) => void failures.push({ at: new Date(), what: way, why: String(error.cause ?? error) }));
+      await visit().catch(
+        (error: Error) =>
+          void failures.push({ at: new Date(), what: way, why: String(error.cause ?? error) }),
+      );
   };
   const gone = read();
   return {
@@ -92,8 +107,14 @@ const startReader = (site: Site, { way, from, signal }: Reading) => {
 const open = async (site: Site, way: Reading['way'], after: string): Promise<Followed> => {
   const token = await tokenOf(site);
   if (way === 'GET /events')
-    return follow(`${site.url}/events?after=${after}`, { headers: { authorization: `Bearer ${token}` }, fetch: site.fetch });
-  return streamOf(site, 'subscription ($after: Cursor) { changes(after: $after) { cursor } }', { variables: { after }, token });
+    return follow(`${site.url}/events?after=${after}`, {
+      headers: { authorization: `Bearer ${token}` },
+      fetch: site.fetch,
+    });
+  return streamOf(site, 'subscription ($after: Cursor) { changes(after: $after) { cursor } }', {
+    variables: { after },
+    token,
+  });
 };
 
 type Told = { readonly cursor?: string };

@@ -1,6 +1,9 @@
 import type { Pool } from '#shared/database/pool.ts';
 
-/** What the ledger says of a delivery, with the status of each attempt that was recorded; null where no answer came. */
+/**
+ * What the ledger says of a delivery, with the status of each attempt that was recorded; null where no answer
+ * came.
+ */
 export type LedgerRow = {
   readonly id: string;
   readonly state: string;

@@ -29,7 +29,9 @@ test(
     const { requests, late, failures } = await load.end();
     const { streams, messages, ...read } = await readers.end();
     const after = await annals.pids();
-    console.log(`${requests} requests, ${late} answered too late; ${messages} messages in ${streams} streams`);
+    console.log(
+      `${requests} requests, ${late} answered too late; ${messages} messages in ${streams} streams`,
+    );
     expect(failures).toEqual([]);
     expect(late / requests).toBeLessThan(LATE_MAX);
     expect(read).toEqual({ failures: [], faults: [] });
@@ -71,7 +73,8 @@ test(
     // Whoever was asking a killed worker was cut off; nobody waits for ever.
     expect(failures.filter(({ why }) => !isOfKilled(why))).toEqual([]);
     expect(faults).toEqual([]);
-    // The log, the hash chain and the read model agree: what was acknowledged and read again by the load is in all of them.
+    // The log, the hash chain and the read model agree: what was acknowledged and read again by the load is
+    // in all of them.
     expect(await operate(['audit', 'verify'], annals.settings, publishing)).toContain('roven');
     expect(await annals.primary.kill('SIGTERM')).toBe(0);
   },

@@ -7,7 +7,10 @@ import { as, by } from '../engines/command-side.ts';
 import type { ArticleId, CommentId } from '../publishing-ids.ts';
 
 const WRITERS = 3;
-/** Between one command of a writer and the next, so that whoever follows has to wait for some and not for others. */
+/**
+ * Between one command of a writer and the next, so that whoever follows has to wait for some and not for
+ * others.
+ */
 const PAUSE_MS_MAX = 60;
 
 type Options = {
@@ -31,7 +34,14 @@ export const startWriters = ({ random, gateway, authors: [ada, bob], article }: 
   };
   const write = async ([author, other]: readonly [UserId, UserId]): Promise<void> => {
     const text = randomUUID();
-    const draft = { type: 'DraftArticle', title: text, body: text, tags: [], cover: null, publish: random() < 0.5 } as const;
+    const draft = {
+      type: 'DraftArticle',
+      title: text,
+      body: text,
+      tags: [],
+      cover: null,
+      publish: random() < 0.5,
+    } as const;
     const articleId = (await send(author, draft)) as ArticleId;
     await send(author, { type: 'EditArticle', articleId, title: `${text} again` });
     await send(author, { type: 'PublishArticle', articleId });

@@ -37,12 +37,17 @@ test('a service signs in once for all its requests, also while the server is kil
   expect(listed.map(({ name }) => name).toSorted()).toEqual(names);
   expect(tokens).toBe(1);
 
-  const bound = createClient<typeof expenses>({ url, token: clientCredentials({ url, clientId, clientSecret, dpop: true }) });
+  const bound = createClient<typeof expenses>({
+    url,
+    token: clientCredentials({ url, clientId, clientSecret, dpop: true }),
+  });
   const renamed = await bound.teams.edit(created[0]?.id ?? 0, { name: 'Team of a key' });
   expect(await bound.teams.get(renamed.id)).toMatchObject({ name: 'Team of a key' });
 
   const wrong = clientCredentials({ url, clientId, clientSecret: `${clientSecret}x` });
-  await expect(createClient<typeof expenses>({ url, token: wrong }).teams.list().take(1)).rejects.toMatchObject({
+  await expect(
+    createClient<typeof expenses>({ url, token: wrong }).teams.list().take(1),
+  ).rejects.toMatchObject({
     code: 'invalid_client',
     status: 401,
   });

@@ -51,9 +51,13 @@ const enter = async ({ verificationUri, userCode }: DeviceCode, decision: 'allow
     await browser.post(confirm.action, { ...confirm.hidden, abort: 'yes' });
     return;
   }
-  const signIn = await browser.follow(await browser.post(confirm.action, { ...confirm.hidden, confirm: 'yes' }));
+  const signIn = await browser.follow(
+    await browser.post(confirm.action, { ...confirm.hidden, confirm: 'yes' }),
+  );
   const { email } = eve;
-  const consent = await browser.follow(await browser.post(signIn.action, { ...signIn.hidden, email, password: PASSWORD }));
+  const consent = await browser.follow(
+    await browser.post(signIn.action, { ...signIn.hidden, email, password: PASSWORD }),
+  );
   const done = await browser.follow(await browser.post(consent.action, { ...consent.hidden, decision }));
   expect(done.body).toContain('The device is connected');
 };
@@ -70,7 +74,8 @@ const sessionOf = (options: Partial<DeviceSignIn> = {}) =>
     retryForMs,
     ...options,
   });
-const clientOf = (token: ReturnType<typeof sessionOf>) => createClient<typeof expenses>({ url: installation.origin, token, retryForMs });
+const clientOf = (token: ReturnType<typeof sessionOf>) =>
+  createClient<typeof expenses>({ url: installation.origin, token, retryForMs });
 
 test('whoever refuses the code refuses the program', async () => {
   const session = sessionOf({ show: (code) => enter(code, 'abort') });

@@ -56,21 +56,33 @@ afterAll(async () => {
 });
 
 type Client = ReturnType<typeof createClient<typeof publishing>>;
-const clientWith = (given: string): Client => createClient<typeof publishing>({ url: installation.origin, token: given });
+const clientWith = (given: string): Client =>
+  createClient<typeof publishing>({ url: installation.origin, token: given });
 
 /** A user with a published article that has a comment and a cover, a webhook, and a client of OAuth. */
 const prepare = async (client: Client) => {
   const { id: userId } = await client.users.create({ name: 'Ada', role: 'author' });
   const { id: articleId } = await client.articles.create({ title: 'One', body: 'Two.', publish: true });
   const { id: commentId } = await client.articles.of(articleId).comments.create({ text: 'Three.' });
-  await client.articles.putFile(articleId, 'cover', new Blob([new Uint8Array(PICTURE)], { type: 'image/png' }));
+  await client.articles.putFile(
+    articleId,
+    'cover',
+    new Blob([new Uint8Array(PICTURE)], { type: 'image/png' }),
+  );
   const { cover } = await client.articles.get(articleId);
   const hook = { url: 'https://shop.example/hooks', eventTypes: ['user.*'], headers: { 'X-Team': 'shop' } };
   const webhook = (await (await client.request('POST', '/webhooks', hook)).json()) as { readonly id: number };
   const clientId = `importer-${randomUUID().slice(0, 8)}`;
   const service = { ...CLIENT, clientId };
   await client.request('POST', '/clients', service);
-  return { userId, articleId, commentId, webhookId: webhook.id, clientId, name: String(cover).replace('/uploads/', '') };
+  return {
+    userId,
+    articleId,
+    commentId,
+    webhookId: webhook.id,
+    clientId,
+    name: String(cover).replace('/uploads/', ''),
+  };
 };
 const CLIENT = {
   name: 'Importer',
@@ -90,7 +102,11 @@ const bodiesFor = (cursor: string) => {
     UserReplacement: user,
     UserPatch: { email },
     NewReplay: { from: cursor },
-    NewPersonalToken: { name: 'Import', scopes: ['read:users'], expiresAt: new Date(Date.now() + DAY_MS).toISOString() },
+    NewPersonalToken: {
+      name: 'Import',
+      scopes: ['read:users'],
+      expiresAt: new Date(Date.now() + DAY_MS).toISOString(),
+    },
     NewClient: { ...CLIENT, clientId: `importer-${randomUUID().slice(0, 8)}` },
   };
 };
@@ -100,7 +116,10 @@ type Language = 'curl' | 'client' | 'graphql';
 const ASK: Readonly<Record<Language, (text: string, client: Client) => Promise<number>>> = {
   async curl(text) {
     const shell = `curl() { command curl -sS -o answer -w '%{http_code}' "$@"; }\n${text}`;
-    const { stdout } = await runFile('bash', ['-c', shell], { cwd: folder.path, env: { ...process.env, TOKEN: token } });
+    const { stdout } = await runFile('bash', ['-c', shell], {
+      cwd: folder.path,
+      env: { ...process.env, TOKEN: token },
+    });
     return Number(stdout);
   },
   async client(text, client) {
@@ -152,8 +171,8 @@ test.each(LANGUAGES)('every example of REST on one page runs: %s', async (langua
   const client = clientWith(token);
   const { id } = await client.articles.create({ title: 'One', body: 'Two.' });
   await client.articles.get(id);
-  const texts = [...GUIDE.matchAll(/^```\w+ (curl|client|graphql)\n(.*?)^```$/gms)].flatMap(([, name, text = '']) =>
-    name === language ? [text] : [],
+  const texts = [...GUIDE.matchAll(/^```\w+ (curl|client|graphql)\n(.*?)^```$/gms)].flatMap(
+    ([, name, text = '']) => (name === language ? [text] : []),
   );
   expect(texts.length).toBeGreaterThan(2);
   for (const text of texts) {

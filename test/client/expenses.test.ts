@@ -7,7 +7,9 @@ import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 
-/** The typed client against a whole system, which is killed in between. The tests follow one upon the other. */
+/**
+ * The typed client against a whole system, which is killed in between. The tests follow one upon the other.
+ */
 const MAIN = 'test/toy/example-main.ts';
 const open = new AsyncDisposableStack();
 let installation: Installation;
@@ -50,7 +52,11 @@ test('what is created is there for the next read, and typed as REST shows it', a
     .items.add({ spentOn: '2026-11-20', category: 'travel', amount: 42_000, note: 'By train' });
   const { itemId } = added;
   await employee.claims.of(claim).items.edit(itemId, { amount: 43_000 });
-  expect(await employee.claims.of(claim).items.get(itemId)).toMatchObject({ id: itemId, amount: 43_000, note: 'By train' });
+  expect(await employee.claims.of(claim).items.get(itemId)).toMatchObject({
+    id: itemId,
+    amount: 43_000,
+    note: 'By train',
+  });
   const read = await employee.claims.get(claim);
   expect(read).toMatchObject({
     team: { id: team, name: 'Field work' },
@@ -80,7 +86,11 @@ test('commands are refused by their codes, and by a version that is not the last
 test('views, history and what was', async () => {
   await approver.claims.approve(claim);
   await accountant.claims.pay(claim, undefined, { headers: { 'Consistency-Token': approver.written ?? '' } });
-  expect(await accountant.spending.find({ team })).toMatchObject({ team: { id: team }, budget: 500_000, paid: 43_000 });
+  expect(await accountant.spending.find({ team })).toMatchObject({
+    team: { id: team },
+    budget: 500_000,
+    paid: 43_000,
+  });
   expect(await accountant.spending.list({ sort: '-paid' }).take(1)).toMatchObject([{ paid: 43_000 }]);
   const types = (await employee.claims.history(claim).take(3)).map(({ type }) => type);
   expect(types).toEqual(['claim.paid', 'claim.approved', 'claim.submitted']);
@@ -110,6 +120,11 @@ test('killed in between, every call happens once, and whoever follows hears of e
   await hearing;
   const ids = [first, ...created].map(({ id }) => id).toSorted((one, other) => one - other);
   expect(heard.toSorted((one, other) => one - other)).toEqual(ids);
-  const listed = await Array.fromAsync(employee.claims.list({ status: 'draft', limit: 7, sort: 'createdAt' }));
-  expect(listed.map(({ purpose }) => purpose).toSorted((one, other) => Number(one) - Number(other))).toEqual(['0', ...purposes]);
+  const listed = await Array.fromAsync(
+    employee.claims.list({ status: 'draft', limit: 7, sort: 'createdAt' }),
+  );
+  expect(listed.map(({ purpose }) => purpose).toSorted((one, other) => Number(one) - Number(other))).toEqual([
+    '0',
+    ...purposes,
+  ]);
 });

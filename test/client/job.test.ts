@@ -28,7 +28,9 @@ beforeAll(async () => {
   ada = await people.signUp('Ada');
   const page = await readFile(new URL('../../docs/client.md', import.meta.url), 'utf8');
   const line = (beginning: string) => page.split('\n').find((each) => each.startsWith(beginning)) ?? '';
-  const words = (line('npm run annals -- client create Greeter').match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ''));
+  const words = (line('npm run annals -- client create Greeter').match(/'[^']*'|\S+/g) ?? []).map((word) =>
+    word.replaceAll("'", ''),
+  );
   const output = await operate(words.slice('npm run annals --'.split(' ').length), installation.settings);
   const secret = /"secret": "([^"]+)"/.exec(output)?.[1] ?? '';
   // Signs in once it is known, so that the job need not wait.
@@ -62,7 +64,8 @@ test('each article has one comment, wherever the job was killed', async () => {
     await job.kill('SIGKILL');
     cursors.push(...job.cursors());
   }
-  for (const id of articles) expect(await Array.fromAsync(client.articles.of(id).comments.list()), `article ${id}`).toHaveLength(1);
+  for (const id of articles)
+    expect(await Array.fromAsync(client.articles.of(id).comments.list()), `article ${id}`).toHaveLength(1);
 });
 
 test('it goes on after an article that is gone, and ends when it is told to', async () => {
@@ -80,7 +83,8 @@ test('it goes on after an article that is gone, and ends when it is told to', as
 /** In front of Annals, and without a way to comments. */
 const startProxy = async () => {
   const server = createServer((request, response) => {
-    if (request.url?.endsWith('/comments')) return response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
+    if (request.url?.endsWith('/comments'))
+      return response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not found</h1>');
     const { method, headers } = request;
     const onward = ask(`${installation.origin}${request.url}`, { method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -126,11 +130,15 @@ test('what a proxy does not find is not gone', async () => {
 test('a cursor that cannot be read is no first run', async () => {
   await symlink(join(folder, 'loop.cursor'), join(folder, 'loop.cursor'));
   await using job = startExample(command('loop.cursor'), environment);
-  expect(await until(job.complaints, (text) => /following after|ELOOP/.test(text), DEADLINE_MS)).toContain('ELOOP');
+  expect(await until(job.complaints, (text) => /following after|ELOOP/.test(text), DEADLINE_MS)).toContain(
+    'ELOOP',
+  );
 });
 
 test('an empty cursor is no first run', async () => {
   await writeFile(join(folder, 'empty.cursor'), '');
   await using job = startExample(command('empty.cursor'), environment);
-  expect(await until(job.complaints, (text) => /following after|Error/.test(text), DEADLINE_MS)).toContain('empty.cursor is empty');
+  expect(await until(job.complaints, (text) => /following after|Error/.test(text), DEADLINE_MS)).toContain(
+    'empty.cursor is empty',
+  );
 });

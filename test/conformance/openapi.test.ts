@@ -5,7 +5,8 @@ import { openPeople, type People } from '../../testing/people.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { installSchemathesis, pythonMissing, runSchemathesis } from '../engines/schemathesis.ts';
 
-if (pythonMissing !== undefined) process.stderr.write(`/openapi.json is not held against the answers: ${pythonMissing}.\n`);
+if (pythonMissing !== undefined)
+  process.stderr.write(`/openapi.json is not held against the answers: ${pythonMissing}.\n`);
 
 /** CONFORMANCE_SEED and CONFORMANCE_SECONDS make it another run, or a longer one. */
 const seed = Number(process.env.CONFORMANCE_SEED || 1);
@@ -38,11 +39,23 @@ describe.skipIf(pythonMissing !== undefined)(
       const clients: string[] = [];
       for (let times = 0; times < THINGS; times += 1) {
         ids.userId.push(await make('/users', { name: `User ${times}`, role: 'author' }));
-        const articleId = await make('/articles', { title: `Article ${times}`, body: 'Text.', tags: [], publish: times % 3 > 0 });
+        const articleId = await make('/articles', {
+          title: `Article ${times}`,
+          body: 'Text.',
+          tags: [],
+          publish: times % 3 > 0,
+        });
         ids.articleId.push(articleId);
-        ids.webhookId.push(await make('/webhooks', { url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'] }));
-        if (times % 3 > 0) ids.commentId.push(await make(`/articles/${articleId}/comments`, { text: 'A comment.' }));
-        const body = { name: `Client ${times}`, grantTypes: ['client_credentials'], tokenEndpointAuthMethod: 'client_secret_basic' };
+        ids.webhookId.push(
+          await make('/webhooks', { url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'] }),
+        );
+        if (times % 3 > 0)
+          ids.commentId.push(await make(`/articles/${articleId}/comments`, { text: 'A comment.' }));
+        const body = {
+          name: `Client ${times}`,
+          grantTypes: ['client_credentials'],
+          tokenEndpointAuthMethod: 'client_secret_basic',
+        };
         const made = await ask('POST', '/clients', { token: people.administrator.token, body });
         clients.push((made.body as { clientId: string }).clientId);
       }
@@ -51,7 +64,13 @@ describe.skipIf(pythonMissing !== undefined)(
 
     test.each(['anonymous', 'administrator'] as const)('seen by an %s', async (who) => {
       const token = who === 'administrator' ? people.administrator.token : undefined;
-      const verdict = await runSchemathesis(program, { url: installation.url, token, ids: await makeThings(), seconds, seed });
+      const verdict = await runSchemathesis(program, {
+        url: installation.url,
+        token,
+        ids: await makeThings(),
+        seconds,
+        seed,
+      });
       expect(verdict.passed, verdict.report).toBe(true);
       const failures = installation
         .printed()

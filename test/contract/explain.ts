@@ -8,13 +8,18 @@ export const USUAL = `set datestyle = 'ISO'; set timezone = 'UTC'; set standard_
 const CUSTOM_PLANS = 5;
 
 /** The plan that a statement has in the long run, over the settings of its connection. */
-export const explain = async (client: pg.Client, { text, values, isNamed, settings }: Tapped): Promise<string> => {
+export const explain = async (
+  client: pg.Client,
+  { text, values, isNamed, settings }: Tapped,
+): Promise<string> => {
   await client.query('begin');
   try {
     await client.query('set local search_path = read_model');
     for (const setting of settings) await client.query(`set local ${setting}`);
     await client.query(`prepare tapped as ${text}`);
-    const literals = values.map((value) => (value === null ? 'null' : client.escapeLiteral(value))).join(', ');
+    const literals = values
+      .map((value) => (value === null ? 'null' : client.escapeLiteral(value)))
+      .join(', ');
     const execute = `explain (costs off) execute tapped${literals && `(${literals})`}`;
     for (let count = 0; isNamed && count < CUSTOM_PLANS; count += 1) await client.query(execute);
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(execute);
@@ -33,4 +38,5 @@ export const explain = async (client: pg.Client, { text, values, isNamed, settin
 const WINDOW = /^\s*Window: /;
 
 /** The same plan is told in other words from 17 and from 18 on. */
-const ofAnyVersion = (line: string): string => line.replace(/ \(returns [$\d,]+\)$/, '').replaceAll(/\bOVER (w\d+|\(\?\))/g, 'OVER …');
+const ofAnyVersion = (line: string): string =>
+  line.replace(/ \(returns [$\d,]+\)$/, '').replaceAll(/\bOVER (w\d+|\(\?\))/g, 'OVER …');

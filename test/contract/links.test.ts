@@ -17,7 +17,11 @@ beforeAll(async () => {
   installation = await shareInstallation();
   session = restSessionOver(restClientOf(installation));
   people = await openPeople(installation);
-  const [someone, ada, otto] = (await Promise.all(['Rita', 'Ada', 'Otto'].map(people.signUp))) as [Person, Person, Person];
+  const [someone, ada, otto] = (await Promise.all(['Rita', 'Ada', 'Otto'].map(people.signUp))) as [
+    Person,
+    Person,
+    Person,
+  ];
   await session.write('PATCH', `/users/${someone.userId}`, { ...asAdmin(), body: { role: 'reader' } });
   [author, reader] = [ada, await people.signIn(someone, 'reader')];
   callers = {
@@ -27,7 +31,10 @@ beforeAll(async () => {
     'another author': otto.token,
     'an administrator': people.administrator.token,
     'the author by an application that only reads': await tokenAt('Feed', READING),
-    'the author by an application that only publishes': await tokenAt('Clock', [...READING, 'publish:articles']),
+    'the author by an application that only publishes': await tokenAt('Clock', [
+      ...READING,
+      'publish:articles',
+    ]),
   };
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
@@ -36,7 +43,12 @@ const READING = ['read:users', 'read:articles', 'read:comments', 'read:events'];
 const redirectUri = 'https://app.example/callback';
 
 const tokenAt = async (name: string, scopes: readonly string[]): Promise<string> => {
-  const settings = { name, redirectUris: [redirectUri], grantTypes: ['authorization_code', 'refresh_token'], firstParty: true };
+  const settings = {
+    name,
+    redirectUris: [redirectUri],
+    grantTypes: ['authorization_code', 'refresh_token'],
+    firstParty: true,
+  };
   const { clientId } = await people.registerClient({ ...settings, scopes, defaultScopes: scopes });
   return (await people.signInAt({ clientId, redirectUri }, author)).token;
 };
@@ -47,14 +59,16 @@ const asAdmin = () => ({ token: people.administrator.token });
 const make = async (path: string, body: object, base = path): Promise<string> =>
   `${base}/${(await session.write('POST', path, { ...asAdmin(), body })).written.id}`;
 
-const articleOf = (authorId: number, publish: boolean) => make('/articles', { authorId, title: 'On engines', body: '', tags: [], publish });
+const articleOf = (authorId: number, publish: boolean) =>
+  make('/articles', { authorId, title: 'On engines', body: '', tags: [], publish });
 
 const withCover = async (article: string): Promise<string> => {
   await session.write('PUT', `${article}/cover`, { ...asAdmin(), body: PIXEL, type: 'image/png' });
   return article;
 };
 
-const commentOf = (authorId: number, article: string) => make(`${article}/comments`, { authorId, text: 'A comment.' }, '/comments');
+const commentOf = (authorId: number, article: string) =>
+  make(`${article}/comments`, { authorId, text: 'A comment.' }, '/comments');
 
 /** To nowhere, and of nothing that happens here. */
 const webhookOf = (ownerId: number, enabled = true) =>
@@ -91,13 +105,24 @@ const makeAll = async (): Promise<Readonly<Record<string, string>>> => {
 
 type Link = { readonly href: string; readonly method?: string };
 
-/** Each link as its method and path, or the status where nothing is shown. Where a page ends is no matter here. */
+/**
+ * Each link as its method and path, or the status where nothing is shown. Where a page ends is no matter
+ * here.
+ */
 const linksFor = async (path: string, token: string | undefined): Promise<unknown> => {
   const accept = path === '/' || path.includes('?') ? 'application/hal+json' : 'application/json';
-  const { status, body } = await session.read<{ readonly _links: Readonly<Record<string, Link>> }>(path, { token, headers: { accept } });
+  const { status, body } = await session.read<{ readonly _links: Readonly<Record<string, Link>> }>(path, {
+    token,
+    headers: { accept },
+  });
   if (status !== 200) return status;
   const links = Object.entries(body._links).filter(([name]) => name !== 'next');
-  return Object.fromEntries(links.map(([name, { href, method = 'GET' }]) => [name, `${method} ${href.replaceAll(/\d{4,}/g, '{id}')}`]));
+  return Object.fromEntries(
+    links.map(([name, { href, method = 'GET' }]) => [
+      name,
+      `${method} ${href.replaceAll(/\d{4,}/g, '{id}')}`,
+    ]),
+  );
 };
 
 test('each caller is shown the links that were recorded, on each kind of item in each state', async () => {

@@ -20,4 +20,6 @@ test('GET /openapi.json answers what was recorded', async () => {
 
 /** In which order the fields are named that must be there, nobody is told anything. */
 const inOrder = (document: object): unknown =>
-  JSON.parse(JSON.stringify(document), (key, value: unknown) => (key === 'required' && Array.isArray(value) ? value.toSorted() : value));
+  JSON.parse(JSON.stringify(document), (key, value: unknown) =>
+    key === 'required' && Array.isArray(value) ? value.toSorted() : value,
+  );

@@ -10,7 +10,9 @@ import { expectRecorded } from './expect-recorded.ts';
 import { explain, USUAL } from './explain.ts';
 import { openStatementTap, type StatementTap, type Tapped } from './statement-tap.ts';
 
-/** The plans of what is asked most, by what the product itself sends to PostgreSQL when it is asked over HTTP. */
+/**
+ * The plans of what is asked most, by what the product itself sends to PostgreSQL when it is asked over HTTP.
+ */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let tap: StatementTap;
@@ -40,8 +42,9 @@ const ARTICLES = 20_000;
 const AUTHORS = 200;
 
 /**
- * Fewer rows than PostgreSQL takes for its statistics (300 for each of 100 targets), so that these are the same each time. The
- * newest half are drafts, each author has as many as any other, and the first author is the one who asks.
+ * Fewer rows than PostgreSQL takes for its statistics (300 for each of 100 targets), so that these are the
+ * same each time. The newest half are drafts, each author has as many as any other, and the first author is
+ * the one who asks.
  */
 const fill = async (): Promise<void> => {
   const at = `timestamptz '2026-01-01' + g * interval '1 second'`;
@@ -64,7 +67,9 @@ const fill = async (): Promise<void> => {
     select g - ${ARTICLES}, gen_random_uuid(), 'article-' || g % 5000, 1 + g / 5000, case g % 100 when 0 then 'article.deleted' else 'article.edited' end,
       'user:' || g % ${AUTHORS}, case g % 50 when 0 then 'shop' end, 'request ' || g from generate_series(1, ${ARTICLES}) g`);
   await client.query('vacuum analyze event_index.event');
-  await client.query('vacuum analyze read_model.users, read_model.articles, read_model.comments, read_model.webhooks');
+  await client.query(
+    'vacuum analyze read_model.users, read_model.articles, read_model.comments, read_model.webhooks',
+  );
 };
 
 const PATHS = (authorId: number): readonly string[] => [
@@ -97,13 +102,19 @@ const QUERIES: Readonly<Record<string, string>> = {
   'connections within a connection': `{ postsConnection(first: 20) { nodes { title author { name postsConnection(first: 3) { nodes { title } } }
     commentsConnection(first: 5) { nodes { text author { name } } pageInfo { hasNextPage } } } pageInfo { hasNextPage } } }`,
   'a connection by tag': '{ postsConnection(first: 20, filter: { tag: "rare" }) { nodes { title } } }',
-  'posts with authors and comments': '{ posts(limit: 20) { title author { name } comments(limit: 3) { text author { name } } } }',
+  'posts with authors and comments':
+    '{ posts(limit: 20) { title author { name } comments(limit: 3) { text author { name } } } }',
   'users with posts': '{ usersConnection(first: 20) { nodes { name posts(limit: 3) { title } } } }',
   'a post with comments': '{ post(id: "10001") { title comments(limit: 10) { text author { name } } } }',
 };
 
 /** Of these the second page as well, which begins at a place. */
-const IN_PAGES = ['/articles?limit=5', '/articles?tag=rare&limit=5', '/articles/10001/comments?limit=5', '/users?limit=5'];
+const IN_PAGES = [
+  '/articles?limit=5',
+  '/articles?tag=rare&limit=5',
+  '/articles/10001/comments?limit=5',
+  '/users?limit=5',
+];
 
 const TABLES = /\b(read_model\.(users|articles|comments|webhooks)|event_index\.event)\b/;
 
@@ -112,15 +123,17 @@ type Ask = { readonly asked: string; readonly token: string | undefined };
 const ROUNDS_MAX = 6;
 
 /**
- * Asks twice, because some is prepared only the second time, and until the same was sent as the time before: the installation also reads for
- * itself now and then.
+ * Asks twice, because some is prepared only the second time, and until the same was sent as the time before:
+ * the installation also reads for itself now and then.
  */
 const statementsOf = async ({ asked, token }: Ask): Promise<readonly Tapped[]> => {
   const [ask, query] = [restClientOf(installation), graphqlClientOf(installation)];
   let before: readonly Tapped[] | undefined;
   for (let count = 0; count < ROUNDS_MAX; count += 1) {
     const from = tap.tapped.length;
-    const { status, ...reply } = asked.startsWith('/') ? await ask('GET', asked, { token }) : await query(asked, { token });
+    const { status, ...reply } = asked.startsWith('/')
+      ? await ask('GET', asked, { token })
+      : await query(asked, { token });
     expect([200, 401, 404], `${asked} ${JSON.stringify(reply)}`).toContain(status);
     if ('errors' in reply) expect(reply.errors).toBeUndefined();
     const sent = tap.tapped.slice(from).filter(({ text }) => TABLES.test(text));
@@ -130,7 +143,8 @@ const statementsOf = async ({ asked, token }: Ask): Promise<readonly Tapped[]> =
   throw new Error(`${asked} sends something else each time`);
 };
 
-const textsOf = (statements: readonly Tapped[]): string => JSON.stringify(statements.map(({ text }) => text).toSorted());
+const textsOf = (statements: readonly Tapped[]): string =>
+  JSON.stringify(statements.map(({ text }) => text).toSorted());
 
 const plansOf = async (statements: readonly Tapped[]): Promise<string> => {
   const plans: string[] = [];
@@ -148,10 +162,13 @@ const plansOf = async (statements: readonly Tapped[]): Promise<string> => {
 const partsOf = async (title: string, asked: string): Promise<string> => {
   const plans: (readonly [string, string])[] = [];
   const tokens = { anonymous: undefined, author: author.token, admin: administrator };
-  for (const [caller, token] of Object.entries(tokens)) plans.push([await plansOf(await statementsOf({ asked, token })), caller]);
+  for (const [caller, token] of Object.entries(tokens))
+    plans.push([await plansOf(await statementsOf({ asked, token })), caller]);
   const parts = [...Map.groupBy(plans, ([plan]) => plan)];
   const heading = title.replace(String(author.userId), '<author>');
-  return parts.map(([plan, same]) => part(`${same.map(([, caller]) => caller).join(', ')}: ${heading}`, plan)).join('\n');
+  return parts
+    .map(([plan, same]) => part(`${same.map(([, caller]) => caller).join(', ')}: ${heading}`, plan))
+    .join('\n');
 };
 
 const part = (heading: string, plan: string): string => `## ${heading}\n${plan.replaceAll(/^/gm, '  ')}\n`;
@@ -161,14 +178,21 @@ const nextOf = async (path: string): Promise<string> => {
   return /<([^>]+)>; rel="?next"?/.exec(headers.get('link') ?? '')?.[1] ?? '';
 };
 
-/** No list is of somebody's comments, but they lose their text with their author: in the projection, and in what an erasure removes. */
+/**
+ * No list is of somebody's comments, but they lose their text with their author: in the projection, and in
+ * what an erasure removes.
+ */
 const STATEMENTS_OF_DELETION = 2;
 const plansOfDeletion = async (): Promise<string> => {
   const from = tap.tapped.length;
-  const { status } = await restClientOf(installation)('DELETE', `/users/${author.userId}`, { token: administrator });
+  const { status } = await restClientOf(installation)('DELETE', `/users/${author.userId}`, {
+    token: administrator,
+  });
   expect(status).toBe(204);
   const updates = (): readonly Tapped[] => {
-    const found = tap.tapped.slice(from).filter(({ text }) => /\bupdate (read_model\.)?comments\b.*\bauthor_id = any/s.test(text));
+    const found = tap.tapped
+      .slice(from)
+      .filter(({ text }) => /\bupdate (read_model\.)?comments\b.*\bauthor_id = any/s.test(text));
     return [...new Map(found.map((statement) => [statement.text, statement])).values()];
   };
   return plansOf(await until(updates, ({ length }) => length >= STATEMENTS_OF_DELETION));

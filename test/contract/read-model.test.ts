@@ -11,7 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-/** As the catalogue of PostgreSQL has it. From 18 on it has constraints of columns that are not null, which stand with the columns. */
+/**
+ * As the catalogue of PostgreSQL has it. From 18 on it has constraints of columns that are not null, which
+ * stand with the columns.
+ */
 const TABLES = `select c.relname as "table",
   (select json_object_agg(attname, concat_ws(' ', format_type(atttypid, atttypmod),
       (select 'collate ' || quote_ident(collname) from pg_collation where oid = attcollation and collname <> 'default'),

@@ -13,24 +13,31 @@ test('each recorded file is that of a test, by its name', () => {
 });
 
 test('JSON is told by its parts, whatever the order of its keys', () => {
-  const before = printedJson({ paths: { '/articles': { parameters: [{ name: 'tag' }, { name: 'q' }], limit: 5 } } });
-  expect(printedJson({ paths: { '/articles': { limit: 5, parameters: [{ name: 'tag' }, { name: 'q' }] } } })).toBe(before);
-  const after = printedJson({ paths: { '/articles': { parameters: [{ name: 'more' }, { name: 'tag' }, { name: 'q' }], limit: 6 } } });
+  const before = printedJson({
+    paths: { '/articles': { parameters: [{ name: 'tag' }, { name: 'q' }], limit: 5 } },
+  });
+  expect(
+    printedJson({ paths: { '/articles': { limit: 5, parameters: [{ name: 'tag' }, { name: 'q' }] } } }),
+  ).toBe(before);
+  const after = printedJson({
+    paths: { '/articles': { parameters: [{ name: 'more' }, { name: 'tag' }, { name: 'q' }], limit: 6 } },
+  });
   expect(differencesOf('any.json', before, after)).toEqual([
     '- paths./articles.limit = 5',
     '+ paths./articles.limit = 6',
     '+ paths./articles.parameters[].name = "more"',
   ]);
-  const turned = printedJson({ paths: { '/articles': { parameters: [{ name: 'q' }, { name: 'tag' }], limit: 5 } } });
+  const turned = printedJson({
+    paths: { '/articles': { parameters: [{ name: 'q' }, { name: 'tag' }], limit: 5 } },
+  });
   expect(differencesOf('any.json', before, turned)).toEqual(['the same lines in another order']);
 });
 
 test('text is told by its parts', () => {
   const before = 'type Post {\n  id: ID!\n  title: String!\n}\n\ntype User {\n  id: ID!\n}\n';
-  expect(differencesOf('any.graphql', before, before.replace('  title: String!\n', '  name: String\n'))).toEqual([
-    '+ type Post {: name: String',
-    '- type Post {: title: String!',
-  ]);
+  expect(
+    differencesOf('any.graphql', before, before.replace('  title: String!\n', '  name: String\n')),
+  ).toEqual(['+ type Post {: name: String', '- type Post {: title: String!']);
 });
 
 test('whoever meets a difference is told which, and what to do', ({ onTestFinished }) => {
@@ -38,5 +45,7 @@ test('whoever meets a difference is told which, and what to do', ({ onTestFinish
   vi.stubEnv('WRITE_CONTRACT', undefined);
   const expectation = () => expectRecorded('links.json', '{}\n');
   expect(expectation).toThrow('- article: a draft.anonymous = 404\n');
-  expect(expectation).toThrow('list it in CHANGELOG.md with the reason and record the contract: npm run contract:record');
+  expect(expectation).toThrow(
+    'list it in CHANGELOG.md with the reason and record the contract: npm run contract:record',
+  );
 });

@@ -6,7 +6,10 @@ import type { EventDefinition } from '#shared/events/define-event.ts';
 import { printedJson } from '../../command-line/domain/contract/printed-json.ts';
 import { expectRecorded } from './expect-recorded.ts';
 
-/** What was ever written, one of each version of each type; these are never changed (shared/events/golden.test.ts). */
+/**
+ * What was ever written, one of each version of each type; these are never changed
+ * (shared/events/golden.test.ts).
+ */
 const FIXTURES = new URL('../../shared/events/golden/', import.meta.url);
 
 const earlierOf = ({ type, version }: EventDefinition): object => {

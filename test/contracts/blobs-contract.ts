@@ -21,7 +21,11 @@ const bytesOf = async function* (...chunks: readonly Uint8Array[]): AsyncGenerat
   yield* chunks;
 };
 const inChunks = (whole: Buffer, bytes = 65_536): AsyncGenerator<Uint8Array> =>
-  bytesOf(...Array.from({ length: Math.ceil(whole.length / bytes) }, (_, index) => whole.subarray(index * bytes, (index + 1) * bytes)));
+  bytesOf(
+    ...Array.from({ length: Math.ceil(whole.length / bytes) }, (_, index) =>
+      whole.subarray(index * bytes, (index + 1) * bytes),
+    ),
+  );
 
 /** What every place for blobs does. */
 export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void => {
@@ -44,15 +48,18 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
       await blobs.check();
     });
 
-    test.each([0, 1, 70_000, 6 * MEBIBYTE, 11 * MEBIBYTE])('keep %d bytes as they are, of known and of unknown length', async (bytes) => {
-      const content = randomBytes(bytes);
-      for (const about of [{ bytes }, {}]) {
-        const blob = newBlobName(ARTICLE, 'image/png');
-        await blobs.put(blob, inChunks(content), about);
-        expect(await other.find(blob)).toEqual({ bytes });
-        expect((await contentOf(blob))?.equals(content)).toBe(true);
-      }
-    });
+    test.each([0, 1, 70_000, 6 * MEBIBYTE, 11 * MEBIBYTE])(
+      'keep %d bytes as they are, of known and of unknown length',
+      async (bytes) => {
+        const content = randomBytes(bytes);
+        for (const about of [{ bytes }, {}]) {
+          const blob = newBlobName(ARTICLE, 'image/png');
+          await blobs.put(blob, inChunks(content), about);
+          expect(await other.find(blob)).toEqual({ bytes });
+          expect((await contentOf(blob))?.equals(content)).toBe(true);
+        }
+      },
+    );
 
     test('have nothing under a name that was not given', async () => {
       const blob = newBlobName(ARTICLE, 'image/gif');
@@ -64,7 +71,8 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
     test('give the part that is asked for', async () => {
       const blob = newBlobName(ARTICLE, 'image/avif');
       await blobs.put(blob, bytesOf(Buffer.from('0123'), Buffer.from('456789')), {});
-      const part = async (start: number, end: number) => buffer((await blobs.read(blob, { start, end })) as Readable);
+      const part = async (start: number, end: number) =>
+        buffer((await blobs.read(blob, { start, end })) as Readable);
       expect((await part(0, 0)).toString()).toBe('0');
       expect((await part(3, 5)).toString()).toBe('345');
       expect((await part(9, 9)).toString()).toBe('9');
@@ -85,22 +93,25 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
       ['after a while, of known length', 300_000, 400_000],
       ['after the first parts of many', 7 * MEBIBYTE, undefined],
       ['after much, of known length', 7 * MEBIBYTE, 8 * MEBIBYTE],
-    ])('keep nothing of a body that fails %s, and say what it failed with', async (_when, bytesBefore, bytes) => {
-      const before = await engine.files();
-      const failure = new Error('the sender went away');
-      const body = async function* (): AsyncGenerator<Uint8Array> {
-        yield* inChunks(randomBytes(bytesBefore));
-        throw failure;
-      };
-      const blob = newBlobName(ARTICLE, 'image/webp');
-      await expect(blobs.put(blob, body(), { bytes })).rejects.toBe(failure);
-      expect(await blobs.find(blob)).toBeUndefined();
-      await until(
-        () => engine.files(),
-        (files) => files.length === before.length,
-      );
-      expect(await engine.files()).toEqual(before);
-    });
+    ])(
+      'keep nothing of a body that fails %s, and say what it failed with',
+      async (_when, bytesBefore, bytes) => {
+        const before = await engine.files();
+        const failure = new Error('the sender went away');
+        const body = async function* (): AsyncGenerator<Uint8Array> {
+          yield* inChunks(randomBytes(bytesBefore));
+          throw failure;
+        };
+        const blob = newBlobName(ARTICLE, 'image/webp');
+        await expect(blobs.put(blob, body(), { bytes })).rejects.toBe(failure);
+        expect(await blobs.find(blob)).toBeUndefined();
+        await until(
+          () => engine.files(),
+          (files) => files.length === before.length,
+        );
+        expect(await engine.files()).toEqual(before);
+      },
+    );
 
     test.each([
       ['shorter', 3],
@@ -108,7 +119,9 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
     ])('keep nothing of a body that is %s than was said', async (_what, bytes) => {
       const before = await engine.files();
       const blob = newBlobName(ARTICLE, 'image/webp');
-      await expect(blobs.put(blob, bytesOf(Buffer.from('01'), Buffer.from('23')), { bytes })).rejects.toThrow(RangeError);
+      await expect(blobs.put(blob, bytesOf(Buffer.from('01'), Buffer.from('23')), { bytes })).rejects.toThrow(
+        RangeError,
+      );
       expect(await blobs.find(blob)).toBeUndefined();
       expect(await engine.files()).toEqual(before);
     });
@@ -149,8 +162,13 @@ export const testBlobs = (name: string, open: () => Promise<BlobEngine>): void =
     });
 
     test('take many at the same time', async () => {
-      const all = Array.from({ length: 12 }, () => ({ blob: newBlobName(ARTICLE, 'image/png'), content: randomBytes(200_000) }));
-      await Promise.all(all.map(({ blob, content }, index) => (index % 2 ? blobs : other).put(blob, inChunks(content), {})));
+      const all = Array.from({ length: 12 }, () => ({
+        blob: newBlobName(ARTICLE, 'image/png'),
+        content: randomBytes(200_000),
+      }));
+      await Promise.all(
+        all.map(({ blob, content }, index) => (index % 2 ? blobs : other).put(blob, inChunks(content), {})),
+      );
       for (const { blob, content } of all) expect((await contentOf(blob))?.equals(content)).toBe(true);
     });
 

@@ -28,7 +28,12 @@ const openFolder = async (): Promise<BlobEngine & { readonly folder: string }> =
   const url = pathToFileURL(folder).href;
   const instances = [opening.use(await open(url)), opening.use(await open(url))] as const;
   const resources = opening.move();
-  return { folder, instances, files: () => filesIn(folder), [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return {
+    folder,
+    instances,
+    files: () => filesIn(folder),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 };
 
 testBlobs('a folder', openFolder);
@@ -43,16 +48,21 @@ describe('blobs in a folder', () => {
     expect(await readdir(join(engine.folder, 'incoming'))).toEqual([]);
   });
 
-  test.each(['../secret', 'incoming', '', '.', '/etc/passwd', 'a\u0000.png'])('never become a path out of it: %j', async (name) => {
-    await using engine = await openFolder();
-    await writeFile(join(engine.folder, '..', 'secret'), 'secret');
-    const [blobs] = engine.instances;
-    await expect(async () => blobs.put(name as BlobName, body('x'))).rejects.toThrow('not the name of a blob');
-    await expect(async () => blobs.find(name as BlobName)).rejects.toThrow('not the name of a blob');
-    await expect(async () => blobs.read(name as BlobName)).rejects.toThrow('not the name of a blob');
-    await expect(async () => blobs.remove(name as BlobName)).rejects.toThrow('not the name of a blob');
-    expect(await readFile(join(engine.folder, '..', 'secret'), 'utf8')).toBe('secret');
-  });
+  test.each(['../secret', 'incoming', '', '.', '/etc/passwd', 'a\u0000.png'])(
+    'never become a path out of it: %j',
+    async (name) => {
+      await using engine = await openFolder();
+      await writeFile(join(engine.folder, '..', 'secret'), 'secret');
+      const [blobs] = engine.instances;
+      await expect(async () => blobs.put(name as BlobName, body('x'))).rejects.toThrow(
+        'not the name of a blob',
+      );
+      await expect(async () => blobs.find(name as BlobName)).rejects.toThrow('not the name of a blob');
+      await expect(async () => blobs.read(name as BlobName)).rejects.toThrow('not the name of a blob');
+      await expect(async () => blobs.remove(name as BlobName)).rejects.toThrow('not the name of a blob');
+      expect(await readFile(join(engine.folder, '..', 'secret'), 'utf8')).toBe('secret');
+    },
+  );
 
   test('are never read through a link', async () => {
     await using engine = await openFolder();
@@ -65,7 +75,10 @@ describe('blobs in a folder', () => {
 
   test('what a killed process left is swept away at the next start, and what may still be coming is left', async () => {
     await using engine = await openFolder();
-    const [old, young] = ['old', 'young'].map((name) => join(engine.folder, 'incoming', name)) as [string, string];
+    const [old, young] = ['old', 'young'].map((name) => join(engine.folder, 'incoming', name)) as [
+      string,
+      string,
+    ];
     for (const file of [old, young]) await writeFile(file, 'part');
     const longAgoS = Date.now() / 1_000 - 7_200;
     await utimes(old, longAgoS, longAgoS);
@@ -95,7 +108,9 @@ describe('blobs in a folder', () => {
     await chmod(join(data.path, 'file'), 0o444);
     const folder = join(data.path, 'file', 'uploads');
     await expect(open(pathToFileURL(folder).href)).rejects.toThrow(StartRefused);
-    await expect(open(pathToFileURL(folder).href)).rejects.toThrow(`The folder ${folder} cannot be used for uploads: ENOTDIR`);
+    await expect(open(pathToFileURL(folder).href)).rejects.toThrow(
+      `The folder ${folder} cannot be used for uploads: ENOTDIR`,
+    );
   });
 
   test('the readiness of a process depends on it', async () => {

@@ -5,11 +5,20 @@ import { Doorbell } from '#shared/doorbell.ts';
 import { START } from '#shared/event-log/event-log.ts';
 import { isPublic } from '#shared/visibility/may-know.ts';
 import { until } from '../../testing/until.ts';
-import { addComment, allEvents, type CommandSide, createCommandWorld, draftArticle } from '../engines/command-side.ts';
+import {
+  addComment,
+  allEvents,
+  type CommandSide,
+  createCommandWorld,
+  draftArticle,
+} from '../engines/command-side.ts';
 import type { StartLog } from '../engines/log-engines.ts';
 import { startProjecting, untilProjected } from '../engines/projection.ts';
 
-/** What the contract suite needs of a change stream: a log and a read model of its own, and streams as many processes have them. */
+/**
+ * What the contract suite needs of a change stream: a log and a read model of its own, and streams as many
+ * processes have them.
+ */
 export type ChangeEngine = AsyncDisposable & {
   readonly side: CommandSide;
   /** As another process would. */
@@ -75,7 +84,10 @@ export const startHearing = (stream: ChangeStream, after: Position = START) => {
 };
 
 /** Everything that can be heard now, after a position. */
-export const heardSoFar = async ({ side, open }: ChangeEngine, after: Position = START): Promise<readonly Change[]> => {
+export const heardSoFar = async (
+  { side, open }: ChangeEngine,
+  after: Position = START,
+): Promise<readonly Change[]> => {
   await using stream = await open();
   await using hearing = startHearing(stream, after);
   await hearing.until(await side.eventLog.head());
@@ -84,7 +96,9 @@ export const heardSoFar = async ({ side, open }: ChangeEngine, after: Position =
 
 /** The ids of all public events in the log, in order. */
 export const publicIds = async (side: CommandSide, after: Position = START): Promise<readonly string[]> =>
-  (await allEvents(side)).filter((event) => event.position > after && isPublic(side.domain, event)).map(({ id }) => id);
+  (await allEvents(side))
+    .filter((event) => event.position > after && isPublic(side.domain, event))
+    .map(({ id }) => id);
 
 export const idsOf = (changes: readonly Change[]): readonly string[] => changes.map(({ id }) => id);
 

@@ -5,7 +5,14 @@ import { createMetrics } from '#shared/process/metrics.ts';
 import { until } from '../../testing/until.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
-import { closeLogInStep, createKafkaWorld, type KafkaWorld, listen, untilHeard, untilPublished } from '../engines/kafka-world.ts';
+import {
+  closeLogInStep,
+  createKafkaWorld,
+  type KafkaWorld,
+  listen,
+  untilHeard,
+  untilPublished,
+} from '../engines/kafka-world.ts';
 import { untilProjected } from '../engines/projection.ts';
 import { startRole } from '../engines/role-process.ts';
 import { captureLog } from '../serve.ts';
@@ -71,7 +78,8 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that comes and go
     await using _publisher = await world.startPublisher(metrics);
     await world.write(300);
     await untilProjected(world.side);
-    const behind = async () => Number(/annals_follower_behind\{follower="publisher"\} (\d+)/.exec(await metrics.metrics())?.[1]);
+    const behind = async () =>
+      Number(/annals_follower_behind\{follower="publisher"\} (\d+)/.exec(await metrics.metrics())?.[1]);
     expect(await behind()).toBeGreaterThanOrEqual(600);
     await kafka.start();
     await until(behind, (positions) => positions === 0, 60_000);
@@ -82,7 +90,12 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that comes and go
 
   test('a publisher that stands still while Kafka is well holds nobody up', async () => {
     const publisher = await world.startPublisher();
-    await using stream = await openChangeStream({ ...world.side, url: world.url, bell: new Doorbell(), log: captureLog().log });
+    await using stream = await openChangeStream({
+      ...world.side,
+      url: world.url,
+      bell: new Doorbell(),
+      log: captureLog().log,
+    });
     const start = (await world.changes()).at(-1)?.position;
     await using listener = listen(stream, start);
     for (let round = 0; round < 3; round += 1) {

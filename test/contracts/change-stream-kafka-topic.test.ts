@@ -21,13 +21,20 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
   afterAll(() => kafka?.[Symbol.asyncDispose]());
 
   /** What a stranger's consumer finds in a topic. */
-  const messagesIn = async (topic: string, count: number): Promise<readonly (KafkaMessage & { partition: number })[]> => {
-    const consumer = new Kafka({ brokers: [kafka.broker], logLevel: logLevel.NOTHING }).consumer({ groupId: randomUUID() });
+  const messagesIn = async (
+    topic: string,
+    count: number,
+  ): Promise<readonly (KafkaMessage & { partition: number })[]> => {
+    const consumer = new Kafka({ brokers: [kafka.broker], logLevel: logLevel.NOTHING }).consumer({
+      groupId: randomUUID(),
+    });
     const messages: (KafkaMessage & { partition: number })[] = [];
     try {
       await consumer.connect();
       await consumer.subscribe({ topic, fromBeginning: true });
-      await consumer.run({ eachMessage: async ({ message, partition }) => void messages.push({ ...message, partition }) });
+      await consumer.run({
+        eachMessage: async ({ message, partition }) => void messages.push({ ...message, partition }),
+      });
       await until(
         () => messages.length,
         (length) => length >= count,
@@ -40,7 +47,9 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
   };
 
   test('others read the changes from it by key, value and headers, and from the copy by aggregate', async () => {
-    await using world = await createKafkaWorld(kafka.url('open', { retention: '12h', copy: 'open.by-item:4' }));
+    await using world = await createKafkaWorld(
+      kafka.url('open', { retention: '12h', copy: 'open.by-item:4' }),
+    );
     await using _publisher = await world.startPublisher();
     await world.write(20);
     await untilPublished(world);
@@ -50,7 +59,10 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
     expect(messages.map(({ key }) => String(key))).toEqual(changes.map(({ stream }) => stream));
     const { identity } = world.side.eventLog;
     const [first, second] = messages;
-    expect(headersOf(first)).toMatchObject({ cursor: formatCursor(identity, changes[0]?.position ?? START), type: changes[0]?.type });
+    expect(headersOf(first)).toMatchObject({
+      cursor: formatCursor(identity, changes[0]?.position ?? START),
+      type: changes[0]?.type,
+    });
     expect(headersOf(second)).toEqual({
       cursor: formatCursor(identity, changes[1]?.position ?? START),
       previous: formatCursor(identity, changes[0]?.position ?? START),
@@ -61,11 +73,15 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
     const copy = await messagesIn('open.by-item', changes.length);
     expect(new Set(copy.map(({ partition }) => partition)).size).toBeGreaterThan(1);
     for (const partition of [0, 1, 2, 3]) {
-      const positions = copy.filter((message) => message.partition === partition).map(({ value }) => JSON.parse(String(value)).position);
+      const positions = copy
+        .filter((message) => message.partition === partition)
+        .map(({ value }) => JSON.parse(String(value)).position);
       expect(positions).toEqual(positions.toSorted((one, other) => one - other));
     }
     for (const stream of new Set(changes.map((change) => change.stream))) {
-      expect(new Set(copy.filter(({ key }) => String(key) === stream).map(({ partition }) => partition)).size).toBe(1);
+      expect(
+        new Set(copy.filter(({ key }) => String(key) === stream).map(({ partition }) => partition)).size,
+      ).toBe(1);
     }
     const { resources } = await kafka.admin((admin) =>
       admin.describeConfigs({
@@ -87,10 +103,14 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
   });
 
   test('a topic of several partitions is refused at the start', async () => {
-    await kafka.admin((admin) => admin.createTopics({ topics: [{ topic: 'wide', numPartitions: 3 }], waitForLeaders: true }));
+    await kafka.admin((admin) =>
+      admin.createTopics({ topics: [{ topic: 'wide', numPartitions: 3 }], waitForLeaders: true }),
+    );
     await using world = await createKafkaWorld(kafka.url('wide'));
     await expect(world.startPublisher()).rejects.toThrow(
-      new StartRefused('The topic wide of CHANGE_STREAM_URL has 3 partitions and must have one: name another, or remove it.'),
+      new StartRefused(
+        'The topic wide of CHANGE_STREAM_URL has 3 partitions and must have one: name another, or remove it.',
+      ),
     );
   });
 
@@ -104,7 +124,9 @@ describe.skipIf(kafkaMissing !== undefined)('the topic of changes', () => {
     await using listener = listen(stream);
     await closeLogInStep(world, stream, listener);
     await using wrong = await createKafkaWorld(kafka.secureUrl('secure', { ca, password: 'wrong' }));
-    await expect(wrong.startPublisher()).rejects.toThrow(/^Kafka turns away the user of CHANGE_STREAM_URL: [^:]*\.$/);
+    await expect(wrong.startPublisher()).rejects.toThrow(
+      /^Kafka turns away the user of CHANGE_STREAM_URL: [^:]*\.$/,
+    );
     await using strange = await createKafkaWorld(kafka.secureUrl('secure', {}));
     await expect(strange.startPublisher()).rejects.toThrow(
       /^The certificate of Kafka is not trusted \(.*\): name its authority by ca= in CHANGE_STREAM_URL\.$/,

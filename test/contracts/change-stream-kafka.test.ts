@@ -8,12 +8,20 @@ import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
-import { closeLogInStep, createKafkaWorld, type KafkaWorld, listen, untilHeard, untilPublished } from '../engines/kafka-world.ts';
+import {
+  closeLogInStep,
+  createKafkaWorld,
+  type KafkaWorld,
+  listen,
+  untilHeard,
+  untilPublished,
+} from '../engines/kafka-world.ts';
 import { captureLog } from '../serve.ts';
 import { describeChangeStream } from './change-stream.ts';
 import { type ChangeEngine, startChangeEngine } from './change-stream-engine.ts';
 
-if (kafkaMissing !== undefined) process.stderr.write(`Changes by way of Kafka are not tested: ${kafkaMissing}.\n`);
+if (kafkaMissing !== undefined)
+  process.stderr.write(`Changes by way of Kafka are not tested: ${kafkaMissing}.\n`);
 
 /** The shared suite, where what brings the changes is a broker that is killed. */
 const startEngine = async (): Promise<ChangeEngine> => {
@@ -103,10 +111,18 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
     await closeLogInStep(world, stream, listener);
     const known = await world.changes();
     const { log } = captureLog();
-    await using overtaken = await openPublication({ url: world.url, identity: world.side.eventLog.identity, log });
+    await using overtaken = await openPublication({
+      url: world.url,
+      identity: world.side.eventLog.identity,
+      log,
+    });
     const late = known
       .slice(-6)
-      .map((change, index) => ({ change, previous: known.at(index - 7)?.position ?? change.position, correlation: 'c' }));
+      .map((change, index) => ({
+        change,
+        previous: known.at(index - 7)?.position ?? change.position,
+        correlation: 'c',
+      }));
     await overtaken?.publish(late, AbortSignal.timeout(scaled(30_000)));
     await overtaken?.publish(late.slice(0, 3), AbortSignal.timeout(scaled(30_000)));
     await world.write(3);

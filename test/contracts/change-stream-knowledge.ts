@@ -42,7 +42,15 @@ const describePersonalFields = (engine: () => ChangeEngine): void => {
     const { head } = await writePersonal(engine());
     const changes = await heardSoFar(engine(), head);
     expect(changes.map(({ type }) => type)).toEqual([
-      ...['user.registered', 'user.updated', 'user.updated', 'article.drafted', 'article.published', 'comment.added', 'comment.edited'],
+      ...[
+        'user.registered',
+        'user.updated',
+        'user.updated',
+        'article.drafted',
+        'article.published',
+        'comment.added',
+        'comment.edited',
+      ],
     ]);
     const told = JSON.stringify(changes);
     for (const secret of [NAME, PLACE, TEXT]) expect(told.toLowerCase()).not.toContain(secret.toLowerCase());
@@ -84,13 +92,16 @@ const describePersonalFields = (engine: () => ChangeEngine): void => {
     expect(opened[5]).toMatchObject({ text: null });
     const again = await heardSoFar(engine(), head);
     // Nobody can say any more what it was that changed, so it is for those who may know of everything.
-    expect(again.filter(({ type }) => type === 'user.updated').map(({ right }) => right)).not.toContain('user.read');
+    expect(again.filter(({ type }) => type === 'user.updated').map(({ right }) => right)).not.toContain(
+      'user.read',
+    );
   });
 
   test('says of a new name to everybody that there is one, of a new address to nobody else', async () => {
     const { head, userId } = await writePersonal(engine());
     const [registered, renamed, moved] = await heardSoFar(engine(), head);
-    const know = (caller: Caller) => [registered, renamed, moved].map((change) => change && mayKnow(caller, change));
+    const know = (caller: Caller) =>
+      [registered, renamed, moved].map((change) => change && mayKnow(caller, change));
     expect(know(anonymous)).toEqual([true, true, false]);
     expect(know(as(1, 'author'))).toEqual([true, true, false]);
     expect(know(as(userId))).toEqual([true, true, true]);
@@ -104,7 +115,10 @@ const describeRights = (engine: () => ChangeEngine): void => {
   test('depends for articles and comments on what they were when it happened', async () => {
     const { side } = engine();
     const head = await side.eventLog.head();
-    const [author, guest] = [await registerUser(side, { name: 'Author' }), await registerUser(side, { name: 'Guest', role: 'reader' })];
+    const [author, guest] = [
+      await registerUser(side, { name: 'Author' }),
+      await registerUser(side, { name: 'Guest', role: 'reader' }),
+    ];
     const articleId = await draftArticle(side, author, false);
     const own = by(as(author));
     const edit = (title: string) => side.send({ type: 'EditArticle', articleId, title }, own);
@@ -120,7 +134,9 @@ const describeRights = (engine: () => ChangeEngine): void => {
     await side.send({ type: 'DeleteArticle', articleId }, own);
     const changes = await untilHeard(engine(), { after: head, ends: 'comment.deleted', times: 2 });
     const told = changes.filter(({ type }) => !type.startsWith('user.'));
-    expect(told.map((change) => [change.type, change.resource.articleStatus, mayKnow(anonymous, change)])).toEqual([
+    expect(
+      told.map((change) => [change.type, change.resource.articleStatus, mayKnow(anonymous, change)]),
+    ).toEqual([
       ['article.drafted', 'draft', false],
       ['article.edited', 'draft', false],
       ['article.published', 'published', true],
@@ -137,9 +153,11 @@ const describeRights = (engine: () => ChangeEngine): void => {
       ['comment.deleted', null, false],
     ]);
     expect(told.every((change) => mayKnow(as(author), change))).toBe(true);
-    expect(told.filter(({ stream }) => stream.startsWith('comment-')).map(({ resource }) => resource.articleAuthorId)).toEqual(
-      told.filter(({ stream }) => stream.startsWith('comment-')).map(() => author),
-    );
+    expect(
+      told
+        .filter(({ stream }) => stream.startsWith('comment-'))
+        .map(({ resource }) => resource.articleAuthorId),
+    ).toEqual(told.filter(({ stream }) => stream.startsWith('comment-')).map(() => author));
     expect(told.filter((change) => mayKnow(as(guest, 'reader'), change)).length).toBe(7);
   });
 
@@ -150,11 +168,17 @@ const describeRights = (engine: () => ChangeEngine): void => {
     const articleId: ArticleId = await draftArticle(side, author, false);
     await side.send({ type: 'DeleteArticle', articleId }, by(system));
     const changes = await heardSoFar(engine(), head);
-    expect(changes.filter((change) => mayKnow(anonymous, change)).map(({ type }) => type)).toEqual(['user.registered']);
+    expect(changes.filter((change) => mayKnow(anonymous, change)).map(({ type }) => type)).toEqual([
+      'user.registered',
+    ]);
   });
 };
 
-type Awaited = { readonly after: Parameters<typeof heardSoFar>[1]; readonly ends: string; readonly times: number };
+type Awaited = {
+  readonly after: Parameters<typeof heardSoFar>[1];
+  readonly ends: string;
+  readonly times: number;
+};
 
 const untilHeard = (engine: ChangeEngine, { after, ends, times }: Awaited): Promise<readonly Change[]> =>
   until(

@@ -9,7 +9,8 @@ import { untilProjected } from '../engines/projection.ts';
 import { describeChangeStream } from './change-stream.ts';
 import { startChangeEngine } from './change-stream-engine.ts';
 
-for (const [name, startLog] of LOG_ENGINES) describeChangeStream(`the log in ${name}`, () => startChangeEngine(startLog));
+for (const [name, startLog] of LOG_ENGINES)
+  describeChangeStream(`the log in ${name}`, () => startChangeEngine(startLog));
 
 test('reads no further than its consumer goes', async () => {
   await using engine = await startChangeEngine();

@@ -5,7 +5,15 @@ import type { ChangeStream } from '#shared/change-stream/change-stream.ts';
 import { scaled } from '../../testing/load.ts';
 import { as, by, draftArticle, registerUser } from '../engines/command-side.ts';
 import type { ArticleId } from '../publishing-ids.ts';
-import { type ChangeEngine, type ChangeWorld, heardSoFar, idsOf, publicIds, startHearing, write } from './change-stream-engine.ts';
+import {
+  type ChangeEngine,
+  type ChangeWorld,
+  heardSoFar,
+  idsOf,
+  publicIds,
+  startHearing,
+  write,
+} from './change-stream-engine.ts';
 import { describeInterruptions } from './change-stream-interruptions.ts';
 import { describeKnowledge } from './change-stream-knowledge.ts';
 
@@ -73,14 +81,25 @@ const describeOrder = (world: () => ChangeWorld): void => {
     await write(world(), 1);
     await hearing.until(await side.eventLog.head());
     expect(idsOf(hearing.changes())).toEqual(await publicIds(side, now));
-    expect(hearing.changes().map(({ type }) => type)).toEqual(['article.drafted', 'article.published', 'comment.added']);
+    expect(hearing.changes().map(({ type }) => type)).toEqual([
+      'article.drafted',
+      'article.published',
+      'comment.added',
+    ]);
   });
 
   test('passes over what goes on inside, and moves on past it', async () => {
     const { engine, side, stream, author } = world();
     await heardSoFar(engine);
     const now = await stream.head();
-    const draft = { type: 'DraftArticle', title: 'On engines', body: '', tags: [], cover: null, publish: false } as const;
+    const draft = {
+      type: 'DraftArticle',
+      title: 'On engines',
+      body: '',
+      tags: [],
+      cover: null,
+      publish: false,
+    } as const;
     await side.send(draft, by(as(author), { idempotencyKey: 'inside' }));
     const head = await side.eventLog.head();
     await using hearing = startHearing(stream, now);
@@ -98,7 +117,9 @@ const describeReadiness = (world: () => ChangeWorld): void => {
     const writing = write(world(), 20);
     let upTo = head;
     for await (const page of stream.follow(head, leaving.signal)) {
-      const { rows } = await side.pool.query(`select position from public.follower_checkpoint where follower = 'projector'`);
+      const { rows } = await side.pool.query(
+        `select position from public.follower_checkpoint where follower = 'projector'`,
+      );
       expect(rows[0]?.position).toBeGreaterThanOrEqual(page.upTo);
       upTo = page.upTo;
       await writing;
@@ -127,7 +148,9 @@ const describeReadiness = (world: () => ChangeWorld): void => {
     await using hearing = startHearing(stream, await stream.head());
     const articleId: ArticleId = await draftArticle(side, author);
     await hearing.until(await side.eventLog.head());
-    const { rows } = await side.pool.query('select status from read_model.articles where id = $1', [articleId]);
+    const { rows } = await side.pool.query('select status from read_model.articles where id = $1', [
+      articleId,
+    ]);
     expect(rows).toEqual([{ status: 'published' }]);
   });
 };

@@ -16,7 +16,14 @@ import { parseMasterKey } from '#shared/keys/master-key.ts';
 import { createMetrics } from '#shared/process/metrics.ts';
 import { internalRoutes } from '../../command/role.ts';
 import { until } from '../../testing/until.ts';
-import { allEvents, as, by, type CommandSide, createCommandWorld, registerUser } from '../engines/command-side.ts';
+import {
+  allEvents,
+  as,
+  by,
+  type CommandSide,
+  createCommandWorld,
+  registerUser,
+} from '../engines/command-side.ts';
 import { POLICY } from '../engines/policy.ts';
 import type { ArticleId } from '../publishing-ids.ts';
 
@@ -31,7 +38,15 @@ let url: string;
 beforeAll(async () => {
   world = await createCommandWorld();
   side = await world.open();
-  const routes = [internalRoutes({ domain: publishing, gateway: side, key, bodyBytesMax: 1_048_576, log: pino({ level: 'silent' }) })];
+  const routes = [
+    internalRoutes({
+      domain: publishing,
+      gateway: side,
+      key,
+      bodyBytesMax: 1_048_576,
+      log: pino({ level: 'silent' }),
+    }),
+  ];
   server = createServer(createApp({ log: pino({ level: 'silent' }), metrics: createMetrics(), routes }));
   url = await listen(server, { port: 0, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
 });
@@ -42,7 +57,14 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-const draft = { type: 'DraftArticle', title: 'On engines', body: 'x', tags: ['a'], cover: null, publish: true } as const;
+const draft = {
+  type: 'DraftArticle',
+  title: 'On engines',
+  body: 'x',
+  tags: ['a'],
+  cover: null,
+  publish: true,
+} as const;
 
 describe.each<[string, () => CommandGateway]>([
   ['a direct call', () => side],
@@ -51,13 +73,22 @@ describe.each<[string, () => CommandGateway]>([
   test('carries a command out and answers with id, version and cursor', async () => {
     const author = await registerUser(side);
     const answer = await gateway().send(draft, by(as(author)));
-    expect(answer).toEqual({ id: expect.any(Number), version: 2, cursor: expect.stringMatching(/^[0-9a-f]{8}-/) });
+    expect(answer).toEqual({
+      id: expect.any(Number),
+      version: 2,
+      cursor: expect.stringMatching(/^[0-9a-f]{8}-/),
+    });
   });
 
   test('hands over who asks, by which request, because of what', async () => {
     const author = await registerUser(side);
     const causationId = crypto.randomUUID() as never;
-    const { id } = await gateway().send(draft, { ...by(as(author)), requestId: 'r-1', correlationId: 'c-1', causationId });
+    const { id } = await gateway().send(draft, {
+      ...by(as(author)),
+      requestId: 'r-1',
+      correlationId: 'c-1',
+      causationId,
+    });
     const event = (await allEvents(side)).find(({ stream }) => stream === `article-${id}`);
     expect(event?.metadata).toMatchObject({
       actor: `user:${author}`,
@@ -83,21 +114,48 @@ describe.each<[string, () => CommandGateway]>([
 
   test('shows the caller the secret that a command made, and names the event of a request', async () => {
     const owner = await registerUser(side);
-    const content = { url: 'https://example.com/hooks', description: null, eventTypes: ['*'], filter: {}, payload: 'thin' } as const;
-    const more = { ordered: false, limits: { ratePerSecond: 1, concurrency: 1 }, headers: {}, enabled: true } as const;
+    const content = {
+      url: 'https://example.com/hooks',
+      description: null,
+      eventTypes: ['*'],
+      filter: {},
+      payload: 'thin',
+    } as const;
+    const more = {
+      ordered: false,
+      limits: { ratePerSecond: 1, concurrency: 1 },
+      headers: {},
+      enabled: true,
+    } as const;
     const context = by(as(owner), { idempotencyKey: 'secret' });
     const answer = await gateway().send({ type: 'RegisterWebhook', ...content, ...more }, context);
-    expect(answer).toMatchObject({ version: 1, secret: expect.stringMatching(/^whsec_/), withheld: expect.any(Array) });
+    expect(answer).toMatchObject({
+      version: 1,
+      secret: expect.stringMatching(/^whsec_/),
+      withheld: expect.any(Array),
+    });
     expect(await gateway().send({ type: 'RegisterWebhook', ...content, ...more }, context)).toEqual(answer);
     const asked = by(as(owner), { idempotencyKey: 'test' });
     const test = await gateway().send({ type: 'TestWebhook', webhookId: answer.id as WebhookId }, asked);
-    expect(test).toEqual({ id: answer.id, version: 2, cursor: expect.any(String), eventId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
-    expect(await gateway().send({ type: 'TestWebhook', webhookId: answer.id as WebhookId }, asked)).toEqual(test);
+    expect(test).toEqual({
+      id: answer.id,
+      version: 2,
+      cursor: expect.any(String),
+      eventId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    expect(await gateway().send({ type: 'TestWebhook', webhookId: answer.id as WebhookId }, asked)).toEqual(
+      test,
+    );
   });
 
   test.each([
     ['nobody', { kind: 'anonymous', policy: POLICY } as const, 'unauthenticated', {}],
-    ['a token without the scope', as(7001, 'author', ['read:articles']), 'insufficient_scope', { scope: 'write:articles' }],
+    [
+      'a token without the scope',
+      as(7001, 'author', ['read:articles']),
+      'insufficient_scope',
+      { scope: 'write:articles' },
+    ],
     ['a reader', as(7001, 'reader'), 'forbidden', {}],
   ])('refuses %s with the code and its details', async (_who, caller, code, details) => {
     const refused = gateway().send(draft, by(caller));
@@ -129,8 +187,13 @@ describe.each<[string, () => CommandGateway]>([
 describe('the internal listener', () => {
   const body = JSON.stringify({ command: { type: 'DeleteArticle', articleId: 4 }, requestId: 'r' });
   const post = (authorization: string, sent = body) =>
-    fetch(new URL('/commands', url), { method: 'POST', headers: { 'content-type': 'application/json', authorization }, body: sent });
-  const assertionFor = (sent: string) => signAssertion(key, { caller: as(7001), issuer: 'query', body: sent });
+    fetch(new URL('/commands', url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization },
+      body: sent,
+    });
+  const assertionFor = (sent: string) =>
+    signAssertion(key, { caller: as(7001), issuer: 'query', body: sent });
 
   test.each<[string, () => Promise<Response>, number]>([
     ['no assertion', () => post(''), 401],
@@ -139,7 +202,10 @@ describe('the internal listener', () => {
     [
       'an unknown command',
       async () =>
-        post(`Bearer ${await assertionFor('{"command":{"type":"Drop"},"requestId":"r"}')}`, '{"command":{"type":"Drop"},"requestId":"r"}'),
+        post(
+          `Bearer ${await assertionFor('{"command":{"type":"Drop"},"requestId":"r"}')}`,
+          '{"command":{"type":"Drop"},"requestId":"r"}',
+        ),
       422,
     ],
     [
@@ -172,14 +238,17 @@ describe('the internal listener', () => {
 describe('the gateway over HTTP', () => {
   test('says that the outcome is unknown where nobody answers', async () => {
     const gateway = createHttpGateway({ urls: ['http://127.0.0.1:1'], key, issuer: 'query' });
-    await expect(gateway.send({ type: 'DeleteArticle', articleId: 4 as ArticleId }, by(as(7001)))).rejects.toThrow(CommandUnavailable);
+    await expect(
+      gateway.send({ type: 'DeleteArticle', articleId: 4 as ArticleId }, by(as(7001))),
+    ).rejects.toThrow(CommandUnavailable);
   });
 
   test('goes on with another copy where one cannot be connected to', async () => {
     const author = await registerUser(side);
     const nobody = `http://127.0.0.1:${await freePort()}`;
     const gateway = createHttpGateway({ urls: [nobody, url, nobody], key, issuer: 'query' });
-    for (let turn = 0; turn < 3; turn += 1) expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
+    for (let turn = 0; turn < 3; turn += 1)
+      expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
   });
 
   test('or where its name is not known', async () => {
@@ -198,7 +267,8 @@ describe('the gateway over HTTP', () => {
     });
     const stoppingUrl = await listen(stopping, { port: 0, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
     const two = createHttpGateway({ urls: [stoppingUrl, url], key, issuer: 'query' });
-    for (let turn = 0; turn < 3; turn += 1) expect(await two.send(draft, by(as(author)))).toMatchObject({ version: 2 });
+    for (let turn = 0; turn < 3; turn += 1)
+      expect(await two.send(draft, by(as(author)))).toMatchObject({ version: 2 });
     expect(asked).toEqual(['yes']);
     const one = createHttpGateway({ urls: [stoppingUrl], key, issuer: 'query' });
     await expect(one.send(draft, by(as(author)))).rejects.toMatchObject({ code: 'article_not_found' });
@@ -218,7 +288,12 @@ describe('the gateway over HTTP', () => {
     await listen(stopping, { port, host: '127.0.0.2', setting: 'INTERNAL_PORT' });
     let addresses = ['127.0.0.2'];
     const lookup = async () => addresses.map((address) => ({ address, family: 4 }));
-    const gateway = createHttpGateway({ urls: [`http://command.example:${port}`], key, issuer: 'query', lookup });
+    const gateway = createHttpGateway({
+      urls: [`http://command.example:${port}`],
+      key,
+      issuer: 'query',
+      lookup,
+    });
     await expect(gateway.send(draft, by(as(author)))).rejects.toThrow(CommandUnavailable);
     expect(asked).toEqual([undefined]);
     addresses = ['127.0.0.2', '127.0.0.1'];
@@ -227,7 +302,8 @@ describe('the gateway over HTTP', () => {
       (sent) => sent !== undefined,
     );
     asked.length = 0;
-    for (let turn = 0; turn < 3; turn += 1) expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
+    for (let turn = 0; turn < 3; turn += 1)
+      expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
     expect(asked.length).toBeLessThanOrEqual(1);
     stopping.close();
     stopping.closeAllConnections();
@@ -250,7 +326,8 @@ describe('the gateway over HTTP', () => {
     slow = Promise.withResolvers();
     address = '127.0.0.9';
     const sentUntilMs = performance.now() + LOOKED_UP_MS;
-    while (performance.now() < sentUntilMs) expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
+    while (performance.now() < sentUntilMs)
+      expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
     slow.resolve();
   });
 
@@ -259,7 +336,10 @@ describe('the gateway over HTTP', () => {
     const gateway = createHttpGateway({ urls: [`http://127.0.0.1:${port}`], key, issuer: 'query' });
     const sent = gateway.send({ type: 'DeleteArticle', articleId: 4 as ArticleId }, by(as(7001)));
     sent.catch(() => {});
-    const late = createServer((_request, response) => void response.writeHead(409).end('{"code":"too_late","title":"It is too late."}'));
+    const late = createServer(
+      (_request, response) =>
+        void response.writeHead(409).end('{"code":"too_late","title":"It is too late."}'),
+    );
     await listen(late, { port, host: '127.0.0.1', setting: 'INTERNAL_PORT' });
     await expect(sent).rejects.toMatchObject({ code: 'too_late', message: 'It is too late.' });
     late.close();
@@ -272,7 +352,9 @@ describe('the gateway over HTTP', () => {
       key: gatewayKey(parseMasterKey(randomBytes(32).toString('base64'))),
       issuer: 'query',
     });
-    await expect(distrusted.send({ type: 'DeleteArticle', articleId: 4 as ArticleId }, by(as(7001)))).rejects.toThrow(CommandUnavailable);
+    await expect(
+      distrusted.send({ type: 'DeleteArticle', articleId: 4 as ArticleId }, by(as(7001))),
+    ).rejects.toThrow(CommandUnavailable);
   });
 
   test('and where the answer takes too long or is none', async () => {
@@ -283,7 +365,9 @@ describe('the gateway over HTTP', () => {
     const gateway = createHttpGateway({ urls: [oddUrl], key, issuer: 'query', timeoutMs: 100 });
     const command = { type: 'DeleteArticle', articleId: 4 as ArticleId } as const;
     await expect(gateway.send(command, by(as(7001)))).rejects.toThrow(CommandUnavailable);
-    await expect(gateway.send(command, { ...by(as(7001)), requestId: 'odd' })).rejects.toThrow(CommandUnavailable);
+    await expect(gateway.send(command, { ...by(as(7001)), requestId: 'odd' })).rejects.toThrow(
+      CommandUnavailable,
+    );
     odd.close();
     odd.closeAllConnections();
   });
@@ -295,8 +379,11 @@ describe('the gateway over HTTP', () => {
     const taken: unknown[] = [];
     silent.on('request', ({ headers }) => taken.push(headers['x-request-id']));
     const gateway = createHttpGateway({ urls: [silentUrl, url], key, issuer: 'query', timeoutMs: 2_000 });
-    await expect(gateway.send(draft, { ...by(as(author)), requestId: 'unanswered' })).rejects.toThrow(CommandUnavailable);
-    for (let turn = 0; turn < 3; turn += 1) expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
+    await expect(gateway.send(draft, { ...by(as(author)), requestId: 'unanswered' })).rejects.toThrow(
+      CommandUnavailable,
+    );
+    for (let turn = 0; turn < 3; turn += 1)
+      expect(await gateway.send(draft, by(as(author)))).toMatchObject({ version: 2 });
     expect(taken).toEqual(['unanswered']);
     silent.close();
     silent.closeAllConnections();

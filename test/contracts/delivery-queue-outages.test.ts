@@ -16,7 +16,8 @@ describe.skipIf(redisMissing !== undefined)('webhooks over a Redis that is lost'
   });
   afterAll(() => resources.disposeAsync());
 
-  const arrivedAt = (path: string) => new Set(world.sink.received.filter((each) => each.path === path).map(({ id }) => id));
+  const arrivedAt = (path: string) =>
+    new Set(world.sink.received.filter((each) => each.path === path).map(({ id }) => id));
 
   test('everything arrives although Redis forgets all it has, again and again', async () => {
     const client = new Redis(redis.url);

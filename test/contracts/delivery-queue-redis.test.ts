@@ -4,7 +4,8 @@ import { openDeliveryQueue } from '../../webhook-dispatcher/queue/open.ts';
 import { redisMissing, startRedis } from '../engines/redis.ts';
 import { testDeliveryQueue } from './delivery-queue-contract.ts';
 
-if (redisMissing !== undefined) process.stderr.write(`The queue of webhooks in Redis is not tested: ${redisMissing}.\n`);
+if (redisMissing !== undefined)
+  process.stderr.write(`The queue of webhooks in Redis is not tested: ${redisMissing}.\n`);
 
 describe.skipIf(redisMissing !== undefined)('in Redis', () => {
   testDeliveryQueue('Redis', async () => {

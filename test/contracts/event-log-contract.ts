@@ -1,7 +1,13 @@
 // Over 200 lines, because it is one contract, which every event log passes whole.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AppendTooLarge, InvalidAppend, StaleVersion } from '#shared/event-log/errors.ts';
-import { APPEND_BYTES_MAX, APPEND_EVENTS_MAX, type EventLog, NO_STREAM, START } from '#shared/event-log/event-log.ts';
+import {
+  APPEND_BYTES_MAX,
+  APPEND_EVENTS_MAX,
+  type EventLog,
+  NO_STREAM,
+  START,
+} from '#shared/event-log/event-log.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { scaled } from '../../testing/load.ts';
 import { anEvent, aStream, type LogEngine, readAll, startFollowing, version } from './event-log-engine.ts';
@@ -89,7 +95,10 @@ const describeAppend = (log: () => EventLog, engine: () => LogEngine): void => {
 
   test.each<[string, Parameters<EventLog['append']>]>([
     ['no events', [aStream(), NO_STREAM, []]],
-    ['too many events', [aStream(), NO_STREAM, Array.from({ length: APPEND_EVENTS_MAX + 1 }, () => anEvent())]],
+    [
+      'too many events',
+      [aStream(), NO_STREAM, Array.from({ length: APPEND_EVENTS_MAX + 1 }, () => anEvent())],
+    ],
     ['a negative version', [aStream(), version(-1), [anEvent()]]],
     ['a version that is no whole number', [aStream(), version(0.5), [anEvent()]]],
     ['an empty type', [aStream(), NO_STREAM, [anEvent({}, '')]]],
@@ -137,7 +146,9 @@ const describeRepeats = (log: () => EventLog, engine: () => LogEngine): void => 
   test('stores one of many equal appends at once', async () => {
     const stream = aStream();
     const events = [anEvent()];
-    const answers = await Promise.all(Array.from({ length: 20 }, () => log().append(stream, NO_STREAM, events)));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => log().append(stream, NO_STREAM, events)),
+    );
     expect(new Set(answers.map((answer) => answer.version))).toEqual(new Set([1]));
     expect(await readAll(log(), stream)).toHaveLength(1);
   });
@@ -222,7 +233,9 @@ const describeRead = (log: () => EventLog): void => {
       Array.from({ length: 5 }, (_, n) => anEvent({ n })),
     );
     const read = async (from: number, to: number) =>
-      (await Array.fromAsync(log().read(stream, version(from), version(to)))).flat().map(({ version: each }) => each);
+      (await Array.fromAsync(log().read(stream, version(from), version(to))))
+        .flat()
+        .map(({ version: each }) => each);
     expect(await read(2, 4)).toEqual([2, 3, 4]);
     expect(await read(3, 3)).toEqual([3]);
     expect(await read(4, 9)).toEqual([4, 5]);
@@ -278,11 +291,13 @@ const describeRead = (log: () => EventLog): void => {
 
   test('reads large events in pages that fit into memory', async () => {
     const stream = aStream();
-    for (let n = 0; n < 24; n += 1) await log().append(stream, version(n), [anEvent({ n, text: 'x'.repeat(1_000_000) })]);
+    for (let n = 0; n < 24; n += 1)
+      await log().append(stream, version(n), [anEvent({ n, text: 'x'.repeat(1_000_000) })]);
     const pages = await Array.fromAsync(log().read(stream));
     expect(pages.flat().map(({ data }) => data.n)).toEqual(Array.from({ length: 24 }, (_, n) => n));
     expect(pages.length).toBeGreaterThan(1);
-    for (const page of pages) expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThanOrEqual(PAGE_BYTES_MAX);
+    for (const page of pages)
+      expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThanOrEqual(PAGE_BYTES_MAX);
   });
 };
 

@@ -4,14 +4,20 @@ import type { EventLog, NewEvent, RecordedEvent } from '#shared/event-log/event-
 import type { JsonObject } from '#shared/json.ts';
 import { startDeadline } from '../../testing/load.ts';
 
-/** What the contract suite needs of an engine: an empty log of its own, opened as often as there are processes. */
+/**
+ * What the contract suite needs of an engine: an empty log of its own, opened as often as there are
+ * processes.
+ */
 export type LogEngine = AsyncDisposable & {
   open(): Promise<EventLog>;
   /** Stops the server hard and starts it again with what it had acknowledged. */
   restart(): Promise<void>;
   /** What goes on around the log while it is written and followed, each to be survived. */
   readonly disturbances: readonly Disturbance[];
-  /** Counts from now on how often a follower has the server look for what comes after a position, in all that this process has opened. */
+  /**
+   * Counts from now on how often a follower has the server look for what comes after a position, in all that
+   * this process has opened.
+   */
   countLooks(): Disposable & { count(): number };
 };
 
@@ -32,8 +38,11 @@ export const anEvent = (data: JsonObject = { n: 1 }, type = 'thing.noted'): NewE
 
 export const version = (value: number): Version => value as Version;
 
-export const readAll = async (log: EventLog, stream: StreamName, from?: Version): Promise<readonly RecordedEvent[]> =>
-  (await Array.fromAsync(log.read(stream, from))).flat();
+export const readAll = async (
+  log: EventLog,
+  stream: StreamName,
+  from?: Version,
+): Promise<readonly RecordedEvent[]> => (await Array.fromAsync(log.read(stream, from))).flat();
 
 /** Follows in the background and keeps what it saw, until it is disposed. */
 export const startFollowing = (log: EventLog, after: RecordedEvent['position']) => {
@@ -46,12 +55,17 @@ export const startFollowing = (log: EventLog, after: RecordedEvent['position']) 
   running.catch(() => {});
   return {
     seen,
-    async until(done: (seen: readonly RecordedEvent[]) => boolean, deadlineMs = 20_000): Promise<readonly RecordedEvent[]> {
+    async until(
+      done: (seen: readonly RecordedEvent[]) => boolean,
+      deadlineMs = 20_000,
+    ): Promise<readonly RecordedEvent[]> {
       const deadline = startDeadline(deadlineMs);
       while (!done(seen)) {
         await Promise.race([running, new Promise((resolve) => setTimeout(resolve, 5))]);
         if (deadline.isOver())
-          throw new Error(`after ${deadline} the follower had seen ${seen.length} events, and not what was waited for`);
+          throw new Error(
+            `after ${deadline} the follower had seen ${seen.length} events, and not what was waited for`,
+          );
       }
       return seen;
     },

@@ -11,7 +11,9 @@ import type { NodeState } from '../engines/eventstoredb/node.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { anEvent, aStream, readAll } from './event-log-engine.ts';
 
-/** What a cluster of three did (eventstoredb/cluster.md), by nodes that find each other by gossip or do not. */
+/**
+ * What a cluster of three did (eventstoredb/cluster.md), by nodes that find each other by gossip or do not.
+ */
 
 let node: EventStoreStandIn;
 let other: EventStoreStandIn;
@@ -94,7 +96,10 @@ test('after a time without any node appends go on, and readiness tells of it unt
 });
 
 test('readiness fails once appends have failed for longer than their patience though reads go on, and comes back', async () => {
-  await using log = await openEventStoreEventLog({ url: node.address, timing: { ...TIMING, patienceMs: 300 } });
+  await using log = await openEventStoreEventLog({
+    url: node.address,
+    timing: { ...TIMING, patienceMs: 300 },
+  });
   node.faults.appends({ kind: 'not-now', says: 'Server Is Busy' }, { times: 1_000 });
   await expect(log.append(aStream(), NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
   await log.head();
@@ -112,17 +117,25 @@ test('readiness fails once appends have failed for longer than their patience th
 test('why the log does not answer is told once for each cause, and that it answers again', async () => {
   const told: string[] = [];
   const cause = ({ err }: { err: Error }) => told.push(String(err.cause));
-  await using opened = await openEventStoreEventLog({ url: node.address, timing: { ...TIMING, patienceMs: 300 } });
+  await using opened = await openEventStoreEventLog({
+    url: node.address,
+    timing: { ...TIMING, patienceMs: 300 },
+  });
   const log = tellOutages(opened, { log: { warn: cause, info: (text: string) => told.push(text) } as never });
   const failBy = async (says: NotNow) => {
     node.faults.appends({ kind: 'not-now', says }, { times: 1_000 });
-    for (let n = 0; n < 2; n += 1) await expect(log.append(aStream(), NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
+    for (let n = 0; n < 2; n += 1)
+      await expect(log.append(aStream(), NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
     node.faults.clear();
   };
   await failBy('Server Is Busy');
   await failBy('Server Is Not Ready');
   await log.append(aStream(), NO_STREAM, [anEvent()]);
-  expect(told).toEqual([expect.stringContaining('Busy'), expect.stringContaining('Not Ready'), 'The event log takes appends again.']);
+  expect(told).toEqual([
+    expect.stringContaining('Busy'),
+    expect.stringContaining('Not Ready'),
+    'The event log takes appends again.',
+  ]);
 });
 
 describe('a client', () => {
@@ -161,9 +174,13 @@ describe('a client', () => {
   });
 
   test('that is replaced fails each append by the name of its own stream', async () => {
-    await using hasty = await openEventStoreEventLog({ url: node.address, timing: { ...TIMING, answerWithinMs: 600, patienceMs: 700 } });
+    await using hasty = await openEventStoreEventLog({
+      url: node.address,
+      timing: { ...TIMING, answerWithinMs: 600, patienceMs: 700 },
+    });
     const [silent, other] = [aStream('silent'), aStream('other')];
-    for (const stream of [silent, other]) node.faults.appends({ kind: 'unanswered', stored: false }, { stream, times: 5 });
+    for (const stream of [silent, other])
+      node.faults.appends({ kind: 'unanswered', stored: false }, { stream, times: 5 });
     const failing = hasty.append(silent, NO_STREAM, [anEvent()]).catch(() => {});
     await until(
       () => node.faults.pending(),
@@ -176,14 +193,20 @@ describe('a client', () => {
   });
 
   test('that is silent to everybody is replaced, and no try is begun with hardly any time left', async () => {
-    await using impatient = await openEventStoreEventLog({ url: node.address, timing: { ...TIMING, patienceMs: 2_300 } });
+    await using impatient = await openEventStoreEventLog({
+      url: node.address,
+      timing: { ...TIMING, patienceMs: 2_300 },
+    });
     const stream = aStream();
     node.faults.appends({ kind: 'unanswered', stored: false }, { stream, times: 5 });
     await expect(impatient.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
     // One whole try, after which the client is replaced, and one with what was left, after which it is not.
     expect([node.faults.pending(), node.appendCalls() - calls]).toEqual([3, 2]);
     node.faults.clear();
-    await using hasty = await openEventStoreEventLog({ url: node.address, timing: { ...TIMING, patienceMs: 2_150 } });
+    await using hasty = await openEventStoreEventLog({
+      url: node.address,
+      timing: { ...TIMING, patienceMs: 2_150 },
+    });
     node.faults.appends({ kind: 'unanswered', stored: false }, { stream, times: 5 });
     await expect(hasty.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(LogUnavailable);
     expect(node.faults.pending()).toBe(4);

@@ -9,7 +9,10 @@ const EVERY_MS = 30;
 const eventsOfSome = (n: number) => ({ stream: `thing-${(n % 16).toString(16)}` });
 const ALL = { stream: '$all' };
 
-/** Faults of a server, its network and its client, each several times a second, all to be survived without a trace. */
+/**
+ * Faults of a server, its network and its client, each several times a second, all to be survived without a
+ * trace.
+ */
 export const disturbancesOn = (standIn: EventStoreStandIn): readonly Disturbance[] => {
   const { faults } = standIn;
   const appends = (name: string, ...kinds: Parameters<typeof faults.appends>[0][]) =>
@@ -22,17 +25,29 @@ export const disturbancesOn = (standIn: EventStoreStandIn): readonly Disturbance
     repeating('subscriptions dropped before they are live', standIn, (n) =>
       faults.subscriptions({ kind: n % 2 ? 'too-slow' : 'silent-end', at: 'transition' }, ALL),
     ),
-    appends('appends that stay unanswered', { kind: 'unanswered', stored: true }, { kind: 'unanswered', stored: false }),
+    appends(
+      'appends that stay unanswered',
+      { kind: 'unanswered', stored: true },
+      { kind: 'unanswered', stored: false },
+    ),
     appends('appends that are answered twice', { kind: 'answered-twice' }),
     appends('answers without a position', { kind: 'without-position' }),
-    appends('appends past their deadline', { kind: 'timeout', stored: true }, { kind: 'timeout', stored: false }),
+    appends(
+      'appends past their deadline',
+      { kind: 'timeout', stored: true },
+      { kind: 'timeout', stored: false },
+    ),
     appends(
       'failures of the call that carries the appends',
       { kind: 'stream-error', stored: true },
       { kind: 'stream-error', stored: false },
     ),
     reads('pages cut short', { kind: 'cut', afterEvents: 1 }, { kind: 'cut', afterEvents: 3 }),
-    reads('pages that fail in the middle', { kind: 'error', afterEvents: 0 }, { kind: 'error', afterEvents: 3 }),
+    reads(
+      'pages that fail in the middle',
+      { kind: 'error', afterEvents: 0 },
+      { kind: 'error', afterEvents: 3 },
+    ),
     reads('pages that stay unanswered', { kind: 'unanswered' }, { kind: 'delayed', delayMs: 100 }),
     repeating('connections that are reset', standIn, (n) => n % 5 === 0 && standIn.dropConnections()),
     noiseOfTheSystem(standIn.address),
@@ -45,7 +60,11 @@ const next = <Kind>(kinds: readonly Kind[], n: number): Kind => {
   return kind;
 };
 
-const repeating = (name: string, { faults }: EventStoreStandIn, disturb: (n: number) => unknown): Disturbance => ({
+const repeating = (
+  name: string,
+  { faults }: EventStoreStandIn,
+  disturb: (n: number) => unknown,
+): Disturbance => ({
   name,
   during: async (signal) => {
     for (let n = 0; !signal.aborted; n += 1) {
@@ -59,7 +78,10 @@ const repeating = (name: string, { faults }: EventStoreStandIn, disturb: (n: num
   },
 });
 
-/** What a server writes beside the events: metadata, statistics, records whose type is its own. It needs no stand-in. */
+/**
+ * What a server writes beside the events: metadata, statistics, records whose type is its own. It needs no
+ * stand-in.
+ */
 export const noiseOfTheSystem = (url: string): Disturbance => ({
   name: 'noise of system events',
   during: async (signal) => {
@@ -68,7 +90,9 @@ export const noiseOfTheSystem = (url: string): Disturbance => ({
       const stream = `noise-${randomUUID()}`;
       await client.setStreamMetadata(stream, { maxAge: 3_600 });
       await client.appendToStream(stream, jsonEvent({ type: '$noise', data: {} }), { expectedRevision: ANY });
-      await client.appendToStream(`$noise-${stream}`, jsonEvent({ type: 'noise', data: {} }), { expectedRevision: ANY });
+      await client.appendToStream(`$noise-${stream}`, jsonEvent({ type: 'noise', data: {} }), {
+        expectedRevision: ANY,
+      });
     }
     await client.dispose();
     return [];

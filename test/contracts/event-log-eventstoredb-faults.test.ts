@@ -12,7 +12,10 @@ import { until } from '../../testing/until.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { anEvent, aStream, readAll, version } from './event-log-engine.ts';
 
-/** Each trap of notes/event-log.md and of eventstoredb/README.md that appends and reads can step into; followers have a file of their own. */
+/**
+ * Each trap of notes/event-log.md and of eventstoredb/README.md that appends and reads can step into;
+ * followers have a file of their own.
+ */
 
 const TIMING = { patienceMs: 5_000, answerWithinMs: 200, silenceMaxMs: 200 };
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
@@ -32,9 +35,11 @@ afterAll(async () => {
   await standIn[Symbol.asyncDispose]();
 });
 
-const open = (suffix = '', timing = TIMING) => openEventStoreEventLog({ url: `${standIn.address}${suffix}`, timing });
+const open = (suffix = '', timing = TIMING) =>
+  openEventStoreEventLog({ url: `${standIn.address}${suffix}`, timing });
 const idsIn = async (stream: ReturnType<typeof aStream>) => (await readAll(log, stream)).map(({ id }) => id);
-const outcomesOf = async (appends: readonly Promise<unknown>[]) => (await Promise.allSettled(appends)).map(({ status }) => status);
+const outcomesOf = async (appends: readonly Promise<unknown>[]) =>
+  (await Promise.allSettled(appends)).map(({ status }) => status);
 
 describe('an append', () => {
   test.each([
@@ -44,25 +49,31 @@ describe('an append', () => {
     ['not stored', 'any'],
     ['stored', version(1)],
     ['not stored', version(1)],
-  ] as const)('that stays unanswered, and was %s, is stored once (expecting %s)', async (stored, expected) => {
-    const stream = aStream();
-    if (expected !== NO_STREAM) await log.append(stream, NO_STREAM, [anEvent()]);
-    const events = [anEvent(), anEvent()];
-    standIn.faults.appends({ kind: 'unanswered', stored: stored === 'stored' }, { stream });
-    const appended = await log.append(stream, expected, events);
-    const recorded = await readAll(log, stream);
-    expect(recorded.slice(-2).map(({ id }) => id)).toEqual(events.map(({ id }) => id));
-    expect(recorded).toHaveLength(expected === NO_STREAM ? 2 : 3);
-    expect(appended).toEqual({ version: recorded.at(-1)?.version, position: recorded.at(-1)?.position });
-  });
+  ] as const)(
+    'that stays unanswered, and was %s, is stored once (expecting %s)',
+    async (stored, expected) => {
+      const stream = aStream();
+      if (expected !== NO_STREAM) await log.append(stream, NO_STREAM, [anEvent()]);
+      const events = [anEvent(), anEvent()];
+      standIn.faults.appends({ kind: 'unanswered', stored: stored === 'stored' }, { stream });
+      const appended = await log.append(stream, expected, events);
+      const recorded = await readAll(log, stream);
+      expect(recorded.slice(-2).map(({ id }) => id)).toEqual(events.map(({ id }) => id));
+      expect(recorded).toHaveLength(expected === NO_STREAM ? 2 : 3);
+      expect(appended).toEqual({ version: recorded.at(-1)?.version, position: recorded.at(-1)?.position });
+    },
+  );
 
-  test.each(['stored', 'not stored'])('past the deadline of the server, and %s, is stored once', async (stored) => {
-    const stream = aStream();
-    const event = anEvent();
-    standIn.faults.appends({ kind: 'timeout', stored: stored === 'stored' }, { stream });
-    await expect(log.append(stream, NO_STREAM, [event])).resolves.toMatchObject({ version: 1 });
-    expect(await idsIn(stream)).toEqual([event.id]);
-  });
+  test.each(['stored', 'not stored'])(
+    'past the deadline of the server, and %s, is stored once',
+    async (stored) => {
+      const stream = aStream();
+      const event = anEvent();
+      standIn.faults.appends({ kind: 'timeout', stored: stored === 'stored' }, { stream });
+      await expect(log.append(stream, NO_STREAM, [event])).resolves.toMatchObject({ version: 1 });
+      expect(await idsIn(stream)).toEqual([event.id]);
+    },
+  );
 
   test('at any version is found again behind what others have appended since', async () => {
     const stream = aStream();
@@ -99,7 +110,10 @@ describe('an append', () => {
     standIn.faults.appends({ kind: 'unanswered', stored: true }, { stream: silent });
     standIn.faults.appends({ kind: 'delayed', delayMs: 500 }, { stream: slow });
     standIn.faults.appends({ kind: 'without-position' }, { stream: slow });
-    await Promise.all([log.append(silent, NO_STREAM, [anEvent()]), other.append(slow, NO_STREAM, [anEvent()])]);
+    await Promise.all([
+      log.append(silent, NO_STREAM, [anEvent()]),
+      other.append(slow, NO_STREAM, [anEvent()]),
+    ]);
     // Sent once, so the second order struck nobody.
     expect(standIn.faults.pending()).toBe(1);
     standIn.faults.clear();
@@ -117,7 +131,10 @@ describe('an append', () => {
     const [breaking, waiting] = [aStream('breaking'), aStream('waiting')];
     standIn.faults.appends({ kind: 'delayed', delayMs: 100 }, { stream: waiting });
     standIn.faults.appends({ kind: 'stream-error', stored: true }, { stream: breaking });
-    const appends = [log.append(waiting, NO_STREAM, [anEvent()]), other.append(breaking, NO_STREAM, [anEvent()])];
+    const appends = [
+      log.append(waiting, NO_STREAM, [anEvent()]),
+      other.append(breaking, NO_STREAM, [anEvent()]),
+    ];
     expect(await outcomesOf(appends)).toEqual(['fulfilled', 'fulfilled']);
     expect([await idsIn(waiting), await idsIn(breaking)].map(({ length }) => length)).toEqual([1, 1]);
   });
@@ -141,12 +158,17 @@ describe('an append', () => {
   test('without access says so at once', async () => {
     const stream = aStream();
     standIn.faults.appends({ kind: 'access-denied' }, { stream });
-    await expect(log.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(`EventStoreDB refused an append to ${stream}: access-denied`);
+    await expect(log.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(
+      `EventStoreDB refused an append to ${stream}: access-denied`,
+    );
   });
 
-  test.each([-1, -2, 0.5, Number.NaN])('that expects version %s, which may mean something to the server, is not sent', async (expected) => {
-    await expect(log.append(aStream(), version(expected), [anEvent()])).rejects.toThrow(InvalidAppend);
-  });
+  test.each([-1, -2, 0.5, Number.NaN])(
+    'that expects version %s, which may mean something to the server, is not sent',
+    async (expected) => {
+      await expect(log.append(aStream(), version(expected), [anEvent()])).rejects.toThrow(InvalidAppend);
+    },
+  );
 
   test('at a wrong version says so with a message, and where the address asks the client not to throw', async () => {
     await using quiet = await open('&throwOnAppendFailure=false');
@@ -161,7 +183,9 @@ describe('an append', () => {
   test('answers in numbers that can be written as JSON', async () => {
     const stream = aStream();
     const appended = await log.append(stream, NO_STREAM, [anEvent()]);
-    expect(JSON.parse(JSON.stringify([appended, await readAll(log, stream), await log.head()]))).toBeDefined();
+    expect(
+      JSON.parse(JSON.stringify([appended, await readAll(log, stream), await log.head()])),
+    ).toBeDefined();
   });
 });
 
@@ -178,14 +202,18 @@ describe('a stream that was deleted by hand', () => {
 
   test('for good takes nothing more and cannot be read', async () => {
     const stream = await deleted('tombstoneStream');
-    await expect(log.append(stream, version(2), [anEvent()])).rejects.toThrow(`${stream} was deleted for good`);
+    await expect(log.append(stream, version(2), [anEvent()])).rejects.toThrow(
+      `${stream} was deleted for good`,
+    );
     await expect(readAll(log, stream)).rejects.toThrow(stream);
   });
 
   test('softly is told where it would go on numbering, and never read from its middle', async () => {
     const stream = await deleted('deleteStream');
     expect(await readAll(log, stream)).toEqual([]);
-    await expect(log.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow('was the stream deleted by hand?');
+    await expect(log.append(stream, NO_STREAM, [anEvent()])).rejects.toThrow(
+      'was the stream deleted by hand?',
+    );
     await expect(readAll(log, stream)).rejects.toThrow(`${stream} lacks version 1`);
   });
 });
@@ -244,14 +272,20 @@ describe('a server', () => {
     // On a busy machine it may be away for longer than that once more.
     const [stream, event] = [aStream(), anEvent()];
     const append = () => impatient.append(stream, NO_STREAM, [event]).catch((error: unknown) => error);
-    expect(await until(append, (outcome) => !(outcome instanceof LogUnavailable))).toMatchObject({ version: 1 });
+    expect(await until(append, (outcome) => !(outcome instanceof LogUnavailable))).toMatchObject({
+      version: 1,
+    });
   });
 
   test('that dies while megabytes wait to be sent leaves the process alive', async () => {
     const text = 'x'.repeat(100_000);
     const streams = Array.from({ length: 64 }, () => aStream());
     // Megabytes take their time on a busy machine.
-    await using patient = await open('', { patienceMs: scaled(10_000), answerWithinMs: scaled(3_000), silenceMaxMs: scaled(5_000) });
+    await using patient = await open('', {
+      patienceMs: scaled(10_000),
+      answerWithinMs: scaled(3_000),
+      silenceMaxMs: scaled(5_000),
+    });
     const appends = streams.map((stream) => patient.append(stream, NO_STREAM, [anEvent({ text })]));
     await standIn.restart();
     expect(new Set(await outcomesOf(appends))).toEqual(new Set(['fulfilled']));
@@ -262,7 +296,11 @@ describe('a server', () => {
 describe('an address', () => {
   test.each([
     ['credentials without TLS', 'esdb://admin:secret@127.0.0.1:2113?tls=false', 'would drop the credentials'],
-    ['the same, written otherwise', 'esdb://admin:secret@127.0.0.1:2113?connectionName=a&TLS=false', 'would drop the credentials'],
+    [
+      'the same, written otherwise',
+      'esdb://admin:secret@127.0.0.1:2113?connectionName=a&TLS=false',
+      'would drop the credentials',
+    ],
     ['a colon in the password', 'esdb://admin:sec:ret@127.0.0.1:2113', 'write it as %3A'],
     ['an unknown form', 'esdb://admin:secret@127.0.0.1:21x13:1', 'is not understood'],
   ])('with %s is refused, without telling the password', async (_what, url, message) => {
@@ -293,14 +331,19 @@ describe('a closed log', () => {
       await following;
       await log[Symbol.asyncDispose]();
       console.log('closed');`;
-    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: PROJECT, timeout: scaled(10_000) });
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], {
+      cwd: PROJECT,
+      timeout: scaled(10_000),
+    });
     expect(stdout).toBe('closed\n');
   });
 });
 
 test('opened by many at once for the first time, a log has one identity', async () => {
   await using fresh = await startEventStoreStandIn();
-  const logs = await Promise.all(Array.from({ length: 8 }, () => openEventStoreEventLog({ url: fresh.address, timing: TIMING })));
+  const logs = await Promise.all(
+    Array.from({ length: 8 }, () => openEventStoreEventLog({ url: fresh.address, timing: TIMING })),
+  );
   expect(new Set(logs.map(({ identity }) => identity)).size).toBe(1);
   await Promise.all(logs.map((each) => each[Symbol.asyncDispose]()));
 });

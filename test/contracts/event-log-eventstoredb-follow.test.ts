@@ -37,24 +37,29 @@ const appendOne = async (): Promise<string> => {
 };
 const appendMany = async (count: number): Promise<string[]> => {
   const events = Array.from({ length: count }, () => anEvent());
-  for (let from = 0; from < count; from += 1_000) await log.append(aStream(), NO_STREAM, events.slice(from, from + 1_000));
+  for (let from = 0; from < count; from += 1_000)
+    await log.append(aStream(), NO_STREAM, events.slice(from, from + 1_000));
   return events.map(({ id }) => id);
 };
 const idsOf = (seen: readonly { readonly id: string }[]) => seen.map(({ id }) => id);
 /** Waits until a follower waits for the bell, so that what follows meets a live subscription. */
-const untilLive = () => vi.waitFor(() => expect(standIn.liveSubscriptions()).toBe(1), { timeout: scaled(5_000), interval: 5 });
+const untilLive = () =>
+  vi.waitFor(() => expect(standIn.liveSubscriptions()).toBe(1), { timeout: scaled(5_000), interval: 5 });
 
 describe('a follower', () => {
-  test.each(['too-slow', 'silent-end'] as const)('goes on after its subscription has ended (%s), again and again', async (how) => {
-    await using follower = startFollowing(log, await log.head());
-    const ids: string[] = [];
-    for (let n = 0; n < 5; n += 1) {
-      await untilLive();
-      standIn.endSubscriptions(how);
-      ids.push(await appendOne());
-    }
-    expect(idsOf(await follower.until((seen) => seen.length >= 5))).toEqual(ids);
-  });
+  test.each(['too-slow', 'silent-end'] as const)(
+    'goes on after its subscription has ended (%s), again and again',
+    async (how) => {
+      await using follower = startFollowing(log, await log.head());
+      const ids: string[] = [];
+      for (let n = 0; n < 5; n += 1) {
+        await untilLive();
+        standIn.endSubscriptions(how);
+        ids.push(await appendOne());
+      }
+      expect(idsOf(await follower.until((seen) => seen.length >= 5))).toEqual(ids);
+    },
+  );
 
   test.each([
     { kind: 'too-slow', at: 'live' },
@@ -123,18 +128,22 @@ describe('a follower', () => {
       if (Math.random() < 0.3) drops += standIn.endSubscriptions(n % 2 ? 'too-slow' : 'silent-end');
       ids.push(...(await appended));
     }
-    for (const follower of followers) expect(idsOf(await follower.until((seen) => seen.length >= ids.length))).toEqual(ids);
+    for (const follower of followers)
+      expect(idsOf(await follower.until((seen) => seen.length >= ids.length))).toEqual(ids);
     expect(drops).toBeGreaterThan(0);
   });
 
-  test.each([998, 999, 1_000, 1_001, 2_000])('gets %s events whole, whatever the pages are cut to', async (count) => {
-    const before = await log.head();
-    const ids = await appendMany(count);
-    await using fromStart = startFollowing(log, START);
-    await using fromHead = startFollowing(log, before);
-    expect(idsOf(await fromStart.until((seen) => seen.length >= count))).toEqual(ids);
-    expect(idsOf(await fromHead.until((seen) => seen.length >= count))).toEqual(ids);
-  });
+  test.each([998, 999, 1_000, 1_001, 2_000])(
+    'gets %s events whole, whatever the pages are cut to',
+    async (count) => {
+      const before = await log.head();
+      const ids = await appendMany(count);
+      await using fromStart = startFollowing(log, START);
+      await using fromHead = startFollowing(log, before);
+      expect(idsOf(await fromStart.until((seen) => seen.length >= count))).toEqual(ids);
+      expect(idsOf(await fromHead.until((seen) => seen.length >= count))).toEqual(ids);
+    },
+  );
 
   test.each([
     ['fail at once', { kind: 'error', afterEvents: 0 }],
@@ -177,7 +186,9 @@ describe('a follower', () => {
   test('passes over what the server writes for itself, without reading it again', async () => {
     const before = await log.head();
     for (let n = 0; n < 60; n += 1) await client.setStreamMetadata(`noise-${n}`, { maxAge: 3_600 });
-    await client.appendToStream('$noise', jsonEvent({ type: 'noise', data: {} }), { expectedRevision: NO_STREAM_YET });
+    await client.appendToStream('$noise', jsonEvent({ type: 'noise', data: {} }), {
+      expectedRevision: NO_STREAM_YET,
+    });
     await using follower = startFollowing(log, before);
     await untilLive();
     // From where it stands, a page of two records is enough; from where it began, it would not be.
@@ -195,7 +206,9 @@ describe('a follower', () => {
   });
 
   test('says so when the log holds what Annals did not write', async () => {
-    await client.appendToStream(`thing-${randomUUID()}`, jsonEvent({ type: 'listed', data: [1, 2] }), { expectedRevision: NO_STREAM_YET });
+    await client.appendToStream(`thing-${randomUUID()}`, jsonEvent({ type: 'listed', data: [1, 2] }), {
+      expectedRevision: NO_STREAM_YET,
+    });
     await expect(followToTheEnd(START)).rejects.toThrow('was not written by Annals');
   });
 
@@ -214,7 +227,10 @@ describe('a follower', () => {
     ['a page stays unanswered', () => standIn.faults.reads({ kind: 'unanswered' }, ALL)],
     ['the server is away', () => standIn.stop()],
   ])('returns at once when it is aborted while %s', async (_what, disturb) => {
-    const patient = await openEventStoreEventLog({ url: standIn.address, timing: { ...TIMING, silenceMaxMs: 60_000 } });
+    const patient = await openEventStoreEventLog({
+      url: standIn.address,
+      timing: { ...TIMING, silenceMaxMs: 60_000 },
+    });
     await disturb();
     const stopped = new AbortController();
     const following = Array.fromAsync(patient.follow(START, stopped.signal));
@@ -246,7 +262,10 @@ describe('a follower', () => {
     await untilLive();
     await closing[Symbol.asyncDispose]();
     await refused;
-    await vi.waitFor(() => expect(standIn.liveSubscriptions()).toBe(0), { timeout: scaled(5_000), interval: 5 });
+    await vi.waitFor(() => expect(standIn.liveSubscriptions()).toBe(0), {
+      timeout: scaled(5_000),
+      interval: 5,
+    });
   });
 });
 

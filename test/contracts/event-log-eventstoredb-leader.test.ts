@@ -12,7 +12,9 @@ import { type EventStoreCluster, startEventStoreCluster } from '../engines/event
 import type { EventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { anEvent, aStream, readAll, startFollowing, version } from './event-log-engine.ts';
 
-/** What nodes other than the leader show (eventstoredb/cluster.md, 1 and 5), to whom the address leads there. */
+/**
+ * What nodes other than the leader show (eventstoredb/cluster.md, 1 and 5), to whom the address leads there.
+ */
 
 const TIMING = { patienceMs: 5_000, answerWithinMs: 2_000, silenceMaxMs: 2_000 };
 
@@ -92,9 +94,13 @@ test.each<[string, (log: EventLog, last: Checkpoint) => Promise<unknown>]>([
   ['a follower ends', (log, last) => demandEvent(log, last)],
   [
     'a cursor is refused',
-    (log, { position }) => placeOf(formatCursor(log.identity, position), { eventLog: log, known: START, parameter: 'after' }),
+    (log, { position }) =>
+      placeOf(formatCursor(log.identity, position), { eventLog: log, known: START, parameter: 'after' }),
   ],
-  ['a position is refused', (log, { position }) => positionOf({ eventLog: log } as never, String(position), '--at')],
+  [
+    'a position is refused',
+    (log, { position }) => positionOf({ eventLog: log } as never, String(position), '--at'),
+  ],
 ])('a leader that is late is asked again before %s', async (_, demand) => {
   await using log = await open(one.address);
   await log.append(aStream(), NO_STREAM, [anEvent()]);

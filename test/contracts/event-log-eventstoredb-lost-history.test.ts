@@ -10,7 +10,10 @@ import { temporaryDataDir } from '../engines/data-dir.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { anEvent, aStream, startFollowing } from './event-log-engine.ts';
 
-/** A node that was started again shows events that no majority has, until it has found the leader and cut them off. */
+/**
+ * A node that was started again shows events that no majority has, until it has found the leader and cut them
+ * off.
+ */
 const openNode = async () => {
   await using opening = new AsyncDisposableStack();
   const folder = opening.use(await temporaryDataDir());
@@ -20,7 +23,9 @@ const openNode = async () => {
   opening.defer(() => node[Symbol.asyncDispose]());
   const told: string[] = [];
   const error = (_: unknown, text?: string) => told.push(text ?? '');
-  const eventLog = opening.use(guardHistory(await openEventLog({ url: address }), { log: { error } as never }));
+  const eventLog = opening.use(
+    guardHistory(await openEventLog({ url: address }), { log: { error } as never }),
+  );
   const resources = opening.move();
   return {
     eventLog,
@@ -56,7 +61,10 @@ test('an append to a log that was cut and has grown beyond what was seen is not 
 });
 
 test.each([
-  ['where no record begins at its position any more', async (leader: EventLog) => void (await append(leader, 'x'.repeat(5_000)))],
+  [
+    'where no record begins at its position any more',
+    async (leader: EventLog) => void (await append(leader, 'x'.repeat(5_000))),
+  ],
   [
     'where another record begins at its position',
     async (leader: EventLog) => void (await append(leader, 'lost').then(() => append(leader, 'more'))),

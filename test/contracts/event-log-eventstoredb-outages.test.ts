@@ -23,25 +23,35 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
       await server.current().signal(signal);
       await server.start();
     });
-    expect((await follower.until((seen) => seen.length >= ids.length)).map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+    expect(
+      (await follower.until((seen) => seen.length >= ids.length)).map(({ id }) => id).toSorted(),
+    ).toEqual(ids.toSorted());
   },
 );
 
-test.each([100, 1_000])('SIGSTOP for %s ms in the midst of appends: none fails, each is in the log exactly once', async (stoppedMs) => {
-  await using server = await startServer();
-  await using log = await openEventStoreEventLog({ url: server.address, timing: TIMING });
-  await using follower = startFollowing(log, START);
-  const ids = await appendWhile(log, async () => {
-    await server.current().signal('SIGSTOP');
-    await new Promise((resolve) => setTimeout(resolve, stoppedMs));
-    await server.current().signal('SIGCONT');
-  });
-  expect((await follower.until((seen) => seen.length >= ids.length)).map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
-});
+test.each([100, 1_000])(
+  'SIGSTOP for %s ms in the midst of appends: none fails, each is in the log exactly once',
+  async (stoppedMs) => {
+    await using server = await startServer();
+    await using log = await openEventStoreEventLog({ url: server.address, timing: TIMING });
+    await using follower = startFollowing(log, START);
+    const ids = await appendWhile(log, async () => {
+      await server.current().signal('SIGSTOP');
+      await new Promise((resolve) => setTimeout(resolve, stoppedMs));
+      await server.current().signal('SIGCONT');
+    });
+    expect(
+      (await follower.until((seen) => seen.length >= ids.length)).map(({ id }) => id).toSorted(),
+    ).toEqual(ids.toSorted());
+  },
+);
 
 test('a server that hangs and then dies with megabytes on their way to it leaves the process alive', async () => {
   await using server = await startServer();
-  await using log = await openEventStoreEventLog({ url: server.address, timing: { ...TIMING, answerWithinMs: 5_000 } });
+  await using log = await openEventStoreEventLog({
+    url: server.address,
+    timing: { ...TIMING, answerWithinMs: 5_000 },
+  });
   await server.current().signal('SIGSTOP');
   const streams = Array.from({ length: 128 }, () => aStream());
   const text = 'x'.repeat(100_000);
@@ -55,7 +65,10 @@ test('a server that hangs and then dies with megabytes on their way to it leaves
 
 test('a server that hangs for longer than patience is told, and the append is found by its ids when it is back', async () => {
   await using server = await startServer();
-  await using log = await openEventStoreEventLog({ url: server.address, timing: { ...TIMING, patienceMs: 600 } });
+  await using log = await openEventStoreEventLog({
+    url: server.address,
+    timing: { ...TIMING, patienceMs: 600 },
+  });
   const stream = aStream();
   const events = [anEvent()];
   await server.current().signal('SIGSTOP');

@@ -12,7 +12,8 @@ const TIMING = { patienceMs: 10_000, answerWithinMs: 250, silenceMaxMs: 500 };
 /** Forwards, as followers read. */
 const countLooks: LogEngine['countLooks'] = () => {
   const spy = vi.spyOn(EventStoreDBClient.prototype, 'readAll');
-  const isLook = ([options]: Parameters<EventStoreDBClient['readAll']>) => options?.direction !== BACKWARDS && options?.maxCount !== 1;
+  const isLook = ([options]: Parameters<EventStoreDBClient['readAll']>) =>
+    options?.direction !== BACKWARDS && options?.maxCount !== 1;
   return { count: () => spy.mock.calls.filter(isLook).length, [Symbol.dispose]: () => spy.mockRestore() };
 };
 

@@ -3,15 +3,26 @@ import type { StreamName } from '#shared/brands.ts';
 import { LogUnavailable, StaleVersion } from '#shared/event-log/errors.ts';
 import { type Appended, type EventLog, NO_STREAM, type RecordedEvent } from '#shared/event-log/event-log.ts';
 import { scaled } from '../../testing/load.ts';
-import { anEvent, aStream, type Disturbance, type LogEngine, startFollowing, version } from './event-log-engine.ts';
+import {
+  anEvent,
+  aStream,
+  type Disturbance,
+  type LogEngine,
+  startFollowing,
+  version,
+} from './event-log-engine.ts';
 
 /** Nothing skipped, nothing reordered, nothing twice, whatever goes on around the log. */
 export const describeOrder = (engine: () => LogEngine): void => {
   test('gives 32 writers of one stream each a version of its own', async () => {
     await using log = await engine().open();
     const stream = aStream();
-    const answers = await Promise.all(Array.from({ length: 32 }, () => log.append(stream, 'any', [anEvent()])));
-    expect(answers.map((answer) => answer.version).sort((a, b) => a - b)).toEqual(Array.from({ length: 32 }, (_, n) => n + 1));
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, () => log.append(stream, 'any', [anEvent()])),
+    );
+    expect(answers.map((answer) => answer.version).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 32 }, (_, n) => n + 1),
+    );
     const byVersion = answers.toSorted((a, b) => a.version - b.version).map(({ position }) => position);
     expect(byVersion).toEqual(byVersion.toSorted((a, b) => a - b));
   });
@@ -68,7 +79,10 @@ type Around = {
   readonly alongside?: Disturbance['during'];
 };
 
-/** Writers of two processes append, one time in five with an expectation that does not hold, while followers of both follow. */
+/**
+ * Writers of two processes append, one time in five with an expectation that does not hold, while followers
+ * of both follow.
+ */
 const followWhileWriting = async (
   engine: LogEngine,
   { inTheMiddle = async () => {}, alongside = async () => [] }: Around = {},
@@ -86,8 +100,13 @@ const followWhileWriting = async (
     done += 1;
     if (done === (WRITERS * APPENDS_EACH) / 2) half.resolve();
   };
-  const writing = Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer % 2 ? one : two, onAppended)));
-  const [acknowledged] = await Promise.all([writing.finally(() => over.abort()), half.promise.then(inTheMiddle)]);
+  const writing = Promise.all(
+    Array.from({ length: WRITERS }, (_, writer) => write(writer % 2 ? one : two, onAppended)),
+  );
+  const [acknowledged] = await Promise.all([
+    writing.finally(() => over.abort()),
+    half.promise.then(inTheMiddle),
+  ]);
   const ids = [...acknowledged.flat().flatMap((append) => append.ids), ...(await beside)];
   await ahead.until((seen) => seen.length >= ids.length, 60_000);
   await elsewhere.until((seen) => seen.length >= ids.length, 60_000);
@@ -99,13 +118,18 @@ const followWhileWriting = async (
   expect(elsewhere.seen).toEqual(late.seen);
 };
 
-/** Appends to a stream of its own and answers what was acknowledged; what was refused must not be found later. */
+/**
+ * Appends to a stream of its own and answers what was acknowledged; what was refused must not be found later.
+ */
 const write = async (log: EventLog, onAppended: () => void): Promise<readonly Acknowledged[]> => {
   const stream = aStream();
   const acknowledged: Acknowledged[] = [];
   let at = NO_STREAM;
   for (let n = 0; n < APPENDS_EACH; n += 1) {
-    if (n % 5 === 4) await expect(log.append(stream, version(at + 3), [anEvent({ refused: true })])).rejects.toThrow(StaleVersion);
+    if (n % 5 === 4)
+      await expect(log.append(stream, version(at + 3), [anEvent({ refused: true })])).rejects.toThrow(
+        StaleVersion,
+      );
     const events = Array.from({ length: 1 + (n % 3) }, () => anEvent({ n }));
     const appended = await untilAnswered(() => log.append(stream, at, events));
     acknowledged.push({ ...appended, stream, ids: events.map(({ id }) => id) });
@@ -130,7 +154,8 @@ const expectOrder = (seen: readonly RecordedEvent[], acknowledged: readonly Ackn
   const versions = new Map<string, number>();
   for (const [index, event] of seen.entries()) {
     const previous = seen[index - 1];
-    if (previous && previous.position >= event.position) throw new Error(`position ${event.position} follows ${previous.position}`);
+    if (previous && previous.position >= event.position)
+      throw new Error(`position ${event.position} follows ${previous.position}`);
     expect(event.version, `the order within ${event.stream}`).toBe((versions.get(event.stream) ?? 0) + 1);
     versions.set(event.stream, event.version);
   }

@@ -13,7 +13,10 @@ import { pauseBackends } from '../engines/pause-backends.ts';
 import { describeEventLog } from './event-log-contract.ts';
 import { anEvent, aStream, type Disturbance, type LogEngine, readAll, version } from './event-log-engine.ts';
 
-/** A server of its own, because it is crashed. What it acknowledged must survive that, so it commits before it answers. */
+/**
+ * A server of its own, because it is crashed. What it acknowledged must survive that, so it commits before it
+ * answers.
+ */
 const startEngine = async (): Promise<LogEngine> => {
   await using opening = new AsyncDisposableStack();
   const { path: dataDir } = opening.use(await temporaryDataDir());
@@ -25,7 +28,8 @@ const startEngine = async (): Promise<LogEngine> => {
     disturbances: disturbancesOn(url),
     countLooks() {
       const spy = vi.spyOn(pg.Client.prototype, 'query');
-      const isLook = ([query]: readonly unknown[]) => typeof query === 'object' && Object(query).name === READ_LOG.name;
+      const isLook = ([query]: readonly unknown[]) =>
+        typeof query === 'object' && Object(query).name === READ_LOG.name;
       return { count: () => spy.mock.calls.filter(isLook).length, [Symbol.dispose]: () => spy.mockRestore() };
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
@@ -50,12 +54,22 @@ const disturbancesOn = (url: string): readonly Disturbance[] => [
     name: 'an open transaction with an old id in another database',
     during: (signal) => keepOpen(url.replace(/\/annals(\?|$)/, '/postgres$1'), signal),
   },
-  { name: 'an open transaction with an old id in the same database', during: (signal) => keepOpen(url, signal) },
-  { name: 'connections of the writers that fall silent for a while', during: (signal) => pauseWriters(url, signal) },
+  {
+    name: 'an open transaction with an old id in the same database',
+    during: (signal) => keepOpen(url, signal),
+  },
+  {
+    name: 'connections of the writers that fall silent for a while',
+    during: (signal) => pauseWriters(url, signal),
+  },
 ];
 
 /** Appends by hand, and keeps each transaction open for a while after its event is written. */
-const appendSlowly = async (url: string, end: 'commit' | 'rollback', signal: AbortSignal): Promise<readonly string[]> => {
+const appendSlowly = async (
+  url: string,
+  end: 'commit' | 'rollback',
+  signal: AbortSignal,
+): Promise<readonly string[]> => {
   await using client = await connect(url);
   const ids: string[] = [];
   while (!signal.aborted) {
@@ -88,7 +102,10 @@ const keepOpen = async (url: string, signal: AbortSignal): Promise<readonly stri
   return [];
 };
 
-/** One pause is longer than a try to append, so that the try is given up, and what it has sent may still come to be stored. */
+/**
+ * One pause is longer than a try to append, so that the try is given up, and what it has sent may still come
+ * to be stored.
+ */
 const pauseWriters = async (url: string, signal: AbortSignal): Promise<readonly string[]> => {
   while (!signal.aborted) {
     using _paused = await pauseBackends(url, 'annals-log-append');
@@ -118,7 +135,10 @@ test('a connection that has fallen silent is given up, and the log goes on by an
   using readers = await pauseBackends(database.url, 'annals-log-read');
   expect([writer.pids.length, readers.pids.length]).toEqual([1, 1]);
   const startedAtMs = performance.now();
-  const [appended, read] = await Promise.all([log.append(stream, version(1), [anEvent({ n: 2 })]), readAll(log, stream)]);
+  const [appended, read] = await Promise.all([
+    log.append(stream, version(1), [anEvent({ n: 2 })]),
+    readAll(log, stream),
+  ]);
   expect(appended.version).toBe(2);
   expect(read.length).toBeGreaterThanOrEqual(1);
   expect(performance.now() - startedAtMs).toBeLessThan(scaled(PATIENCE_MS));

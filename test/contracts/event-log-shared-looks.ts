@@ -34,8 +34,11 @@ export const describeSharedLooks = (engine: () => LogEngine): void => {
       await first.until((seen) => seen.at(-1)?.id === event.id);
     }
     for (const each of [first, ...slow])
-      expect((await each.until((seen) => seen.at(-1)?.id === ids.at(-1))).slice(-BATCHES).map(({ id }) => id)).toEqual(ids);
-    // Beside those that the batches ring for, it is looked at now and then unasked, and the process whose followers have left looks no more.
+      expect(
+        (await each.until((seen) => seen.at(-1)?.id === ids.at(-1))).slice(-BATCHES).map(({ id }) => id),
+      ).toEqual(ids);
+    // Beside those that the batches ring for, it is looked at now and then unasked, and the process whose
+    // followers have left looks no more.
     const unasked = Math.ceil((performance.now() - startMs) / POLL_MS) + 1;
     expect(looks.count()).toBeLessThanOrEqual(BATCHES + unasked);
   });
@@ -56,7 +59,8 @@ export const describeSharedLooks = (engine: () => LogEngine): void => {
       await quick.until((all) => all.length === ids.length);
       if (count < 1_000) seen.push(...((await late.next()).value ?? []).map(({ id }: RecordedEvent) => id));
     }
-    while (seen.length < ids.length) seen.push(...((await late.next()).value ?? []).map(({ id }: RecordedEvent) => id));
+    while (seen.length < ids.length)
+      seen.push(...((await late.next()).value ?? []).map(({ id }: RecordedEvent) => id));
     expect(seen).toEqual(ids);
     expect(quick.seen.map(({ id }) => id)).toEqual(ids);
     leaving.abort();
@@ -65,7 +69,10 @@ export const describeSharedLooks = (engine: () => LogEngine): void => {
 };
 
 /** Its pages are taken as slowly as that. */
-const slowed = (log: Parameters<typeof startFollowing>[0], pauseMs: number): Parameters<typeof startFollowing>[0] => ({
+const slowed = (
+  log: Parameters<typeof startFollowing>[0],
+  pauseMs: number,
+): Parameters<typeof startFollowing>[0] => ({
   ...log,
   async *follow(...given) {
     for await (const page of log.follow(...given)) {

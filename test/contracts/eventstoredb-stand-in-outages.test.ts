@@ -19,7 +19,8 @@ import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/event
 
 const DEADLINE = { timeout: scaled(10_000), interval: 10 };
 const SHORT_MS = 200;
-const TOO_SLOW_LIVE = '10 ABORTED: Operation timed out: Consumer too slow to handle event while live. Client resubscription required.';
+const TOO_SLOW_LIVE =
+  '10 ABORTED: Operation timed out: Consumer too slow to handle event while live. Client resubscription required.';
 const TOO_SLOW_TRANSITION =
   '10 ABORTED: Operation timed out: Consumer too slow while transitioning to live. Client resubscription required.';
 
@@ -30,7 +31,8 @@ beforeAll(async () => {
   standIn = await startEventStoreStandIn({ liveLagMax: 32 });
 });
 
-// A client that has met an UnavailableError keeps its old append call beside the new one, and its later errors are the old call's.
+// A client that has met an UnavailableError keeps its old append call beside the new one, and its later
+// errors are the old call's.
 beforeEach(async () => {
   client = EventStoreDBClient.connectionString(standIn.address);
   await append(newStream());
@@ -62,7 +64,10 @@ const follow = async (items: AsyncIterable<unknown>): Promise<{ count: number; e
   }
 };
 const settledWithin = (promise: Promise<unknown>, deadlineMs: number): Promise<boolean> =>
-  Promise.race([promise.then(() => true), new Promise<boolean>((resolve) => setTimeout(resolve, deadlineMs, false))]);
+  Promise.race([
+    promise.then(() => true),
+    new Promise<boolean>((resolve) => setTimeout(resolve, deadlineMs, false)),
+  ]);
 /** Live once the stand-in says so, which is before the client has read that it caught up. */
 const subscribedLive = async (): Promise<AllStreamSubscription> => {
   const before = standIn.liveSubscriptions();
@@ -78,7 +83,10 @@ describe('a subscription', () => {
     await append(newStream(), 2);
     standIn.faults.subscriptions({ kind: 'too-slow', at: 'live' });
     await append(newStream());
-    expect(await followed).toMatchObject({ count: 2, error: { type: 'timeout', code: 10, message: TOO_SLOW_LIVE } });
+    expect(await followed).toMatchObject({
+      count: 2,
+      error: { type: 'timeout', code: 10, message: TOO_SLOW_LIVE },
+    });
   });
 
   test('may be dropped while it transitions to live', async () => {
@@ -90,20 +98,26 @@ describe('a subscription', () => {
 
   test.each(['live', 'transition'] as const)('may end silently (%s): the loop just finishes', async (at) => {
     standIn.faults.subscriptions({ kind: 'silent-end', at });
-    const followed = at === 'live' ? follow(await subscribedLive()) : follow(client.subscribeToAll({ fromPosition: END }));
+    const followed =
+      at === 'live' ? follow(await subscribedLive()) : follow(client.subscribeToAll({ fromPosition: END }));
     await append(newStream());
     expect(await followed).toEqual({ count: 0 });
   });
 
   test('may be refused', async () => {
     standIn.faults.subscriptions({ kind: 'access-denied', at: 'start' });
-    expect(await follow(client.subscribeToAll())).toMatchObject({ count: 0, error: { type: 'access-denied' } });
+    expect(await follow(client.subscribeToAll())).toMatchObject({
+      count: 0,
+      error: { type: 'access-denied' },
+    });
   });
 
   test.each(['too-slow', 'silent-end'] as const)('may be ended at once (%s)', async (how) => {
     const followed = follow(await subscribedLive());
     expect(standIn.endSubscriptions(how)).toBe(1);
-    expect(await followed).toMatchObject(how === 'too-slow' ? { error: { message: TOO_SLOW_LIVE } } : { count: 0 });
+    expect(await followed).toMatchObject(
+      how === 'too-slow' ? { error: { message: TOO_SLOW_LIVE } } : { count: 0 },
+    );
     expect(standIn.liveSubscriptions()).toBe(0);
   });
 
@@ -111,7 +125,8 @@ describe('a subscription', () => {
     const subscription = await subscribedLive();
     const stream = newStream();
     let written = 0;
-    for (; standIn.liveSubscriptions() > 0 && written < 10_000; written += 50) await append(stream, 50, 'x'.repeat(1_000));
+    for (; standIn.liveSubscriptions() > 0 && written < 10_000; written += 50)
+      await append(stream, 50, 'x'.repeat(1_000));
     expect(standIn.liveSubscriptions()).toBe(0);
     const handled: bigint[] = [];
     let resumeAfter: Position | typeof START = START;
@@ -123,7 +138,10 @@ describe('a subscription', () => {
         if (handled.length === until) break;
       }
     };
-    await expect(take(subscription, written + 1)).rejects.toMatchObject({ type: 'timeout', message: TOO_SLOW_LIVE });
+    await expect(take(subscription, written + 1)).rejects.toMatchObject({
+      type: 'timeout',
+      message: TOO_SLOW_LIVE,
+    });
     await take(client.subscribeToAll({ fromPosition: resumeAfter }), written);
     expect(handled).toEqual(Array.from({ length: written }, (_, n) => BigInt(n)));
   });
@@ -140,7 +158,10 @@ describe('the server', () => {
     expect(standIn.dropConnections()).toBeGreaterThan(0);
     await failed;
     expect(await followed).toMatchObject({ error: { type: 'unavailable' } });
-    await vi.waitFor(async () => expect(await append(stream)).toMatchObject({ nextExpectedRevision: 1n }), DEADLINE);
+    await vi.waitFor(
+      async () => expect(await append(stream)).toMatchObject({ nextExpectedRevision: 1n }),
+      DEADLINE,
+    );
   });
 
   test('that is stopped refuses, and restarted on its port has everything again', async () => {
@@ -148,18 +169,27 @@ describe('the server', () => {
     await append(stream);
     await standIn.stop();
     await vi.waitFor(
-      () => expect(append(stream)).rejects.toMatchObject({ code: 14, message: expect.stringContaining('No connection established') }),
+      () =>
+        expect(append(stream)).rejects.toMatchObject({
+          code: 14,
+          message: expect.stringContaining('No connection established'),
+        }),
       DEADLINE,
     );
     await standIn.restart();
-    await vi.waitFor(async () => expect(await append(stream)).toMatchObject({ nextExpectedRevision: 1n }), DEADLINE);
+    await vi.waitFor(
+      async () => expect(await append(stream)).toMatchObject({ nextExpectedRevision: 1n }),
+      DEADLINE,
+    );
   });
 
   test('that is paused answers later, and refuses what waited past its deadline', async () => {
     const stream = newStream();
     standIn.pause();
     const patient = append(stream);
-    const hasty = client.appendToStream(newStream(), jsonEvent({ type: 'Noted', data: {} }), { deadline: SHORT_MS / 2 });
+    const hasty = client.appendToStream(newStream(), jsonEvent({ type: 'Noted', data: {} }), {
+      deadline: SHORT_MS / 2,
+    });
     expect(await settledWithin(Promise.allSettled([patient, hasty]), SHORT_MS)).toBe(false);
     standIn.resume();
     expect(await patient).toMatchObject({ success: true });

@@ -3,14 +3,25 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { ANY, type AppendToStreamOptions, BACKWARDS, END, EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
+import {
+  ANY,
+  type AppendToStreamOptions,
+  BACKWARDS,
+  END,
+  EventStoreDBClient,
+  jsonEvent,
+  NO_STREAM,
+} from '@eventstore/db-client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startEventStoreProcess } from '../engines/eventstoredb/process.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 
 const run = promisify(execFile);
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
-/** Copies, so that every clone has them; they are recorded and kept in ../shared/eventstoredb, whose README says how. */
+/**
+ * Copies, so that every clone has them; they are recorded and kept in ../shared/eventstoredb, whose README
+ * says how.
+ */
 const RECORDED = join(PROJECT, 'test/engines/eventstoredb/recorded');
 const SCENARIOS = join(RECORDED, 'scenarios.mjs');
 const ANSWERS = join(RECORDED, 'answers.json');
@@ -50,12 +61,19 @@ const follow = async (items: AsyncIterable<unknown>): Promise<{ count: number; e
 };
 const countIn = async (stream: string): Promise<number> => (await follow(client.readStream(stream))).count;
 const settledWithin = (promise: Promise<unknown>, deadlineMs: number): Promise<boolean> =>
-  Promise.race([promise.then(() => true), new Promise<boolean>((resolve) => setTimeout(resolve, deadlineMs, false))]);
+  Promise.race([
+    promise.then(() => true),
+    new Promise<boolean>((resolve) => setTimeout(resolve, deadlineMs, false)),
+  ]);
 
 describe('the recorded answers of a real EventStoreDB', () => {
   test('are given by the stand-in as well', async () => {
     await using fresh = await startEventStoreProcess();
-    const { stdout } = await run(process.execPath, [SCENARIOS, '--address', fresh.address, '--compare', ANSWERS], { cwd: PROJECT });
+    const { stdout } = await run(
+      process.execPath,
+      [SCENARIOS, '--address', fresh.address, '--compare', ANSWERS],
+      { cwd: PROJECT },
+    );
     expect(stdout).toContain('107 passed, 0 failed');
   });
 });
@@ -113,7 +131,10 @@ describe('an append', () => {
     standIn.faults.appends({ kind: 'unanswered', stored: true }, { stream: waiting });
     standIn.faults.appends({ kind: 'stream-error', stored: false }, { stream: breaking });
     const both = await Promise.allSettled([append(waiting), append(breaking)]);
-    expect(both.map((one) => (one.status === 'rejected' ? one.reason.type : one.status))).toEqual(['unavailable', 'unavailable']);
+    expect(both.map((one) => (one.status === 'rejected' ? one.reason.type : one.status))).toEqual([
+      'unavailable',
+      'unavailable',
+    ]);
     expect([await countIn(waiting), await countIn(breaking)]).toEqual([1, 0]);
   });
 
@@ -135,7 +156,9 @@ describe('an append', () => {
       const client = EventStoreDBClient.connectionString('${standIn.address}');
       console.log('success', (await client.appendToStream('${stream}', jsonEvent({ type: 'Noted', data: {} }))).success);
       setTimeout(() => process.exit(1), 5_000);`;
-    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: PROJECT });
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], {
+      cwd: PROJECT,
+    });
     expect(stdout.trim().split('\n').sort()).toEqual(['success true', 'uncaught TypeError']);
   });
 });
@@ -147,7 +170,9 @@ describe('a read', () => {
     standIn.faults.reads({ kind: 'error', afterEvents: 3 }, { stream });
     expect(await follow(client.readStream(stream))).toMatchObject({ error: { type: 'unavailable' } });
     standIn.faults.reads({ kind: 'cut', afterEvents: 4 }, { stream: '$all' });
-    expect(await follow(client.readAll({ fromPosition: END, direction: BACKWARDS, maxCount: 10 }))).toEqual({ count: 4 });
+    expect(await follow(client.readAll({ fromPosition: END, direction: BACKWARDS, maxCount: 10 }))).toEqual({
+      count: 4,
+    });
     expect(await follow(client.readStream(stream))).toEqual({ count: 10 });
   });
 
@@ -155,7 +180,10 @@ describe('a read', () => {
     const stream = newStream();
     await append(stream);
     standIn.faults.reads({ kind: 'access-denied' });
-    expect(await follow(client.readStream(stream))).toMatchObject({ count: 0, error: { type: 'access-denied' } });
+    expect(await follow(client.readStream(stream))).toMatchObject({
+      count: 0,
+      error: { type: 'access-denied' },
+    });
     standIn.faults.reads({ kind: 'delayed', delayMs: SHORT_MS });
     const late = follow(client.readStream(stream));
     expect(await settledWithin(late, SHORT_MS / 2)).toBe(false);

@@ -13,8 +13,9 @@ import { replayed, startProjecting, untilProjected } from '../engines/projection
 import { createReadWorld } from '../engines/read-world.ts';
 
 /**
- * A log that the first release has written, with what it answered then: nearly every type, somebody erased, webhooks that were disabled,
- * and last of all an event that is damaged. The files are never changed, because such logs are out there.
+ * A log that the first release has written, with what it answered then: nearly every type, somebody erased,
+ * webhooks that were disabled, and last of all an event that is damaged. The files are never changed, because
+ * such logs are out there.
  */
 type Answers = {
   readonly askers: Readonly<Record<string, { readonly id: UserId; readonly role: Role } | null>>;
@@ -35,22 +36,33 @@ test('is read as it was then, but for what has been added since', async () => {
   await using world = await loadFirstRelease(whole);
   await using reading = await createReadWorld({}, { on: world });
   for (const { by, path, query, status, body } of answers) {
-    const asked = query === undefined ? {} : { method: 'POST', body: { query }, headers: { accept: 'application/graphql-response+json' } };
+    const asked =
+      query === undefined
+        ? {}
+        : { method: 'POST', body: { query }, headers: { accept: 'application/graphql-response+json' } };
     const reply = await reading.ask(path, { by: askers[by] ?? null, ...asked });
     expect(reply.status, `${by} ${path}`).toBe(status);
-    expect(reply.body, `${by} ${path}`).toMatchObject(path.startsWith('/events') ? laterVersions(body) : (body as object));
+    expect(reply.body, `${by} ${path}`).toMatchObject(
+      path.startsWith('/events') ? laterVersions(body) : (body as object),
+    );
   }
   const [damage] = damaged;
   const ofDamage = `/articles/${damage?.data.articleId}`;
   const author = { id: damage?.data.authorId as UserId, role: 'author' as const };
   expect((await reading.ask(ofDamage, { by: author })).status).toBe(200);
   await appendStored(world, damaged);
-  expect(await reading.ask(ofDamage, { by: author })).toMatchObject({ status: 503, body: { code: 'parked' } });
+  expect(await reading.ask(ofDamage, { by: author })).toMatchObject({
+    status: 503,
+    body: { code: 'parked' },
+  });
 });
 
 /** An event is told in its present version. */
 const laterVersions = (events: unknown): object[] =>
-  (events as { version: number }[]).map(({ version, ...event }) => ({ ...event, version: expect.toSatisfy((now) => now >= version) }));
+  (events as { version: number }[]).map(({ version, ...event }) => ({
+    ...event,
+    version: expect.toSatisfy((now) => now >= version),
+  }));
 
 describe.each(LOG_ENGINES)('on %s', (_engine, startLog) => {
   test('comes to the same read model in batches of any size, live, and rebuilt', async () => {

@@ -78,9 +78,14 @@ test('GraphQL Code Generator makes clients of our schema whose types hold', asyn
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(COMPILER));
   const bin = join(root, 'node_modules/.bin');
   await run(join(bin, 'graphql-codegen'), ['--config', 'codegen.json'], { cwd: folder });
-  const compiled = await run(join(bin, 'tsc'), ['-p', '.'], { cwd: folder }).catch((error: { stdout: string }) => error);
+  const compiled = await run(join(bin, 'tsc'), ['-p', '.'], { cwd: folder }).catch(
+    (error: { stdout: string }) => error,
+  );
   expect(compiled.stdout).toBe('');
   // What \`annals documents load\` takes.
   const documents = readManifest(await readFile(join(folder, 'gql/persisted-documents.json'), 'utf8'));
-  expect(documents.map(({ text }) => /^\w+ \w+/.exec(text)?.[0])).toEqual(['query Latest', 'mutation Create']);
+  expect(documents.map(({ text }) => /^\w+ \w+/.exec(text)?.[0])).toEqual([
+    'query Latest',
+    'mutation Create',
+  ]);
 });

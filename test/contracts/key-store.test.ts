@@ -23,8 +23,12 @@ let database: TestDatabase;
 const resources = new AsyncDisposableStack();
 const masterKey = createSecretKey(randomBytes(32));
 const openProcess = async (key = masterKey): Promise<{ store: KeyStore; pool: Pool }> => {
-  const pool = resources.use(openPool({ url: database.url, applicationName: 'key-store-contract', connectionsMax: 4 }));
-  const store = resources.use(await openPostgresKeyStore({ pool, masterKey: key, cacheLifetimeMs: CACHE_LIFETIME_MS }));
+  const pool = resources.use(
+    openPool({ url: database.url, applicationName: 'key-store-contract', connectionsMax: 4 }),
+  );
+  const store = resources.use(
+    await openPostgresKeyStore({ pool, masterKey: key, cacheLifetimeMs: CACHE_LIFETIME_MS }),
+  );
   return { store, pool };
 };
 
@@ -33,10 +37,13 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** Each engine gives as many stores over the same keys as there are processes; opened at once, as at a start. */
+/**
+ * Each engine gives as many stores over the same keys as there are processes; opened at once, as at a start.
+ */
 const ENGINES: Record<string, () => Promise<readonly KeyStore[]>> = {
   memory: async () => new Array<KeyStore>(PROCESSES).fill(memoryKeyStore()),
-  postgres: async () => (await Promise.all(Array.from({ length: PROCESSES }, () => openProcess()))).map(({ store }) => store),
+  postgres: async () =>
+    (await Promise.all(Array.from({ length: PROCESSES }, () => openProcess()))).map(({ store }) => store),
 };
 
 describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
@@ -59,7 +66,9 @@ describe.each(Object.entries(ENGINES))('key store: %s', (_, open) => {
 
   test('gives one key to many who ask for a new person at the same time', async () => {
     const subject = newSubject();
-    const keys = await Promise.all(Array.from({ length: 60 }, (_each, index) => stores[index % PROCESSES]?.obtain(subject)));
+    const keys = await Promise.all(
+      Array.from({ length: 60 }, (_each, index) => stores[index % PROCESSES]?.obtain(subject)),
+    );
     expect(new Set(keys.map((key) => key && bytesOf(key)))).toHaveProperty('size', 1);
   });
 
@@ -129,7 +138,10 @@ describe('the PostgreSQL key store', () => {
     const subject = newSubject();
     const key = await store.obtain(subject);
     const stored = async () => {
-      const { rows } = await pool.query<{ wrapped: Buffer | null }>('select wrapped from public.person_key where subject = $1', [subject]);
+      const { rows } = await pool.query<{ wrapped: Buffer | null }>(
+        'select wrapped from public.person_key where subject = $1',
+        [subject],
+      );
       return rows[0]?.wrapped;
     };
     expect((await stored())?.toString('hex')).not.toContain(bytesOf(key));
@@ -149,7 +161,10 @@ describe('the PostgreSQL key store', () => {
       'insert into public.person_key (subject, wrapped) select $1, wrapped from public.person_key where wrapped is not null limit 1',
       [taken],
     );
-    await other.query(`update public.person_key set wrapped = null, destroyed_at = now() where subject = $1`, [taken]);
+    await other.query(
+      `update public.person_key set wrapped = null, destroyed_at = now() where subject = $1`,
+      [taken],
+    );
     const refused = expect(store.obtain(taken)).rejects.toThrow(KeyDestroyed);
     const { pool: watching } = await openProcess();
     const blocked = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
@@ -167,7 +182,9 @@ describe('the PostgreSQL key store', () => {
     await openProcess();
     const opening = openProcess(createSecretKey(randomBytes(32)));
     await expect(opening).rejects.toThrow(MasterKeyMismatch);
-    await expect(opening).rejects.toThrow('MASTER_KEY does not fit the keys in this database: give the one that the data was written with');
+    await expect(opening).rejects.toThrow(
+      'MASTER_KEY does not fit the keys in this database: give the one that the data was written with',
+    );
   });
 
   test('refuses a key that was exchanged for that of another person', async () => {

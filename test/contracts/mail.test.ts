@@ -8,7 +8,11 @@ import { openSmtpMail } from '../../auth/mail/smtp/smtp-mail.ts';
 import { startSmtpReceiver } from '../engines/smtp-receiver.ts';
 
 /** Where messages come out; `raw` is all of it, whatever was meant. */
-type Outlet = AsyncDisposable & { readonly mail: Mail; arrived(): readonly { to: string; subject: string; text: string }[]; raw(): string };
+type Outlet = AsyncDisposable & {
+  readonly mail: Mail;
+  arrived(): readonly { to: string; subject: string; text: string }[];
+  raw(): string;
+};
 
 const FROM = 'Annals <annals@example.com>';
 
@@ -17,7 +21,8 @@ const overSmtp = async (): Promise<Outlet> => {
   const mail = openSmtpMail({ url: receiver.url, from: FROM });
   return {
     mail,
-    arrived: () => receiver.messages.map(({ to, subject, text }) => ({ to: to.join(), subject, text: text.trimEnd() })),
+    arrived: () =>
+      receiver.messages.map(({ to, subject, text }) => ({ to: to.join(), subject, text: text.trimEnd() })),
     raw: () => receiver.messages.map(({ raw }) => raw).join('\n'),
     async [Symbol.asyncDispose]() {
       await mail[Symbol.asyncDispose]();
@@ -35,7 +40,8 @@ const intoTheLog = async (): Promise<Outlet> => {
     mail,
     arrived: () =>
       lines.map((line) => {
-        const [, to = '', subject = '', text = ''] = LINE.exec((JSON.parse(line) as { msg: string }).msg) ?? [];
+        const [, to = '', subject = '', text = ''] =
+          LINE.exec((JSON.parse(line) as { msg: string }).msg) ?? [];
         return { to, subject, text };
       }),
     raw: () => lines.join('\n'),
@@ -64,7 +70,11 @@ describe.each([
   test('arrives as it was written, to whom it was written', async () => {
     outlet = await openOutlet();
     const link = `https://annals.example/account/reset?token=${'a'.repeat(300)}`;
-    const message = { to: 'ada@example.com', subject: 'Ein neues Paßwort – jetzt', text: `Grüße,\n\n.\n${link}\n\nEnde` };
+    const message = {
+      to: 'ada@example.com',
+      subject: 'Ein neues Paßwort – jetzt',
+      text: `Grüße,\n\n.\n${link}\n\nEnde`,
+    };
     await outlet.mail.send(message);
     expect(outlet.arrived()).toEqual([message]);
   });
@@ -73,7 +83,9 @@ describe.each([
     outlet = await openOutlet();
     const people = Array.from({ length: 12 }, (_, index) => `person${index}@example.com`);
     await Promise.all(people.map((to) => outlet.mail.send({ to, subject: 'Hello', text: `for ${to}` })));
-    const arrived = outlet.arrived().toSorted((one, other) => Number(/\d+/.exec(one.to)) - Number(/\d+/.exec(other.to)));
+    const arrived = outlet
+      .arrived()
+      .toSorted((one, other) => Number(/\d+/.exec(one.to)) - Number(/\d+/.exec(other.to)));
     expect(arrived).toEqual(people.map((to) => ({ to, subject: 'Hello', text: `for ${to}` })));
   });
 
@@ -86,7 +98,9 @@ describe.each([
     ['a text without an end', { text: 'x'.repeat(10_001) }],
   ])('%s is refused, and nothing is sent', async (_what, change) => {
     outlet = await openOutlet();
-    await expect(outlet.mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello', ...change })).rejects.toThrow(MailNotSent);
+    await expect(
+      outlet.mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello', ...change }),
+    ).rejects.toThrow(MailNotSent);
     expect(outlet.raw()).toBe('');
   });
 });
@@ -110,8 +124,13 @@ describe('SMTP', () => {
   test('shows no password to another machine that does not speak TLS', async () => {
     await using receiver = await startSmtpReceiver({ login: { user: 'annals', password: 'secret' } });
     // The same machine by an address that does not look like it.
-    await using mail = openSmtpMail({ url: receiver.url.replace('127.0.0.1', '[::ffff:127.0.0.1]'), from: FROM });
-    await expect(mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello' })).rejects.toThrow(MailNotSent);
+    await using mail = openSmtpMail({
+      url: receiver.url.replace('127.0.0.1', '[::ffff:127.0.0.1]'),
+      from: FROM,
+    });
+    await expect(mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello' })).rejects.toThrow(
+      MailNotSent,
+    );
     expect([receiver.logins, receiver.messages]).toEqual([[], []]);
     await using near = openSmtpMail({ url: receiver.url, from: FROM });
     await near.send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello' });
@@ -121,22 +140,35 @@ describe('SMTP', () => {
   test('tells of a refusal without the address, and goes on with the next message', async () => {
     await using receiver = await startSmtpReceiver({ refuse: (address) => address.startsWith('nobody') });
     await using mail = openSmtpMail({ url: receiver.url, from: FROM });
-    const refusal = await mail.send({ to: 'nobody@example.com', subject: 'Hello', text: 'Hello' }).catch((error: Error) => error);
-    expect(refusal).toMatchObject({ code: 'mail_not_sent', cause: { message: expect.stringContaining('550') } });
-    expect(`${(refusal as Error).stack}${((refusal as Error).cause as Error).stack}`).not.toContain('nobody@');
+    const refusal = await mail
+      .send({ to: 'nobody@example.com', subject: 'Hello', text: 'Hello' })
+      .catch((error: Error) => error);
+    expect(refusal).toMatchObject({
+      code: 'mail_not_sent',
+      cause: { message: expect.stringContaining('550') },
+    });
+    expect(`${(refusal as Error).stack}${((refusal as Error).cause as Error).stack}`).not.toContain(
+      'nobody@',
+    );
     await mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello' });
     expect(receiver.messages).toHaveLength(1);
   });
 
   test('fails where no server is', async () => {
     await using mail = openSmtpMail({ url: 'smtp://127.0.0.1:1', from: FROM });
-    await expect(mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello' })).rejects.toThrow(MailNotSent);
+    await expect(mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'Hello' })).rejects.toThrow(
+      MailNotSent,
+    );
   });
 });
 
 describe('which mail there is', () => {
   const log = createLog({ level: 'silent' });
-  const production = { NODE_ENV: 'production', MASTER_KEY: Buffer.alloc(32).toString('base64'), PUBLIC_URL: 'https://annals.example' };
+  const production = {
+    NODE_ENV: 'production',
+    MASTER_KEY: Buffer.alloc(32).toString('base64'),
+    PUBLIC_URL: 'https://annals.example',
+  };
 
   test('is none in production without a server, and the log in development alone', async () => {
     expect(await openMail({ config: loadConfig(production), log })).toBeUndefined();
@@ -152,7 +184,10 @@ describe('which mail there is', () => {
 
   test.each([
     [{ MAIL_URL: 'smtp://mail.example' }, 'MAIL_URL and MAIL_FROM go together'],
-    [{ MAIL_URL: 'http://mail.example', MAIL_FROM: 'a@example.com' }, 'MAIL_URL must be an smtp or smtps URL'],
+    [
+      { MAIL_URL: 'http://mail.example', MAIL_FROM: 'a@example.com' },
+      'MAIL_URL must be an smtp or smtps URL',
+    ],
     [{ MAIL_URL: 'smtp://mail.example', MAIL_FROM: 'a@example.com\nBcc: b@example.com' }, 'MAIL_FROM is'],
   ])('is refused at start: %o', (settings, sentence) => expect(() => loadConfig(settings)).toThrow(sentence));
 });

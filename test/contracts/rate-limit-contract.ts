@@ -30,7 +30,8 @@ export const testRateLimits = (name: string, open: () => Promise<RateLimitEngine
     });
     afterAll(() => engine[Symbol.asyncDispose]());
 
-    const limitsOf = (policy: RatePolicy): readonly RateLimit[] => engine.instances.map((instance) => createRateLimit(instance, policy));
+    const limitsOf = (policy: RatePolicy): readonly RateLimit[] =>
+      engine.instances.map((instance) => createRateLimit(instance, policy));
     const limitOf = (policy: RatePolicy): RateLimit => limitsOf(policy)[0] as RateLimit;
 
     test('gives a burst at once and refuses what exceeds it', async () => {
@@ -70,15 +71,28 @@ export const testRateLimits = (name: string, open: () => Promise<RateLimitEngine
 
     test('refuses more than the burst for ever, and charges nothing for it', async () => {
       const limit = limitOf(newPolicy(HARDLY, 5));
-      expect(await limit.take('a', 6)).toMatchObject({ allowed: false, remaining: 5, retryAfterMs: Number.POSITIVE_INFINITY });
+      expect(await limit.take('a', 6)).toMatchObject({
+        allowed: false,
+        remaining: 5,
+        retryAfterMs: Number.POSITIVE_INFINITY,
+      });
       await limit.take('a', 1);
-      expect(await limit.take('a', 6)).toMatchObject({ allowed: false, remaining: 4, retryAfterMs: Number.POSITIVE_INFINITY });
+      expect(await limit.take('a', 6)).toMatchObject({
+        allowed: false,
+        remaining: 4,
+        retryAfterMs: Number.POSITIVE_INFINITY,
+      });
       expect(await limit.take('a', 4)).toMatchObject({ allowed: true, remaining: 0 });
     });
 
     test('asking for nothing tells what there is', async () => {
       const limit = limitOf(newPolicy(HARDLY, 5));
-      expect(await limit.take('a', 0)).toMatchObject({ allowed: true, remaining: 5, refillMs: 0, resetMs: 0 });
+      expect(await limit.take('a', 0)).toMatchObject({
+        allowed: true,
+        remaining: 5,
+        refillMs: 0,
+        resetMs: 0,
+      });
       await limit.take('a', 5);
       expect(await limit.take('a', 0)).toMatchObject({ allowed: true, remaining: 0 });
     });
@@ -124,10 +138,14 @@ export const testRateLimits = (name: string, open: () => Promise<RateLimitEngine
 
     test('counts for all instances together: many at once get a burst and no more', async () => {
       const limits = limitsOf(newPolicy(HARDLY, 25));
-      const asked = Array.from({ length: 120 }, (_, index) => (limits[index % limits.length] as RateLimit).take('a', 1));
+      const asked = Array.from({ length: 120 }, (_, index) =>
+        (limits[index % limits.length] as RateLimit).take('a', 1),
+      );
       const answers = await Promise.all(asked);
       expect(answers.filter(({ allowed }) => allowed)).toHaveLength(25);
-      expect(new Set(answers.filter(({ allowed }) => allowed).map(({ remaining }) => remaining)).size).toBe(25);
+      expect(new Set(answers.filter(({ allowed }) => allowed).map(({ remaining }) => remaining)).size).toBe(
+        25,
+      );
     });
 
     test('over any time, all instances together give a burst and the rate, and no unit more', async () => {

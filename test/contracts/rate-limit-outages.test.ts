@@ -33,7 +33,9 @@ const openRedis = async (): Promise<Engine> => {
 const openPostgres = async (): Promise<Engine> => {
   await using opening = new AsyncDisposableStack();
   const { url, name } = opening.use(await createDatabase());
-  const server = opening.use(openPool({ url: inject('postgresUrl'), applicationName: 'rate-limit-outage', connectionsMax: 1 }));
+  const server = opening.use(
+    openPool({ url: inject('postgresUrl'), applicationName: 'rate-limit-outage', connectionsMax: 1 }),
+  );
   const database = opening.use(openPool({ url, applicationName: 'rate-limit-outage', connectionsMax: 1 }));
   const resources = opening.move();
   return {
@@ -44,7 +46,8 @@ const openPostgres = async (): Promise<Engine> => {
     },
     start: async () => void (await server.query(`alter database ${name} allow_connections true`)),
     // One connection, so that the second statement ends what the first began.
-    pause: async () => void (await database.query('begin; lock table public.rate_limit in access exclusive mode')),
+    pause: async () =>
+      void (await database.query('begin; lock table public.rate_limit in access exclusive mode')),
     resume: async () => void (await database.query('rollback')),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
@@ -87,7 +90,9 @@ describe.each([
 
     const sharedLimits = async (name: string): Promise<void> => {
       const limits = [one.of(policy(name, 10)), other.of(policy(name, 10))];
-      const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => (limits[index % 2] as RateLimit).take('a', 1)));
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, index) => (limits[index % 2] as RateLimit).take('a', 1)),
+      );
       expect(answers.filter(({ allowed }) => allowed)).toHaveLength(10);
     };
 

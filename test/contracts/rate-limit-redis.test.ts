@@ -32,7 +32,8 @@ const openRedis = async (): Promise<RateLimitEngine> => {
   };
 };
 
-if (redisMissing !== undefined) process.stderr.write(`Rate limits in Redis are not tested: ${redisMissing}.\n`);
+if (redisMissing !== undefined)
+  process.stderr.write(`Rate limits in Redis are not tested: ${redisMissing}.\n`);
 
 describe.skipIf(redisMissing !== undefined)('with a real Redis', () => {
   testRateLimits('Redis', openRedis);
@@ -78,7 +79,9 @@ describe.skipIf(redisMissing !== undefined)('with a real Redis', () => {
     for (const url of [server.url.replace(':right@', ':wrong@'), server.url.replace(':right@', '')]) {
       const refusal = await openRateLimits({ url, log }).catch((error: unknown) => error);
       expect(refusal).toBeInstanceOf(StartRefused);
-      expect(String(refusal)).toMatch(/The Redis of RATE_LIMIT_URL turns us away \((WRONGPASS|NOAUTH).*\): give its user and password\.$/);
+      expect(String(refusal)).toMatch(
+        /The Redis of RATE_LIMIT_URL turns us away \((WRONGPASS|NOAUTH).*\): give its user and password\.$/,
+      );
       expect(String(refusal)).not.toContain('wrong');
     }
   });

@@ -36,7 +36,10 @@ const openPostgres = async (): Promise<RateLimitEngine> => {
   return {
     instances,
     // The server's clock is its own: what has been counted is moved the other way instead.
-    advance: async (ms) => void (await pool.query('update public.rate_limit set arrival_us = arrival_us - $1::bigint', [ms * 1_000])),
+    advance: async (ms) =>
+      void (await pool.query('update public.rate_limit set arrival_us = arrival_us - $1::bigint', [
+        ms * 1_000,
+      ])),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
@@ -91,7 +94,12 @@ describe('rate limits in memory', () => {
     clock.us += 999_999;
     expect(await limit.take('a', 1)).toMatchObject({ allowed: false, retryAfterMs: 1 });
     clock.us += 1;
-    expect(await limit.take('a', 1)).toMatchObject({ allowed: true, remaining: 0, refillMs: 1_000, resetMs: 2_000 });
+    expect(await limit.take('a', 1)).toMatchObject({
+      allowed: true,
+      remaining: 0,
+      refillMs: 1_000,
+      resetMs: 2_000,
+    });
   });
 });
 
@@ -100,7 +108,8 @@ test('PostgreSQL loses the rows that say nothing any more, and keeps the others'
   const { url } = database;
   await using arrivals = await openPostgresArrivals({ url, log: captureLog().log, cleanEveryMs: 20 });
   await using pool = openPool({ url, applicationName: 'rate-limit-clean', connectionsMax: 1 });
-  const count = async () => (await pool.query<{ count: number }>('select count(*) from public.rate_limit')).rows[0]?.count;
+  const count = async () =>
+    (await pool.query<{ count: number }>('select count(*) from public.rate_limit')).rows[0]?.count;
   await createRateLimit(arrivals, { name: 'slow', unitsPerSecond: 0.001, burst: 1 }).take('kept', 1);
   await pool.query(
     `insert into public.rate_limit (key, arrival_us, asked_at_us, allowed) select 'old ' || n, 0, 0, true from generate_series(1, 2500) n`,

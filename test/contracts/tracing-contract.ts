@@ -10,7 +10,11 @@ export type TracingEngine = AsyncDisposable & {
   told(name: string, count?: number): Promise<readonly EndedSpan[]>;
 };
 
-const PARENT: TracePlace = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', isSampled: true };
+const PARENT: TracePlace = {
+  traceId: '0af7651916cd43dd8448eb211c80319c',
+  spanId: 'b7ad6b7169203331',
+  isSampled: true,
+};
 
 const placeOf = (span: Span): TracePlace => {
   const place = parseTraceparent(span.traceparent);
@@ -45,7 +49,12 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       span.end();
       const { isSampled, ...ids } = place;
       expect(isSampled).toBe(true);
-      expect(await toldOf('root')).toMatchObject({ ...ids, parentSpanId: undefined, kind: 'internal', isFailure: false });
+      expect(await toldOf('root')).toMatchObject({
+        ...ids,
+        parentSpanId: undefined,
+        kind: 'internal',
+        isFailure: false,
+      });
       expect(placeOf(tracing.start('another')).traceId).not.toBe(place.traceId);
     });
 
@@ -55,12 +64,23 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
       expect(spanId).not.toBe(PARENT.spanId);
       tracing.start('grandchild', { parent: span.traceparent, kind: 'client' }).end();
       span.end();
-      expect(await toldOf('child')).toMatchObject({ traceId: PARENT.traceId, parentSpanId: PARENT.spanId, spanId, kind: 'server' });
-      expect(await toldOf('grandchild')).toMatchObject({ traceId: PARENT.traceId, parentSpanId: spanId, kind: 'client' });
+      expect(await toldOf('child')).toMatchObject({
+        traceId: PARENT.traceId,
+        parentSpanId: PARENT.spanId,
+        spanId,
+        kind: 'server',
+      });
+      expect(await toldOf('grandchild')).toMatchObject({
+        traceId: PARENT.traceId,
+        parentSpanId: spanId,
+        kind: 'client',
+      });
     });
 
     test('what follows from a trace that is not recorded is not recorded either, and still belongs to it', async () => {
-      const span = tracing.start('unrecorded', { parent: formatTraceparent({ ...PARENT, isSampled: false }) });
+      const span = tracing.start('unrecorded', {
+        parent: formatTraceparent({ ...PARENT, isSampled: false }),
+      });
       expect(placeOf(span)).toMatchObject({ traceId: PARENT.traceId, isSampled: false });
       span.set({ 'annals.id': 1 });
       span.fail('Error');
@@ -80,19 +100,31 @@ export const testTracing = (name: string, open: () => Promise<TracingEngine>): v
     );
 
     test('a span says what it was given, at first and later, and what it was renamed to', async () => {
-      const span = tracing.start('before', { attributes: { text: 'a', number: 1, absent: undefined, replaced: 'first' } });
+      const span = tracing.start('before', {
+        attributes: { text: 'a', number: 1, absent: undefined, replaced: 'first' },
+      });
       span.set({ flag: true, share: 0.5, list: ['x', 'y'], replaced: 'second', missing: undefined });
       span.rename('after');
       span.end();
       const { attributes } = await toldOf('after');
-      expect(attributes).toEqual({ text: 'a', number: 1, flag: true, share: 0.5, list: ['x', 'y'], replaced: 'second' });
+      expect(attributes).toEqual({
+        text: 'a',
+        number: 1,
+        flag: true,
+        share: 0.5,
+        list: ['x', 'y'],
+        replaced: 'second',
+      });
     });
 
     test('a failure is told by its type', async () => {
       const span = tracing.start('failing');
       span.fail('TypeError');
       span.end();
-      expect(await toldOf('failing')).toMatchObject({ isFailure: true, attributes: { 'error.type': 'TypeError' } });
+      expect(await toldOf('failing')).toMatchObject({
+        isFailure: true,
+        attributes: { 'error.type': 'TypeError' },
+      });
     });
 
     test('a span may have begun and ended before anybody told of it', async () => {

@@ -18,7 +18,14 @@ const openAt = async (endpoint: string, settings: Readonly<Record<string, string
   const { log, logged } = captureLog();
   const metrics = createMetrics();
   const { tracing, environment } = loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, ...settings });
-  const opened = await openTracing({ settings: tracing, service: 'annals-test', environment, log, metrics, batchAfterMs: 20 });
+  const opened = await openTracing({
+    settings: tracing,
+    service: 'annals-test',
+    environment,
+    log,
+    metrics,
+    batchAfterMs: 20,
+  });
   const dropped = async (): Promise<number> => {
     const metric = await metrics.getSingleMetric('annals_trace_spans_dropped_total')?.get();
     return metric?.values[0]?.value ?? Number.NaN;
@@ -116,19 +123,23 @@ describe('tracing by OTLP', () => {
     ['refuses', refusing(400)],
     ['is overloaded', refusing(503)],
     ['does not answer', silent],
-  ])('a collector that %s costs spans beyond a few and one warning, and does not hold up the stop', async (_what, start) => {
-    await using receiver = await start();
-    const { tracing, logged, dropped } = await openAt(receiver.url);
-    for (let round = 0; round < 10; round += 1) {
-      for (let index = 0; index < 2_000; index += 1) tracing.start('lost', { attributes: { round, index } }).end();
-      await delay(0);
-    }
-    await until(dropped, (count) => count >= 20_000 - WAITING_MAX);
-    const startedMs = performance.now();
-    await tracing[Symbol.asyncDispose]();
-    expect(performance.now() - startedMs).toBeLessThan(scaled(3_000));
-    expect(logged().match(/does not take traces/g)).toHaveLength(1);
-  });
+  ])(
+    'a collector that %s costs spans beyond a few and one warning, and does not hold up the stop',
+    async (_what, start) => {
+      await using receiver = await start();
+      const { tracing, logged, dropped } = await openAt(receiver.url);
+      for (let round = 0; round < 10; round += 1) {
+        for (let index = 0; index < 2_000; index += 1)
+          tracing.start('lost', { attributes: { round, index } }).end();
+        await delay(0);
+      }
+      await until(dropped, (count) => count >= 20_000 - WAITING_MAX);
+      const startedMs = performance.now();
+      await tracing[Symbol.asyncDispose]();
+      expect(performance.now() - startedMs).toBeLessThan(scaled(3_000));
+      expect(logged().match(/does not take traces/g)).toHaveLength(1);
+    },
+  );
 
   test('once a collector takes spans again, that is said, and what comes then is sent', async () => {
     await using receiver = await startOtlpReceiver();
@@ -136,7 +147,9 @@ describe('tracing by OTLP', () => {
     const { tracing, logged, dropped } = await openAt(receiver.url);
     tracing.start('lost').end();
     await until(dropped, (count) => count === 1);
-    receiver.answer((response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}'));
+    receiver.answer(
+      (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}'),
+    );
     tracing.start('found').end();
     await until(logged, (text) => text.includes('takes traces again'));
     expect(receiver.spans.some(({ name }) => name === 'found')).toBe(true);

@@ -31,7 +31,8 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
     afterAll(() => world?.[Symbol.asyncDispose]());
 
     const scratches = async () =>
-      (await world.side.pool.query(`select nspname from pg_namespace where nspname ~ '^(verify|replay)_'`)).rows;
+      (await world.side.pool.query(`select nspname from pg_namespace where nspname ~ '^(verify|replay)_'`))
+        .rows;
 
     test('what nobody tampered with is proven, and nothing is left of the proof', async () => {
       const report = reportSchema.parse(await world.verify());
@@ -64,14 +65,24 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
               { name: 'name', recorded: '(personal)', found: '(personal)' },
               { name: 'role', recorded: 'author', found: 'admin' },
             ],
-            events: [{ version: 1, type: 'user.registered', actor: 'system:test', client: null, at: expect.any(String) }],
+            events: [
+              {
+                version: 1,
+                type: 'user.registered',
+                actor: 'system:test',
+                client: null,
+                at: expect.any(String),
+              },
+            ],
             eventsTotal: 1,
           },
         ],
       });
       await world.side.pool.query(change);
       const { findings } = await world.verify({ showPersonal: true });
-      expect(findings.listed).toMatchObject([{ columns: [{ name: 'name', recorded: 'Person 0', found: 'Forged' }, {}] }]);
+      expect(findings.listed).toMatchObject([
+        { columns: [{ name: 'name', recorded: 'Person 0', found: 'Forged' }, {}] },
+      ]);
       await world.side.pool.query(undo);
       expect((await world.verify()).outcome).toBe('proven');
     });
@@ -100,10 +111,16 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
           storedRow(decoded.reduce((before, each) => rowAfter(table, before, each), noRow(table))),
           { changedAt: 'Forged' },
         ],
-        [rightsFoldOf(watch), rights.stateAfter(recorded.at(-1) as RecordedEvent), { state: { status: 'forged' } }],
+        [
+          rightsFoldOf(watch),
+          rights.stateAfter(recorded.at(-1) as RecordedEvent),
+          { state: { status: 'forged' } },
+        ],
       ] as const) {
         await snapshots.save([{ ...place, ...fold, state: { ...(state as object), ...forged } }]);
-        expect((await world.verify()).findings.listed).toEqual([{ kind: 'snapshot_different', stream, version, position }]);
+        expect((await world.verify()).findings.listed).toEqual([
+          { kind: 'snapshot_different', stream, version, position },
+        ]);
         await pool.query('delete from snapshots.fold');
         await snapshots.save([{ ...place, ...fold, state }]);
         expect((await world.verify()).outcome).toBe('proven');
@@ -118,7 +135,9 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
       const { pool } = world.side;
       await pool.query(`insert into read_model.articles select 7 as id, author_id, title, body, tags, cover, status, version, created_at, updated_at, published_at
       from read_model.articles where id = ${world.article}`);
-      await pool.query(`create table public.kept as select * from read_model.webhooks where id = ${world.webhook}`);
+      await pool.query(
+        `create table public.kept as select * from read_model.webhooks where id = ${world.webhook}`,
+      );
       await pool.query(`delete from read_model.webhooks where id = ${world.webhook}`);
       const { findings } = await world.verify();
       expect(findings).toMatchObject({
@@ -169,17 +188,34 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
       const { side, authors } = world;
       const id = await draftArticle(side, authors[0] as UserId);
       const stream = `article-${id}` as StreamName;
-      const { position } = await appendRaw(side, stream, { type: 'article.edited', data: { articleId: id } }, 2);
-      await appendRaw(side, stream, { type: 'article.edited', data: { articleId: id, authorId: Number(authors[0]), title: 'Two' } }, 3);
+      const { position } = await appendRaw(
+        side,
+        stream,
+        { type: 'article.edited', data: { articleId: id } },
+        2,
+      );
+      await appendRaw(
+        side,
+        stream,
+        { type: 'article.edited', data: { articleId: id, authorId: Number(authors[0]), title: 'Two' } },
+        3,
+      );
       await untilProjected(side);
-      expect(await world.verify()).toMatchObject({ outcome: 'proven', parked: { total: 1, listed: [{ stream, version: 3, position }] } });
+      expect(await world.verify()).toMatchObject({
+        outcome: 'proven',
+        parked: { total: 1, listed: [{ stream, version: 3, position }] },
+      });
       let released: Promise<unknown> | undefined;
       const onProgress = ({ step }: { step: string }) => {
         if (step === 'events') released ??= release(side, { stream, version: 3 as Version });
       };
       const report = await world.verify({ onProgress });
       await released;
-      expect(report).toMatchObject({ outcome: 'proven', parked: { total: 0 }, leftOut: { total: 1, listed: [{ stream, version: 3 }] } });
+      expect(report).toMatchObject({
+        outcome: 'proven',
+        parked: { total: 0 },
+        leftOut: { total: 1, listed: [{ stream, version: 3 }] },
+      });
       expect((await world.verify()).outcome).toBe('proven');
     });
 
@@ -209,12 +245,21 @@ export const describeVerifying = (name: string, startLog: StartLog): void => {
       // The end of somebody who was never there: the projection has no row to empty.
       const deleted = { type: 'user.deleted', data: { userId: nobody } } as const;
       const stream = `user-${nobody}` as StreamName;
-      await side.eventLog.append(stream, NO_STREAM, [await side.codec.encode(deleted, context, randomUUID() as EventId, stream)]);
+      await side.eventLog.append(stream, NO_STREAM, [
+        await side.codec.encode(deleted, context, randomUUID() as EventId, stream),
+      ]);
       await untilProjected(side);
       const { findings } = await world.verify();
       expect(findings).toMatchObject({
         total: 1,
-        listed: [{ kind: 'fold_missing', table: 'users', key: String(nobody), events: [{ type: 'user.deleted', version: 1 }] }],
+        listed: [
+          {
+            kind: 'fold_missing',
+            table: 'users',
+            key: String(nobody),
+            events: [{ type: 'user.deleted', version: 1 }],
+          },
+        ],
       });
       await addComment(side, author, article);
       await side.send({ type: 'UpdateUser', userId: author, name: 'Renamed' }, by(as(author)));

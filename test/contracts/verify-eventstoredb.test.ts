@@ -9,7 +9,10 @@ describeVerifying('EventStoreDB, by its stand-in', inEventStoreDB);
 
 test('a leader that is late is asked again before anything is called lost', async () => {
   await using node: EventStoreStandIn = await startEventStoreStandIn();
-  await using world = await createVerifyWorld(async () => ({ url: node.address, [Symbol.asyncDispose]: async () => {} }));
+  await using world = await createVerifyWorld(async () => ({
+    url: node.address,
+    [Symbol.asyncDispose]: async () => {},
+  }));
   await world.sign();
   const { eventLog } = world.side;
   node.lag(3);

@@ -8,5 +8,7 @@ type Served = {
 };
 
 /** Everything that a domain must keep to, on an installation in processes as operators run it. */
-export const describeDomain = (domain: Domain, { file = process.env.DOMAIN_FILE ?? '', ...options }: Options & Served = {}): void =>
-  describeOn(hostOf(domain, file), domain, options);
+export const describeDomain = (
+  domain: Domain,
+  { file = process.env.DOMAIN_FILE ?? '', ...options }: Options & Served = {},
+): void => describeOn(hostOf(domain, file), domain, options);

@@ -58,7 +58,12 @@ const enquiry = aggregate('enquiry', {
   fieldRights: {
     readTriage: { reads: ['priority', 'assignee', 'triagedAt'], customer: 'solved', agent: true, lead: true },
     readCosts: { reads: ['costs', 'costTotal'], lead: true },
-    readInternal: { items: { notes: { internal: true } }, customer: { solved: true, own: false }, agent: true, lead: true },
+    readInternal: {
+      items: { notes: { internal: true } },
+      customer: { solved: true, own: false },
+      agent: true,
+      lead: true,
+    },
   },
 });
 

@@ -21,12 +21,18 @@ export const hostOf = (domain: Domain, file: string): Host => ({
   createDatabase,
   createFolder: temporaryDataDir,
   start: (settings) =>
-    startInstallation({ settings: { ...settings, ...(file !== '' && { DOMAIN_FILE: file }) }, of: { domain, main: 'main.ts' } }),
+    startInstallation({
+      settings: { ...settings, ...(file !== '' && { DOMAIN_FILE: file }) },
+      of: { domain, main: 'main.ts' },
+    }),
   startProjector: (settings) => startReady('projector', settings),
   startQuery: (settings) => startReady('query', settings),
 });
 
-const startReady = async (role: string, settings: Settings): Promise<AsyncDisposable & { readonly url: string }> => {
+const startReady = async (
+  role: string,
+  settings: Settings,
+): Promise<AsyncDisposable & { readonly url: string }> => {
   await using opening = new AsyncDisposableStack();
   const started = opening.use(startRole(`main.ts ${role}`, settings));
   const { url } = await started.logged('Annals is ready.');

@@ -3,7 +3,10 @@ import { date, integer, line, list, prose, ref, states, upload } from '#kernel/d
 import { count, sum } from '#kernel/declare/view.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
-/** A view, a reaction to what items refer to, files of items, and what is personal by a path: small enough for a suite of its own. */
+/**
+ * A view, a reaction to what items refer to, files of items, and what is personal by a path: small enough for
+ * a suite of its own.
+ */
 const base = domain({ name: 'rounds', roles: ['client', 'nurse'] });
 const { aggregate, user, view } = base;
 
@@ -21,7 +24,10 @@ const visit = aggregate('visit', {
     reason: prose(200).personal({ erased: '[deleted]' }),
     minutes: integer(1, 600),
     plannedOn: date().optional().filter(),
-    stops: list({ area: ref(area), note: line(60).optional(), map: upload().optional() }, { max: 6, key: 'area', ordered: true }),
+    stops: list(
+      { area: ref(area), note: line(60).optional(), map: upload().optional() },
+      { max: 6, key: 'area', ordered: true },
+    ),
     status: states('asked', 'done'),
   },
   events: {
@@ -44,15 +50,26 @@ const visit = aggregate('visit', {
     do: { emits: 'done' },
     cancel: { emits: 'cancelled' },
   },
-  rights: { read: { client: 'own', nurse: true }, write: { client: 'own', nurse: true }, ask: { client: 'own', admin: false } },
-  reactions: { client: { deleted: { run: 'cancel', when: 'asked' } }, 'stops.area': { closed: { run: 'removeStop' } } },
+  rights: {
+    read: { client: 'own', nurse: true },
+    write: { client: 'own', nurse: true },
+    ask: { client: 'own', admin: false },
+  },
+  reactions: {
+    client: { deleted: { run: 'cancel', when: 'asked' } },
+    'stops.area': { closed: { run: 'removeStop' } },
+  },
 });
 
 /** Its text is of the client of the visit. */
 const report = aggregate('report', {
   parent: 'visit',
   owner: 'nurse',
-  fields: { visit: ref(visit), nurse: ref(user), summary: prose(500).personal({ of: 'visit.client', erased: '[deleted]' }) },
+  fields: {
+    visit: ref(visit),
+    nurse: ref(user),
+    summary: prose(500).personal({ of: 'visit.client', erased: '[deleted]' }),
+  },
   events: { written: { creates: ['summary'] }, changed: { changes: ['summary'] }, withdrawn: { ends: true } },
   commands: { report: { emits: 'written' }, change: { emits: 'changed' }, withdraw: { emits: 'withdrawn' } },
   rights: { read: { as: 'visit' }, write: { nurse: 'own' } },
@@ -66,7 +83,10 @@ const workload = view('workload', {
   from: {
     visit: {
       by: { client: 'client' },
-      on: { asked: { gives: { visits: 1, minutes: 'minutes' } }, edited: { changes: { minutes: 'minutes' } } },
+      on: {
+        asked: { gives: { visits: 1, minutes: 'minutes' } },
+        edited: { changes: { minutes: 'minutes' } },
+      },
     },
   },
   rights: { read: { nurse: true, client: { client: 'caller' } } },

@@ -18,7 +18,8 @@ beforeEach(() => {
 
 const authorizeUrl = (more: Record<string, string> = {}) => visit.authorizeUrl(more);
 const begin = (more: Record<string, string> = {}, using = browser) => visit.begin(using, more);
-const signInWith = (page: Seen, fields: Record<string, string>, using = browser) => visit.signInWith(using, page, fields);
+const signInWith = (page: Seen, fields: Record<string, string>, using = browser) =>
+  visit.signInWith(using, page, fields);
 const signIn = (more: Record<string, string> = {}, using = browser) => visit.signIn(using, more);
 const eventOf = (type: string, userId: number) => visit.eventOf(type, userId);
 
@@ -55,15 +56,21 @@ describe('consent', () => {
     ['another decision', ({ action, hidden }) => browser.post(action, { ...hidden, decision: 'maybe' }), 400],
     [
       'both decisions',
-      ({ action, hidden }) => browser.post(action, [...Object.entries(hidden), ['decision', 'deny'], ['decision', 'allow']]),
+      ({ action, hidden }) =>
+        browser.post(action, [...Object.entries(hidden), ['decision', 'deny'], ['decision', 'allow']]),
       400,
     ],
     [
       'a form of another site',
-      ({ action, hidden }) => browser.post(action, { ...hidden, decision: 'allow' }, { 'sec-fetch-site': 'cross-site' }),
+      ({ action, hidden }) =>
+        browser.post(action, { ...hidden, decision: 'allow' }, { 'sec-fetch-site': 'cross-site' }),
       403,
     ],
-    ['a browser without its cookie', ({ action, hidden }) => openHandBrowser().post(action, { ...hidden, decision: 'allow' }), 400],
+    [
+      'a browser without its cookie',
+      ({ action, hidden }) => openHandBrowser().post(action, { ...hidden, decision: 'allow' }),
+      400,
+    ],
   ])('%s allows nothing', async (_what, send, status) => {
     const answered = await send(await signIn());
     expect([answered.status, answered.location]).toEqual([status, undefined]);
@@ -81,6 +88,9 @@ describe('consent', () => {
     const page = await browser.follow(await signInWith(await begin(), { email: who, password }));
     await browser.post(page.action, { ...page.hidden, decision: 'allow' });
     const event = await until(() => eventOf('grant.consented', userId), Boolean);
-    expect(event).toMatchObject({ data: { clientId: 'reading-list' }, metadata: { actor: `user:${userId}` } });
+    expect(event).toMatchObject({
+      data: { clientId: 'reading-list' },
+      metadata: { actor: `user:${userId}` },
+    });
   });
 });

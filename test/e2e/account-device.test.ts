@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type HandBrowser, openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
-import { type AccountVisit, email, from, openAccountVisit, password, titleOf } from '../engines/account-visit.ts';
+import {
+  type AccountVisit,
+  email,
+  from,
+  openAccountVisit,
+  password,
+  titleOf,
+} from '../engines/account-visit.ts';
 import type { AccountsSite } from '../engines/accounts-site.ts';
 
 let visit: AccountVisit;
@@ -15,7 +22,8 @@ beforeEach(() => {
   browser = openHandBrowser();
 });
 
-const signInWith = (page: Seen, fields: Record<string, string>, using = browser) => visit.signInWith(using, page, fields);
+const signInWith = (page: Seen, fields: Record<string, string>, using = browser) =>
+  visit.signInWith(using, page, fields);
 
 describe('connecting a device', () => {
   const askForCode = async () => {
@@ -23,7 +31,11 @@ describe('connecting a device', () => {
       method: 'POST',
       body: new URLSearchParams({ client_id: 'reading-list', scope: 'openid read:articles' }),
     });
-    return (await answer.json()) as { user_code: string; device_code: string; verification_uri_complete: string };
+    return (await answer.json()) as {
+      user_code: string;
+      device_code: string;
+      verification_uri_complete: string;
+    };
   };
   const poll = (deviceCode: string) =>
     fetch(`${site.url}/token`, {
@@ -39,14 +51,21 @@ describe('connecting a device', () => {
 
   test('goes by its code, a confirmation, sign-in and consent', async () => {
     const { user_code: code, device_code: deviceCode } = await askForCode();
-    const confirm = await enter(await browser.get(`${site.url}/device`), code.toLowerCase().replace('-', ' '));
+    const confirm = await enter(
+      await browser.get(`${site.url}/device`),
+      code.toLowerCase().replace('-', ' '),
+    );
     expect(titleOf(confirm)).toBe('Is this your device?');
     expect(confirm.body).toContain(code);
-    const signInPage = await browser.follow(await browser.post(confirm.action, { ...confirm.hidden, confirm: 'yes' }, from()));
+    const signInPage = await browser.follow(
+      await browser.post(confirm.action, { ...confirm.hidden, confirm: 'yes' }, from()),
+    );
     const consent = await browser.follow(await signInWith(signInPage, { email, password }));
     expect(titleOf(consent)).toBe('Allow Reading List?');
     expect(consent.body).not.toContain('You will be sent to');
-    const done = await browser.follow(await browser.post(consent.action, { ...consent.hidden, decision: 'allow' }));
+    const done = await browser.follow(
+      await browser.post(consent.action, { ...consent.hidden, decision: 'allow' }),
+    );
     expect(titleOf(done)).toBe('The device is connected');
     expect(await (await poll(deviceCode)).json()).toMatchObject({ token_type: 'Bearer' });
   });
@@ -95,6 +114,9 @@ describe('connecting a device', () => {
     expect(statuses.slice(0, 3)).toEqual([200, 200, 200]);
     expect(statuses.slice(3)).toEqual(Array(30).fill(422));
     const refused = await enter(await browser.get(`${site.url}/device`), code, {}, address);
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([
+      429,
+      expect.stringMatching(/^\d+$/),
+    ]);
   });
 });

@@ -34,17 +34,20 @@ describe('guessing', () => {
       },
     ],
     ['an address of nobody', async () => anAddress()],
-  ])('the password of %s is over after ten tries from an address, whatever the sign-in', async (_what, make) => {
-    const who = await make();
-    for (let times = 1; times <= 10; times += 1) {
-      const fresh = openHandBrowser();
-      expect((await guess(await begin({}, fresh), who, '192.0.2.1', fresh)).status).toBe(422);
-    }
-    const refused = await guess(await begin(), who, '192.0.2.1', browser);
-    expect(refused.status).toBe(429);
-    expect(refused.body).toMatch(/Too many attempts\. Try again in \d+ seconds\./);
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(30);
-  });
+  ])(
+    'the password of %s is over after ten tries from an address, whatever the sign-in',
+    async (_what, make) => {
+      const who = await make();
+      for (let times = 1; times <= 10; times += 1) {
+        const fresh = openHandBrowser();
+        expect((await guess(await begin({}, fresh), who, '192.0.2.1', fresh)).status).toBe(422);
+      }
+      const refused = await guess(await begin(), who, '192.0.2.1', browser);
+      expect(refused.status).toBe(429);
+      expect(refused.body).toMatch(/Too many attempts\. Try again in \d+ seconds\./);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(30);
+    },
+  );
 
   test('keeps the owner out neither elsewhere, nor in a browser in which they have signed in before', async () => {
     const who = anAddress();
@@ -72,7 +75,10 @@ describe('guessing', () => {
     const page = await begin();
     for (let times = 1; times <= 10; times += 1) await guess(page, who, '198.51.100.7', browser);
     const event = await until(() => eventOf('session.sign_in_failed', userId), Boolean);
-    expect(event).toMatchObject({ data: { userId, attempts: 10 }, metadata: { actor: 'anonymous', client: 'reading-list' } });
+    expect(event).toMatchObject({
+      data: { userId, attempts: 10 },
+      metadata: { actor: 'anonymous', client: 'reading-list' },
+    });
   });
 
   test(

@@ -20,7 +20,12 @@ beforeAll(async () => {
   smtp = resources.use(await startSmtpReceiver());
   installation = resources.use(
     await startInstallation({
-      settings: { PUBLIC_URL: site, SIGNUP: 'off', MAIL_URL: smtp.url, MAIL_FROM: 'Annals <annals@example.com>' },
+      settings: {
+        PUBLIC_URL: site,
+        SIGNUP: 'off',
+        MAIL_URL: smtp.url,
+        MAIL_FROM: 'Annals <annals@example.com>',
+      },
     }),
   );
 });
@@ -60,7 +65,9 @@ test('an operator invites an administrator, who invites an author, who comes bac
   await fill(admin, '/account/invitations', { do: 'invite', email: guest, role: 'author' });
   await follow(visitor(), linkIn(await smtp.mailTo(guest)), { name: 'Guest', password });
   expect(titleOf(await fill(visitor(), '/account/reset', { email: guest }))).toBe('Look into your mail');
-  expect(titleOf(await follow(visitor(), linkIn(await smtp.mailTo(guest, 1)), { password: other }))).toBe('Your password is changed');
+  expect(titleOf(await follow(visitor(), linkIn(await smtp.mailTo(guest, 1)), { password: other }))).toBe(
+    'Your password is changed',
+  );
 });
 
 test('an operator helps who gets no mail', async () => {
@@ -87,7 +94,12 @@ test('an operator takes all passkeys off an account', async () => {
   const account = visitor();
   await fill(account, '/account', { email: guest, password });
   const key = openAuthenticator(site);
-  const sendAt = async ({ browser, get }: OwnAccount, path: string, answer: (asked: Asked) => string, more = {}) => {
+  const sendAt = async (
+    { browser, get }: OwnAccount,
+    path: string,
+    answer: (asked: Asked) => string,
+    more = {},
+  ) => {
     const { action, options, fields } = passkeyFormIn((await get(path)).body);
     return browser.post(`${site}${action}`, { ...fields, credential: answer(options), ...more }, {});
   };
@@ -95,10 +107,13 @@ test('an operator takes all passkeys off an account', async () => {
   expect((await account.browser.follow(added)).body).toContain('The passkey is added.');
   const signIn = () => sendAt(visitor(), '/account', key.get);
   expect((await signIn()).status).toBe(303);
-  expect(await annals('account', 'remove-passkeys', guest)).toContain('Nobody signs in as guest@example.com by a passkey any more.');
+  expect(await annals('account', 'remove-passkeys', guest)).toContain(
+    'Nobody signs in as guest@example.com by a passkey any more.',
+  );
   await until(
     () => smtp.messages.filter(({ to }) => to.includes(guest)),
-    (messages) => messages.some(({ text }) => text.includes('an operator removed all passkeys from your account')),
+    (messages) =>
+      messages.some(({ text }) => text.includes('an operator removed all passkeys from your account')),
   );
   expect((await signIn()).status).toBe(422);
 });
@@ -106,13 +121,21 @@ test('an operator takes all passkeys off an account', async () => {
 test('they change their profile and their password, and sign out elsewhere', async () => {
   const [here, there] = [visitor(), visitor()];
   for (const account of [here, there]) await fill(account, '/account', { email: guest, password });
-  expect((await fill(here, '/account/profile', { name: 'Guest of Honour', email: guest })).body).toContain('Your profile is saved.');
+  expect((await fill(here, '/account/profile', { name: 'Guest of Honour', email: guest })).body).toContain(
+    'Your profile is saved.',
+  );
   const form = { current: password, password: other, everywhere: 'yes' };
   const changed = await here.send(await here.get('/account/password'), form, {});
   const renewed = changed.headers.getSetCookie();
-  expect(renewed.map((cookie) => cookie.split('=')[0])).toEqual(['__Host-annals_session', '__Host-annals_session.sig']);
-  for (const cookie of renewed) expect(cookie).toMatch(/; path=\/; expires=[^;]+; samesite=lax; secure; httponly$/i);
-  expect((await here.browser.follow(changed)).body).toContain('everything else that was signed in is signed out');
+  expect(renewed.map((cookie) => cookie.split('=')[0])).toEqual([
+    '__Host-annals_session',
+    '__Host-annals_session.sig',
+  ]);
+  for (const cookie of renewed)
+    expect(cookie).toMatch(/; path=\/; expires=[^;]+; samesite=lax; secure; httponly$/i);
+  expect((await here.browser.follow(changed)).body).toContain(
+    'everything else that was signed in is signed out',
+  );
   expect(titleOf(await there.get('/account'))).toBe('Sign in');
   expect((await here.get('/account')).body).toContain('<h1>Guest of Honour</h1>');
   expect((await here.get('/account/sessions')).body.match(/Signed in on/g)).toHaveLength(1);
@@ -121,7 +144,11 @@ test('they change their profile and their password, and sign out elsewhere', asy
 test('they delete the account, and keep the receipt of an erasure that leaves nothing', async () => {
   const account = visitor();
   await fill(account, '/account', { email: guest, password: other });
-  const answered = await account.send(await account.get('/account/delete'), { confirmation: 'delete my account', password: other }, {});
+  const answered = await account.send(
+    await account.get('/account/delete'),
+    { confirmation: 'delete my account', password: other },
+    {},
+  );
   expect([...account.browser.cookies.keys()].filter((name) => name.includes('session'))).toEqual([]);
   const receipt = answered.location ?? '';
   const page = await until(

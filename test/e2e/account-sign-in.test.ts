@@ -27,7 +27,8 @@ beforeEach(() => {
 
 const authorizeUrl = (more: Record<string, string> = {}) => visit.authorizeUrl(more);
 const begin = (more: Record<string, string> = {}, using = browser) => visit.begin(using, more);
-const signInWith = (page: Seen, fields: Record<string, string>, using = browser) => visit.signInWith(using, page, fields);
+const signInWith = (page: Seen, fields: Record<string, string>, using = browser) =>
+  visit.signInWith(using, page, fields);
 const signIn = (more: Record<string, string> = {}, using = browser) => visit.signIn(using, more);
 
 describe('signing in', () => {
@@ -54,7 +55,10 @@ describe('signing in', () => {
         redirect_uri: `${site.appUrl}/callback`,
       }),
     });
-    expect(await tokens.json()).toMatchObject({ token_type: 'Bearer', scope: expect.stringContaining('write:articles') });
+    expect(await tokens.json()).toMatchObject({
+      token_type: 'Bearer',
+      scope: expect.stringContaining('write:articles'),
+    });
   });
 
   test('asks a client on the web nothing again that was allowed, and our own application nothing at all', async () => {
@@ -64,7 +68,9 @@ describe('signing in', () => {
     expect((await begin(web)).location).toMatch(/^https:\/\/reader\.example\/callback\?code=/);
     expect(titleOf(await begin({ ...web, scope: 'openid write:comments' }))).toBe('Allow Web Reader?');
     expect((await begin({ client_id: 'annals-app' })).location).toMatch(/\/callback\?code=/);
-    expect((await signIn({ client_id: 'annals-app' }, openHandBrowser())).location).toMatch(/\/callback\?code=/);
+    expect((await signIn({ client_id: 'annals-app' }, openHandBrowser())).location).toMatch(
+      /\/callback\?code=/,
+    );
   });
 
   test('asks each time for a client on the person’s machine, which another program could pass itself off as (RFC 8252, 8.6)', async () => {
@@ -75,13 +81,17 @@ describe('signing in', () => {
 
   test('and not allowing it leads back to the client with access_denied', async () => {
     const consent = await signIn();
-    const denied = await browser.follow(await browser.post(consent.action, { ...consent.hidden, decision: 'deny' }));
+    const denied = await browser.follow(
+      await browser.post(consent.action, { ...consent.hidden, decision: 'deny' }),
+    );
     expect(denied.location).toMatch(/\/callback\?error=access_denied&/);
   });
 
   test('can be cancelled', async () => {
     const page = await begin();
-    const cancelled = await browser.follow(await signInWith(page, { email: '', password: '', cancel: 'yes' }));
+    const cancelled = await browser.follow(
+      await signInWith(page, { email: '', password: '', cancel: 'yes' }),
+    );
     expect(cancelled.location).toMatch(/\/callback\?error=access_denied&/);
   });
 
@@ -117,7 +127,9 @@ describe('signing in', () => {
     const page = await signInWith(await begin(), { email: '', password: '' });
     expect(page.status).toBe(422);
     expect(page.body).toContain('<a href="#email">Enter your e-mail address.</a>');
-    expect(page.body).toMatch(/<input id="password"[^>]*aria-describedby="password-problem" aria-invalid="true"/);
+    expect(page.body).toMatch(
+      /<input id="password"[^>]*aria-describedby="password-problem" aria-invalid="true"/,
+    );
   });
 
   type Wrong = (page: Seen) => Promise<Seen>;
@@ -126,17 +138,27 @@ describe('signing in', () => {
     ['a wrong token', ({ action }) => browser.post(action, { email, password, token: 'x'.repeat(43) }), 403],
     [
       'the token of another sign-in',
-      async ({ action }) => browser.post(action, { ...(await begin({}, openHandBrowser())).hidden, email, password }),
+      async ({ action }) =>
+        browser.post(action, { ...(await begin({}, openHandBrowser())).hidden, email, password }),
       403,
     ],
     [
       'a repeated field',
       ({ action, hidden }) =>
-        browser.post(action, [...Object.entries(hidden), ['email', email], ['email', 'b@example.com'], ['password', password]]),
+        browser.post(action, [
+          ...Object.entries(hidden),
+          ['email', email],
+          ['email', 'b@example.com'],
+          ['password', password],
+        ]),
       400,
     ],
     ['no password', ({ action, hidden }) => browser.post(action, { ...hidden, email }), 400],
-    ['a field that is too long', ({ action, hidden }) => browser.post(action, { ...hidden, email, password: 'x'.repeat(201) }), 400],
+    [
+      'a field that is too long',
+      ({ action, hidden }) => browser.post(action, { ...hidden, email, password: 'x'.repeat(201) }),
+      400,
+    ],
     [
       'a body that is too large',
       ({ action, hidden }) => browser.post(action, { ...hidden, email, password, more: 'x'.repeat(9_000) }),
@@ -145,33 +167,49 @@ describe('signing in', () => {
     [
       'too many fields',
       ({ action, hidden }) =>
-        browser.post(action, [...Object.entries(hidden), ...Array.from({ length: 201 }, (_, at) => [`f${at}`, 'x'] as const)]),
+        browser.post(action, [
+          ...Object.entries(hidden),
+          ...Array.from({ length: 201 }, (_, at) => [`f${at}`, 'x'] as const),
+        ]),
       413,
     ],
     [
       'JSON',
-      ({ action, hidden }) => browser.post(action, JSON.stringify({ ...hidden, email, password }), { 'content-type': 'application/json' }),
+      ({ action, hidden }) =>
+        browser.post(action, JSON.stringify({ ...hidden, email, password }), {
+          'content-type': 'application/json',
+        }),
       400,
     ],
     [
       'a form of another site',
-      ({ action, hidden }) => browser.post(action, { ...hidden, email, password }, { 'sec-fetch-site': 'cross-site' }),
+      ({ action, hidden }) =>
+        browser.post(action, { ...hidden, email, password }, { 'sec-fetch-site': 'cross-site' }),
       403,
     ],
-    ['a browser without its cookie', ({ action, hidden }) => openHandBrowser().post(action, { ...hidden, email, password }), 400],
+    [
+      'a browser without its cookie',
+      ({ action, hidden }) => openHandBrowser().post(action, { ...hidden, email, password }),
+      400,
+    ],
     [
       'the path of another sign-in',
-      async ({ hidden }) => browser.post((await begin({}, openHandBrowser())).action, { ...hidden, email, password }),
+      async ({ hidden }) =>
+        browser.post((await begin({}, openHandBrowser())).action, { ...hidden, email, password }),
       400,
     ],
     [
       'the path of consent',
-      ({ action, hidden }) => browser.post(action.replace('/sign-in/', '/consent/'), { ...hidden, decision: 'allow' }),
+      ({ action, hidden }) =>
+        browser.post(action.replace('/sign-in/', '/consent/'), { ...hidden, decision: 'allow' }),
       400,
     ],
     [
       'another method',
-      ({ action }) => fetch(action, { method: 'PUT' }).then(async (response) => ({ status: response.status, body: '' }) as Seen),
+      ({ action }) =>
+        fetch(action, { method: 'PUT' }).then(
+          async (response) => ({ status: response.status, body: '' }) as Seen,
+        ),
       405,
     ],
   ])('%s is refused with a page', async (_what, send, status) => {
@@ -197,7 +235,11 @@ describe('signing in', () => {
       expect(new URL(answered.location ?? '').origin, name).toBe(site.url);
       expect(answered.headers.get('x-evil')).toBeNull();
     }
-    expect((await browser.get(authorizeUrl({ redirect_uri: 'https://evil.example/callback' }))).status).toBe(400);
-    expect((await browser.get(authorizeUrl({ redirect_uri: `${site.appUrl}/callback\r\nX-Evil: 1` }))).location).toBeUndefined();
+    expect((await browser.get(authorizeUrl({ redirect_uri: 'https://evil.example/callback' }))).status).toBe(
+      400,
+    );
+    expect(
+      (await browser.get(authorizeUrl({ redirect_uri: `${site.appUrl}/callback\r\nX-Evil: 1` }))).location,
+    ).toBeUndefined();
   });
 });

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type HandBrowser, openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
 import { until } from '../../testing/until.ts';
-import { type AccountVisit, anAddress, openAccountVisit, password, titleOf } from '../engines/account-visit.ts';
+import {
+  type AccountVisit,
+  anAddress,
+  openAccountVisit,
+  password,
+  titleOf,
+} from '../engines/account-visit.ts';
 import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
 
 let visit: AccountVisit;
@@ -17,7 +23,8 @@ beforeEach(() => {
 });
 
 const begin = (more: Record<string, string> = {}, using = browser) => visit.begin(using, more);
-const signInWith = (page: Seen, fields: Record<string, string>, using = browser) => visit.signInWith(using, page, fields);
+const signInWith = (page: Seen, fields: Record<string, string>, using = browser) =>
+  visit.signInWith(using, page, fields);
 const signIn = (more: Record<string, string> = {}, using = browser) => visit.signIn(using, more);
 const eventOf = (type: string, userId: number) => visit.eventOf(type, userId);
 
@@ -40,17 +47,28 @@ describe('signing out', () => {
   test('can be thought better of', async () => {
     await signedIn();
     const page = await browser.get(`${site.url}/sign-out`);
-    expect(titleOf(await browser.follow(await browser.post(page.action, page.hidden)))).toBe('You stay signed in');
+    expect(titleOf(await browser.follow(await browser.post(page.action, page.hidden)))).toBe(
+      'You stay signed in',
+    );
     expect((await begin({ client_id: 'annals-app' })).location).toMatch(/code=/);
   });
 
   test('for a client ends where the client has registered, and nowhere else', async () => {
     await signedIn();
-    const query = new URLSearchParams({ client_id: 'reading-list', post_logout_redirect_uri: `${site.appUrl}/bye`, state: 's' });
+    const query = new URLSearchParams({
+      client_id: 'reading-list',
+      post_logout_redirect_uri: `${site.appUrl}/bye`,
+      state: 's',
+    });
     const page = await browser.get(`${site.url}/sign-out?${query}`);
     expect(page.headers.get('content-security-policy')).toContain(`form-action 'self' ${site.appUrl};`);
-    expect((await browser.post(page.action, { ...page.hidden, logout: 'yes' })).location).toBe(`${site.appUrl}/bye?state=s`);
-    const evil = new URLSearchParams({ client_id: 'reading-list', post_logout_redirect_uri: 'https://evil.example/' });
+    expect((await browser.post(page.action, { ...page.hidden, logout: 'yes' })).location).toBe(
+      `${site.appUrl}/bye?state=s`,
+    );
+    const evil = new URLSearchParams({
+      client_id: 'reading-list',
+      post_logout_redirect_uri: 'https://evil.example/',
+    });
     expect((await browser.get(`${site.url}/sign-out?${evil}`)).status).toBe(400);
   });
 
@@ -68,7 +86,9 @@ describe('signing out', () => {
     await signedIn();
     const other = anAddress();
     await site.addPerson({ email: other, password });
-    const page = await browser.follow(await signInWith(await begin({ prompt: 'login' }), { email: other, password }));
+    const page = await browser.follow(
+      await signInWith(await begin({ prompt: 'login' }), { email: other, password }),
+    );
     expect(titleOf(page)).toBe('Go on');
     const next = await browser.follow(await browser.post(page.action, page.hidden));
     expect(titleOf(next)).toBe('Allow Reading List?');
@@ -105,7 +125,9 @@ describe('over https', () => {
     await using secure = await openAccountsSite({ issuerUrl: 'https://id.example' });
     const response = await fetch(`${secure.url}/sign-up`);
     expect(response.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^__Host-annals_form=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
+      expect.stringMatching(
+        /^__Host-annals_form=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+      ),
     ]);
   });
 });

@@ -2,7 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type HandBrowser, openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
 import { until } from '../../testing/until.ts';
-import { type AccountVisit, anAddress, challenge, email, from, openAccountVisit, password, titleOf } from '../engines/account-visit.ts';
+import {
+  type AccountVisit,
+  anAddress,
+  challenge,
+  email,
+  from,
+  openAccountVisit,
+  password,
+  titleOf,
+} from '../engines/account-visit.ts';
 import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
 
 let visit: AccountVisit;
@@ -18,12 +27,17 @@ beforeEach(() => {
 });
 
 const begin = (more: Record<string, string> = {}, using = browser) => visit.begin(using, more);
-const signInWith = (page: Seen, fields: Record<string, string>, using = browser) => visit.signInWith(using, page, fields);
+const signInWith = (page: Seen, fields: Record<string, string>, using = browser) =>
+  visit.signInWith(using, page, fields);
 const eventOf = (type: string, userId: number) => visit.eventOf(type, userId);
 
 describe('signing up', () => {
   const signUp = (page: Seen, fields: Record<string, string> = {}, using = browser) =>
-    using.post(page.action, { ...page.hidden, name: 'Ada Lovelace', email: anAddress(), password, ...fields }, from());
+    using.post(
+      page.action,
+      { ...page.hidden, name: 'Ada Lovelace', email: anAddress(), password, ...fields },
+      from(),
+    );
   const signUpPage = async (using = browser) => using.get(`${(await begin({}, using)).url}/sign-up`);
 
   test('in the middle of a sign-in goes on to consent, and the session is told', async () => {
@@ -36,9 +50,9 @@ describe('signing up', () => {
     const event = await until(() => eventOf('session.signed_in', person?.userId ?? 0), Boolean);
     expect(event).toMatchObject({ data: { method: 'password' }, metadata: { client: 'reading-list' } });
     const fresh = openHandBrowser();
-    expect(titleOf(await fresh.follow(await signInWith(await begin({}, fresh), { email: who, password }, fresh)))).toBe(
-      'Allow Reading List?',
-    );
+    expect(
+      titleOf(await fresh.follow(await signInWith(await begin({}, fresh), { email: who, password }, fresh))),
+    ).toBe('Allow Reading List?');
   });
 
   test('by itself ends with a page that says what to do', async () => {
@@ -75,7 +89,12 @@ describe('signing up', () => {
   });
 
   test.each<[string, (page: Seen) => Promise<Seen>, number]>([
-    ['no token', ({ action, hidden: { form = '' } }) => browser.post(action, { form, name: 'A', email: anAddress(), password }), 400],
+    [
+      'no token',
+      ({ action, hidden: { form = '' } }) =>
+        browser.post(action, { form, name: 'A', email: anAddress(), password }),
+      400,
+    ],
     ['another form’s id', (page) => signUp(page, { form: randomBytes(16).toString('base64url') }), 403],
     ['a form’s id that is none', (page) => signUp(page, { form: 'x' }), 400],
     ['a browser without the cookie', (page) => signUp(page, {}, openHandBrowser()), 403],
@@ -91,13 +110,23 @@ describe('signing up', () => {
     [
       'a form of another site',
       ({ action, hidden }) =>
-        browser.post(action, { ...hidden, name: 'A', email: anAddress(), password }, { 'sec-fetch-site': 'same-site' }),
+        browser.post(
+          action,
+          { ...hidden, name: 'A', email: anAddress(), password },
+          { 'sec-fetch-site': 'same-site' },
+        ),
       403,
     ],
     [
       'a repeated name',
       ({ action, hidden }) =>
-        browser.post(action, [...Object.entries(hidden), ['name', 'a'], ['name', 'b'], ['email', anAddress()], ['password', password]]),
+        browser.post(action, [
+          ...Object.entries(hidden),
+          ['name', 'a'],
+          ['name', 'b'],
+          ['email', anAddress()],
+          ['password', password],
+        ]),
       400,
     ],
     ['a role', (page) => signUp(page, { role: 'admin' }), 303],
@@ -118,8 +147,14 @@ describe('signing up', () => {
     const page = await own.get(`${closed.url}/sign-up`);
     expect([page.status, titleOf(page)]).toEqual([404, 'Nobody can sign up here']);
     expect((await own.post(`${closed.url}/sign-up`, {})).status).toBe(404);
-    const query = { client_id: 'reading-list', redirect_uri: `${closed.appUrl}/callback`, code_challenge: challenge };
-    const signInPage = await own.follow(await own.get(`${closed.url}/authorize?${new URLSearchParams(query)}`));
+    const query = {
+      client_id: 'reading-list',
+      redirect_uri: `${closed.appUrl}/callback`,
+      code_challenge: challenge,
+    };
+    const signInPage = await own.follow(
+      await own.get(`${closed.url}/authorize?${new URLSearchParams(query)}`),
+    );
     expect(signInPage.body).not.toContain('sign-up');
   });
 });

@@ -18,10 +18,18 @@ type Status = {
   readonly unproven: { readonly events: number };
   readonly verified: { readonly differences: number; readonly finished: string | null } | null;
 };
-type Head = { readonly count: number; readonly head: string; readonly key: string; readonly statement: string; readonly signature: string };
+type Head = {
+  readonly count: number;
+  readonly head: string;
+  readonly key: string;
+  readonly statement: string;
+  readonly signature: string;
+};
 
 beforeAll(async () => {
-  installation = await startInstallation({ settings: { AUDIT_HEAD_EVERY_MS: '200', AUDIT_WATCH_EVENTS_PER_SECOND: '100000' } });
+  installation = await startInstallation({
+    settings: { AUDIT_HEAD_EVERY_MS: '200', AUDIT_WATCH_EVENTS_PER_SECOND: '100000' },
+  });
   const people = await openPeople(installation);
   ask = restClientOf(installation);
   administrator = people.administrator.token;
@@ -31,19 +39,27 @@ afterAll(() => installation?.[Symbol.asyncDispose]());
 
 const status = async () => (await ask('GET', '/audit/status', { token: ada.token })).body as Status;
 const heads = async (after = 0) =>
-  (await ask('GET', `/audit/heads?limit=100&after=${after}`, { token: administrator })).body as readonly Head[];
+  (await ask('GET', `/audit/heads?limit=100&after=${after}`, { token: administrator }))
+    .body as readonly Head[];
 
 test('what is written is chained, signed, put outside the database, and verified', async () => {
   const before = (await status()).chain.count;
-  for (let n = 0; n < 3; n += 1) await ask('POST', '/articles', { token: ada.token, body: { title: `No. ${n}`, body: '', tags: [] } });
-  const proven = await until(status, ({ chain, signed }) => chain.count >= before + 3 && signed?.count === chain.count, 30_000);
+  for (let n = 0; n < 3; n += 1)
+    await ask('POST', '/articles', { token: ada.token, body: { title: `No. ${n}`, body: '', tags: [] } });
+  const proven = await until(
+    status,
+    ({ chain, signed }) => chain.count >= before + 3 && signed?.count === chain.count,
+    30_000,
+  );
   expect(proven.unproven.events).toBe(0);
   const published = await heads(before);
   expect(published.at(-1)).toMatchObject({ count: proven.signed?.count, head: proven.signed?.head });
   const folder = join(installation.settings.DATA_DIR ?? '', 'audit');
   const lines = (await readFile(join(folder, 'heads.jsonl'), 'utf8')).trim().split('\n');
   expect(lines.map((line) => JSON.parse(line).statement)).toContain(published.at(-1)?.statement);
-  expect((await until(status, ({ verified }) => verified?.finished != null, 90_000)).verified?.differences).toBe(0);
+  expect(
+    (await until(status, ({ verified }) => verified?.finished != null, 90_000)).verified?.differences,
+  ).toBe(0);
 });
 
 test('GraphQL tells the numbers of it', async () => {
@@ -62,7 +78,11 @@ test('the heads and the keys, which are everybody’s, are enough to check them'
   const { keys } = body as { readonly keys: readonly { readonly kid: string; readonly x: string }[] };
   const [first] = await heads();
   const x = keys.find(({ kid }) => kid === first?.key)?.x ?? '';
-  const key = await crypto.subtle.importKey('jwk', { kty: 'OKP', crv: 'Ed25519', x }, 'Ed25519', false, ['verify']);
+  const key = await crypto.subtle.importKey('jwk', { kty: 'OKP', crv: 'Ed25519', x }, 'Ed25519', false, [
+    'verify',
+  ]);
   const signed = new TextEncoder().encode(first?.statement);
-  expect(await crypto.subtle.verify('Ed25519', key, Buffer.from(first?.signature ?? '', 'base64url'), signed)).toBe(true);
+  expect(
+    await crypto.subtle.verify('Ed25519', key, Buffer.from(first?.signature ?? '', 'base64url'), signed),
+  ).toBe(true);
 });

@@ -18,14 +18,27 @@ afterAll(() => auth?.[Symbol.asyncDispose]());
 
 test('the shortest requests work, and give what the client asks for by default', async () => {
   const { verifier, challenge } = newVerifier();
-  const url = authorizeUrl({ client_id: client.clientId, redirect_uri: CALLBACK, code_challenge: challenge, state: 'kept' });
+  const url = authorizeUrl({
+    client_id: client.clientId,
+    redirect_uri: CALLBACK,
+    code_challenge: challenge,
+    state: 'kept',
+  });
   const end = await signInAndAllow(openBrowser(auth), url, person);
   expect(end.statuses.at(-1)).toBe(302);
   expect(end.url.origin + end.url.pathname).toBe(CALLBACK);
-  expect(Object.fromEntries(end.url.searchParams)).toEqual({ code: expect.any(String), state: 'kept', iss: ISSUER });
+  expect(Object.fromEntries(end.url.searchParams)).toEqual({
+    code: expect.any(String),
+    state: 'kept',
+    iss: ISSUER,
+  });
 
   const code = end.url.searchParams.get('code') ?? '';
-  const { status, headers, body } = await post(auth, '/token', { client_id: client.clientId, code, code_verifier: verifier });
+  const { status, headers, body } = await post(auth, '/token', {
+    client_id: client.clientId,
+    code,
+    code_verifier: verifier,
+  });
   expect(status).toBe(200);
   expect(headers.get('cache-control')).toBe('no-store');
   expect(body).toEqual({
@@ -36,7 +49,11 @@ test('the shortest requests work, and give what the client asks for by default',
     refresh_token: expect.any(String),
   });
   const accessToken = String(body.access_token);
-  expect(decodeProtectedHeader(accessToken)).toMatchObject({ alg: 'ES256', typ: 'at+jwt', kid: expect.any(String) });
+  expect(decodeProtectedHeader(accessToken)).toMatchObject({
+    alg: 'ES256',
+    typ: 'at+jwt',
+    kid: expect.any(String),
+  });
   const claims = decodeJwt(accessToken);
   expect(claims).toEqual({
     iss: ISSUER,
@@ -56,10 +73,19 @@ test('the shortest requests work, and give what the client asks for by default',
 });
 
 test('a name and an address are told to who was allowed to know them', async () => {
-  const { code, verifier } = await obtainCode(auth, person, { client_id: client.clientId, scope: 'openid profile email' });
+  const { code, verifier } = await obtainCode(auth, person, {
+    client_id: client.clientId,
+    scope: 'openid profile email',
+  });
   const { body } = await post(auth, '/token', { client_id: client.clientId, code, code_verifier: verifier });
-  expect(decodeJwt(String(body.id_token))).toMatchObject({ iss: ISSUER, sub: String(person.userId), aud: client.clientId });
-  const response = await auth.fetch(`${ISSUER}/userinfo`, { headers: { authorization: `Bearer ${body.access_token}` } });
+  expect(decodeJwt(String(body.id_token))).toMatchObject({
+    iss: ISSUER,
+    sub: String(person.userId),
+    aud: client.clientId,
+  });
+  const response = await auth.fetch(`${ISSUER}/userinfo`, {
+    headers: { authorization: `Bearer ${body.access_token}` },
+  });
   expect(await response.json()).toEqual({
     sub: String(person.userId),
     name: 'Ada Lovelace',
@@ -80,10 +106,18 @@ describe('/authorize', () => {
   });
   type Change = Readonly<Record<string, string | undefined>>;
   const changed = (change: Change) =>
-    authorizeUrl(Object.fromEntries(Object.entries({ ...full(), ...change }).filter((entry): entry is [string, string] => !!entry[1])));
+    authorizeUrl(
+      Object.fromEntries(
+        Object.entries({ ...full(), ...change }).filter((entry): entry is [string, string] => !!entry[1]),
+      ),
+    );
 
   test.each<[string, Change, string]>([
-    ['no PKCE (RFC 9700, 2.1.1)', { code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
+    [
+      'no PKCE (RFC 9700, 2.1.1)',
+      { code_challenge: undefined, code_challenge_method: undefined },
+      'invalid_request',
+    ],
     ['plain PKCE', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['a challenge that is no digest', { code_challenge: 'short' }, 'invalid_request'],
     ['the implicit grant', { response_type: 'token' }, 'unsupported_response_type'],
@@ -93,7 +127,11 @@ describe('/authorize', () => {
     ['another resource (RFC 8707)', { resource: 'https://elsewhere.test' }, 'invalid_target'],
     ['a resource that is no URL', { resource: 'articles' }, 'invalid_target'],
     ['an unsigned request object', { request: 'e30.e30.' }, 'request_not_supported'],
-    ['a request object from elsewhere', { request_uri: 'https://app.test/request' }, 'request_uri_not_supported'],
+    [
+      'a request object from elsewhere',
+      { request_uri: 'https://app.test/request' },
+      'request_uri_not_supported',
+    ],
     ['no interaction where one is needed', { prompt: 'none' }, 'login_required'],
   ])('tells the client, with state and iss, when there is %s', async (_, change, error) => {
     const response = await auth.fetch(changed(change));
@@ -109,7 +147,11 @@ describe('/authorize', () => {
     ['an unknown client', { client_id: 'nobody' }, 'invalid_client'],
     ['no client', { client_id: undefined }, 'invalid_request'],
     ['another redirect URI', { redirect_uri: 'https://evil.test/callback' }, 'invalid_redirect_uri'],
-    ['a redirect URI that only begins the same', { redirect_uri: `${CALLBACK}/more` }, 'invalid_redirect_uri'],
+    [
+      'a redirect URI that only begins the same',
+      { redirect_uri: `${CALLBACK}/more` },
+      'invalid_redirect_uri',
+    ],
     ['a redirect URI with a query', { redirect_uri: `${CALLBACK}?a=b` }, 'invalid_redirect_uri'],
     ['a redirect URI in capitals', { redirect_uri: CALLBACK.toUpperCase() }, 'invalid_redirect_uri'],
   ])('never redirects to where it was not registered: %s', async (_, change, error) => {
@@ -123,7 +165,11 @@ describe('/authorize', () => {
     ['a refusal', { scope: 'read:everything' }],
     ['a code', { scope: 'read:articles' }],
   ])('lets nothing run but its one script where %s is sent by a form (form_post)', async (_, change) => {
-    const end = await signInAndAllow(openBrowser(auth), changed({ ...change, response_mode: 'form_post' }), person);
+    const end = await signInAndAllow(
+      openBrowser(auth),
+      changed({ ...change, response_mode: 'form_post' }),
+      person,
+    );
     const [, script = ''] = /<script>([^<]*)<\/script>/.exec(end.body) ?? [];
     expect(script).toContain('submit()');
     expect(end.body).toContain(`action="${CALLBACK}"`);
@@ -139,16 +185,23 @@ describe('/authorize', () => {
   });
 
   test('takes no other method', async () => {
-    const response = await auth.fetch(`${ISSUER}/authorize`, { method: 'POST', body: new URLSearchParams(full()) });
+    const response = await auth.fetch(`${ISSUER}/authorize`, {
+      method: 'POST',
+      body: new URLSearchParams(full()),
+    });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
   });
 
   test('makes its addresses from the issuer, whatever the request says', async () => {
-    const response = await auth.fetch(changed({}), { headers: { 'x-forwarded-host': 'evil.test', 'x-forwarded-proto': 'http' } });
+    const response = await auth.fetch(changed({}), {
+      headers: { 'x-forwarded-host': 'evil.test', 'x-forwarded-proto': 'http' },
+    });
     expect(response.status).toBe(303);
     expect(response.headers.get('location')).toMatch(/^\/sign-in\//);
-    const discovery = await auth.fetch(`${ISSUER}/.well-known/openid-configuration`, { headers: { 'x-forwarded-host': 'evil.test' } });
+    const discovery = await auth.fetch(`${ISSUER}/.well-known/openid-configuration`, {
+      headers: { 'x-forwarded-host': 'evil.test' },
+    });
     expect(JSON.stringify(await discovery.json())).not.toContain('evil');
   });
 
@@ -174,11 +227,19 @@ describe('/token with a code', () => {
     ['another grant type', { grant_type: 'password' }, 'unsupported_grant_type'],
   ])('is refused with %s', async (_, change, error) => {
     const { code, verifier } = await obtainCode(auth, person, { client_id: client.clientId });
-    const form = { grant_type: 'authorization_code', client_id: client.clientId, code, code_verifier: verifier, ...change };
+    const form = {
+      grant_type: 'authorization_code',
+      client_id: client.clientId,
+      code,
+      code_verifier: verifier,
+      ...change,
+    };
     const { status, body } = await post(
       auth,
       '/token',
-      Object.fromEntries(Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined)),
+      Object.fromEntries(
+        Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined),
+      ),
     );
     expect(status).toBe(400);
     expect(body.error).toBe(error);
@@ -187,7 +248,12 @@ describe('/token with a code', () => {
   test('is refused to another client', async () => {
     const other = await auth.registerClient(webClient);
     const { code, verifier } = await obtainCode(auth, person, { client_id: client.clientId });
-    const { body } = await post(auth, '/token', { client_id: other.clientId, code, code_verifier: verifier, redirect_uri: CALLBACK });
+    const { body } = await post(auth, '/token', {
+      client_id: other.clientId,
+      code,
+      code_verifier: verifier,
+      redirect_uri: CALLBACK,
+    });
     expect(body.error).toBe('invalid_grant');
   });
 });

@@ -40,7 +40,9 @@ const poll = (instance: AuthInstance, deviceCode: string, clientId = device.clie
 
 /** As if the device had waited that long. */
 const waited = async (seconds: number) => {
-  await auth.pool.query(`update auth.device_poll set polled_at = polled_at - $1 * interval '1 second'`, [seconds]);
+  await auth.pool.query(`update auth.device_poll set polled_at = polled_at - $1 * interval '1 second'`, [
+    seconds,
+  ]);
 };
 
 test('a device is told everything that it needs (RFC 8628, 3.2)', async () => {
@@ -69,7 +71,10 @@ describe('/device_authorization is refused', () => {
   });
 
   test('for a scope that the client does not have', async () => {
-    const { status, body } = await post(auth, '/device_authorization', { client_id: device.clientId, scope: 'write:articles' });
+    const { status, body } = await post(auth, '/device_authorization', {
+      client_id: device.clientId,
+      scope: 'write:articles',
+    });
     expect([status, body.error]).toEqual([400, 'invalid_scope']);
   });
 });
@@ -82,7 +87,10 @@ test('a device gets its token once its code was confirmed, and can refresh it', 
   await waited(5);
   const { status, body } = await poll(auth, deviceCode);
   expect([status, body.scope]).toEqual([200, 'read:articles']);
-  expect((await post(auth, '/token', { client_id: device.clientId, refresh_token: String(body.refresh_token) })).status).toBe(200);
+  expect(
+    (await post(auth, '/token', { client_id: device.clientId, refresh_token: String(body.refresh_token) }))
+      .status,
+  ).toBe(200);
 });
 
 test('a device that polls too fast is told to slow down, whichever process it asks', async () => {
@@ -124,12 +132,20 @@ test.each([
   ['made up', () => 'made-up'],
   ['missing', () => ''],
 ])('a device code that is %s is refused', async (_, make) => {
-  const { status } = await post(auth, '/token', { grant_type: DEVICE_GRANT, client_id: device.clientId, device_code: make() });
+  const { status } = await post(auth, '/token', {
+    grant_type: DEVICE_GRANT,
+    client_id: device.clientId,
+    device_code: make(),
+  });
   expect(status).toBe(400);
 });
 
 test('a device code of another client is refused', async () => {
-  const twin = await registerClient(auth, { grantTypes: [DEVICE_GRANT], scopes: ['read:articles'], defaultScopes: ['read:articles'] });
+  const twin = await registerClient(auth, {
+    grantTypes: [DEVICE_GRANT],
+    scopes: ['read:articles'],
+    defaultScopes: ['read:articles'],
+  });
   const { device_code: deviceCode } = await startDevice(auth, device.clientId);
   expect((await poll(auth, deviceCode, twin.clientId)).body.error).toBe('invalid_grant');
 });

@@ -59,7 +59,10 @@ describe('a proof is refused (RFC 9449, 4.3)', () => {
     ['without time', () => key.proof({ iat: undefined })],
     ['of another type', () => key.proof({}, { typ: 'jwt' })],
     ['without a key', () => key.proof({}, { jwk: undefined })],
-    ['with the key of another', async () => key.proof({}, { jwk: { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' } })],
+    [
+      'with the key of another',
+      async () => key.proof({}, { jwk: { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' } }),
+    ],
     ['with a symmetric key', symmetricProof],
     ['that is no JWT', async () => 'proof'],
   ])('%s', async (_, make) => {
@@ -119,7 +122,9 @@ describe('a client that must use DPoP', () => {
     const { body } = await exchange(await key.proof());
     const form = { client_id: web.clientId, refresh_token: String(body.refresh_token) };
     const stranger = await newDpopKey();
-    expect((await post(auth, '/token', form, { dpop: await stranger.proof() })).body.error).toBe('invalid_grant');
+    expect((await post(auth, '/token', form, { dpop: await stranger.proof() })).body.error).toBe(
+      'invalid_grant',
+    );
     expect((await post(auth, '/token', form)).body.error).toBe('invalid_grant');
     expect((await post(auth, '/token', form, { dpop: await key.proof() })).body.token_type).toBe('DPoP');
   });
@@ -128,9 +133,14 @@ describe('a client that must use DPoP', () => {
     const { code, verifier } = await obtainCode(auth, person, { client_id: web.clientId, dpop_jkt: key.jkt });
     const form = { client_id: web.clientId, code, code_verifier: verifier };
     const stranger = await newDpopKey();
-    expect((await post(auth, '/token', form, { dpop: await stranger.proof() })).body.error).toBe('invalid_grant');
+    expect((await post(auth, '/token', form, { dpop: await stranger.proof() })).body.error).toBe(
+      'invalid_grant',
+    );
     expect((await post(auth, '/token', form)).body.error).toBe('invalid_grant');
     // A key that is not the owner's does not spend the code.
-    expect(await post(auth, '/token', form, { dpop: await key.proof() })).toMatchObject({ status: 200, body: { token_type: 'DPoP' } });
+    expect(await post(auth, '/token', form, { dpop: await key.proof() })).toMatchObject({
+      status: 200,
+      body: { token_type: 'DPoP' },
+    });
   });
 });

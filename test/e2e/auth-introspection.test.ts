@@ -35,9 +35,13 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-const introspect = async (token: string, instance = auth) => (await post(instance, '/introspect', { token }, basic(service))).body;
+const introspect = async (token: string, instance = auth) =>
+  (await post(instance, '/introspect', { token }, basic(service))).body;
 const serviceToken = async (headers: Record<string, string> = {}) =>
-  String((await post(auth, '/token', { grant_type: 'client_credentials' }, { ...basic(service), ...headers })).body.access_token);
+  String(
+    (await post(auth, '/token', { grant_type: 'client_credentials' }, { ...basic(service), ...headers })).body
+      .access_token,
+  );
 const userTokens = async () => {
   const { code, verifier } = await obtainCode(auth, person, { client_id: web.clientId });
   const { body } = await post(auth, '/token', { client_id: web.clientId, code, code_verifier: verifier });
@@ -68,19 +72,40 @@ describe('/introspect (RFC 7662)', () => {
 
   test('tells to which key a token is bound', async () => {
     const key = await newDpopKey();
-    expect(await introspect(await serviceToken({ dpop: await key.proof() }))).toMatchObject({ token_type: 'DPoP', cnf: { jkt: key.jkt } });
+    expect(await introspect(await serviceToken({ dpop: await key.proof() }))).toMatchObject({
+      token_type: 'DPoP',
+      cnf: { jkt: key.jkt },
+    });
   });
 
   test('tells that a refresh token is one', async () => {
     const { refreshToken } = await userTokens();
-    expect(await introspect(refreshToken)).toMatchObject({ active: true, client_id: web.clientId, sub: String(person.userId) });
+    expect(await introspect(refreshToken)).toMatchObject({
+      active: true,
+      client_id: web.clientId,
+      sub: String(person.userId),
+    });
   });
 
-  const forged = async (claims: Record<string, unknown>, header: Record<string, unknown> = {}): Promise<string> => {
+  const forged = async (
+    claims: Record<string, unknown>,
+    header: Record<string, unknown> = {},
+  ): Promise<string> => {
     const [key] = await readSigningKeys({ pool: auth.pool, masterKey: world.masterKey });
     const now = Math.floor(Date.now() / 1_000);
-    const full = { iss: ISSUER, aud: ISSUER, sub: '1', client_id: 'x', jti: 'j', iat: now, exp: now + 60, ...claims };
-    return new SignJWT(full).setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: key?.kid, ...header } as never).sign(key as never);
+    const full = {
+      iss: ISSUER,
+      aud: ISSUER,
+      sub: '1',
+      client_id: 'x',
+      jti: 'j',
+      iat: now,
+      exp: now + 60,
+      ...claims,
+    };
+    return new SignJWT(full)
+      .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: key?.kid, ...header } as never)
+      .sign(key as never);
   };
   test.each<[string, () => Promise<string>]>([
     ['is made up', async () => 'made-up'],
@@ -132,7 +157,9 @@ describe('/revoke (RFC 7009)', () => {
 
   test('ends a refresh token together with the grant and its access tokens', async () => {
     const { accessToken, refreshToken } = await userTokens();
-    expect((await revoke(refreshToken, { client_id: web.clientId, token_type_hint: 'refresh_token' })).status).toBe(200);
+    expect(
+      (await revoke(refreshToken, { client_id: web.clientId, token_type_hint: 'refresh_token' })).status,
+    ).toBe(200);
     expect(await introspect(refreshToken)).toEqual({ active: false });
     expect(await introspect(accessToken, other)).toEqual({ active: false });
     const { body } = await post(auth, '/token', { client_id: web.clientId, refresh_token: refreshToken });

@@ -2,13 +2,21 @@ import { decodeProtectedHeader } from 'jose';
 import { expect, test } from 'vitest';
 import { rotateSigningKeys } from '../../auth/signing-keys/signing-keys.ts';
 import { until } from '../../testing/until.ts';
-import { type AuthInstance, createAuthWorld, ISSUER, registerClient, serviceClient } from '../engines/auth-world.ts';
+import {
+  type AuthInstance,
+  createAuthWorld,
+  ISSUER,
+  registerClient,
+  serviceClient,
+} from '../engines/auth-world.ts';
 import { basic, post } from '../engines/oauth.ts';
 
 const QUICK = { keysPollMs: 20 };
 
 const published = async (instance: AuthInstance): Promise<string[]> => {
-  const { keys } = (await (await instance.fetch(`${ISSUER}/jwks`)).json()) as { keys: { kid: string; d?: string }[] };
+  const { keys } = (await (await instance.fetch(`${ISSUER}/jwks`)).json()) as {
+    keys: { kid: string; d?: string }[];
+  };
   expect(keys.every(({ d }) => d === undefined)).toBe(true);
   return keys.map(({ kid }) => kid);
 };
@@ -19,13 +27,18 @@ test('a new key is published first, signs later, and the old one stays, in every
   await using two = await world.open(QUICK);
   const client = await registerClient(one, serviceClient);
   const token = async (instance: AuthInstance) =>
-    String((await post(instance, '/token', { grant_type: 'client_credentials' }, basic(client))).body.access_token);
+    String(
+      (await post(instance, '/token', { grant_type: 'client_credentials' }, basic(client))).body.access_token,
+    );
   const signer = async (instance: AuthInstance) => decodeProtectedHeader(await token(instance)).kid;
   const [first] = await published(one);
   expect(await published(two)).toEqual([first]);
   const early = await token(one);
 
-  const { kid: second } = await rotateSigningKeys({ pool: one.pool, masterKey: world.masterKey }, { overlapS: 60 });
+  const { kid: second } = await rotateSigningKeys(
+    { pool: one.pool, masterKey: world.masterKey },
+    { overlapS: 60 },
+  );
   for (const instance of [one, two]) {
     await until(
       () => published(instance),

@@ -10,7 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => auth?.[Symbol.asyncDispose]());
 
-const json = async (path: string) => (await auth.fetch(`${ISSUER}${path}`)).json() as Promise<Record<string, unknown>>;
+const json = async (path: string) =>
+  (await auth.fetch(`${ISSUER}${path}`)).json() as Promise<Record<string, unknown>>;
 
 test.each(['openid-configuration', 'oauth-authorization-server'])(
   '/.well-known/%s names every endpoint under the issuer (RFC 8414)',
@@ -29,7 +30,12 @@ test.each(['openid-configuration', 'oauth-authorization-server'])(
       response_types_supported: ['code'],
       code_challenge_methods_supported: ['S256'],
       scopes_supported: expect.arrayContaining([...SCOPES, 'openid']),
-      grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials', 'urn:ietf:params:oauth:grant-type:device_code'],
+      grant_types_supported: [
+        'authorization_code',
+        'refresh_token',
+        'client_credentials',
+        'urn:ietf:params:oauth:grant-type:device_code',
+      ],
       authorization_response_iss_parameter_supported: true,
       tls_client_certificate_bound_access_tokens: true,
       dpop_signing_alg_values_supported: expect.arrayContaining(['ES256']),
@@ -69,7 +75,10 @@ test.each([
 
 test('what is no endpoint is left to others', async () => {
   const response = await auth.fetch(`${ISSUER}/nowhere`);
-  expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/problem+json; charset=utf-8']);
+  expect([response.status, response.headers.get('content-type')]).toEqual([
+    404,
+    'application/problem+json; charset=utf-8',
+  ]);
 });
 
 describe('a page of another origin', () => {
@@ -109,6 +118,8 @@ describe('/userinfo is refused', () => {
 
   const apiToken = async () => {
     const client = await auth.registerClient(serviceClient);
-    return String((await post(auth, '/token', { grant_type: 'client_credentials' }, basic(client))).body.access_token);
+    return String(
+      (await post(auth, '/token', { grant_type: 'client_credentials' }, basic(client))).body.access_token,
+    );
   };
 });

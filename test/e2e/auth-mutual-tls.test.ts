@@ -2,7 +2,14 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { decodeJwt, exportJWK, importX509 } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StoredClient } from '../../auth/clients/client.ts';
-import { type AuthInstance, type AuthWorld, createAuthWorld, ISSUER, registerClient, serviceClient } from '../engines/auth-world.ts';
+import {
+  type AuthInstance,
+  type AuthWorld,
+  createAuthWorld,
+  ISSUER,
+  registerClient,
+  serviceClient,
+} from '../engines/auth-world.ts';
 import { CLIENT, STRANGER } from '../engines/certificates.ts';
 import { fetchWithCertificate, serveTls } from '../engines/tls-fetch.ts';
 
@@ -45,12 +52,17 @@ const certificateJwk = async ({ cert }: Pair) => {
   return { kty, crv, x, y, use: 'sig', x5c: [new X509Certificate(cert).raw.toString('base64')] };
 };
 
-const thumbprintOf = ({ cert }: Pair) => createHash('sha256').update(new X509Certificate(cert).raw).digest('base64url');
+const thumbprintOf = ({ cert }: Pair) =>
+  createHash('sha256').update(new X509Certificate(cert).raw).digest('base64url');
 
 const ask = async (fetchIt: typeof fetch, clientId: string, headers: Record<string, string> = {}) => {
   const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId });
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
-  const response = await fetchIt(`${ISSUER}/token`, { method: 'POST', body, headers: { ...form, ...headers } });
+  const response = await fetchIt(`${ISSUER}/token`, {
+    method: 'POST',
+    body,
+    headers: { ...form, ...headers },
+  });
   return { status: response.status, body: (await response.json()) as Record<string, string> };
 };
 
@@ -108,8 +120,12 @@ describe('behind an ingress', () => {
   });
 
   test('a certificate that the ingress has not verified counts only where it is itself registered', async () => {
-    expect((await ask(behindProxy.fetch, known.clientId, headersOf(STRANGER, 'FAILED:self-signed'))).body.error).toBe('invalid_client');
-    expect((await ask(behindProxy.fetch, selfSigned.clientId, headersOf(STRANGER, 'FAILED:self-signed'))).status).toBe(200);
+    expect(
+      (await ask(behindProxy.fetch, known.clientId, headersOf(STRANGER, 'FAILED:self-signed'))).body.error,
+    ).toBe('invalid_client');
+    expect(
+      (await ask(behindProxy.fetch, selfSigned.clientId, headersOf(STRANGER, 'FAILED:self-signed'))).status,
+    ).toBe(200);
   });
 
   test.each<[string, Record<string, string>]>([
@@ -117,9 +133,10 @@ describe('behind an ingress', () => {
     ['rubbish', { 'x-client-cert': 'rubbish', 'x-client-verify': 'SUCCESS' }],
     ['a broken escape', { 'x-client-cert': '%', 'x-client-verify': 'SUCCESS' }],
   ])('%s in it is no certificate', async (_, headers) => {
-    expect((await ask(behindProxy.fetch, known.clientId, { ...headers, 'x-client-cert-secret': SECRET })).body.error).toBe(
-      'invalid_client',
-    );
+    expect(
+      (await ask(behindProxy.fetch, known.clientId, { ...headers, 'x-client-cert-secret': SECRET })).body
+        .error,
+    ).toBe('invalid_client');
   });
 
   test.each<[string, Record<string, string>]>([
@@ -128,7 +145,9 @@ describe('behind an ingress', () => {
     ['with an empty secret', { 'x-client-cert-secret': '' }],
   ])('%s anybody could have sent it, so it does not count', async (_, secret) => {
     const { 'x-client-cert-secret': __, ...headers } = headersOf(CLIENT);
-    expect((await ask(behindProxy.fetch, known.clientId, { ...headers, ...secret })).body.error).toBe('invalid_client');
+    expect((await ask(behindProxy.fetch, known.clientId, { ...headers, ...secret })).body.error).toBe(
+      'invalid_client',
+    );
   });
 
   test('where no secret is set it never counts', async () => {

@@ -28,7 +28,10 @@ afterAll(() => auth?.[Symbol.asyncDispose]());
 const clientOf = ({ clientId }: { clientId: string }): oauth.Client => ({ client_id: clientId });
 
 /** As the library's documentation shows it: once more where the server has given a nonce. */
-const withNonce = async <Result>(request: () => Promise<Response>, process: (response: Response) => Promise<Result>): Promise<Result> => {
+const withNonce = async <Result>(
+  request: () => Promise<Response>,
+  process: (response: Response) => Promise<Result>,
+): Promise<Result> => {
   try {
     return await process(await request());
   } catch (error) {
@@ -60,8 +63,21 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
     const end = await signInAndAllow(openBrowser(auth), url.href, person);
     const callback = oauth.validateAuthResponse(server, client, end.url, state);
     const tokens = await withNonce(
-      () => oauth.authorizationCodeGrantRequest(server, client, oauth.None(), callback, CALLBACK, verifier, bind as never),
-      (response) => oauth.processAuthorizationCodeResponse(server, client, response, { expectedNonce: nonce, requireIdToken: true }),
+      () =>
+        oauth.authorizationCodeGrantRequest(
+          server,
+          client,
+          oauth.None(),
+          callback,
+          CALLBACK,
+          verifier,
+          bind as never,
+        ),
+      (response) =>
+        oauth.processAuthorizationCodeResponse(server, client, response, {
+          expectedNonce: nonce,
+          requireIdToken: true,
+        }),
     );
     expect(tokens.token_type).toBe(bound.toLowerCase());
     const sub = oauth.getValidatedIdTokenClaims(tokens)?.sub ?? '';
@@ -74,7 +90,14 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
     expect(user).toMatchObject({ name: 'Ada Lovelace', email: person.email });
 
     const refreshed = await withNonce(
-      () => oauth.refreshTokenGrantRequest(server, client, oauth.None(), tokens.refresh_token ?? '', bind as never),
+      () =>
+        oauth.refreshTokenGrantRequest(
+          server,
+          client,
+          oauth.None(),
+          tokens.refresh_token ?? '',
+          bind as never,
+        ),
       (response) => oauth.processRefreshTokenResponse(server, client, response),
     );
     expect(refreshed.refresh_token).not.toBe(tokens.refresh_token);
@@ -82,11 +105,23 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
     const introspected = async () => {
       const resourceServer = clientOf(service);
       const proof = oauth.ClientSecretBasic(service.secret);
-      const response = await oauth.introspectionRequest(server, resourceServer, proof, refreshed.refresh_token ?? '', options as never);
+      const response = await oauth.introspectionRequest(
+        server,
+        resourceServer,
+        proof,
+        refreshed.refresh_token ?? '',
+        options as never,
+      );
       return (await oauth.processIntrospectionResponse(server, resourceServer, response)).active;
     };
     expect(await introspected()).toBe(true);
-    const revoked = await oauth.revocationRequest(server, client, oauth.None(), refreshed.refresh_token ?? '', options as never);
+    const revoked = await oauth.revocationRequest(
+      server,
+      client,
+      oauth.None(),
+      refreshed.refresh_token ?? '',
+      options as never,
+    );
     await oauth.processRevocationResponse(revoked);
     expect(await introspected()).toBe(false);
   });
@@ -111,12 +146,23 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
     const end = await signInAndAllow(openBrowser(auth), `${server.authorization_endpoint}?${query}`, person);
     const callback = oauth.validateAuthResponse(server, client, end.url, oauth.expectNoState);
     const tokens = await withNonce(
-      () => oauth.authorizationCodeGrantRequest(server, client, oauth.None(), callback, CALLBACK, verifier, bind as never),
+      () =>
+        oauth.authorizationCodeGrantRequest(
+          server,
+          client,
+          oauth.None(),
+          callback,
+          CALLBACK,
+          verifier,
+          bind as never,
+        ),
       (response) => oauth.processAuthorizationCodeResponse(server, client, response),
     );
     expect(tokens.scope).toBe('read:articles');
     // What must be pushed is not taken otherwise.
-    const direct = await openBrowser(auth).visit(`${server.authorization_endpoint}?client_id=${pushing.clientId}&${parameters}`);
+    const direct = await openBrowser(auth).visit(
+      `${server.authorization_endpoint}?client_id=${pushing.clientId}&${parameters}`,
+    );
     expect(direct.url.searchParams.get('error')).toBe('invalid_request');
   });
 
@@ -125,20 +171,40 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
     const bind = await bindings(bound, client);
     const tokens = await withNonce(
       () =>
-        oauth.clientCredentialsGrantRequest(server, client, oauth.ClientSecretBasic(service.secret), new URLSearchParams(), bind as never),
+        oauth.clientCredentialsGrantRequest(
+          server,
+          client,
+          oauth.ClientSecretBasic(service.secret),
+          new URLSearchParams(),
+          bind as never,
+        ),
       (response) => oauth.processClientCredentialsResponse(server, client, response),
     );
-    expect(tokens).toMatchObject({ token_type: bound.toLowerCase(), expires_in: 300, scope: 'read:articles' });
+    expect(tokens).toMatchObject({
+      token_type: bound.toLowerCase(),
+      expires_in: 300,
+      scope: 'read:articles',
+    });
   });
 
   test('device code', async () => {
-    const device = await auth.registerClient({ grantTypes: [DEVICE_GRANT], scopes: ['read:articles'], defaultScopes: ['read:articles'] });
+    const device = await auth.registerClient({
+      grantTypes: [DEVICE_GRANT],
+      scopes: ['read:articles'],
+      defaultScopes: ['read:articles'],
+    });
     const client = clientOf(device);
     const bind = await bindings(bound, client);
     const started = await oauth.processDeviceAuthorizationResponse(
       server,
       client,
-      await oauth.deviceAuthorizationRequest(server, client, oauth.None(), new URLSearchParams(), options as never),
+      await oauth.deviceAuthorizationRequest(
+        server,
+        client,
+        oauth.None(),
+        new URLSearchParams(),
+        options as never,
+      ),
     );
     expect(started.interval).toBe(5);
     await enterUserCode(auth, person, started.user_code);
@@ -154,7 +220,9 @@ test('a client assertion (private_key_jwt), used once', async () => {
   const { privateKey, publicKey } = await oauth.generateKeyPair('ES256', { extractable: true });
   const { kty, crv, x, y } = await crypto.subtle.exportKey('jwk', publicKey);
   const jwks = { keys: [{ kty, crv, x, y, alg: 'ES256', use: 'sig', kid: 'one' }] };
-  const client = clientOf(await auth.registerClient({ ...serviceClient, tokenEndpointAuthMethod: 'private_key_jwt', jwks }));
+  const client = clientOf(
+    await auth.registerClient({ ...serviceClient, tokenEndpointAuthMethod: 'private_key_jwt', jwks }),
+  );
   let sent: RequestInit | undefined;
   const recording: typeof fetch = (input, init) => {
     sent = init;
@@ -175,8 +243,14 @@ test('mutual TLS', async () => {
     tlsClientAuthSubject: 'CN=robot,O=Annals tests',
   });
   const client: oauth.Client = { ...clientOf(robot), use_mtls_endpoint_aliases: true };
-  const response = await oauth.clientCredentialsGrantRequest(server, client, oauth.TlsClientAuth(), new URLSearchParams(), {
-    [oauth.customFetch]: auth.fetchAs(CLIENT) as never,
-  });
+  const response = await oauth.clientCredentialsGrantRequest(
+    server,
+    client,
+    oauth.TlsClientAuth(),
+    new URLSearchParams(),
+    {
+      [oauth.customFetch]: auth.fetchAs(CLIENT) as never,
+    },
+  );
   expect((await oauth.processClientCredentialsResponse(server, client, response)).access_token).toBeTruthy();
 });

@@ -19,7 +19,11 @@ beforeAll(async () => {
 });
 afterAll(() => auth?.[Symbol.asyncDispose]());
 
-const discover = (clientId: string, proof: client.ClientAuth = client.None(), fetchIt: typeof fetch = auth.fetch) =>
+const discover = (
+  clientId: string,
+  proof: client.ClientAuth = client.None(),
+  fetchIt: typeof fetch = auth.fetch,
+) =>
   client.discovery(new URL(ISSUER), clientId, undefined, proof, { [client.customFetch]: fetchIt as never });
 
 const bind = async (bound: 'bearer' | 'DPoP', config: client.Configuration) =>
@@ -58,7 +62,9 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
     const refreshed = await client.refreshTokenGrant(config, tokens.refresh_token ?? '', undefined, options);
     expect(refreshed.refresh_token).not.toBe(tokens.refresh_token);
     await client.tokenRevocation(config, refreshed.refresh_token ?? '');
-    await expect(client.refreshTokenGrant(config, refreshed.refresh_token ?? '', undefined, options)).rejects.toThrow();
+    await expect(
+      client.refreshTokenGrant(config, refreshed.refresh_token ?? '', undefined, options),
+    ).rejects.toThrow();
 
     const signOut = client.buildEndSessionUrl(config, {
       id_token_hint: tokens.id_token ?? '',
@@ -66,25 +72,46 @@ describe.each(['bearer', 'DPoP'] as const)('with %s tokens', (bound) => {
       state: 'kept',
     });
     const asked = await browser.visit(signOut.href);
-    expect((await browser.submit(asked, { logout: 'yes' })).url.href).toBe('https://app.test/signed-out?state=kept');
-    expect((await browser.visit(client.buildAuthorizationUrl(config, parameters).href)).url.pathname).toMatch(/^\/sign-in\//);
+    expect((await browser.submit(asked, { logout: 'yes' })).url.href).toBe(
+      'https://app.test/signed-out?state=kept',
+    );
+    expect((await browser.visit(client.buildAuthorizationUrl(config, parameters).href)).url.pathname).toMatch(
+      /^\/sign-in\//,
+    );
   });
 
   test('client credentials and introspection', async () => {
     const config = await discover(service.clientId, client.ClientSecretPost(service.secret));
-    const tokens = await client.clientCredentialsGrant(config, { scope: 'read:articles' }, await bind(bound, config));
-    expect(await client.tokenIntrospection(config, tokens.access_token)).toMatchObject({ active: true, scope: 'read:articles' });
+    const tokens = await client.clientCredentialsGrant(
+      config,
+      { scope: 'read:articles' },
+      await bind(bound, config),
+    );
+    expect(await client.tokenIntrospection(config, tokens.access_token)).toMatchObject({
+      active: true,
+      scope: 'read:articles',
+    });
     await client.tokenRevocation(config, tokens.access_token);
     expect(await client.tokenIntrospection(config, tokens.access_token)).toEqual({ active: false });
   });
 
   test('device code', async () => {
-    const device = await auth.registerClient({ grantTypes: [DEVICE_GRANT], scopes: ['read:articles'], defaultScopes: ['read:articles'] });
+    const device = await auth.registerClient({
+      grantTypes: [DEVICE_GRANT],
+      scopes: ['read:articles'],
+      defaultScopes: ['read:articles'],
+    });
     const config = await discover(device.clientId);
     const started = await client.initiateDeviceAuthorization(config, {});
     await enterUserCode(auth, person, started.user_code);
-    // Five seconds would be right; nothing has been asked yet, so the server takes the first question at once.
-    const tokens = await client.pollDeviceAuthorizationGrant(config, { ...started, interval: 0.01 }, undefined, await bind(bound, config));
+    // Five seconds would be right; nothing has been asked yet, so the server takes the first question at
+    // once.
+    const tokens = await client.pollDeviceAuthorizationGrant(
+      config,
+      { ...started, interval: 0.01 },
+      undefined,
+      await bind(bound, config),
+    );
     expect(tokens.scope).toBe('read:articles');
   });
 });

@@ -14,9 +14,19 @@ import { serveRoutes } from '../serve.ts';
 const openRole = async (databaseUrl: string, jwksUrl: string) => {
   await using opening = new AsyncDisposableStack();
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'test', connectionsMax: 2 }));
-  const options = { pool, domain: publishing, log: pino({ level: 'silent' }), issuer: ISSUER, audience: ISSUER, ingressSecret: undefined };
+  const options = {
+    pool,
+    domain: publishing,
+    log: pino({ level: 'silent' }),
+    issuer: ISSUER,
+    audience: ISSUER,
+    ingressSecret: undefined,
+  };
   const resource = opening.use(await openResourceServer({ ...options, loadKeys: fetchKeys(jwksUrl) }));
-  const me = Router().get('/me', (request, response) => void response.json({ kind: resource.callerOf(request).kind }));
+  const me = Router().get(
+    '/me',
+    (request, response) => void response.json({ kind: resource.callerOf(request).kind }),
+  );
   const { url } = opening.use(await serveRoutes(Router().use(resource.handler), me));
   const resources = opening.move();
   const ask = async (token: string) => (await fetch(`${url}/me`, { headers: bearer(token) })).status;
@@ -28,7 +38,11 @@ test('a role goes on while the authorization server is out, but cannot begin wit
   await using auth = await world.open();
   const client = await registerClient(auth, serviceClient);
   const tokens = await Promise.all(
-    [1, 2].map(async () => String((await post(auth, '/token', { grant_type: 'client_credentials' }, basic(client))).body.access_token)),
+    [1, 2].map(async () =>
+      String(
+        (await post(auth, '/token', { grant_type: 'client_credentials' }, basic(client))).body.access_token,
+      ),
+    ),
   );
   const [known = '', fresh = ''] = tokens;
   await using role = await openRole(world.databaseUrl, `${auth.url}/jwks`);

@@ -30,7 +30,10 @@ import {
   startDevice,
 } from '../engines/oauth.ts';
 
-/** Two processes on one database; whatever may be used once is used by many at once, of whom exactly one may succeed. */
+/**
+ * Two processes on one database; whatever may be used once is used by many at once, of whom exactly one may
+ * succeed.
+ */
 const AT_ONCE = 8;
 const USES_MAX = 1_000;
 const WAITING_TO_SAVE = `
@@ -64,7 +67,10 @@ afterAll(async () => {
 
 const demandOneSuccess = (answers: readonly Answer[], error: string): Record<string, unknown> => {
   const succeeded = answers.filter(({ status }) => status === 200);
-  expect(answers.map(({ status, body }) => body.error ?? status).sort()).toEqual([200, ...Array(answers.length - 1).fill(error)]);
+  expect(answers.map(({ status, body }) => body.error ?? status).sort()).toEqual([
+    200,
+    ...Array(answers.length - 1).fill(error),
+  ]);
   return succeeded[0]?.body ?? {};
 };
 
@@ -79,9 +85,14 @@ test('one code gives one token, and that one dies because the code was seen twic
     post(instance, '/token', { client_id: web.clientId, code, code_verifier: verifier }),
   );
   const won = demandOneSuccess(answers, 'invalid_grant');
-  const { body } = await post(auth, '/token', { client_id: web.clientId, refresh_token: String(won.refresh_token) });
+  const { body } = await post(auth, '/token', {
+    client_id: web.clientId,
+    refresh_token: String(won.refresh_token),
+  });
   expect(body.error).toBe('invalid_grant');
-  expect((await post(auth, '/introspect', { token: String(won.access_token) }, basic(service))).body).toEqual({ active: false });
+  expect((await post(auth, '/introspect', { token: String(won.access_token) }, basic(service))).body).toEqual(
+    { active: false },
+  );
 });
 
 test('one refresh token gives one token, and that one dies because it was seen twice', async () => {
@@ -90,14 +101,19 @@ test('one refresh token gives one token, and that one dies because it was seen t
     post(instance, '/token', { client_id: web.clientId, refresh_token: String(token) }),
   );
   const won = demandOneSuccess(answers, 'invalid_grant');
-  const { body } = await post(auth, '/token', { client_id: web.clientId, refresh_token: String(won.refresh_token) });
+  const { body } = await post(auth, '/token', {
+    client_id: web.clientId,
+    refresh_token: String(won.refresh_token),
+  });
   expect(body.error).toBe('invalid_grant');
 });
 
 test('one DPoP proof is used once', async () => {
   const { proof } = await newDpopKey();
   const header = { ...basic(service), dpop: await proof() };
-  const answers = await allAtOnce(instances, AT_ONCE, (instance) => post(instance, '/token', { grant_type: 'client_credentials' }, header));
+  const answers = await allAtOnce(instances, AT_ONCE, (instance) =>
+    post(instance, '/token', { grant_type: 'client_credentials' }, header),
+  );
   expect(demandOneSuccess(answers, 'invalid_dpop_proof').token_type).toBe('DPoP');
 });
 
@@ -109,7 +125,8 @@ test('one device code gives one token', async () => {
   );
   // All but one came too soon after another or found it spent, whichever was looked at first.
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-  for (const { status, body } of answers) if (status !== 200) expect(['invalid_grant', 'slow_down']).toContain(body.error);
+  for (const { status, body } of answers)
+    if (status !== 200) expect(['invalid_grant', 'slow_down']).toContain(body.error);
 });
 
 test('one user code connects one person', async () => {
@@ -121,12 +138,22 @@ test('one user code connects one person', async () => {
       const instance = instances[index % instances.length] as AuthInstance;
       const browser = openBrowser(instance);
       const { challenge } = newVerifier();
-      await signInAndAllow(browser, authorizeUrl({ client_id: web.clientId, code_challenge: challenge }), each);
-      return { browser, each, page: await browser.submit(await browser.visit(`${ISSUER}/device`), { user_code: userCode }) };
+      await signInAndAllow(
+        browser,
+        authorizeUrl({ client_id: web.clientId, code_challenge: challenge }),
+        each,
+      );
+      return {
+        browser,
+        each,
+        page: await browser.submit(await browser.visit(`${ISSUER}/device`), { user_code: userCode }),
+      };
     }),
   );
   const ends = await Promise.all(
-    ready.map(async ({ browser, each, page }) => continueSignIn(browser, await browser.submit(page, { confirm: 'yes' }), each)),
+    ready.map(async ({ browser, each, page }) =>
+      continueSignIn(browser, await browser.submit(page, { confirm: 'yes' }), each),
+    ),
   );
   expect(ends.filter(({ body }) => body.includes('The device is connected'))).toHaveLength(1);
 });
@@ -138,7 +165,11 @@ test('one pushed request is used once', async () => {
   const browsers = await Promise.all(
     Array.from({ length: 4 }, async (_, index) => {
       const browser = openBrowser(instances[index % instances.length] as AuthInstance);
-      await signInAndAllow(browser, authorizeUrl({ client_id: web.clientId, code_challenge: challenge }), person);
+      await signInAndAllow(
+        browser,
+        authorizeUrl({ client_id: web.clientId, code_challenge: challenge }),
+        person,
+      );
       return browser;
     }),
   );
@@ -147,7 +178,12 @@ test('one pushed request is used once', async () => {
 });
 
 test('a session that is in use while somebody signs out has ended', async () => {
-  const url = () => authorizeUrl({ client_id: web.clientId, redirect_uri: CALLBACK, code_challenge: newVerifier().challenge });
+  const url = () =>
+    authorizeUrl({
+      client_id: web.clientId,
+      redirect_uri: CALLBACK,
+      code_challenge: newVerifier().challenge,
+    });
   const withoutAsking = () => `${url()}&prompt=none`;
   let cookie = '';
   const watched: AuthInstance = {
@@ -173,13 +209,19 @@ test('a session that is in use while somebody signs out has ended', async () => 
   isSignedOut = true;
   await using;
   expect(answered.url.pathname).toBe('/sign-out/success');
-  for (const instance of instances) expect((await placeOf(instance)).searchParams.get('error')).toBe('login_required');
+  for (const instance of instances)
+    expect((await placeOf(instance)).searchParams.get('error')).toBe('login_required');
 });
 
 test('a grant that ends while somebody adds to it has ended', async () => {
   const { clientId } = await registerClient(auth, webClient);
   const url = (scope: string) =>
-    authorizeUrl({ client_id: clientId, redirect_uri: CALLBACK, code_challenge: newVerifier().challenge, scope });
+    authorizeUrl({
+      client_id: clientId,
+      redirect_uri: CALLBACK,
+      code_challenge: newVerifier().challenge,
+      scope,
+    });
   const browser = openBrowser(auth);
   await signInAndAllow(browser, url('read:articles'), person);
   const page = await browser.visit(url('read:articles write:articles'));
@@ -194,6 +236,8 @@ test('a grant that ends while somebody adds to it has ended', async () => {
     return { allowed };
   });
   expect((await allowing.allowed).status).toBe(400);
-  const { rows } = await auth.pool.query(`select from auth.record where kind = 'Grant' and client_id = $1`, [clientId]);
+  const { rows } = await auth.pool.query(`select from auth.record where kind = 'Grant' and client_id = $1`, [
+    clientId,
+  ]);
   expect(rows).toEqual([]);
 });

@@ -39,8 +39,14 @@ describe('client authentication', () => {
     ['there is none', () => [clientCredentials, {}]],
     ['the secret is missing', () => [{ ...clientCredentials, client_id: service.clientId }, {}]],
     ['the secret is wrong', () => [clientCredentials, basic({ ...service, secret: 'wrong' })]],
-    ['the digest of the secret is given for it', () => [clientCredentials, basic({ ...service, secret: digestOf(service) })]],
-    ['the secret in the body is wrong', () => [{ ...clientCredentials, client_id: service.clientId, client_secret: 'wrong' }, {}]],
+    [
+      'the digest of the secret is given for it',
+      () => [clientCredentials, basic({ ...service, secret: digestOf(service) })],
+    ],
+    [
+      'the secret in the body is wrong',
+      () => [{ ...clientCredentials, client_id: service.clientId, client_secret: 'wrong' }, {}],
+    ],
     ['the client is unknown', () => [clientCredentials, basic({ clientId: 'nobody', secret: 'x' })]],
     ['the scheme is another', () => [clientCredentials, { authorization: 'Digest abc' }]],
     ['the header is broken', () => [clientCredentials, { authorization: 'Basic ***' }]],
@@ -54,7 +60,12 @@ describe('client authentication', () => {
   const digestOf = ({ secretHash }: StoredClient) => secretHash?.toString('base64url') ?? '';
 
   test('fails where there are two at once', async () => {
-    const { status, body } = await post(auth, '/token', { ...clientCredentials, client_secret: service.secret }, basic(service));
+    const { status, body } = await post(
+      auth,
+      '/token',
+      { ...clientCredentials, client_secret: service.secret },
+      basic(service),
+    );
     expect([status, body.error]).toEqual([400, 'invalid_request']);
   });
 
@@ -74,9 +85,17 @@ test.each(['GET', 'PUT', 'DELETE'])('%s /token is 405', async (method) => {
 describe('client credentials', () => {
   test('give a token for the service account, in the scopes of the client, and nothing to refresh it', async () => {
     const { status, body } = await post(auth, '/token', clientCredentials, basic(service));
-    expect([status, Object.keys(body).sort()]).toEqual([200, ['access_token', 'expires_in', 'scope', 'token_type']]);
+    expect([status, Object.keys(body).sort()]).toEqual([
+      200,
+      ['access_token', 'expires_in', 'scope', 'token_type'],
+    ]);
     const claims = decodeJwt(String(body.access_token));
-    expect(claims).toMatchObject({ sub: String(service.serviceAccount), aud: ISSUER, client_id: service.clientId, role: 'author' });
+    expect(claims).toMatchObject({
+      sub: String(service.serviceAccount),
+      aud: ISSUER,
+      client_id: service.clientId,
+      role: 'author',
+    });
     expect(claims).not.toHaveProperty('grant_id');
   });
 
@@ -121,7 +140,9 @@ describe('refresh tokens', () => {
 
   test('may not ask for more', async () => {
     const { refresh_token: token } = await signIn('read:articles');
-    expect((await refresh(token, { scope: 'read:articles write:articles' })).body.error).toBe('invalid_scope');
+    expect((await refresh(token, { scope: 'read:articles write:articles' })).body.error).toBe(
+      'invalid_scope',
+    );
   });
 
   test('that come a second time end the grant: the newer one and the access tokens are dead too', async () => {
@@ -137,13 +158,22 @@ describe('refresh tokens', () => {
       (events) => events.length === 2,
     );
     expect(reuse.map(({ type }) => type)).toEqual(['grant.consented', 'grant.reuse_detected']);
-    expect(reuse[1]?.data).toEqual({ grantId, userId: person.userId, clientId: web.clientId, reused: 'refresh_token' });
+    expect(reuse[1]?.data).toEqual({
+      grantId,
+      userId: person.userId,
+      clientId: web.clientId,
+      reused: 'refresh_token',
+    });
   });
 
   test('are not given to a client that may not refresh', async () => {
     const client = await registerClient(auth, { ...webClient, grantTypes: ['authorization_code'] });
     const { code, verifier } = await obtainCode(auth, person, { client_id: client.clientId });
-    const { body } = await post(auth, '/token', { client_id: client.clientId, code, code_verifier: verifier });
+    const { body } = await post(auth, '/token', {
+      client_id: client.clientId,
+      code,
+      code_verifier: verifier,
+    });
     expect(body).not.toHaveProperty('refresh_token');
   });
 
@@ -169,7 +199,9 @@ describe('refresh tokens', () => {
     person = await registerPerson(auth);
     await auth.service.endGrantsOfUser(userId);
     expect((await refresh(token)).body.error).toBe('invalid_grant');
-    expect((await post(auth, '/introspect', { token: accessToken }, basic(service))).body).toEqual({ active: false });
+    expect((await post(auth, '/introspect', { token: accessToken }, basic(service))).body).toEqual({
+      active: false,
+    });
   });
 });
 

@@ -18,9 +18,26 @@ beforeAll(async () => {
 });
 afterAll(() => open.disposeAsync());
 
-const access = () => ['--client', installation.admin.clientId, '--secret', installation.admin.secret, '--url', installation.url];
+const access = () => [
+  '--client',
+  installation.admin.clientId,
+  '--secret',
+  installation.admin.secret,
+  '--url',
+  installation.url,
+];
 const call = (...args: readonly string[]) =>
-  callLine(installation.settings, ['bench', '--step', '1', '--for', '3', '--connections', '4', ...access(), ...args]);
+  callLine(installation.settings, [
+    'bench',
+    '--step',
+    '1',
+    '--for',
+    '3',
+    '--connections',
+    '4',
+    ...access(),
+    ...args,
+  ]);
 
 type Told = {
   readonly steps: readonly {
@@ -53,9 +70,22 @@ test('without a mix it reads what the domain has, and writes nothing', async () 
 
 test('with a mix of your own, all parts are sent and subscribers hear', async () => {
   await writeFile(join(folder, 'query.graphql'), '{ posts(limit: 5) { title author { name } } }');
-  await writeFile(join(folder, 'writes.jsonl'), '{"method":"POST","path":"/articles","body":{"title":"Bench {n}","body":"x","tags":[]}}\n');
+  await writeFile(
+    join(folder, 'writes.jsonl'),
+    '{"method":"POST","path":"/articles","body":{"title":"Bench {n}","body":"x","tags":[]}}\n',
+  );
   const files = ['--graphql', join(folder, 'query.graphql'), '--commands', join(folder, 'writes.jsonl')];
-  const { exit, lines } = await call('--yes', '--json', '--read', '/me', '--list', '/users?limit=5', ...files, '--subscribers', '2');
+  const { exit, lines } = await call(
+    '--yes',
+    '--json',
+    '--read',
+    '/me',
+    '--list',
+    '/users?limit=5',
+    ...files,
+    '--subscribers',
+    '2',
+  );
   expect(exit).toBe(0);
   const told = JSON.parse(lines.join('')) as Told;
   expect(told.steps[0]?.connections).toBe(1);
@@ -74,5 +104,8 @@ test.each([
   [['--read', 'articles'], '--read must be a path'],
   [['--step', '10'], '--step is 10 seconds, and --for only 3'],
 ])('%j is refused before anything is sent', async (args, complaint) => {
-  expect(await call('--yes', ...args)).toMatchObject({ exit: 64, complaint: expect.stringContaining(complaint) });
+  expect(await call('--yes', ...args)).toMatchObject({
+    exit: 64,
+    complaint: expect.stringContaining(complaint),
+  });
 });

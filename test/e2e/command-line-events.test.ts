@@ -22,14 +22,29 @@ beforeAll(async () => {
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 const draft = async (title: string): Promise<number> =>
-  ((await ask('POST', '/articles', { token: ada.token, body: { title, body: '', tags: [] } })).body as { id: number }).id;
+  (
+    (await ask('POST', '/articles', { token: ada.token, body: { title, body: '', tags: [] } })).body as {
+      id: number;
+    }
+  ).id;
 
-const access = () => ['--client', installation.admin.clientId, '--secret', installation.admin.secret, '--url', installation.url];
-const call = (...args: readonly string[]) => callLine(installation.settings, ['events', ...args, ...access()]);
+const access = () => [
+  '--client',
+  installation.admin.clientId,
+  '--secret',
+  installation.admin.secret,
+  '--url',
+  installation.url,
+];
+const call = (...args: readonly string[]) =>
+  callLine(installation.settings, ['events', ...args, ...access()]);
 const told = async (...args: readonly string[]) => {
   const { exit, lines, complaint } = await call(...args, '--json');
   expect({ exit, complaint }).toEqual({ exit: 0, complaint: '' });
-  return lines.map((line) => JSON.parse(line) as { id: string; type: string; subject: string; actor: string; correlation: string });
+  return lines.map(
+    (line) =>
+      JSON.parse(line) as { id: string; type: string; subject: string; actor: string; correlation: string },
+  );
 };
 const ofArticle = () => ['--subject', `article-${articleId}`];
 
@@ -44,7 +59,9 @@ test('the latest events are printed, the newest last', async () => {
   await bothThere();
   const { lines } = await call(...ofArticle());
   expect(lines).toHaveLength(2);
-  expect(lines[0]).toMatch(new RegExp(`^\\S+Z {2}article-${articleId} {2}article\\.drafted {2}by user:${ada.userId} {2}\\{`));
+  expect(lines[0]).toMatch(
+    new RegExp(`^\\S+Z {2}article-${articleId} {2}article\\.drafted {2}by user:${ada.userId} {2}\\{`),
+  );
   expect(lines[1]).toContain('article.edited');
 });
 
@@ -63,7 +80,9 @@ test.each<[string, () => readonly string[], number]>([
 
 test('all that followed from one request is found by its correlation', async () => {
   const [first] = await bothThere();
-  expect(await told('--request', first?.correlation ?? '')).toEqual([expect.objectContaining({ id: first?.id })]);
+  expect(await told('--request', first?.correlation ?? '')).toEqual([
+    expect.objectContaining({ id: first?.id }),
+  ]);
 });
 
 test('one event is shown with who, why, and its proof', async () => {
@@ -81,13 +100,16 @@ test('one event is shown with who, why, and its proof', async () => {
 test('--follow goes on with new events until the end', async () => {
   const ending = new AbortController();
   const lines: string[] = [];
-  const running = runCommandLine(['events', '--follow', '--type', 'article.drafted', '--limit', '1', ...access()], {
-    domain: publishing,
-    environment: { NODE_ENV: 'test', ...installation.settings },
-    signal: ending.signal,
-    write: async (line) => void lines.push(line),
-    complain: (line) => void lines.push(line),
-  });
+  const running = runCommandLine(
+    ['events', '--follow', '--type', 'article.drafted', '--limit', '1', ...access()],
+    {
+      domain: publishing,
+      environment: { NODE_ENV: 'test', ...installation.settings },
+      signal: ending.signal,
+      write: async (line) => void lines.push(line),
+      complain: (line) => void lines.push(line),
+    },
+  );
   await until(
     async () => lines.length,
     (count) => count === 1,

@@ -9,7 +9,14 @@ beforeAll(async () => {
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-const access = () => ['--client', installation.admin.clientId, '--secret', installation.admin.secret, '--url', installation.url];
+const access = () => [
+  '--client',
+  installation.admin.clientId,
+  '--secret',
+  installation.admin.secret,
+  '--url',
+  installation.url,
+];
 const call = (...args: readonly string[]) => callLine(installation.settings, args);
 
 test('status shows on one screen that all is well', async () => {
@@ -37,13 +44,20 @@ test('status --json is one object for programs', async () => {
 
 test('an access token of the environment will do as well', async () => {
   const token = (await call('token', ...access())).lines.join('');
-  const { exit } = await callLine({ ...installation.settings, ANNALS_TOKEN: token }, ['status', '--url', installation.url]);
+  const { exit } = await callLine({ ...installation.settings, ANNALS_TOKEN: token }, [
+    'status',
+    '--url',
+    installation.url,
+  ]);
   expect(exit).toBe(0);
 });
 
 test('a script sees by the exit code that nobody could be asked', async () => {
   const nowhere = await call('status', ...access().slice(0, -1), 'http://127.0.0.1:1');
-  expect(nowhere).toMatchObject({ exit: 2, complaint: expect.stringContaining('does not answer at http://127.0.0.1:1') });
+  expect(nowhere).toMatchObject({
+    exit: 2,
+    complaint: expect.stringContaining('does not answer at http://127.0.0.1:1'),
+  });
   const stranger = await call('status', '--client', 'nobody', '--secret', 'x', '--url', installation.url);
   expect(stranger).toMatchObject({ exit: 2, complaint: expect.stringContaining('invalid_client') });
 });
@@ -52,16 +66,32 @@ test('doctor looks at a running installation from the settings of its machine', 
   const { lines, complaint } = await call('doctor', '--json');
   const found = lines.map((line) => JSON.parse(line) as { check: string; outcome: string; says: string });
   expect(found.map(({ check }) => check)).toEqual(
-    expect.arrayContaining(['node', 'settings', 'disk', 'database', 'engines', 'ports', 'address', 'certificate']),
+    expect.arrayContaining([
+      'node',
+      'settings',
+      'disk',
+      'database',
+      'engines',
+      'ports',
+      'address',
+      'certificate',
+    ]),
   );
-  expect(found).toContainEqual({ check: 'database', outcome: 'ok', says: expect.stringMatching(/^PostgreSQL \d+/) });
+  expect(found).toContainEqual({
+    check: 'database',
+    outcome: 'ok',
+    says: expect.stringMatching(/^PostgreSQL \d+/),
+  });
   expect(found).toContainEqual({
     check: 'database',
     outcome: 'ok',
     says: expect.stringContaining('The master key of MASTER_KEY fits the data'),
   });
-  // Servers of tests do not wait for the disk, and those of single roles have ports that these settings do not name.
-  const failures = found.filter(({ outcome, check, says }) => outcome === 'fail' && check !== 'ports' && !says.includes('fsync'));
+  // Servers of tests do not wait for the disk, and those of single roles have ports that these settings do
+  // not name.
+  const failures = found.filter(
+    ({ outcome, check, says }) => outcome === 'fail' && check !== 'ports' && !says.includes('fsync'),
+  );
   expect(failures).toEqual([]);
   expect(complaint).not.toContain('Error');
 });

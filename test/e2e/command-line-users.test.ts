@@ -15,7 +15,14 @@ beforeAll(async () => {
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-const access = () => ['--client', installation.admin.clientId, '--secret', installation.admin.secret, '--url', installation.url];
+const access = () => [
+  '--client',
+  installation.admin.clientId,
+  '--secret',
+  installation.admin.secret,
+  '--url',
+  installation.url,
+];
 const call = (...args: readonly string[]) => callLine(installation.settings, ['users', ...args, ...access()]);
 const told = async <Told>(...args: readonly string[]): Promise<readonly Told[]> => {
   const { exit, lines, complaint } = await call(...args, '--json');
@@ -32,8 +39,14 @@ test('users are listed and found by a part of their name or address', async () =
   expect(complaint).toBe(`${lines.length - 1} users`);
   expect(await told('list', '--limit', '1')).toHaveLength(1);
   for (const text of [ada.name.toLowerCase(), ada.email.split('@')[0] ?? ''])
-    expect(await told('find', text)).toContainEqual(expect.objectContaining({ id: ada.userId, email: ada.email }));
-  expect(await call('find', 'nobody-is-called-so')).toMatchObject({ exit: 0, lines: [], complaint: '0 users' });
+    expect(await told('find', text)).toContainEqual(
+      expect.objectContaining({ id: ada.userId, email: ada.email }),
+    );
+  expect(await call('find', 'nobody-is-called-so')).toMatchObject({
+    exit: 0,
+    lines: [],
+    complaint: '0 users',
+  });
 });
 
 test('one is shown by the address or the id', async () => {
@@ -49,7 +62,10 @@ test('one is shown by the address or the id', async () => {
 
 test('another role is given', async () => {
   const grace = await people.signUp('Grace');
-  expect(await call('role', grace.email, 'admin')).toMatchObject({ exit: 0, lines: [`${grace.name} has the role admin.`] });
+  expect(await call('role', grace.email, 'admin')).toMatchObject({
+    exit: 0,
+    lines: [`${grace.name} has the role admin.`],
+  });
   await until(
     () => told<{ role: string }>('find', grace.email),
     ([user]) => user?.role === 'admin',
@@ -63,15 +79,24 @@ test('somebody is signed out everywhere, deactivated and reactivated', async () 
   expect(lines).toHaveLength(2);
   expect(await call('sessions', mary.email, '--end')).toMatchObject({ exit: 0, lines: ['1 session ended.'] });
   expect(await told('sessions', mary.email)).toEqual([]);
-  expect(await call('deactivate', mary.email)).toMatchObject({ exit: 0, lines: [`The account of ${mary.name} is deactivated.`] });
+  expect(await call('deactivate', mary.email)).toMatchObject({
+    exit: 0,
+    lines: [`The account of ${mary.name} is deactivated.`],
+  });
   expect((await call('show', mary.email)).lines[0]).toBe(`${mary.name} deactivated`);
-  expect(await call('reactivate', mary.email)).toMatchObject({ exit: 0, lines: [`The account of ${mary.name} is active.`] });
+  expect(await call('reactivate', mary.email)).toMatchObject({
+    exit: 0,
+    lines: [`The account of ${mary.name} is active.`],
+  });
   expect((await call('show', mary.email)).lines[0]).toBe(`${mary.name} active`);
 });
 
 test('somebody is invited by a link', async () => {
   const { exit, lines } = await call('invite', 'joan@example.com', '--role', 'author');
-  expect({ exit, lines }).toEqual({ exit: 0, lines: [expect.stringContaining(`${installation.url}/account/invited`)] });
+  expect({ exit, lines }).toEqual({
+    exit: 0,
+    lines: [expect.stringContaining(`${installation.url}/account/invited`)],
+  });
   expect(await call('invite', ada.email)).toMatchObject({ exit: 1, lines: [] });
 });
 

@@ -23,7 +23,14 @@ beforeAll(async () => {
 });
 afterAll(() => open.disposeAsync());
 
-const access = () => ['--client', installation.admin.clientId, '--secret', installation.admin.secret, '--url', installation.url];
+const access = () => [
+  '--client',
+  installation.admin.clientId,
+  '--secret',
+  installation.admin.secret,
+  '--url',
+  installation.url,
+];
 const call = (...args: readonly string[]) => callLine(installation.settings, [...args, ...access()]);
 const listed = async <Item>(...args: readonly string[]): Promise<readonly Item[]> => {
   const { exit, lines } = await call(...args, '--json');
@@ -59,12 +66,18 @@ const arrives = (subject: string) =>
   );
 
 test('a test event arrives, and a webhook that is disabled is enabled again', async () => {
-  expect(await call('webhooks', 'disable', String(webhookId))).toMatchObject({ exit: 0, lines: [`Webhook ${webhookId} is disabled.`] });
+  expect(await call('webhooks', 'disable', String(webhookId))).toMatchObject({
+    exit: 0,
+    lines: [`Webhook ${webhookId} is disabled.`],
+  });
   await until(
     () => listed<{ id: number }>('webhooks', 'list', '--disabled'),
     (webhooks) => webhooks.some(({ id }) => id === webhookId),
   );
-  expect(await call('webhooks', 'enable', String(webhookId))).toMatchObject({ exit: 0, lines: [`Webhook ${webhookId} is enabled.`] });
+  expect(await call('webhooks', 'enable', String(webhookId))).toMatchObject({
+    exit: 0,
+    lines: [`Webhook ${webhookId} is enabled.`],
+  });
   const tested = await until(
     () => call('webhooks', 'test', String(webhookId)),
     ({ exit }) => exit === 0,
@@ -80,13 +93,17 @@ test('a webhook is shown with its health, also in the list', async () => {
   );
   const { lines } = await call('webhooks', 'list');
   expect(lines[0]).toMatch(/^ID +Health +Due +Dead +URL +Description$/);
-  expect(lines.find((line) => line.startsWith(`${webhookId} `))).toMatch(/healthy +0 +\d+ +http:\S+\/hook +The shop$/);
+  expect(lines.find((line) => line.startsWith(`${webhookId} `))).toMatch(
+    /healthy +0 +\d+ +http:\S+\/hook +The shop$/,
+  );
 });
 
 test('why a delivery failed is found by the item, with what was sent and answered', async () => {
   const dead = await makeDead('On looms');
   const { lines } = await call('deliveries', 'list', '--subject', dead.subject);
-  expect(lines[1]).toMatch(new RegExp(` dead +${webhookId} +article\\.drafted +${dead.subject} +2 +500 +${dead.id}$`));
+  expect(lines[1]).toMatch(
+    new RegExp(` dead +${webhookId} +article\\.drafted +${dead.subject} +2 +500 +${dead.id}$`),
+  );
   const shown = (await call('deliveries', 'show', dead.id)).lines.join('\n');
   expect(shown).toContain(`Delivery ${dead.id} dead`);
   expect(shown).toMatch(/^Attempt 1 at \S+, \d+ ms: status 500/m);
@@ -116,7 +133,9 @@ test('all that failed in a time are sent again, after a yes', async () => {
   const done = await call('deliveries', 'resend-failed', '--since', '1h', '--yes');
   expect(done).toMatchObject({
     exit: 0,
-    lines: [expect.stringMatching(new RegExp(`^\\d+ deliver(?:y is|ies are) sent again to webhook ${webhookId}, `))],
+    lines: [
+      expect.stringMatching(new RegExp(`^\\d+ deliver(?:y is|ies are) sent again to webhook ${webhookId}, `)),
+    ],
   });
   await arrives(dead.subject);
 });
@@ -124,7 +143,10 @@ test('all that failed in a time are sent again, after a yes', async () => {
 test('a test event that is refused is told by the exit code', async () => {
   sink.behave((_received, response) => void response.writeHead(503).end());
   const refused = await call('webhooks', 'test', String(webhookId));
-  expect(refused).toMatchObject({ exit: 1, complaint: expect.stringContaining('The test event did not arrive: ') });
+  expect(refused).toMatchObject({
+    exit: 1,
+    complaint: expect.stringContaining('The test event did not arrive: '),
+  });
 });
 
 test.each([

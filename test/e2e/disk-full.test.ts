@@ -76,9 +76,9 @@ const readiness = async (url: string) => {
 const resources = new AsyncDisposableStack();
 afterAll(() => resources.disposeAsync());
 
-test('a disk that was full is no longer felt once it has room: until then, log and readiness say why', { timeout: 300_000 }, async ({
-  skip,
-}) => {
+test('a disk that was full is no longer felt once it has room: until then, log and readiness say why', {
+  timeout: 300_000,
+}, async ({ skip }) => {
   const dataDir = resources.use(await temporaryDataDir());
   const mounted = await mountSmallDisk(dataDir.path);
   if (typeof mounted === 'string') return skip(mounted);
@@ -94,9 +94,16 @@ test('a disk that was full is no longer felt once it has room: until then, log a
       ({ status, body: shown }) => status === 503 && shown.includes('full'),
       60_000,
     );
-    expect(JSON.parse(body)).toMatchObject({ checks: { database: 'fail' }, reasons: { database: 'The disk of the database is full.' } });
+    expect(JSON.parse(body)).toMatchObject({
+      checks: { database: 'fail' },
+      reasons: { database: 'The disk of the database is full.' },
+    });
     // It has given up more than once by then.
-    await until(annals.output, (output) => (output.match(/"level":"error"[^\n]*The disk of [^\n]* is full/g) ?? []).length > 1, 60_000);
+    await until(
+      annals.output,
+      (output) => (output.match(/"level":"error"[^\n]*The disk of [^\n]* is full/g) ?? []).length > 1,
+      60_000,
+    );
   }
   await until(
     () => readiness(annals.url),
@@ -108,11 +115,16 @@ test('a disk that was full is no longer felt once it has room: until then, log a
   expect(await annals.exited).toBe(0);
 });
 
-test('while the disk is full and the database goes on reading, whoever writes is not ready', { timeout: 300_000 }, async ({ skip }) => {
+test('while the disk is full and the database goes on reading, whoever writes is not ready', {
+  timeout: 300_000,
+}, async ({ skip }) => {
   const dataDir = resources.use(await temporaryDataDir());
   const place = resources.use(await temporaryDataDir());
   const server = await findServerUser(undefined);
-  const mounted = await mountSmallDisk(place.path, `mode=0700,uid=${server?.uid ?? 0},gid=${server?.gid ?? 0}`);
+  const mounted = await mountSmallDisk(
+    place.path,
+    `mode=0700,uid=${server?.uid ?? 0},gid=${server?.gid ?? 0}`,
+  );
   if (typeof mounted === 'string') return skip(mounted);
   resources.use(mounted);
   const database = resources.use(await createDatabase());
@@ -125,7 +137,10 @@ test('while the disk is full and the database goes on reading, whoever writes is
       ({ status, body: shown }) => status === 503 && shown.includes('full'),
       60_000,
     );
-    expect(JSON.parse(body)).toMatchObject({ checks: { database: 'fail' }, reasons: { database: 'The disk of the database is full.' } });
+    expect(JSON.parse(body)).toMatchObject({
+      checks: { database: 'fail' },
+      reasons: { database: 'The disk of the database is full.' },
+    });
     expect((await fetch(`${annals.url}/articles`)).status).toBe(200);
   }
   await until(
@@ -138,16 +153,23 @@ test('while the disk is full and the database goes on reading, whoever writes is
   await tablespace[Symbol.asyncDispose]();
 });
 
-/** The tables of the database are on a disk of their own: the write-ahead log has room for ever. Back again at the end. */
+/**
+ * The tables of the database are on a disk of their own: the write-ahead log has room for ever. Back again at
+ * the end.
+ */
 const moveTo = async ({ name }: TestDatabase, path: string): Promise<AsyncDisposable> => {
   const server = inject('postgresUrl');
   const execute = (statements: readonly string[]) =>
     inDatabase(server, async (client) => {
       for (const statement of statements) await client.query(statement);
     });
-  await execute([`create tablespace ${name} location '${path}'`, `alter database ${name} set tablespace ${name}`]);
+  await execute([
+    `create tablespace ${name} location '${path}'`,
+    `alter database ${name} set tablespace ${name}`,
+  ]);
   let moved: Promise<void> | undefined;
-  const moveBack = () => execute([`alter database ${name} set tablespace pg_default`, `drop tablespace ${name}`]);
+  const moveBack = () =>
+    execute([`alter database ${name} set tablespace pg_default`, `drop tablespace ${name}`]);
   return {
     [Symbol.asyncDispose]: () => {
       moved ??= moveBack();

@@ -3,7 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
 import { runCommandLine } from '../../command-line/program.ts';
-import { hitsIn, inDatabase, searchDatabase, searchFolder } from '../../testing/database/search-everywhere.ts';
+import {
+  hitsIn,
+  inDatabase,
+  searchDatabase,
+  searchFolder,
+} from '../../testing/database/search-everywhere.ts';
 import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
@@ -14,7 +19,9 @@ import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { readTopic } from '../engines/read-topic.ts';
 
-/** What somebody has told, wherever it may have got to, is searched for before they are deleted and after it. */
+/**
+ * What somebody has told, wherever it may have got to, is searched for before they are deleted and after it.
+ */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let sink: WebhookSink;
@@ -43,9 +50,13 @@ beforeAll(async () => {
   // Receivers may repeat what they were sent.
   sink.behave(
     ({ path, body }, response) =>
-      void response.writeHead(path.includes('fails') ? 500 : 200, { 'x-echo': encodeURIComponent(body).slice(0, 4_000) }).end(body),
+      void response
+        .writeHead(path.includes('fails') ? 500 : 200, { 'x-echo': encodeURIComponent(body).slice(0, 4_000) })
+        .end(body),
   );
-  installation = resources.use(await startInstallation({ settings: { WEBHOOK_RETRY_SCHEDULE: '0.1', LOG_LEVEL: 'debug' } }));
+  installation = resources.use(
+    await startInstallation({ settings: { WEBHOOK_RETRY_SCHEDULE: '0.1', LOG_LEVEL: 'debug' } }),
+  );
   session = restSessionOver(restClientOf(installation));
   people = await openPeople(installation);
   erasmus = await people.signUp(SAID.name);
@@ -77,7 +88,10 @@ const annals = async (...args: readonly string[]): Promise<string> => {
 
 const search = async () => {
   const { DATABASE_URL, DATA_DIR } = installation.settings;
-  return [...(await searchDatabase(DATABASE_URL ?? '', texts())), ...(await searchFolder(DATA_DIR ?? '', texts()))];
+  return [
+    ...(await searchDatabase(DATABASE_URL ?? '', texts())),
+    ...(await searchFolder(DATA_DIR ?? '', texts())),
+  ];
 };
 
 test('what somebody has told is in many places', async () => {
@@ -85,20 +99,31 @@ test('what somebody has told is in many places', async () => {
   const { write: administer } = as(people.administrator.token);
   await administer('POST', '/webhooks', { url: `${sink.url}/all`, eventTypes: ['*'], payload: 'full' });
   await administer('POST', '/webhooks', { url: `${sink.url}/fails`, eventTypes: ['*'], payload: 'full' });
-  const hook = { description: SAID.description, eventTypes: ['*'], payload: 'full', headers: { [SAID.headerName]: SAID.header } };
+  const hook = {
+    description: SAID.description,
+    eventTypes: ['*'],
+    payload: 'full',
+    headers: { [SAID.headerName]: SAID.header },
+  };
   await write('POST', '/webhooks', { ...hook, url: `${sink.url}/${SAID.path}` });
   await write('POST', '/webhooks', { ...hook, url: `${sink.url}/fails/${SAID.path}` });
   await write('POST', '/webhooks', { ...hook, url: `http://${SAID.host}.invalid/` });
   await administer('PATCH', `/users/${erasmus.userId}`, { name: SAID.laterName, email: SAID.laterEmail });
   const key = { 'idempotency-key': randomUUID() };
-  const article = (await write('POST', '/articles', { title: 'Moria', body: '', tags: [], publish: true }, key)).written.id;
+  const article = (
+    await write('POST', '/articles', { title: 'Moria', body: '', tags: [], publish: true }, key)
+  ).written.id;
   await write('POST', '/articles', { title: 'Antibarbari', body: '', tags: [], publish: false });
   const text = { text: SAID.comment };
-  const comment = (await write('POST', `/articles/${article}/comments`, text, { 'idempotency-key': randomUUID() })).written.id;
+  const comment = (
+    await write('POST', `/articles/${article}/comments`, text, { 'idempotency-key': randomUUID() })
+  ).written.id;
   await write('PATCH', `/comments/${comment}`, { text: SAID.laterComment });
   const ask = graphqlClientOf(installation);
   const mutation = `mutation { addComment(postId: "${article}", input: { text: "${SAID.comment}" }) { id text } }`;
-  expect((await ask(mutation, { token: erasmus.token, headers: { 'idempotency-key': randomUUID() } })).errors).toBeUndefined();
+  expect(
+    (await ask(mutation, { token: erasmus.token, headers: { 'idempotency-key': randomUUID() } })).errors,
+  ).toBeUndefined();
   ids = { article, comment };
   await annals('projection', 'rebuild');
   await annals('replay', '--schema', 'replay_before_erasure');
@@ -134,9 +159,25 @@ test('once they are deleted, it is in no table, no file, no topic, and nothing t
 test('nobody is shown it in any way', async () => {
   const { token } = people.administrator;
   const paths = [
-    ...['/users', `/users/${erasmus.userId}`, `/articles/${ids.article}`, `/articles/${ids.article}/comments`, `/comments/${ids.comment}`],
-    ...['/webhooks', '/events?limit=100', `/articles/${ids.article}/history`, `/comments/${ids.comment}/history`],
-    ...[`/users/${erasmus.userId}/history`, `/users/${erasmus.userId}?at=v1`, `/comments/${ids.comment}?at=v1`, '/audit/export'],
+    ...[
+      '/users',
+      `/users/${erasmus.userId}`,
+      `/articles/${ids.article}`,
+      `/articles/${ids.article}/comments`,
+      `/comments/${ids.comment}`,
+    ],
+    ...[
+      '/webhooks',
+      '/events?limit=100',
+      `/articles/${ids.article}/history`,
+      `/comments/${ids.comment}/history`,
+    ],
+    ...[
+      `/users/${erasmus.userId}/history`,
+      `/users/${erasmus.userId}?at=v1`,
+      `/comments/${ids.comment}?at=v1`,
+      '/audit/export',
+    ],
   ];
   for (const path of paths) {
     // A process that has just used the key has it for some seconds more.
@@ -147,11 +188,14 @@ test('nobody is shown it in any way', async () => {
     };
     expect(await until(look, (hits) => hits.length === 0)).toEqual([]);
   }
-  const query = '{ users(limit: 20) { name email } posts(limit: 10) { author { name } comments { text author { name } } } }';
+  const query =
+    '{ users(limit: 20) { name email } posts(limit: 10) { author { name } comments { text author { name } } } }';
   const { data, errors } = await graphqlClientOf(installation)(query, { token });
   expect(errors).toBeUndefined();
   expect(hitsIn('GraphQL', JSON.stringify(data), texts())).toEqual([]);
-  expect(data).toMatchObject({ posts: [{ author: { name: 'Deleted user' }, comments: [{ text: '[deleted]' }, { text: '[deleted]' }] }] });
+  expect(data).toMatchObject({
+    posts: [{ author: { name: 'Deleted user' }, comments: [{ text: '[deleted]' }, { text: '[deleted]' }] }],
+  });
 });
 
 test('a report says what was erased, by whose request, and that nothing is left', async () => {
@@ -177,13 +221,17 @@ test('a report says what was erased, by whose request, and that nothing is left'
     ],
     kept: { publishedArticles: 1, commentsWithoutText: 2 },
   });
-  expect(body.parts.map(({ part }) => part)).toEqual(expect.arrayContaining(['key', 'read_model', 'read_model_previous', 'password']));
+  expect(body.parts.map(({ part }) => part)).toEqual(
+    expect.arrayContaining(['key', 'read_model', 'read_model_previous', 'password']),
+  );
   expect(Date.parse(body.keyDestroyedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(body.listedAt ?? ''));
   const told = await annals('erasure', 'report', String(erasmus.userId));
   expect(told).toContain('Deleted with them: 1 article.deleted, 3 webhook.deleted.');
   expect(await annals('erasure', 'list')).toContain(`user ${erasmus.userId}  by event ${body.asked?.event}`);
   expect(hitsIn('report', JSON.stringify(body) + told, texts())).toEqual([]);
-  const living = await session.read(`/users/${people.administrator.userId}/erasure`, { token: people.administrator.token });
+  const living = await session.read(`/users/${people.administrator.userId}/erasure`, {
+    token: people.administrator.token,
+  });
   expect(living).toMatchObject({ status: 404, body: { code: 'not_erased' } });
 });
 

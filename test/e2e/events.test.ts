@@ -14,7 +14,12 @@ let ask: RestClient;
 let ada: Person;
 let rita: Person;
 
-type Event = { readonly type: string; readonly cursor: string; readonly subject: string; readonly data: { readonly title?: string } };
+type Event = {
+  readonly type: string;
+  readonly cursor: string;
+  readonly subject: string;
+  readonly data: { readonly title?: string };
+};
 
 beforeAll(async () => {
   installation = await startInstallation();
@@ -25,7 +30,10 @@ beforeAll(async () => {
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 const publish = async (title: string, by = ada, body = ''): Promise<number> => {
-  const made = await ask('POST', '/articles', { token: by.token, body: { title, body, tags: [], publish: true } });
+  const made = await ask('POST', '/articles', {
+    token: by.token,
+    body: { title, body, tags: [], publish: true },
+  });
   expect(made.status).toBe(201);
   return (made.body as { id: number }).id;
 };
@@ -40,7 +48,15 @@ const streamOf = (by: { readonly token: string }, query = '', lastEventId?: stri
 const PUBLISHED = '?types=article.published';
 
 test('curl shows what happens while it happens', async () => {
-  const args = ['-sN', '--max-time', '60', '-H', 'Accept: text/event-stream', '-H', `Authorization: Bearer ${rita.token}`];
+  const args = [
+    '-sN',
+    '--max-time',
+    '60',
+    '-H',
+    'Accept: text/event-stream',
+    '-H',
+    `Authorization: Bearer ${rita.token}`,
+  ];
   const curl = execFile('curl', [...args, `${installation.origin}/api/events${PUBLISHED}`]);
   let printed = '';
   curl.stdout?.on('data', (text: string) => {
@@ -83,11 +99,16 @@ test('an administrator, an author, and a reader each hear of what they may read'
     [people.administrator, ada, rita].map((by) => streamOf(by, '?types=article.drafted,article.published')),
   );
   for (const stream of streams) await until(stream.lastEventId, Boolean);
-  const made = await ask('POST', '/articles', { token: ada.token, body: { title: 'Not yet', body: '', tags: [] } });
+  const made = await ask('POST', '/articles', {
+    token: ada.token,
+    body: { title: 'Not yet', body: '', tags: [] },
+  });
   const draft = `article-${(made.body as { id: number }).id}`;
   const published = `article-${await publish('Seen by all')}`;
   const [all, own, others] = await Promise.all(
-    streams.map(async (stream, place) => (await stream.data<Event>(place === 2 ? 1 : 3)).map(({ subject, type }) => [subject, type])),
+    streams.map(async (stream, place) =>
+      (await stream.data<Event>(place === 2 ? 1 : 3)).map(({ subject, type }) => [subject, type]),
+    ),
   );
   expect(all).toEqual([
     [draft, 'article.drafted'],
@@ -112,11 +133,16 @@ test('a token that is revoked ends its stream with the reason', async () => {
   };
   expect((await ask('POST', '/revoke', form)).status).toBe(200);
   await stream.over();
-  expect(stream.messages.at(-1)).toMatchObject({ event: 'problem', data: expect.stringContaining('"code":"invalid_token"') });
+  expect(stream.messages.at(-1)).toMatchObject({
+    event: 'problem',
+    data: expect.stringContaining('"code":"invalid_token"'),
+  });
 });
 
 /** One more query process, with settings of its own. */
-const startQuery = async (settings: Readonly<Record<string, string>> = {}): Promise<RoleProcess & { readonly url: string }> => {
+const startQuery = async (
+  settings: Readonly<Record<string, string>> = {},
+): Promise<RoleProcess & { readonly url: string }> => {
   const role = startRole('query/main.ts', { ...installation.settings, ...settings });
   const { url } = await role.logged('Annals is ready.');
   return { ...role, url: String(url) };
@@ -148,7 +174,9 @@ test('idle streams live and move on, and an owner has no more than the settings 
   expect(idle.messages).toEqual([]);
   const refused = await ask('GET', '/events', { token: rita.token });
   expect(refused.status).toBe(200);
-  const third = await fetch(`${role.url}/events`, { headers: { accept: 'text/event-stream', ...bearer(rita) } });
+  const third = await fetch(`${role.url}/events`, {
+    headers: { accept: 'text/event-stream', ...bearer(rita) },
+  });
   expect([third.status, ((await third.json()) as { code: string }).code]).toEqual([429, 'too_many_streams']);
   const ofAnother = await follow(`${role.url}/events`, { headers: bearer(ada) });
   expect(ofAnother.status).toBe(200);

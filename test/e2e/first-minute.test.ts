@@ -49,7 +49,10 @@ test('a second start finds what the first has made', async () => {
   };
   const first = await start();
   expect(await start()).toEqual(first);
-  const { output } = await runAnnals(['annals.ts', 'log', 'tail', '--type', 'user.registered', '--type', 'client.registered'], environment);
+  const { output } = await runAnnals(
+    ['annals.ts', 'log', 'tail', '--type', 'user.registered', '--type', 'client.registered'],
+    environment,
+  );
   expect(output.trim().split('\n')).toHaveLength(3);
 });
 
@@ -61,10 +64,19 @@ test('production begins with nothing, and ends what development began with', asy
   const key = (await readFile(join(dataDir.path, 'master.key'), 'utf8')).trim();
   development.child.kill('SIGTERM');
   await development.exited;
-  const production = { ...environment, NODE_ENV: 'production', MASTER_KEY: key, PUBLIC_URL: 'http://localhost', HOST: '127.0.0.1' };
+  const production = {
+    ...environment,
+    NODE_ENV: 'production',
+    MASTER_KEY: key,
+    PUBLIC_URL: 'http://localhost',
+    HOST: '127.0.0.1',
+  };
   await using annals = await startAnnals(production);
   const { exit, output } = await runAnnals(['annals.ts', 'token', '--url', annals.url], environment);
-  expect({ exit, output }).toEqual({ exit: 1, output: expect.stringContaining('There is no token for development-admin: invalid_client') });
+  expect({ exit, output }).toEqual({
+    exit: 1,
+    output: expect.stringContaining('There is no token for development-admin: invalid_client'),
+  });
   expect(annals.output()).not.toContain('Try next');
 });
 

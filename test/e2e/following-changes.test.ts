@@ -15,15 +15,20 @@ afterAll(() => following?.[Symbol.asyncDispose]());
 
 test('every example is on a page', () => {
   const root = join(import.meta.dirname, '../..');
-  const files = globSync('docs/examples/**/*.*', { cwd: root }).map((path) => relative('docs/examples', path));
+  const files = globSync('docs/examples/**/*.*', { cwd: root }).map((path) =>
+    relative('docs/examples', path),
+  );
   const pages =
     CHANGES_PAGE +
-    ['webhooks', 'audit', 'tutorial', 'browser', 'client'].map((page) => readFileSync(join(root, `docs/${page}.md`), 'utf8')).join('');
+    ['webhooks', 'audit', 'tutorial', 'browser', 'client']
+      .map((page) => readFileSync(join(root, `docs/${page}.md`), 'utf8'))
+      .join('');
   expect(files.length).toBeGreaterThan(5);
   expect(files.filter((file) => !pages.includes(`](examples/${file})`))).toEqual([]);
 });
 
-const start = (command: string, after: string): Example => startExample(`${commandOf(command)} ${after}`, following.environment);
+const start = (command: string, after: string): Example =>
+  startExample(`${commandOf(command)} ${after}`, following.environment);
 
 const DEADLINE_MS = 60_000;
 
@@ -112,7 +117,8 @@ test('all of them bring another token where theirs has ended', async () => {
   await publishing.publish('By the first token');
   for (const example of examples) await untilPrinted(example, 1);
   await endTokens();
-  for (const example of examples) await until(example.complaints, (text) => text.includes('was revoked'), DEADLINE_MS);
+  for (const example of examples)
+    await until(example.complaints, (text) => text.includes('was revoked'), DEADLINE_MS);
   await publishing.publish('By the second');
   for (const example of examples) await untilPrinted(example, 2);
   const published = await publishedAfter(from);

@@ -13,6 +13,8 @@ const AUDITS = 61;
 
 test('every audit of GraphQL over HTTP passes', async () => {
   const results = await auditServer({ url: `${installation.url}/graphql`, fetchFn: installation.fetch });
-  expect(results.filter(({ status }) => status !== 'ok').map((result) => ({ ...result, response: undefined }))).toEqual([]);
+  expect(
+    results.filter(({ status }) => status !== 'ok').map((result) => ({ ...result, response: undefined })),
+  ).toEqual([]);
   expect(results).toHaveLength(AUDITS);
 });

@@ -34,7 +34,9 @@ const send = async ({ method, query, ...rest }: Sent): Promise<Reply> => {
 };
 
 /** Sends it, and sees to what all refusals have in common. */
-const refused = async (sent: Sent): Promise<Reply & { readonly errors: readonly Record<string, unknown>[] }> => {
+const refused = async (
+  sent: Sent,
+): Promise<Reply & { readonly errors: readonly Record<string, unknown>[] }> => {
   const { EVENT_LOG_URL, DATABASE_URL = '' } = installation.settings;
   await using log = await openEventLog({ url: EVENT_LOG_URL ?? DATABASE_URL });
   const before = await log.head();
@@ -44,9 +46,14 @@ const refused = async (sent: Sent): Promise<Reply & { readonly errors: readonly 
   const { errors } = reply.body as { errors: Record<string, unknown>[] };
   expect(errors?.length, JSON.stringify(reply.body)).toBeGreaterThan(0);
   for (const error of errors) {
-    expect(error).toMatchObject({ message: expect.stringMatching(/./), extensions: { code: expect.stringMatching(/^[a-z_]+$/) } });
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/./),
+      extensions: { code: expect.stringMatching(/^[a-z_]+$/) },
+    });
     expect(JSON.stringify(error)).not.toMatch(/did you mean (?!.* \{ \.\.\. \})|node_modules|\bat .*\.ts/i);
-    expect(Object.keys(error).every((name) => ['message', 'locations', 'path', 'extensions'].includes(name))).toBe(true);
+    expect(
+      Object.keys(error).every((name) => ['message', 'locations', 'path', 'extensions'].includes(name)),
+    ).toBe(true);
   }
   return { ...reply, errors };
 };
@@ -56,13 +63,20 @@ const codesOf = (errors: readonly Record<string, unknown>[]) =>
 
 test('where introspection is off, a token with read:schema reads the schema, and nobody else does', async () => {
   const read = async (query: string, by: string | undefined) =>
-    (await ask('POST', '/graphql', { token: by, body: { query } })).body as { data?: object; errors?: { extensions: { code: string } }[] };
-  expect(await read('{ _service { sdl } }', gateway)).toMatchObject({ data: { _service: { sdl: expect.stringContaining('type User') } } });
+    (await ask('POST', '/graphql', { token: by, body: { query } })).body as {
+      data?: object;
+      errors?: { extensions: { code: string } }[];
+    };
+  expect(await read('{ _service { sdl } }', gateway)).toMatchObject({
+    data: { _service: { sdl: expect.stringContaining('type User') } },
+  });
   expect(await read('{ __schema { queryType { name } } }', gateway)).toEqual(
     expect.objectContaining({ data: { __schema: { queryType: { name: 'Query' } } } }),
   );
   for (const by of [token, undefined])
-    expect(await read('{ _service { sdl } }', by)).toMatchObject({ errors: [{ extensions: { code: 'introspection_off' } }] });
+    expect(await read('{ _service { sdl } }', by)).toMatchObject({
+      errors: [{ extensions: { code: 'introspection_off' } }],
+    });
 });
 
 describe('requests', () => {

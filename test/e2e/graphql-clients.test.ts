@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { ApolloClient, ApolloLink, CombinedGraphQLErrors, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import {
+  ApolloClient,
+  ApolloLink,
+  CombinedGraphQLErrors,
+  gql,
+  HttpLink,
+  InMemoryCache,
+} from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { Client, cacheExchange, fetchExchange } from '@urql/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -36,10 +43,18 @@ describe('Apollo Client', () => {
 
   test('queries, mutates, and is told what went wrong', async () => {
     const client = connect();
-    const { data } = await client.mutate<Created>({ mutation: CREATE, variables: { input: input('By Apollo') } });
+    const { data } = await client.mutate<Created>({
+      mutation: CREATE,
+      variables: { input: input('By Apollo') },
+    });
     const id = data?.createPost.id;
     const read = await client.query<{ post: object }>({ query: READ, variables: { id } });
-    expect(read.data?.post).toMatchObject({ id, title: 'By Apollo', tags: ['clients'], author: { name: 'Ada' } });
+    expect(read.data?.post).toMatchObject({
+      id,
+      title: 'By Apollo',
+      tags: ['clients'],
+      author: { name: 'Ada' },
+    });
     const error: unknown = await client.mutate({ mutation: FAIL }).catch((error: unknown) => error);
     expect(CombinedGraphQLErrors.is(error) && error.errors[0]?.extensions?.code).toBe('article_not_found');
   });
@@ -55,7 +70,10 @@ describe('Apollo Client', () => {
     const anew = () =>
       new ApolloClient({
         cache: new InMemoryCache(),
-        link: ApolloLink.from([new PersistedQueryLink({ sha256, useGETForHashedQueries: true }), new HttpLink({ uri, fetch: watched })]),
+        link: ApolloLink.from([
+          new PersistedQueryLink({ sha256, useGETForHashedQueries: true }),
+          new HttpLink({ uri, fetch: watched }),
+        ]),
       });
     const query = gql`query Hashed { posts(filter: { tag: "clients" }) { title } }`;
     const expected = [{ __typename: 'Post', title: 'By Apollo' }];
@@ -66,7 +84,8 @@ describe('Apollo Client', () => {
       requests.splice(0);
       expect((await anew().query<{ posts: object[] }>({ query })).data?.posts).toEqual(expected);
       const asked = requests.map(({ method, url }) => [method, url.searchParams.has('query')]);
-      // Each process remembers what it was sent itself, and the ingress sends every other request to the same one.
+      // Each process remembers what it was sent itself, and the ingress sends every other request to the same
+      // one.
       await installation.fetch(`${uri}?query=%7B__typename%7D`);
       return asked;
     };
@@ -90,7 +109,11 @@ describe('urql', () => {
     expect(error).toBeUndefined();
     const id = data?.createPost.id;
     const read = await client.query(READ, { id });
-    expect(read.data?.post).toMatchObject({ id, title: 'By urql', commentsConnection: { totalCount: 0, edges: [] } });
+    expect(read.data?.post).toMatchObject({
+      id,
+      title: 'By urql',
+      commentsConnection: { totalCount: 0, edges: [] },
+    });
     const failed = await client.mutation(FAIL, {});
     expect(failed.error?.graphQLErrors[0]?.extensions.code).toBe('article_not_found');
     expect(failed.error?.response.status).toBe(200);

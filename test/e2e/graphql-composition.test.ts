@@ -32,13 +32,28 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'annals-compose-'));
   shop = await startShop(ports.shop);
   const services = {
-    shop: { url: `http://127.0.0.1:${ports.shop}/graphql`, timeoutMs: 700, forwardHeaders: ['X-Tenant'], headers: { 'X-Api-Key': 'k' } },
-    late: { url: `http://127.0.0.1:${ports.late}/graphql`, timeoutMs: 700, forwardHeaders: ['authorization'], prefix: 'Late_' },
+    shop: {
+      url: `http://127.0.0.1:${ports.shop}/graphql`,
+      timeoutMs: 700,
+      forwardHeaders: ['X-Tenant'],
+      headers: { 'X-Api-Key': 'k' },
+    },
+    late: {
+      url: `http://127.0.0.1:${ports.late}/graphql`,
+      timeoutMs: 700,
+      forwardHeaders: ['authorization'],
+      prefix: 'Late_',
+    },
     down: { url: `http://127.0.0.1:${ports.down}/graphql`, schemaFile: 'down.graphql' },
   };
-  await writeFile(join(folder, 'down.graphql'), 'type Query { stock: Stock! all: [Stock!]! } type Stock { count: Int! }');
+  await writeFile(
+    join(folder, 'down.graphql'),
+    'type Query { stock: Stock! all: [Stock!]! } type Stock { count: Int! }',
+  );
   await writeFile(join(folder, 'compose.json'), JSON.stringify(services));
-  installation = await startInstallation({ settings: { GRAPHQL_COMPOSE: join(folder, 'compose.json'), INTROSPECTION: 'on' } });
+  installation = await startInstallation({
+    settings: { GRAPHQL_COMPOSE: join(folder, 'compose.json'), INTROSPECTION: 'on' },
+  });
   token = (await openPeople(installation)).administrator.token;
   const { body } = await restClientOf(installation)('POST', '/articles', {
     token,
@@ -65,8 +80,16 @@ type Answer = {
   }[];
   readonly extensions?: { readonly cost: { readonly requestedQueryCost: number } };
 };
-const ask = async (query: string, variables: object = {}, headers: Record<string, string> = {}): Promise<Answer> => {
-  const { body } = await restClientOf(installation)('POST', '/graphql', { token, headers, body: { query, variables } });
+const ask = async (
+  query: string,
+  variables: object = {},
+  headers: Record<string, string> = {},
+): Promise<Answer> => {
+  const { body } = await restClientOf(installation)('POST', '/graphql', {
+    token,
+    headers,
+    body: { query, variables },
+  });
   return body as Answer;
 };
 const codes = ({ errors = [] }: Answer) => errors.map(({ extensions }) => extensions.code);
@@ -103,7 +126,9 @@ describe('what another service has', () => {
   });
 
   test('is told by introspection, without what is reserved for its own gateways', async () => {
-    const { data } = await ask('{ __schema { queryType { fields { name } } } review: __type(name: "Review") { fields { name } } }');
+    const { data } = await ask(
+      '{ __schema { queryType { fields { name } } } review: __type(name: "Review") { fields { name } } }',
+    );
     const told = data as { __schema: { queryType: { fields: { name: string }[] } } };
     const names = told.__schema.queryType.fields.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['posts', 'reviews', '_entities']));
@@ -123,11 +148,18 @@ describe('what another service has', () => {
     const refused = await streamOf(installation, 'subscription { reviewAdded { stars } }', { token });
     const [result] = await refused.results(1);
     expect(result?.errors?.[0]).toMatchObject({
-      message: 'reviewAdded is a subscription of shop, and subscriptions of composed services are not passed on: subscribe there.',
+      message:
+        'reviewAdded is a subscription of shop, and subscriptions of composed services are not passed on: subscribe there.',
       extensions: { code: 'subscription_elsewhere', service: 'shop' },
     });
-    const ours = await streamOf(installation, `subscription { articleChanged(id: ${post}) { article { title } } }`, { token });
-    await ask('mutation ($post: ID!) { updatePost(id: $post, changes: { body: "Changed" }) { id } }', { post });
+    const ours = await streamOf(
+      installation,
+      `subscription { articleChanged(id: ${post}) { article { title } } }`,
+      { token },
+    );
+    await ask('mutation ($post: ID!) { updatePost(id: $post, changes: { body: "Changed" }) { id } }', {
+      post,
+    });
     expect(await ours.results(1)).toEqual([{ data: { articleChanged: { article: { title: 'Ours' } } } }]);
     await ours.close();
   });
@@ -141,16 +173,21 @@ describe('what another service has', () => {
 
 describe('limits hold for it too', () => {
   test('in what it costs', async () => {
-    expect((await ask('{ reviews(limit: 20) { about { reviews { id } } } }')).extensions?.cost.requestedQueryCost).toBe(20 * (1 + 1 + 10));
+    expect(
+      (await ask('{ reviews(limit: 20) { about { reviews { id } } } }')).extensions?.cost.requestedQueryCost,
+    ).toBe(20 * (1 + 1 + 10));
     expect(codes(await ask('{ reviews(limit: 100) { about { reviews { id } } } }'))).toEqual(['too_costly']);
     expect(codes(await ask('{ reviews(limit: 101) { id } }'))).toEqual(['limit_out_of_range']);
   });
 
   test('in how deep it is, and in what is no field', async () => {
-    const nested = (levels: number): string => (levels === 0 ? '{ id }' : `{ about { reviews ${nested(levels - 1)} } }`);
+    const nested = (levels: number): string =>
+      levels === 0 ? '{ id }' : `{ about { reviews ${nested(levels - 1)} } }`;
     expect(codes(await ask(`{ review(id: "r1") ${nested(5)} }`))).toEqual(['too_deep']);
     expect(codes(await ask('{ reviews { nothing } }'))).toContain('invalid_document');
-    expect(codes(await ask('query ($n: Int!) { reviews(limit: $n) { id } }', { n: 'x' }))).toEqual(['invalid_variables']);
+    expect(codes(await ask('query ($n: Int!) { reviews(limit: $n) { id } }', { n: 'x' }))).toEqual([
+      'invalid_variables',
+    ]);
   });
 });
 
@@ -159,7 +196,13 @@ describe('what goes wrong there', () => {
     const answer = await ask('{ review(id: "r1") { stars failing } post(id: 1) { id } }');
     expect(answer).toMatchObject({
       data: { review: { stars: 5, failing: null }, post: null },
-      errors: [{ message: 'no text today', path: ['review', 'failing'], extensions: { code: 'service_error', service: 'shop' } }],
+      errors: [
+        {
+          message: 'no text today',
+          path: ['review', 'failing'],
+          extensions: { code: 'service_error', service: 'shop' },
+        },
+      ],
     });
   });
 
@@ -167,7 +210,9 @@ describe('what goes wrong there', () => {
     const { data, errors } = await ask('{ soldOut }');
     expect(data).toEqual({ soldOut: null });
     const extensions = { code: 'service_error', service: 'shop' };
-    expect(errors).toMatchObject(['Sold out.', 'Closed.'].map((message) => ({ message, path: ['soldOut'], extensions })));
+    expect(errors).toMatchObject(
+      ['Sold out.', 'Closed.'].map((message) => ({ message, path: ['soldOut'], extensions })),
+    );
   });
 
   test('is told after its time-out, where it does not answer, and the rest is there', async () => {
@@ -175,7 +220,9 @@ describe('what goes wrong there', () => {
     const answer = await ask(`query ($post: ID!) { slow post(id: $post) { title } }`, { post });
     expect(performance.now() - startedMs).toBeLessThan(scaled(5_000));
     expect(answer).toMatchObject({ data: { slow: null, post: { title: 'Ours' } } });
-    expect(answer.errors).toMatchObject([{ path: ['slow'], extensions: { code: 'service_unavailable', service: 'shop' } }]);
+    expect(answer.errors).toMatchObject([
+      { path: ['slow'], extensions: { code: 'service_unavailable', service: 'shop' } },
+    ]);
   });
 
   test('is told where the service is down, until it is up again', async () => {
@@ -190,9 +237,12 @@ describe('what goes wrong there', () => {
 });
 
 test('a service that was down at the start, and whose types are in a file, is null, and the rest is there', async () => {
-  const answer = await ask('query ($post: ID!) { stock { count } all { count } post(id: $post) { title } review(id: "r1") { stars } }', {
-    post,
-  });
+  const answer = await ask(
+    'query ($post: ID!) { stock { count } all { count } post(id: $post) { title } review(id: "r1") { stars } }',
+    {
+      post,
+    },
+  );
   expect(answer.data).toEqual({ stock: null, all: null, post: { title: 'Ours' }, review: { stars: 5 } });
   expect(answer.errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
     [['stock'], 'service_unavailable'],
@@ -202,10 +252,15 @@ test('a service that was down at the start, and whose types are in a file, is nu
 
 test('a service whose types have names of ours is refused at the start, with what to do', async () => {
   await using _conflicting = await startShop(ports.down, { TYPE_NAME: 'Post' });
-  const settings = { ...installation.settings, GRAPHQL_COMPOSE: `one=http://127.0.0.1:${ports.down}/graphql` };
+  const settings = {
+    ...installation.settings,
+    GRAPHQL_COMPOSE: `one=http://127.0.0.1:${ports.down}/graphql`,
+  };
   await using role = startRole('query/main.ts', settings);
   await until(role.printed, (text) =>
-    text.includes('GRAPHQL_COMPOSE: The service one has the type Post, which Annals has as well: give it a "prefix"'),
+    text.includes(
+      'GRAPHQL_COMPOSE: The service one has the type Post, which Annals has as well: give it a "prefix"',
+    ),
   );
 });
 
@@ -222,6 +277,8 @@ test('a service that was down at the start is there once it answers, under its p
     (answer) => answer.errors === undefined,
     LATE_MS,
   );
-  expect(data).toMatchObject({ Late_search: [{ __typename: 'Late_Review' }, { __typename: 'Late_Product', name: 'Engine' }] });
+  expect(data).toMatchObject({
+    Late_search: [{ __typename: 'Late_Review' }, { __typename: 'Late_Product', name: 'Engine' }],
+  });
   expect(data?.Late_headers).toContain('authorization');
 });

@@ -36,23 +36,32 @@ test('what an answer shows and what comes after its cursor is all that happens, 
   while (!isWritten) answers.push((await graphqlClientOf(installation)<Shown>(READ)).data);
   const all = (await written).flat();
   expect(new Set(answers.map(({ cursor }) => cursor)).size).toBeGreaterThan(2);
-  for (const { cursor, posts } of answers.filter((_, place) => place % Math.ceil(answers.length / LOOKED_AT_MAX) === 0)) {
+  for (const { cursor, posts } of answers.filter(
+    (_, place) => place % Math.ceil(answers.length / LOOKED_AT_MAX) === 0,
+  )) {
     const shown = posts.map(({ id }) => id);
     const stream = await streamOf(installation, FOLLOW, { variables: { after: cursor } });
     const told = await stream.results<Told>(all.length - shown.length);
     await stream.close();
-    expect([...shown, ...told.map(({ data }) => data?.articlePublished.subjectId)].toSorted()).toEqual(all.toSorted());
+    expect([...shown, ...told.map(({ data }) => data?.articlePublished.subjectId)].toSorted()).toEqual(
+      all.toSorted(),
+    );
   }
 });
 
 test('an answer that waited for a write stands for no less', async () => {
   const ask = graphqlClientOf(installation);
-  for (const query of ['{ cursor }', '{ ...C } fragment C on Query { now: cursor cursor _service { sdl } }']) {
+  for (const query of [
+    '{ cursor }',
+    '{ ...C } fragment C on Query { now: cursor cursor _service { sdl } }',
+  ]) {
     const token = await publishing.cursor();
     const { data } = await ask<{ cursor: string }>(query, { headers: { 'consistency-token': token } });
     const [log, position] = data.cursor.split('-');
     const [ofToken, positionOfToken] = token.split('-');
     expect(log).toBe(ofToken);
-    expect(Number.parseInt(position ?? '', 36)).toBeGreaterThanOrEqual(Number.parseInt(positionOfToken ?? '', 36));
+    expect(Number.parseInt(position ?? '', 36)).toBeGreaterThanOrEqual(
+      Number.parseInt(positionOfToken ?? '', 36),
+    );
   }
 });

@@ -16,7 +16,12 @@ beforeAll(async () => {
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-type Post = { readonly id: string; readonly title: string; readonly version: number; readonly status: string };
+type Post = {
+  readonly id: string;
+  readonly title: string;
+  readonly version: number;
+  readonly status: string;
+};
 const CREATE = `mutation ($input: PostInput!) {
   createPost(input: $input) { id title status version tags author { id name posts(limit: 100) { id } } comments { id } }
 }`;
@@ -32,23 +37,38 @@ const create = async (title: string, more: object = {}): Promise<Post> => {
 describe('what a mutation answers', () => {
   test('has its own write in it, however deep', async () => {
     const post = await create('Seen at once', { tags: ['engines'], publish: true });
-    expect(post).toMatchObject({ title: 'Seen at once', status: 'published', tags: ['engines'], comments: [] });
-    expect(post).toMatchObject({ author: { id: String(ada.userId), name: 'Ada', posts: expect.arrayContaining([{ id: post.id }]) } });
+    expect(post).toMatchObject({
+      title: 'Seen at once',
+      status: 'published',
+      tags: ['engines'],
+      comments: [],
+    });
+    expect(post).toMatchObject({
+      author: { id: String(ada.userId), name: 'Ada', posts: expect.arrayContaining([{ id: post.id }]) },
+    });
     const text = 'Well said.';
     const { data } = await run<{ addComment: { id: string } }>(
       'mutation ($id: ID!, $text: String!) { addComment(postId: $id, input: { text: $text }) { id text author { name } post { comments { id text } } } }',
       { token: rita.token, variables: { id: post.id, text } },
     );
     const { id } = data.addComment;
-    expect(data.addComment).toEqual({ id, text, author: { name: 'Rita' }, post: { comments: [{ id, text }] } });
+    expect(data.addComment).toEqual({
+      id,
+      text,
+      author: { name: 'Rita' },
+      post: { comments: [{ id, text }] },
+    });
     const deleted = await run<{ deleteComment: string }>('mutation ($id: ID!) { deleteComment(id: $id) }', {
       token: rita.token,
       variables: { id },
     });
     expect(deleted.data.deleteComment).toBe(id);
-    const { data: after } = await run<{ post: { comments: [] } }>('query ($id: ID!) { post(id: $id) { comments { id } } }', {
-      variables: { id: post.id },
-    });
+    const { data: after } = await run<{ post: { comments: [] } }>(
+      'query ($id: ID!) { post(id: $id) { comments { id } } }',
+      {
+        variables: { id: post.id },
+      },
+    );
     expect(after.post.comments).toEqual([]);
   });
 
@@ -88,10 +108,13 @@ describe('what a mutation answers', () => {
   test('another version than the one that was read is refused', async () => {
     const { id } = await create('Versions');
     const edit = (ifVersion: number) =>
-      run('mutation ($id: ID!, $ifVersion: Int) { updatePost(id: $id, changes: { title: "New" }, ifVersion: $ifVersion) { version } }', {
-        token: ada.token,
-        variables: { id, ifVersion },
-      });
+      run(
+        'mutation ($id: ID!, $ifVersion: Int) { updatePost(id: $id, changes: { title: "New" }, ifVersion: $ifVersion) { version } }',
+        {
+          token: ada.token,
+          variables: { id, ifVersion },
+        },
+      );
     expect((await edit(1)).data).toEqual({ updatePost: { version: 2 } });
     const { data, errors } = await edit(1);
     expect(data).toBeNull();
@@ -100,7 +123,10 @@ describe('what a mutation answers', () => {
 
   test('what the domain refuses is told with the codes of REST', async () => {
     const { id } = await create('Of Ada', { publish: true });
-    const { status, errors } = await run('mutation ($id: ID!) { deletePost(id: $id) }', { token: rita.token, variables: { id } });
+    const { status, errors } = await run('mutation ($id: ID!) { deletePost(id: $id) }', {
+      token: rita.token,
+      variables: { id },
+    });
     expect([status, errors?.[0]?.extensions.code]).toEqual([200, 'forbidden']);
   });
 });

@@ -1,17 +1,24 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type GraphqlClient, type GraphqlReply, graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import {
+  type GraphqlClient,
+  type GraphqlReply,
+  graphqlClientOf,
+} from '../../testing/graphql/graphql-client.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
 const BURST = 200;
 let installation: Installation;
 let run: GraphqlClient;
 beforeAll(async () => {
-  installation = await startInstallation({ settings: { RATE_LIMIT_ANONYMOUS: '1', RATE_LIMIT_ANONYMOUS_BURST: String(BURST) } });
+  installation = await startInstallation({
+    settings: { RATE_LIMIT_ANONYMOUS: '1', RATE_LIMIT_ANONYMOUS_BURST: String(BURST) },
+  });
   run = graphqlClientOf(installation);
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-const left = ({ headers }: GraphqlReply<unknown>): number => Number(/(?<=r=)\d+/.exec(headers.get('ratelimit') ?? '')?.[0]);
+const left = ({ headers }: GraphqlReply<unknown>): number =>
+  Number(/(?<=r=)\d+/.exec(headers.get('ratelimit') ?? '')?.[0]);
 const DEAR = '{ users(limit: 18) { posts(limit: 19) { id } } }';
 
 test('an operation takes a unit for every 50 of its cost, and whoever has none left is told when to come again', async () => {

@@ -27,8 +27,9 @@ const ownWebhook: Row = ['401', 'webhook_not_found', 'ok', 'webhook_not_found', 
 const changes = { published: ownPublished, draft: changeDraft };
 
 /**
- * The rights of REST (rest-rights.test.ts), said once more of the fields of GraphQL: 401 and 403 where they refuse the operation
- * before any of it runs, and else what is told at the field; what a caller may not see is null.
+ * The rights of REST (rest-rights.test.ts), said once more of the fields of GraphQL: 401 and 403 where they
+ * refuse the operation before any of it runs, and else what is told at the field; what a caller may not see
+ * is null.
  */
 const RIGHTS = {
   users: { scope: 'read:users', rows: { '': forAll } },
@@ -88,13 +89,19 @@ const RIGHTS = {
   },
   deleteComment: {
     scope: 'write:comments',
-    rows: { own: ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'], 'of another': ['401', 'forbidden', 'ok', 'forbidden', 'ok', 'ok', '403'] },
+    rows: {
+      own: ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'],
+      'of another': ['401', 'forbidden', 'ok', 'forbidden', 'ok', 'ok', '403'],
+    },
   },
   eventTypes: { scope: 'read:events', rows: { '': forAll } },
   auditStatus: { scope: 'read:events', rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'] } },
   webhook: { scope: 'manage:webhooks', rows: { webhook: ['401', 'null', 'ok', 'null', 'ok', 'ok', '403'] } },
   webhooks: { scope: 'manage:webhooks', rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'] } },
-  webhooksConnection: { scope: 'manage:webhooks', rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'] } },
+  webhooksConnection: {
+    scope: 'manage:webhooks',
+    rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'] },
+  },
   registerWebhook: {
     scope: 'manage:webhooks',
     rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'], 'for another': forAdmin },
@@ -121,7 +128,9 @@ beforeAll(async () => {
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 const rows = Object.entries(RIGHTS).flatMap(([field, { rows: situations }]) =>
-  Object.entries(situations).map(([situation, told]) => [field as Field, situation as Situation, told as Row] as const),
+  Object.entries(situations).map(
+    ([situation, told]) => [field as Field, situation as Situation, told as Row] as const,
+  ),
 );
 
 describe.each(rows)('%s %s', (field, situation, told) => {
@@ -130,13 +139,22 @@ describe.each(rows)('%s %s', (field, situation, told) => {
     const seen: Record<string, string> = {};
     for (const caller of CALLERS_IN_TURN) {
       const { status, headers, data, errors } = await attempt(field, { situation, caller, scope });
-      const tried = Array.isArray(data?.tried) ? (data.tried.length === 1 ? data.tried[0] : data.tried) : data?.tried;
-      seen[caller] = status === 200 ? (errors?.[0]?.extensions.code ?? (tried === null ? 'null' : 'ok')) : String(status);
+      const tried = Array.isArray(data?.tried)
+        ? data.tried.length === 1
+          ? data.tried[0]
+          : data.tried
+        : data?.tried;
+      seen[caller] =
+        status === 200 ? (errors?.[0]?.extensions.code ?? (tried === null ? 'null' : 'ok')) : String(status);
       if (status === 200) continue;
       // Before any of it ran.
       expect(data).toBeUndefined();
-      expect(errors).toMatchObject([{ extensions: { code: status === 401 ? 'unauthenticated' : 'insufficient_scope' } }]);
-      expect(headers.get('www-authenticate')).toMatch(status === 401 ? /^Bearer/ : new RegExp(`^Bearer .*scope="${scope}"`));
+      expect(errors).toMatchObject([
+        { extensions: { code: status === 401 ? 'unauthenticated' : 'insufficient_scope' } },
+      ]);
+      expect(headers.get('www-authenticate')).toMatch(
+        status === 401 ? /^Bearer/ : new RegExp(`^Bearer .*scope="${scope}"`),
+      );
       if (status === 403) expect(errors?.[0]?.extensions.details).toEqual({ scope });
     }
     expect(seen).toEqual(Object.fromEntries(CALLERS.map((caller, index) => [caller, told[index]])));
@@ -144,6 +162,8 @@ describe.each(rows)('%s %s', (field, situation, told) => {
 });
 
 test('the table has every root field', () => {
-  const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) => Object.keys(type?.getFields() ?? {}));
+  const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
+    Object.keys(type?.getFields() ?? {}),
+  );
   expect(Object.keys(RIGHTS).toSorted()).toEqual(fields.toSorted());
 });

@@ -7,8 +7,11 @@ import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
 import { openPublishing, type Publishing } from '../engines/publishing.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 
-/** The single connection mode where query runs in two processes, of which each knows its own streams alone. */
-if (nginxMissing !== undefined) process.stderr.write(`Two query processes behind the ingress are not tested: ${nginxMissing}.\n`);
+/**
+ * The single connection mode where query runs in two processes, of which each knows its own streams alone.
+ */
+if (nginxMissing !== undefined)
+  process.stderr.write(`Two query processes behind the ingress are not tested: ${nginxMissing}.\n`);
 
 describe.skipIf(nginxMissing !== undefined)('two query processes behind the ingress', () => {
   const open = new AsyncDisposableStack();
@@ -18,8 +21,12 @@ describe.skipIf(nginxMissing !== undefined)('two query processes behind the ingr
   beforeAll(async () => {
     const installation: Installation = open.use(await shareInstallation());
     publishing = await openPublishing(installation);
-    const started: RoleProcess[] = [1, 2].map(() => open.use(startRole('query/main.ts', { ...installation.settings, TRUST_PROXY: '1' })));
-    copies = await Promise.all(started.map(async (copy) => String((await copy.logged('Annals is ready.')).url)));
+    const started: RoleProcess[] = [1, 2].map(() =>
+      open.use(startRole('query/main.ts', { ...installation.settings, TRUST_PROXY: '1' })),
+    );
+    copies = await Promise.all(
+      started.map(async (copy) => String((await copy.logged('Annals is ready.')).url)),
+    );
     nginx = open.use(await startNginx({ secret: 'between-ingress-and-roles' }));
     const { host } = new URL(installation.origin);
     await nginx.lead({ command: [host], auth: [host], query: copies.map((url) => new URL(url).host) });

@@ -21,7 +21,8 @@ afterAll(async () => {
 });
 
 const reserve = (): Promise<Reply> => restClientOf(installation)('PUT', '/graphql');
-const headersOf = (by: TokenHolder | undefined): Record<string, string> => (by ? { authorization: `Bearer ${by.token}` } : {});
+const headersOf = (by: TokenHolder | undefined): Record<string, string> =>
+  by ? { authorization: `Bearer ${by.token}` } : {};
 const openStream = async (token: string, by?: TokenHolder): Promise<Followed> => {
   const headers = { 'x-graphql-event-stream-token': token, ...headersOf(by) };
   const stream = await follow(`${installation.url}/graphql`, { headers, fetch: installation.fetch });
@@ -29,8 +30,15 @@ const openStream = async (token: string, by?: TokenHolder): Promise<Followed> =>
   return stream;
 };
 const send = (token: string, body: object, by?: TokenHolder): Promise<Reply> =>
-  restClientOf(installation)('POST', '/graphql', { headers: { 'x-graphql-event-stream-token': token, ...headersOf(by) }, body });
-const operation = (query: string, operationId: string, more: object = {}) => ({ query, ...more, extensions: { operationId } });
+  restClientOf(installation)('POST', '/graphql', {
+    headers: { 'x-graphql-event-stream-token': token, ...headersOf(by) },
+    body,
+  });
+const operation = (query: string, operationId: string, more: object = {}) => ({
+  query,
+  ...more,
+  extensions: { operationId },
+});
 const stop = (token: string, operationId: string, by?: TokenHolder): Promise<Reply> =>
   restClientOf(installation)('DELETE', `/graphql?operationId=${operationId}`, {
     headers: { 'x-graphql-event-stream-token': token, ...headersOf(by) },
@@ -40,8 +48,12 @@ const publish = async (): Promise<void> => {
   await restClientOf(installation)('POST', '/articles', sent);
 };
 const seenBy = (stream: Followed) =>
-  stream.messages.map(({ event, data }) => ({ event, ...(JSON.parse(data) as { id: string; payload?: unknown }) }));
-const codeOf = ({ body }: Reply) => (body as { errors: { extensions: { code: string } }[] }).errors[0]?.extensions.code;
+  stream.messages.map(({ event, data }) => ({
+    event,
+    ...(JSON.parse(data) as { id: string; payload?: unknown }),
+  }));
+const codeOf = ({ body }: Reply) =>
+  (body as { errors: { extensions: { code: string } }[] }).errors[0]?.extensions.code;
 
 const PUBLISHED = 'subscription { articlePublished { type } }';
 /** So many are hardly all at one of two processes. */
@@ -71,7 +83,11 @@ describe('the single connection mode', () => {
       () => seenBy(stream),
       (seen) => seen.length >= 3,
     );
-    expect(change).toMatchObject({ event: 'next', id: 'all', payload: { data: { articlePublished: { type: 'article.published' } } } });
+    expect(change).toMatchObject({
+      event: 'next',
+      id: 'all',
+      payload: { data: { articlePublished: { type: 'article.published' } } },
+    });
     // Which belong to no operation.
     expect(stream.lastEventId()).toBe('');
     expect(await stop(token, 'all')).toMatchObject({ status: 404 });
@@ -103,8 +119,13 @@ describe('the single connection mode', () => {
     const token = String((await reserve()).body);
     expect(await send(token, operation(PUBLISHED, 'early'))).toMatchObject({ status: 404 });
     expect((await openStream('of-my-own-making')).status).toBe(400);
-    const looked = await restClientOf(installation)('HEAD', `/graphql?token=${token}`, { headers: { accept: 'text/event-stream' } });
-    expect([looked.status, looked.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    const looked = await restClientOf(installation)('HEAD', `/graphql?token=${token}`, {
+      headers: { accept: 'text/event-stream' },
+    });
+    expect([looked.status, looked.headers.get('content-type')]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ]);
     await openStream(token, ada);
     const refused = async (body: object, by: TokenHolder | undefined = ada) => {
       const reply = await send(token, body, by);
@@ -112,12 +133,19 @@ describe('the single connection mode', () => {
     };
     expect(await refused({ query: PUBLISHED })).toEqual([400, 'malformed_request']);
     expect(await refused(operation('subscription { everything }', 'a'))).toEqual([400, 'invalid_document']);
-    expect(await refused(operation('subscription { articlePublished(after: "x") { type } }', 'a'))).toEqual([400, 'unknown_cursor']);
-    expect(await refused(operation('mutation { deletePost(id: 1) }', 'a'), await people.signUp('Eve'))).toEqual([404, 'not_found']);
+    expect(await refused(operation('subscription { articlePublished(after: "x") { type } }', 'a'))).toEqual([
+      400,
+      'unknown_cursor',
+    ]);
+    expect(
+      await refused(operation('mutation { deletePost(id: 1) }', 'a'), await people.signUp('Eve')),
+    ).toEqual([404, 'not_found']);
     // Nothing stays in the place of what was refused.
     expect((await send(token, operation(PUBLISHED, 'a'), ada)).status).toBe(202);
     expect(await refused(operation(PUBLISHED, 'a'))).toEqual([409, 'stream_conflict']);
-    const more = Array.from({ length: 99 }, (_, index) => send(token, operation(PUBLISHED, `more ${index}`), ada));
+    const more = Array.from({ length: 99 }, (_, index) =>
+      send(token, operation(PUBLISHED, `more ${index}`), ada),
+    );
     expect(new Set((await Promise.all(more)).map(({ status }) => status))).toEqual(new Set([202]));
     expect(await refused(operation(PUBLISHED, 'one more'))).toEqual([429, 'too_many_streams']);
     expect((await restClientOf(installation)('DELETE', '/graphql')).status).toBe(400);
@@ -139,11 +167,17 @@ describe('the single connection mode', () => {
     const token = String((await reserve()).body);
     const stream = await openStream(token, ada);
     // Each process counts what it keeps itself, and some of these are at the same one.
-    const others = await Promise.all(Array.from({ length: installation.query.length === 1 ? 1 : OTHERS }, openOther));
+    const others = await Promise.all(
+      Array.from({ length: installation.query.length === 1 ? 1 : OTHERS }, openOther),
+    );
     const replies = await sendAll(token);
     expect([replies.length < 100, codeOf(replies.at(-1) as Reply)]).toEqual([true, 'too_many_streams']);
-    const asked = await Promise.all(others.map(async (other) => ({ other, ...(await send(other, operation(wide, 'there'), ada)) })));
-    expect(new Set(asked.map(({ status }) => status))).toEqual(new Set(installation.query.length === 1 ? [429] : [429, 202]));
+    const asked = await Promise.all(
+      others.map(async (other) => ({ other, ...(await send(other, operation(wide, 'there'), ada)) })),
+    );
+    expect(new Set(asked.map(({ status }) => status))).toEqual(
+      new Set(installation.query.length === 1 ? [429] : [429, 202]),
+    );
     const other = asked.find(({ status }) => status === 429)?.other ?? '';
     expect((await stop(token, '0', ada)).status).toBe(200);
     expect((await send(other, operation(wide, 'there'), ada)).status).toBe(202);
@@ -159,7 +193,9 @@ describe('the single connection mode', () => {
     const stream = await openStream(token);
     const service = await people.registerService('author');
     const holder = await people.tokenOf(service);
-    expect((await send(token, operation('subscription { changes { type } }', 'theirs'), holder)).status).toBe(202);
+    expect((await send(token, operation('subscription { changes { type } }', 'theirs'), holder)).status).toBe(
+      202,
+    );
     expect((await send(token, operation(PUBLISHED, 'anybody’s'))).status).toBe(202);
     const authorization = `Basic ${Buffer.from(`${service.clientId}:${encodeURIComponent(service.secret)}`).toString('base64')}`;
     const form = new URLSearchParams({ token: holder.token }).toString();
@@ -170,7 +206,10 @@ describe('the single connection mode', () => {
       (some) => some.at(-1)?.event === 'complete',
       60_000,
     );
-    expect(seen.at(-2)).toMatchObject({ event: 'next', payload: { errors: [{ extensions: { code: 'invalid_token' } }] } });
+    expect(seen.at(-2)).toMatchObject({
+      event: 'next',
+      payload: { errors: [{ extensions: { code: 'invalid_token' } }] },
+    });
     await publish();
     await until(
       () => seenBy(stream).map(({ id }) => id),

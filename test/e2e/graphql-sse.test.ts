@@ -3,7 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
 import { until } from '../../testing/until.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
-import { numbered, openPublishing, PUBLISHED, type Published, type Publishing } from '../engines/publishing.ts';
+import {
+  numbered,
+  openPublishing,
+  PUBLISHED,
+  type Published,
+  type Publishing,
+} from '../engines/publishing.ts';
 
 /** The official client, unmodified. */
 let installation: Installation;
@@ -18,7 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-const titleOf = (result: unknown): string => (result as { data: Published }).data.articlePublished.article.title;
+const titleOf = (result: unknown): string =>
+  (result as { data: Published }).data.articlePublished.article.title;
 
 /** Of what was published one after the other, from the first that was heard on: all of it, once. */
 const expectContiguous = (titles: readonly string[], last: number): void => {
@@ -29,7 +36,14 @@ const expectContiguous = (titles: readonly string[], last: number): void => {
 
 describe.each([false, true])('graphql-sse, with a single connection: %s', (singleConnection) => {
   const connect = (options: object = {}): Client<boolean> =>
-    createClient({ url, headers, singleConnection, fetchFn: installation.fetch, retryAttempts: 0, ...options } as never);
+    createClient({
+      url,
+      headers,
+      singleConnection,
+      fetchFn: installation.fetch,
+      retryAttempts: 0,
+      ...options,
+    } as never);
 
   test('subscribes, queries, mutates, and is told what went wrong', async () => {
     const client = connect();
@@ -45,7 +59,9 @@ describe.each([false, true])('graphql-sse, with a single connection: %s', (singl
     };
     const me = await one('{ me { name } }');
     expect(me).toMatchObject({ data: { me: { name: 'Ada' } } });
-    const created = await one('mutation { createPost(input: { title: "By SSE", body: "", publish: true }) { id } }');
+    const created = await one(
+      'mutation { createPost(input: { title: "By SSE", body: "", publish: true }) { id } }',
+    );
     expect(created).toMatchObject({ data: { createPost: { id: expect.any(String) } } });
     await until(
       () => titles,
@@ -92,12 +108,15 @@ describe.each([false, true])('graphql-sse, with a single connection: %s', (singl
       async () => {
         round += 1;
         for (const id of ids)
-          await ask(`mutation { updatePost(id: ${id}, changes: { title: "${id} ${round}" }) { id } }`, { token: publishing.author.token });
+          await ask(`mutation { updatePost(id: ${id}, changes: { title: "${id} ${round}" }) { id } }`, {
+            token: publishing.author.token,
+          });
         return [...heard.values()];
       },
       (all) => all.every((told) => told.length >= 2),
     );
-    for (const [id, told] of heard) expect(told.filter((title) => title.includes(' ') && !title.startsWith(`${id} `))).toEqual([]);
+    for (const [id, told] of heard)
+      expect(told.filter((title) => title.includes(' ') && !title.startsWith(`${id} `))).toEqual([]);
     client.dispose();
   });
 });
@@ -110,7 +129,10 @@ test('graphql-sse comes again by itself where it was, where its headers name the
     connections += 1;
     const cutting = new AbortController();
     cut.add(cutting);
-    return installation.fetch(input, { ...init, signal: AbortSignal.any([cutting.signal, ...(init?.signal ? [init.signal] : [])]) });
+    return installation.fetch(input, {
+      ...init,
+      signal: AbortSignal.any([cutting.signal, ...(init?.signal ? [init.signal] : [])]),
+    });
   };
   const client = createClient({
     url,

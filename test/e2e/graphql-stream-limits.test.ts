@@ -13,7 +13,11 @@ let publishing: Publishing;
 const open: GraphqlStream[] = [];
 beforeAll(async () => {
   // What was sent last has two beats to arrive.
-  const settings = { STREAMS_PER_OWNER_MAX: String(STREAMS_MAX), STREAM_BUFFER_BYTES_MAX: '65536', STREAM_HEARTBEAT_MS: '2000' };
+  const settings = {
+    STREAMS_PER_OWNER_MAX: String(STREAMS_MAX),
+    STREAM_BUFFER_BYTES_MAX: '65536',
+    STREAM_HEARTBEAT_MS: '2000',
+  };
   installation = await startInstallation({ settings });
   publishing = await openPublishing(installation);
 });
@@ -22,7 +26,10 @@ afterEach(async () => {
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-const subscribe = async (query = PUBLISHED, options: Parameters<typeof streamOf>[2] = {}): Promise<GraphqlStream> => {
+const subscribe = async (
+  query = PUBLISHED,
+  options: Parameters<typeof streamOf>[2] = {},
+): Promise<GraphqlStream> => {
   const stream = await streamOf(installation, query, options);
   open.push(stream);
   return stream;
@@ -74,7 +81,10 @@ test('who reads too slowly is told so, and loses nothing by coming again', async
   const create = 'mutation ($input: PostInput!) { createPost(input: $input) { id } }';
   const titles = Array.from({ length: 12 }, (_, index) => `Wide ${index}`);
   for (const title of titles)
-    await graphqlClientOf(installation)(create, { token, variables: { input: { title, body: 'b'.repeat(100_000), publish: true } } });
+    await graphqlClientOf(installation)(create, {
+      token,
+      variables: { input: { title, body: 'b'.repeat(100_000), publish: true } },
+    });
   // Whoever begins to read before it is there is not slow.
   await witness.results<Published>(titles.length);
   const text = await response.text();

@@ -31,7 +31,11 @@ const WRONG: Case[] = [
     'subscription { ...F } fragment F on Subscription { a: changes { type } b: changes { type } }',
   ],
   ['introspection at the root', 'invalid_document', 'subscription { __typename }'],
-  ['a root field that may be left out', 'invalid_document', 'subscription { articlePublished @skip(if: true) { type } }'],
+  [
+    'a root field that may be left out',
+    'invalid_document',
+    'subscription { articlePublished @skip(if: true) { type } }',
+  ],
   ['an unknown field', 'invalid_document', 'subscription { everything { type } }'],
   ['no article', 'invalid_document', 'subscription { articleChanged { type } }'],
   ['an id that is none', 'invalid_argument', 'subscription { articleChanged(id: "five") { type } }'],
@@ -53,10 +57,24 @@ const WRONG: Case[] = [
     'subscription { changes(types: ["article.publish"]) { type } }',
     async () => ({ token }),
   ],
-  ['a type that is internal', 'invalid_argument', 'subscription { changes(types: ["email.claimed"]) { type } }', async () => ({ token })],
-  ['no type at all', 'invalid_argument', 'subscription { changes(types: []) { type } }', async () => ({ token })],
+  [
+    'a type that is internal',
+    'invalid_argument',
+    'subscription { changes(types: ["email.claimed"]) { type } }',
+    async () => ({ token }),
+  ],
+  [
+    'no type at all',
+    'invalid_argument',
+    'subscription { changes(types: []) { type } }',
+    async () => ({ token }),
+  ],
   ['a cursor that is none', 'unknown_cursor', 'subscription { articlePublished(after: "garbage") { type } }'],
-  ['a cursor of another log', 'unknown_cursor', 'subscription { articlePublished(after: "00000000-1") { type } }'],
+  [
+    'a cursor of another log',
+    'unknown_cursor',
+    'subscription { articlePublished(after: "00000000-1") { type } }',
+  ],
   ['a number for a cursor', 'invalid_document', 'subscription { articlePublished(after: 5) { type } }'],
   ['a Last-Event-ID that is none', 'unknown_cursor', PUBLISHED, { headers: { 'last-event-id': 'garbage' } }],
   [
@@ -71,28 +89,48 @@ const WRONG: Case[] = [
     `subscription { articlePublished { article ${'{ author { posts '.repeat(5)} { id } ${'} }'.repeat(5)} } }`,
   ],
   ['a document that is too long to keep', 'subscription_too_large', `${PUBLISHED} # ${'x'.repeat(66_000)}`],
-  ['variables that are too long to keep', 'subscription_too_large', PUBLISHED, { variables: { unused: 'x'.repeat(66_000) } }],
-  ['what costs too much', 'too_costly', 'subscription { articlePublished { article { comments(limit: 100) { id } } } }'],
-  ['a longer list than there are', 'limit_out_of_range', 'subscription { articlePublished { article { comments(limit: 101) { id } } } }'],
+  [
+    'variables that are too long to keep',
+    'subscription_too_large',
+    PUBLISHED,
+    { variables: { unused: 'x'.repeat(66_000) } },
+  ],
+  [
+    'what costs too much',
+    'too_costly',
+    'subscription { articlePublished { article { comments(limit: 100) { id } } } }',
+  ],
+  [
+    'a longer list than there are',
+    'limit_out_of_range',
+    'subscription { articlePublished { article { comments(limit: 101) { id } } } }',
+  ],
   [
     'no document of that name',
     'PERSISTED_QUERY_NOT_FOUND',
     '',
     { body: { extensions: { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } } } },
   ],
-  ['an operation that is not named', 'operation_not_named', `${PUBLISHED.replace(' ', ' A ')} ${PUBLISHED.replace(' ', ' B ')}`],
+  [
+    'an operation that is not named',
+    'operation_not_named',
+    `${PUBLISHED.replace(' ', ' A ')} ${PUBLISHED.replace(' ', ' B ')}`,
+  ],
 ];
 
 describe('a subscription that is not right', () => {
   // Clients take a status that is none of success for a broken connection, and try again.
-  test.each(WRONG)('%s is told as the last result of a stream, with the code %s', async (_name, code, query, sent = {}) => {
-    const stream = await streamOf(installation, query, typeof sent === 'function' ? await sent() : sent);
-    await stream.over();
-    expect([stream.status, stream.isComplete()]).toEqual([200, true]);
-    const results = await stream.results(1);
-    expect(results.map(({ errors }) => errors?.[0]?.extensions.code)).toEqual([code]);
-    expect(results[0]?.data).toBeUndefined();
-  });
+  test.each(WRONG)(
+    '%s is told as the last result of a stream, with the code %s',
+    async (_name, code, query, sent = {}) => {
+      const stream = await streamOf(installation, query, typeof sent === 'function' ? await sent() : sent);
+      await stream.over();
+      expect([stream.status, stream.isComplete()]).toEqual([200, true]);
+      const results = await stream.results(1);
+      expect(results.map(({ errors }) => errors?.[0]?.extensions.code)).toEqual([code]);
+      expect(results[0]?.data).toBeUndefined();
+    },
+  );
 
   const post = (headers: Record<string, string>, body: unknown = { query: PUBLISHED }) =>
     installation.fetch(`${installation.url}/graphql`, {
@@ -104,17 +142,31 @@ describe('a subscription that is not right', () => {
     ((await response.json()) as { errors: { extensions: { code: string } }[] }).errors[0]?.extensions.code;
 
   test('is not answered as JSON, and says how else', async () => {
-    for (const accept of ['application/json', 'application/graphql-response+json', '*/*, text/event-stream;q=0']) {
+    for (const accept of [
+      'application/json',
+      'application/graphql-response+json',
+      '*/*, text/event-stream;q=0',
+    ]) {
       const refused = await post({ accept });
-      expect([refused.status, refused.headers.get('content-type')?.startsWith('application/')]).toEqual([406, true]);
-      const { errors } = (await refused.json()) as { errors: { message: string; extensions: { code: string } }[] };
-      expect(errors[0]).toMatchObject({ message: expect.stringContaining('text/event-stream'), extensions: { code: 'not_acceptable' } });
+      expect([refused.status, refused.headers.get('content-type')?.startsWith('application/')]).toEqual([
+        406,
+        true,
+      ]);
+      const { errors } = (await refused.json()) as {
+        errors: { message: string; extensions: { code: string } }[];
+      };
+      expect(errors[0]).toMatchObject({
+        message: expect.stringContaining('text/event-stream'),
+        extensions: { code: 'not_acceptable' },
+      });
     }
   });
 
   test('is not sent by GET', async () => {
     const query = new URLSearchParams({ query: PUBLISHED });
-    const refused = await installation.fetch(`${installation.url}/graphql?${query}`, { headers: { accept: 'text/event-stream' } });
+    const refused = await installation.fetch(`${installation.url}/graphql?${query}`, {
+      headers: { accept: 'text/event-stream' },
+    });
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST']);
     expect(await codeOf(refused)).toBe('method_not_allowed');
   });
@@ -162,9 +214,15 @@ describe('what a request accepts', () => {
   test('queries and mutations are one result of a stream, for who prefers that', async () => {
     const read = await streamOf(installation, '{ users(limit: 1) { name } }');
     await read.over();
-    expect(await read.results(1)).toMatchObject([{ data: { users: [{}] }, extensions: { cost: { requestedQueryCost: 1 } } }]);
+    expect(await read.results(1)).toMatchObject([
+      { data: { users: [{}] }, extensions: { cost: { requestedQueryCost: 1 } } },
+    ]);
     expect(read.messages.map(({ event }) => event)).toEqual(['next', 'complete']);
-    const written = await streamOf(installation, 'mutation { createPost(input: { title: "By SSE", body: "" }) { title } }', { token });
+    const written = await streamOf(
+      installation,
+      'mutation { createPost(input: { title: "By SSE", body: "" }) { title } }',
+      { token },
+    );
     await written.over();
     expect(await written.results(1)).toMatchObject([{ data: { createPost: { title: 'By SSE' } } }]);
   });

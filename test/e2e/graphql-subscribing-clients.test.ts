@@ -69,7 +69,8 @@ test.each(['its own fetch', 'graphql-sse'])('urql subscribes by %s', async (by) 
     fetch: installation.fetch,
     fetchSubscriptions: by !== 'graphql-sse',
     preferGetMethod: false,
-    exchanges: by === 'graphql-sse' ? [cacheExchange, forward, fetchExchange] : [cacheExchange, fetchExchange],
+    exchanges:
+      by === 'graphql-sse' ? [cacheExchange, forward, fetchExchange] : [cacheExchange, fetchExchange],
     fetchOptions: { headers },
   });
   const titles: string[] = [];

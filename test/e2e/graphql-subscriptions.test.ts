@@ -18,7 +18,10 @@ beforeAll(async () => {
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 const open: GraphqlStream[] = [];
-const subscribe = async (query: string, options: Parameters<typeof streamOf>[2] = {}): Promise<GraphqlStream> => {
+const subscribe = async (
+  query: string,
+  options: Parameters<typeof streamOf>[2] = {},
+): Promise<GraphqlStream> => {
   const stream = await streamOf(installation, `subscription ${query}`, options);
   open.push(stream);
   return stream;
@@ -26,12 +29,15 @@ const subscribe = async (query: string, options: Parameters<typeof streamOf>[2] 
 afterAll(() => Promise.all(open.map((stream) => stream.close())));
 
 const change = async (mutation: string, by: Pick<Person, 'token'> = ada): Promise<string> => {
-  const { data, errors } = await ask<Record<string, { id: string } | string>>(`mutation { ${mutation} }`, { token: by.token });
+  const { data, errors } = await ask<Record<string, { id: string } | string>>(`mutation { ${mutation} }`, {
+    token: by.token,
+  });
   expect(errors).toBeUndefined();
   const [changed] = Object.values(data);
   return typeof changed === 'object' ? changed.id : String(changed);
 };
-const publish = (title: string): Promise<string> => change(`createPost(input: { title: "${title}", body: "", publish: true }) { id }`);
+const publish = (title: string): Promise<string> =>
+  change(`createPost(input: { title: "${title}", body: "", publish: true }) { id }`);
 
 /** A place that a draft is behind: another copy may answer than the one that wrote it. */
 const reaching = async (id: string): Promise<{ cursor: string }> => {
@@ -54,7 +60,12 @@ describe('a subscription', () => {
     [
       'articlePublished',
       () => 'articlePublished { cursor type at subjectId article { title status author { name } } }',
-      [{ type: 'article.published', article: { title: 'Told', status: 'published', author: { name: 'Ada' } } }],
+      [
+        {
+          type: 'article.published',
+          article: { title: 'Told', status: 'published', author: { name: 'Ada' } },
+        },
+      ],
     ],
     [
       'articleChanged',
@@ -66,8 +77,14 @@ describe('a subscription', () => {
     ],
     [
       'commentAdded',
-      (id) => `commentAdded(articleId: ${id}) { cursor type at comment { text author { name } post { title } } }`,
-      [{ type: 'comment.added', comment: { text: 'Indeed', author: { name: 'Ada' }, post: { title: 'Told' } } }],
+      (id) =>
+        `commentAdded(articleId: ${id}) { cursor type at comment { text author { name } post { title } } }`,
+      [
+        {
+          type: 'comment.added',
+          comment: { text: 'Indeed', author: { name: 'Ada' }, post: { title: 'Told' } },
+        },
+      ],
     ],
     [
       'changes',
@@ -97,7 +114,10 @@ describe('a subscription', () => {
   test('userChanged tells the user of what is private, and others of the name alone', async () => {
     const query = `{ userChanged(id: ${ada.userId}) { type subjectId user { name email } } }`;
     const [own, other] = [await subscribe(query, { token: ada.token }), await subscribe(query)];
-    await change(`updateUser(id: ${ada.userId}, changes: { email: "ada@new.example" }) { id }`, people.administrator);
+    await change(
+      `updateUser(id: ${ada.userId}, changes: { email: "ada@new.example" }) { id }`,
+      people.administrator,
+    );
     await change(`updateUser(id: ${ada.userId}, changes: { name: "Ada" }) { id }`);
     await change(`updateUser(id: ${ada.userId}, changes: { name: "Augusta" }) { id }`);
     const subjectId = String(ada.userId);
@@ -122,7 +142,9 @@ describe('a subscription', () => {
     expect(await since({ headers: { 'last-event-id': seen[0] ?? '' } }, 4)).toEqual(articles().slice(1));
     expect(await since({ variables: { after: seen[1] } }, 3)).toEqual(articles().slice(2));
     // A client that comes again sends what it began with once more.
-    expect(await since({ variables: { after: seen[0] }, headers: { 'last-event-id': seen[2] ?? '' } }, 2)).toEqual(articles().slice(3));
+    expect(
+      await since({ variables: { after: seen[0] }, headers: { 'last-event-id': seen[2] ?? '' } }, 2),
+    ).toEqual(articles().slice(3));
     const live = await subscribe(query, { variables: { after: seen[2] } });
     ids.push(await publish('6'));
     expect((await told(live, 3)).map((each) => each?.article)).toEqual(articles().slice(3));
@@ -130,16 +152,23 @@ describe('a subscription', () => {
 
   test('tells a stranger that an article is gone, and nothing of drafts', async () => {
     const id = await publish('Seen');
-    // Whoever does not say after what is told what this process hears of from then on, which may be something of before.
+    // Whoever does not say after what is told what this process hears of from then on, which may be something
+    // of before.
     const { cursor } = (await ask<{ cursor: string }>('{ cursor }')).data;
     const query = `{ articleChanged(id: ${id}, after: "${cursor}") { type article { title } } }`;
     const [stranger, owner] = [await subscribe(query), await subscribe(query, { token: ada.token })];
     await change(`unpublishPost(id: ${id}) { id }`);
     await change(`updatePost(id: ${id}, changes: { title: "Hidden" }) { id }`);
     await change(`deletePost(id: ${id})`);
-    expect((await told(owner, 3)).map((each) => each?.type)).toEqual(['article.unpublished', 'article.edited', 'article.deleted']);
+    expect((await told(owner, 3)).map((each) => each?.type)).toEqual([
+      'article.unpublished',
+      'article.edited',
+      'article.deleted',
+    ]);
     const marker = await publish('Marker');
-    const after = await subscribe('{ articlePublished { type } }', { headers: { 'last-event-id': stranger.lastEventId() } });
+    const after = await subscribe('{ articlePublished { type } }', {
+      headers: { 'last-event-id': stranger.lastEventId() },
+    });
     expect(marker).not.toBe('');
     await told(after, 1);
     expect(await told(stranger, 1)).toEqual([{ type: 'article.unpublished', article: null }]);

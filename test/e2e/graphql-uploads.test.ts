@@ -3,7 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '../../testing/until.ts';
 import { type Installation, shareInstallation } from '../engines/installation.ts';
 import { type PictureType, picture } from '../engines/pictures.ts';
-import { createUploadsWorld, type Form, formOf, PREFLIGHT, SET_COVER, type UploadsWorld } from '../engines/uploads-world.ts';
+import {
+  createUploadsWorld,
+  type Form,
+  formOf,
+  PREFLIGHT,
+  SET_COVER,
+  type UploadsWorld,
+} from '../engines/uploads-world.ts';
 
 let installation: Installation;
 let world: UploadsWorld;
@@ -17,29 +24,40 @@ beforeEach(async () => {
   id = await world.post();
 });
 
-const file = (bytes = 1_000, type: PictureType = 'image/png') => new File([picture(type, bytes) as never], 'a b.png', { type });
+const file = (bytes = 1_000, type: PictureType = 'image/png') =>
+  new File([picture(type, bytes) as never], 'a b.png', { type });
 const cover = (content: Blob, variables: object = {}): Form =>
   formOf(SET_COVER, { id, file: null, ...variables }, { 'variables.file': content });
 
 describe('a file of a mutation', () => {
-  test.each([1_000, 3_000_000, 10 * 1_048_576])('of %i bytes becomes the cover of the post, and can be read', async (bytes) => {
-    const content = file(bytes);
-    const { data } = await world.send(cover(content));
-    const set = data?.setPostCover as { cover: string; version: number };
-    expect(set).toMatchObject({ id, cover: expect.stringMatching(/^\/uploads\/.+\.png$/), version: 2 });
-    expect(await world.stored()).toEqual([set.cover.replace('/uploads/', '')]);
-    const read = await world.ask('GET', set.cover, { token: world.author.token });
-    expect(read.headers.get('content-length')).toBe(String(bytes));
-  });
+  test.each([1_000, 3_000_000, 10 * 1_048_576])(
+    'of %i bytes becomes the cover of the post, and can be read',
+    async (bytes) => {
+      const content = file(bytes);
+      const { data } = await world.send(cover(content));
+      const set = data?.setPostCover as { cover: string; version: number };
+      expect(set).toMatchObject({ id, cover: expect.stringMatching(/^\/uploads\/.+\.png$/), version: 2 });
+      expect(await world.stored()).toEqual([set.cover.replace('/uploads/', '')]);
+      const read = await world.ask('GET', set.cover, { token: world.author.token });
+      expect(read.headers.get('content-length')).toBe(String(bytes));
+    },
+  );
 
-  test.each(['', 'application/octet-stream', 'text/plain'])('sent as %j has the type of its bytes', async (type) => {
-    const { data } = await world.send(cover(new Blob([picture('image/webp', 2_000) as never], { type })));
-    expect(data).toMatchObject({ setPostCover: { cover: expect.stringMatching(/\.webp$/) } });
-  });
+  test.each(['', 'application/octet-stream', 'text/plain'])(
+    'sent as %j has the type of its bytes',
+    async (type) => {
+      const { data } = await world.send(cover(new Blob([picture('image/webp', 2_000) as never], { type })));
+      expect(data).toMatchObject({ setPostCover: { cover: expect.stringMatching(/\.webp$/) } });
+    },
+  );
 
   test('whose part says nothing of a type has that of its bytes', async () => {
     const operations = JSON.stringify({ query: SET_COVER, variables: { id, file: null } });
-    const part = (head: string, content: string | Buffer) => [`--cut\r\nContent-Disposition: form-data; ${head}\r\n\r\n`, content, '\r\n'];
+    const part = (head: string, content: string | Buffer) => [
+      `--cut\r\nContent-Disposition: form-data; ${head}\r\n\r\n`,
+      content,
+      '\r\n',
+    ];
     const parts = [
       ...part('name="operations"', operations),
       ...part('name="map"', '{"0":["variables.file"]}'),
@@ -48,19 +66,31 @@ describe('a file of a mutation', () => {
     ];
     const response = await installation.fetch(`${installation.url}/graphql`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${world.author.token}`, ...PREFLIGHT, 'content-type': 'multipart/form-data; boundary=cut' },
+      headers: {
+        authorization: `Bearer ${world.author.token}`,
+        ...PREFLIGHT,
+        'content-type': 'multipart/form-data; boundary=cut',
+      },
       body: Buffer.concat(parts.map((each) => Buffer.from(each as string))) as never,
     });
-    expect(await response.json()).toMatchObject({ data: { setPostCover: { cover: expect.stringMatching(/\.gif$/) } } });
+    expect(await response.json()).toMatchObject({
+      data: { setPostCover: { cover: expect.stringMatching(/\.gif$/) } },
+    });
   });
 
   test('goes with others in one request, each for its own post, and the cover is removed again', async () => {
     const other = await world.post();
     const query =
       'mutation ($a: Upload!, $b: Upload!, $x: ID!, $y: ID!) { one: setPostCover(id: $x, file: $a) { cover } two: setPostCover(id: $y, file: $b) { cover } }';
-    const files = { 'variables.a': file(500_000), 'variables.b': file(2_000, 'image/gif').slice(0, 2_000, 'image/gif') };
+    const files = {
+      'variables.a': file(500_000),
+      'variables.b': file(2_000, 'image/gif').slice(0, 2_000, 'image/gif'),
+    };
     const { data } = await world.send(formOf(query, { x: id, y: other, a: null, b: null }, files));
-    expect(data).toMatchObject({ one: { cover: expect.stringMatching(/png$/) }, two: { cover: expect.stringMatching(/gif$/) } });
+    expect(data).toMatchObject({
+      one: { cover: expect.stringMatching(/png$/) },
+      two: { cover: expect.stringMatching(/gif$/) },
+    });
     const removed = await world.ask('POST', '/graphql', {
       token: world.author.token,
       body: { query: 'mutation ($id: ID!) { removePostCover(id: $id) { cover } }', variables: { id } },
@@ -71,7 +101,9 @@ describe('a file of a mutation', () => {
   test.each(['../../x.png', '..\\x.png', '/etc/x.png', 'a\r\nX-Evil: yes.png', 'a";x="b.png', '.htaccess'])(
     'is not called what its sender calls it: %j',
     async (name) => {
-      const { data } = await world.send(cover(new File([picture('image/png', 1_000) as never], name, { type: 'image/png' })));
+      const { data } = await world.send(
+        cover(new File([picture('image/png', 1_000) as never], name, { type: 'image/png' })),
+      );
       const path = (data?.setPostCover as { cover: string } | undefined)?.cover ?? '';
       expect(path).toMatch(/^\/uploads\/[\w-]+\.png$/);
       expect(await world.stored()).toEqual([path.replace('/uploads/', '')]);
@@ -79,12 +111,16 @@ describe('a file of a mutation', () => {
   );
 
   test.each(['Apollo-Require-Preflight', 'X-Apollo-Operation-Name'])('may come with %s', async (header) => {
-    expect(await world.send(cover(file()), { headers: { [header]: 'x' } })).toMatchObject({ status: 200, code: undefined });
+    expect(await world.send(cover(file()), { headers: { [header]: 'x' } })).toMatchObject({
+      status: 200,
+      code: undefined,
+    });
   });
 });
 
 describe('what is refused leaves nothing', () => {
-  const operations = (variables: object = { id, file: null }) => ['operations', JSON.stringify({ query: SET_COVER, variables })] as const;
+  const operations = (variables: object = { id, file: null }) =>
+    ['operations', JSON.stringify({ query: SET_COVER, variables })] as const;
   const map = (value: unknown) => ['map', typeof value === 'string' ? value : JSON.stringify(value)] as const;
   const standard = map({ 0: ['variables.file'] });
   const one = ['0', file(200_000)] as const;
@@ -107,38 +143,79 @@ describe('what is refused leaves nothing', () => {
     ['a path to what is no null', () => [operations(), map({ 0: ['variables.id'] }), one]],
     ['a path through __proto__', () => [operations(), map({ 0: ['__proto__.polluted'] }), one]],
     ['a path to __proto__', () => [operations(), map({ 0: ['variables.__proto__'] }), one]],
-    ['a path through a constructor', () => [operations(), map({ 0: ['variables.constructor.prototype.x'] }), one]],
-    ['two files at one path', () => [operations(), map({ 0: ['variables.file'], 1: ['variables.file'] }), one, ['1', file()]]],
-    ['eleven files', () => [operations(), map(Object.fromEntries(Array.from({ length: 11 }, (_, n) => [n, [`variables.${n}`]]))), one]],
+    [
+      'a path through a constructor',
+      () => [operations(), map({ 0: ['variables.constructor.prototype.x'] }), one],
+    ],
+    [
+      'two files at one path',
+      () => [operations(), map({ 0: ['variables.file'], 1: ['variables.file'] }), one, ['1', file()]],
+    ],
+    [
+      'eleven files',
+      () => [
+        operations(),
+        map(Object.fromEntries(Array.from({ length: 11 }, (_, n) => [n, [`variables.${n}`]]))),
+        one,
+      ],
+    ],
     ['a list of operations', () => [['operations', '[{"query":null}]'], map({ 0: ['0.query'] }), one]],
   ];
   test.each(MALFORMED)('%s', async (_name, form) => {
-    expect(await world.send(form())).toMatchObject({ status: 400, code: expect.stringMatching(/^malformed_(request|body)$/), data: null });
+    expect(await world.send(form())).toMatchObject({
+      status: 400,
+      code: expect.stringMatching(/^malformed_(request|body)$/),
+      data: null,
+    });
     await world.nothingStored();
     expect({}).not.toHaveProperty('polluted');
   });
 
   test('operations or a map that are too large', async () => {
-    const large = JSON.stringify({ query: SET_COVER, variables: { id, file: null, more: 'x'.repeat(1_100_000) } });
-    expect(await world.send([['operations', large], standard, one])).toMatchObject({ status: 413, code: 'body_too_large' });
-    expect(await world.send([operations(), map(large), one])).toMatchObject({ status: 413, code: 'body_too_large' });
+    const large = JSON.stringify({
+      query: SET_COVER,
+      variables: { id, file: null, more: 'x'.repeat(1_100_000) },
+    });
+    expect(await world.send([['operations', large], standard, one])).toMatchObject({
+      status: 413,
+      code: 'body_too_large',
+    });
+    expect(await world.send([operations(), map(large), one])).toMatchObject({
+      status: 413,
+      code: 'body_too_large',
+    });
   });
 
   test('a form that any page can send', async () => {
-    expect(await world.send(cover(file(300_000)), { headers: {} })).toMatchObject({ status: 400, code: 'preflight_required' });
+    expect(await world.send(cover(file(300_000)), { headers: {} })).toMatchObject({
+      status: 400,
+      code: 'preflight_required',
+    });
     await world.nothingStored();
   });
 
   const FIELDS: readonly (readonly [string, () => Form, string])[] = [
     ['a file that is too large', () => cover(file(10 * 1_048_576 + 1)), 'body_too_large'],
     ['a file that is empty', () => cover(new File([], 'a.png', { type: 'image/png' })), 'invalid_request'],
-    ['a type that is none of ours', () => cover(new File(['<svg/>'], 'a.svg', { type: 'image/svg+xml' })), 'unsupported_media_type'],
-    ['bytes of another type', () => cover(new File(['not a picture'], 'a.png', { type: 'image/png' })), 'unsupported_media_type'],
+    [
+      'a type that is none of ours',
+      () => cover(new File(['<svg/>'], 'a.svg', { type: 'image/svg+xml' })),
+      'unsupported_media_type',
+    ],
+    [
+      'bytes of another type',
+      () => cover(new File(['not a picture'], 'a.png', { type: 'image/png' })),
+      'unsupported_media_type',
+    ],
     ['bytes of no picture, and no type', () => cover(new Blob(['not a picture'])), 'unsupported_media_type'],
     ['another version', () => cover(file(100_000), { v: 7 }), 'version_mismatch'],
     ['a post that is not there', () => cover(file(100_000), { id: '1' }), 'article_not_found'],
     ['a file that does not come', () => [operations(), standard], 'malformed_request'],
-    ['a file under another name', () => [operations(), standard, ['file', file(100_000)]], 'malformed_request'],
+    [
+      'a file under another name',
+      () => [operations(), standard, ['file', file(100_000)]],
+      'malformed_request',
+    ],
   ];
   test.each(FIELDS)('%s', async (_name, form, code) => {
     expect(await world.send(form())).toMatchObject({ status: 200, code, data: null });
@@ -149,7 +226,10 @@ describe('what is refused leaves nothing', () => {
     const query =
       'mutation ($a: Upload!, $b: Upload!, $id: ID!) { one: setPostCover(id: $id, file: $b) { id } two: setPostCover(id: $id, file: $a) { id } }';
     const files = { 'variables.a': file(2_000), 'variables.b': file(300_000) };
-    expect(await world.send(formOf(query, { id, a: null, b: null }, files))).toMatchObject({ code: 'malformed_request', data: null });
+    expect(await world.send(formOf(query, { id, a: null, b: null }, files))).toMatchObject({
+      code: 'malformed_request',
+      data: null,
+    });
     const twice: Form = [
       ['operations', JSON.stringify({ query, variables: { id, a: null, b: null } })],
       map({ 0: ['variables.a', 'variables.b'] }),
@@ -160,21 +240,30 @@ describe('what is refused leaves nothing', () => {
 
   test('who may not, before any of the file is read', async () => {
     const content = file(5_000_000);
-    expect(await world.send(cover(content), { token: null })).toMatchObject({ code: 'unauthenticated', status: 401 });
-    expect(await world.send(cover(content), { token: world.reader.token })).toMatchObject({ code: 'article_not_found' });
+    expect(await world.send(cover(content), { token: null })).toMatchObject({
+      code: 'unauthenticated',
+      status: 401,
+    });
+    expect(await world.send(cover(content), { token: world.reader.token })).toMatchObject({
+      code: 'article_not_found',
+    });
     await world.nothingStored();
   });
 
   test('files that no field asks for', async () => {
     const query =
       'mutation ($id: ID!, $file: Upload!) { publishPost(id: $id) { id } setPostCover(id: $id, file: $file) @skip(if: true) { id } }';
-    expect(await world.send(formOf(query, { id, file: null }, { 'variables.file': file(5_000_000) }))).toMatchObject({
+    expect(
+      await world.send(formOf(query, { id, file: null }, { 'variables.file': file(5_000_000) })),
+    ).toMatchObject({
       status: 200,
       code: undefined,
     });
     await world.nothingStored();
     const read = 'query ($file: Upload) { __typename me @skip(if: true) { id } }';
-    expect(await world.send(formOf(read, { file: null }, { 'variables.file': file(5_000_000) }))).toMatchObject({
+    expect(
+      await world.send(formOf(read, { file: null }, { 'variables.file': file(5_000_000) })),
+    ).toMatchObject({
       code: 'invalid_document',
     });
   });
@@ -191,11 +280,16 @@ describe('what is refused leaves nothing', () => {
   test('a client that goes away in the middle', async () => {
     const boundary = 'b-0-u-n-d';
     const part = (head: string, content: string | Buffer) =>
-      Buffer.concat([Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n`), Buffer.from(content as string)]);
+      Buffer.concat([
+        Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n`),
+        Buffer.from(content as string),
+      ]);
     const socket = await world.begin(boundary);
     socket.write(part('name="operations"', `${operations()[1]}\r\n`));
     socket.write(part('name="map"', `${standard[1]}\r\n`));
-    socket.write(part('name="0"; filename="a.png"\r\nContent-Type: image/png', picture('image/png', 300_000)));
+    socket.write(
+      part('name="0"; filename="a.png"\r\nContent-Type: image/png', picture('image/png', 300_000)),
+    );
     await until(world.stored, (files) => files.length === 1);
     socket.destroy();
     await world.nothingStored();

@@ -24,8 +24,16 @@ afterAll(() => installation?.[Symbol.asyncDispose]());
 
 test('who changed what of an article is told, with the way to how it was', async () => {
   const { token } = ada;
-  articleId = (await write('POST', '/articles', { token, body: { title: 'On engines', body: '', tags: [], publish: true } })).written.id;
-  await write('PATCH', `/articles/${articleId}`, { token: people.administrator.token, body: { title: 'On looms' } });
+  articleId = (
+    await write('POST', '/articles', {
+      token,
+      body: { title: 'On engines', body: '', tags: [], publish: true },
+    })
+  ).written.id;
+  await write('PATCH', `/articles/${articleId}`, {
+    token: people.administrator.token,
+    body: { title: 'On looms' },
+  });
   const { body } = await read<HistoryEntry[]>(`/articles/${articleId}/history`, { token });
   expect(body.map(({ version, type }) => [version, type])).toEqual([
     [3, 'article.edited'],
@@ -44,20 +52,33 @@ test('what is deleted was there at a time, for administrators', async () => {
   await write('DELETE', `/articles/${articleId}`, { token: ada.token });
   const path = `/articles/${articleId}?at=${before[0]?.at}`;
   expect((await read(path, { token: ada.token })).status).toBe(404);
-  expect((await read<Article>(path, { token: people.administrator.token })).body).toMatchObject({ title: 'On looms' });
-  const listed = await read<Article[]>(`/articles?at=${before[0]?.cursor}`, { token: people.administrator.token });
+  expect((await read<Article>(path, { token: people.administrator.token })).body).toMatchObject({
+    title: 'On looms',
+  });
+  const listed = await read<Article[]>(`/articles?at=${before[0]?.cursor}`, {
+    token: people.administrator.token,
+  });
   expect(listed.body.map(({ id }) => id)).toContain(articleId);
 });
 
 test('GraphQL tells the same', async () => {
   const query = `{ post(id: ${articleId}, at: "v3") { title author { name } history { nodes { version type actor } } } }`;
-  const { body } = await restClientOf(installation)('POST', '/graphql', { token: people.administrator.token, body: { query } });
+  const { body } = await restClientOf(installation)('POST', '/graphql', {
+    token: people.administrator.token,
+    body: { query },
+  });
   expect(body).toMatchObject({
     data: {
       post: {
         title: 'On looms',
         author: { name: 'Ada' },
-        history: { nodes: [{ version: 3, actor: `user:${people.administrator.userId}` }, { version: 2 }, { version: 1 }] },
+        history: {
+          nodes: [
+            { version: 3, actor: `user:${people.administrator.userId}` },
+            { version: 2 },
+            { version: 1 },
+          ],
+        },
       },
     },
   });
@@ -66,17 +87,27 @@ test('GraphQL tells the same', async () => {
 test('a history that is long is whole, page by page, and leads to how each event left the article', async () => {
   const edits = 600;
   const { token } = await people.signUp('Grace');
-  const made = await write('POST', '/articles', { token, body: { title: 'Title 1', body: 'Kept', tags: [], publish: false } });
+  const made = await write('POST', '/articles', {
+    token,
+    body: { title: 'Title 1', body: 'Kept', tags: [], publish: false },
+  });
   const path = `/articles/${made.written.id}`;
-  for (let version = 2; version <= edits; version += 1) await write('PATCH', path, { token, body: { title: `Title ${version}` } });
+  for (let version = 2; version <= edits; version += 1)
+    await write('PATCH', path, { token, body: { title: `Title ${version}` } });
   const entries: HistoryEntry[] = [];
   for (let next: string | undefined = `${path}/history?limit=100`; next !== undefined; ) {
-    const page: Awaited<ReturnType<typeof read<HistoryEntry[]>>> = await read<HistoryEntry[]>(next, { token });
+    const page: Awaited<ReturnType<typeof read<HistoryEntry[]>>> = await read<HistoryEntry[]>(next, {
+      token,
+    });
     entries.push(...page.body);
     next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
   }
-  expect(entries.map(({ version }) => version)).toEqual(Array.from({ length: edits }, (_, index) => edits - index));
-  const from = (version: number) => [{ field: 'title', from: `Title ${version - 1}`, to: `Title ${version}` }];
+  expect(entries.map(({ version }) => version)).toEqual(
+    Array.from({ length: edits }, (_, index) => edits - index),
+  );
+  const from = (version: number) => [
+    { field: 'title', from: `Title ${version - 1}`, to: `Title ${version}` },
+  ];
   for (const { version, changes } of entries) if (version > 1) expect(changes).toEqual(from(version));
   for (const version of [1, 200, 512, 513, 599]) {
     const was = await read<Article>(`${path}?at=v${version}`, { token });

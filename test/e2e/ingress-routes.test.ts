@@ -5,7 +5,8 @@ import { type Nginx, nginxMissing, startNginx } from '../engines/nginx.ts';
 import { OPERATIONS } from '../engines/operations.ts';
 
 /** The routing table of DESIGN §1, as a real nginx reads it out of deploy/nginx.conf. */
-if (nginxMissing !== undefined) process.stderr.write(`Where the ingress leads is not tested: ${nginxMissing}.\n`);
+if (nginxMissing !== undefined)
+  process.stderr.write(`Where the ingress leads is not tested: ${nginxMissing}.\n`);
 
 describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
   let nginx: Nginx;
@@ -14,11 +15,17 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     nginx = roles.use(await startNginx({ secret: 'secret-between-ingress-and-roles' }));
     const start = async (role: string) => [roles.use(await startEchoRole(role)).address];
     const dispatcher = await start('webhook-dispatcher');
-    await nginx.lead({ command: await start('command'), query: await start('query'), auth: await start('auth'), dispatcher });
+    await nginx.lead({
+      command: await start('command'),
+      query: await start('query'),
+      auth: await start('auth'),
+      dispatcher,
+    });
   });
   afterAll(() => roles.disposeAsync());
 
-  const echoOf = async (method: string, path: string): Promise<Echo> => (await restClientOf(nginx)(method, path)).body as Echo;
+  const echoOf = async (method: string, path: string): Promise<Echo> =>
+    (await restClientOf(nginx)(method, path)).body as Echo;
 
   test('leads every operation of the REST interface to its role, also under /api', async () => {
     for (const { method, path, role } of Object.values(OPERATIONS)) {

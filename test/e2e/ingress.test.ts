@@ -16,12 +16,20 @@ const SECRET = 'secret-between-ingress-and-roles';
 const STREAM = 'event: first\n\n';
 
 /** Answers what the roles answer in the cases that are about the way there. */
-const special = (request: IncomingMessage, response: Parameters<Parameters<typeof startEchoRole>[1] & object>[1]): boolean => {
-  if (request.url === '/graphql?stream') return !!response.writeHead(200, { 'content-type': 'text/event-stream' }).write(STREAM);
+const special = (
+  request: IncomingMessage,
+  response: Parameters<Parameters<typeof startEchoRole>[1] & object>[1],
+): boolean => {
+  if (request.url === '/graphql?stream')
+    return !!response.writeHead(200, { 'content-type': 'text/event-stream' }).write(STREAM);
   if (request.url === '/big')
-    return !!response.writeHead(200, { 'content-type': 'application/json', etag: '"1-strong"' }).end(`"${'a'.repeat(5_000)}"`);
+    return !!response
+      .writeHead(200, { 'content-type': 'application/json', etag: '"1-strong"' })
+      .end(`"${'a'.repeat(5_000)}"`);
   if (request.url === '/articles/1/cover')
-    return !!response.writeHead(403, { 'content-type': 'application/problem+json', connection: 'close' }).end('{"code":"early"}');
+    return !!response
+      .writeHead(403, { 'content-type': 'application/problem+json', connection: 'close' })
+      .end('{"code":"early"}');
   if (request.url !== '/gone' && request.url !== '/articles/2') return false;
   request.socket.destroy();
   return true;
@@ -36,14 +44,20 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     const tls = { cert: SERVER.cert, key: SERVER.key, clientCa: AUTHORITY };
     nginx = roles.use(await startNginx({ secret: SECRET, tls }));
     command = roles.use(await startEchoRole('command', special));
-    const [query, auth] = [roles.use(await startEchoRole('query', special)), roles.use(await startEchoRole('auth'))];
+    const [query, auth] = [
+      roles.use(await startEchoRole('query', special)),
+      roles.use(await startEchoRole('auth')),
+    ];
     await nginx.lead({ command: [command.address], query: [query.address], auth: [auth.address] });
     ask = restClientOf(nginx);
   });
   afterAll(() => roles.disposeAsync());
 
-  const echoOf = async (method: string, path: string, options: Parameters<typeof ask>[2] = {}): Promise<Echo> =>
-    (await ask(method, path, options)).body as Echo;
+  const echoOf = async (
+    method: string,
+    path: string,
+    options: Parameters<typeof ask>[2] = {},
+  ): Promise<Echo> => (await ask(method, path, options)).body as Echo;
 
   test('tells the roles who asks, whatever the client says about that', async () => {
     const forged = {
@@ -71,19 +85,27 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
 
   test('tells the roles by which certificate a client has proved itself', async () => {
     const get = async (pair: Parameters<typeof fetchWithCertificate>[1]) => {
-      const response = await fetchWithCertificate(nginx.tlsUrl ?? '', pair)(`${nginx.tlsUrl}/token`, { method: 'POST' });
+      const response = await fetchWithCertificate(nginx.tlsUrl ?? '', pair)(`${nginx.tlsUrl}/token`, {
+        method: 'POST',
+      });
       return ((await response.json()) as Echo).headers;
     };
     const { 'x-client-cert': escaped, ...headers } = await get(CLIENT);
     expect(decodeURIComponent(String(escaped)).trim()).toBe(CLIENT.cert.trim());
     expect(headers).toMatchObject({ 'x-client-verify': 'SUCCESS', 'x-forwarded-proto': 'https' });
     expect(await get(undefined)).toMatchObject({ 'x-client-verify': 'NONE' });
-    expect(await get(SERVER)).toMatchObject({ 'x-client-verify': expect.stringMatching(/^(SUCCESS|FAILED)/) });
+    expect(await get(SERVER)).toMatchObject({
+      'x-client-verify': expect.stringMatching(/^(SUCCESS|FAILED)/),
+    });
   });
 
   test('passes the id of a request on, or makes one', async () => {
-    expect((await echoOf('GET', '/', { headers: { 'x-request-id': 'mine-1' } })).headers['x-request-id']).toBe('mine-1');
-    expect((await echoOf('GET', '/', { headers: { 'x-request-id': 'no good' } })).headers['x-request-id']).toMatch(/^[0-9a-f]{32}$/);
+    expect(
+      (await echoOf('GET', '/', { headers: { 'x-request-id': 'mine-1' } })).headers['x-request-id'],
+    ).toBe('mine-1');
+    expect(
+      (await echoOf('GET', '/', { headers: { 'x-request-id': 'no good' } })).headers['x-request-id'],
+    ).toMatch(/^[0-9a-f]{32}$/);
   });
 
   test('compresses what is large, and its entity tag still says the version', async () => {
@@ -106,7 +128,9 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
     // The rest never comes.
-    socket.write('PUT /articles/1/cover HTTP/1.1\r\nHost: x\r\nContent-Type: image/png\r\nContent-Length: 10000000\r\n\r\nbegin');
+    socket.write(
+      'PUT /articles/1/cover HTTP/1.1\r\nHost: x\r\nContent-Type: image/png\r\nContent-Length: 10000000\r\n\r\nbegin',
+    );
     const [heard] = await once(socket, 'data');
     expect(String(heard)).toMatch(/^HTTP\/1\.1 403 [\s\S]*"early"/);
     socket.destroy();
@@ -115,7 +139,10 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
   test('is larger than the limits of the roles, and has limits all the same', async () => {
     const body = 'a'.repeat(2_000_000);
     expect(await echoOf('POST', '/articles', { body })).toMatchObject({ role: 'command', bytes: 2_000_000 });
-    expect(await ask('POST', '/articles', { body: body.repeat(3) })).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
+    expect(await ask('POST', '/articles', { body: body.repeat(3) })).toMatchObject({
+      status: 413,
+      body: { code: 'body_too_large' },
+    });
     const headers = { 'x-large': 'a'.repeat(12_000) };
     expect((await echoOf('GET', '/', { headers })).headers['x-large']).toHaveLength(12_000);
     expect(await ask('GET', '/', { headers: { 'x-large': 'a'.repeat(17_000) } })).toMatchObject({
@@ -144,26 +171,45 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     socket.end(`${head}\r\nConnection: close\r\n\r\n`);
     let answer = '';
     for await (const chunk of socket) answer += String(chunk);
-    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*Content-Type: application/problem\\+json`));
-    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ type: `urn:annals:problem:${code}`, status, code });
+    expect(answer).toMatch(
+      new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*Content-Type: application/problem\\+json`),
+    );
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({
+      type: `urn:annals:problem:${code}`,
+      status,
+      code,
+    });
     if (status === 405) expect(answer).toContain('Allow: GET');
   });
 
   test('says 503 and when to come back where a role is gone', async () => {
     const { status, headers, body } = await ask('GET', '/gone', { headers: { 'x-request-id': 'mine-2' } });
-    expect([status, headers.get('retry-after'), headers.get('content-type')]).toEqual([503, '1', 'application/problem+json']);
+    expect([status, headers.get('retry-after'), headers.get('content-type')]).toEqual([
+      503,
+      '1',
+      'application/problem+json',
+    ]);
     expect(body).toMatchObject({ code: 'unavailable', status: 503, requestId: 'mine-2' });
   });
 
   test('tries another copy, but writes only once', async () => {
     await using failing = await startEchoRole('first', special);
     await using other = await startEchoRole('second', special);
-    await nginx.lead({ command: [failing.address, other.address], query: [failing.address, other.address], auth: [command.address] });
+    await nginx.lead({
+      command: [failing.address, other.address],
+      query: [failing.address, other.address],
+      auth: [command.address],
+    });
     await failing[Symbol.asyncDispose]();
     // The one that is not there has been sent nothing.
-    for (let times = 0; times < 4; times += 1) expect(await echoOf('POST', '/articles')).toMatchObject({ role: 'second' });
+    for (let times = 0; times < 4; times += 1)
+      expect(await echoOf('POST', '/articles')).toMatchObject({ role: 'second' });
     await using hanging = await startEchoRole('third', special);
-    await nginx.lead({ command: [hanging.address, other.address], query: [hanging.address, other.address], auth: [command.address] });
+    await nginx.lead({
+      command: [hanging.address, other.address],
+      query: [hanging.address, other.address],
+      auth: [command.address],
+    });
     const before = hanging.requests() + other.requests();
     expect((await ask('POST', '/articles/2')).status).toBe(503);
     expect(hanging.requests() + other.requests()).toBe(before + 1);
@@ -184,7 +230,10 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
     expect(stopping.requests()).toBe(1);
     await nginx.lead({ ...others, command: [stopping.address] });
     expect(await echoOf('POST', '/articles', { body: 'text' })).toMatchObject({ role: 'stopping', bytes: 4 });
-    expect(await echoOf('PUT', '/articles/1/cover', { body: 'text' })).toMatchObject({ role: 'stopping', bytes: 4 });
+    expect(await echoOf('PUT', '/articles/1/cover', { body: 'text' })).toMatchObject({
+      role: 'stopping',
+      bytes: 4,
+    });
   });
 
   test('finds the one copy that is there, however many are not', async () => {
@@ -228,9 +277,19 @@ describe.skipIf(nginxMissing !== undefined)('the ingress', () => {
       return (await nginx.logged()).split('\n').find((each) => each.includes(id)) ?? '';
     };
     const line = await lineOf('logged-1', 'GET', '/authorize?code=secret-code');
-    expect(JSON.parse(line)).toMatchObject({ requestId: 'logged-1', method: 'GET', path: '/authorize', role: 'auth', status: 200 });
+    expect(JSON.parse(line)).toMatchObject({
+      requestId: 'logged-1',
+      method: 'GET',
+      path: '/authorize',
+      role: 'auth',
+      status: 200,
+    });
     expect(line).not.toContain('secret-code');
     // Where it answers itself, the request is the client's all the same.
-    expect(JSON.parse(await lineOf('logged-2', 'POST', '/articles/2'))).toMatchObject({ method: 'POST', path: '/articles/2', status: 503 });
+    expect(JSON.parse(await lineOf('logged-2', 'POST', '/articles/2'))).toMatchObject({
+      method: 'POST',
+      path: '/articles/2',
+      status: 503,
+    });
   });
 });

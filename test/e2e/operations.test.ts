@@ -21,18 +21,27 @@ beforeAll(async () => {
   ask = restClientOf(installation);
   author = await people.signUp('Ada');
   const someone = await people.signUp('Grace');
-  await ask('PATCH', `/users/${someone.userId}`, { token: people.administrator.token, body: { role: 'admin' } });
+  await ask('PATCH', `/users/${someone.userId}`, {
+    token: people.administrator.token,
+    body: { role: 'admin' },
+  });
   await people.signIn(someone, 'admin');
   operator = await atConsole(someone);
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
-const atConsole = (person: Person) => people.signInAt({ clientId: 'console', redirectUri: `${installation.url}/console` }, person);
+const atConsole = (person: Person) =>
+  people.signInAt({ clientId: 'console', redirectUri: `${installation.url}/console` }, person);
 
-const get = async <Body>(path: string): Promise<Body> => (await ask('GET', path, { token: operator.token })).body as Body;
+const get = async <Body>(path: string): Promise<Body> =>
+  (await ask('GET', path, { token: operator.token })).body as Body;
 
 const give = async (path: string, body?: object, key?: string) => {
-  const answer = await ask('POST', path, { token: operator.token, body, ...(key && { headers: { 'idempotency-key': key } }) });
+  const answer = await ask('POST', path, {
+    token: operator.token,
+    body,
+    ...(key && { headers: { 'idempotency-key': key } }),
+  });
   expect(answer).toMatchObject({ status: 202, body: { by: `user:${operator.userId}` } });
   return answer.headers.get('location') ?? '';
 };
@@ -46,11 +55,16 @@ const finished = (location: string) =>
 
 /** An article that nobody can read any more, because of an event of a release to come. */
 const parkArticle = async (): Promise<StreamName> => {
-  const made = await ask('POST', '/articles', { token: author.token, body: { title: 'On engines', body: '', tags: [] } });
+  const made = await ask('POST', '/articles', {
+    token: author.token,
+    body: { title: 'On engines', body: '', tags: [] },
+  });
   const stream = `article-${(made.body as { id: number }).id}` as StreamName;
   const { DATABASE_URL: databaseUrl = '', EVENT_LOG_URL: eventLogUrl } = installation.settings;
   await using log = await openConfiguredEventLog({ eventLogUrl, databaseUrl });
-  await log.append(stream, 'any', [{ id: randomUUID() as EventId, type: 'article.engraved', data: {}, metadata: {} }]);
+  await log.append(stream, 'any', [
+    { id: randomUUID() as EventId, type: 'article.engraved', data: {}, metadata: {} },
+  ]);
   return stream;
 };
 
@@ -61,10 +75,17 @@ test('what stands still is seen, tried again, and left out; then everything is p
     ({ length }) => length > 0,
   );
   expect(parked).toMatchObject({ stream, version: 2, type: 'article.engraved', reason: expect.any(String) });
-  expect(await get('/operations')).toMatchObject({ readModel: { parked: 1, skipped: 0, isOfThisRelease: true } });
+  expect(await get('/operations')).toMatchObject({
+    readModel: { parked: 1, skipped: 0, isOfThisRelease: true },
+  });
 
   const retried = await finished(await give(`/operations/parked/${stream}/retry`));
-  expect(retried).toMatchObject({ kind: 'retry', stream, state: 'failed', outcome: expect.stringContaining('stays parked') });
+  expect(retried).toMatchObject({
+    kind: 'retry',
+    stream,
+    state: 'failed',
+    outcome: expect.stringContaining('stays parked'),
+  });
 
   const key = randomUUID();
   const released = await give(`/operations/parked/${stream}/release`, { version: 2 }, key);
@@ -72,29 +93,55 @@ test('what stands still is seen, tried again, and left out; then everything is p
   // As somebody does whose connection has ended before the answer came.
   expect(await give(`/operations/parked/${stream}/release`, { version: 2 }, key)).toBe(released);
   expect(await get('/operations/parked')).toEqual([]);
-  expect((await ask('GET', `/articles/${stream.slice('article-'.length)}`, { token: author.token })).status).toBe(200);
+  expect(
+    (await ask('GET', `/articles/${stream.slice('article-'.length)}`, { token: author.token })).status,
+  ).toBe(200);
 
   const verified = await finished(await give('/audit/verifications'));
-  expect(verified).toMatchObject({ kind: 'verify', state: 'done', report: { outcome: 'proven', leftOut: { total: 1 } } });
-  expect((await get<Order[]>('/operations/orders')).map(({ kind }) => kind)).toEqual(['verify', 'release', 'retry']);
+  expect(verified).toMatchObject({
+    kind: 'verify',
+    state: 'done',
+    report: { outcome: 'proven', leftOut: { total: 1 } },
+  });
+  expect((await get<Order[]>('/operations/orders')).map(({ kind }) => kind)).toEqual([
+    'verify',
+    'release',
+    'retry',
+  ]);
 });
 
 test('how the installation does is told now, and was noted', async () => {
   const status = await get<{ followers: { name: string; isRunning: boolean }[] }>('/operations');
   const running = status.followers.filter(({ isRunning }) => isRunning).map(({ name }) => name);
-  expect(running).toEqual(expect.arrayContaining(['chain', 'cover-remover', 'process-manager', 'projector', 'webhook-planner']));
+  expect(running).toEqual(
+    expect.arrayContaining(['chain', 'cover-remover', 'process-manager', 'projector', 'webhook-planner']),
+  );
   const { samples } = await until(
     () => get<{ samples: object[] }>('/operations/samples'),
     ({ samples }) => samples.length > 1,
     30_000,
   );
-  expect(samples.at(-1)).toMatchObject({ events: expect.any(Number), followers: { projector: expect.any(Number) }, dead: 0 });
+  expect(samples.at(-1)).toMatchObject({
+    events: expect.any(Number),
+    followers: { projector: expect.any(Number) },
+    dead: 0,
+  });
 });
 
 test('the console goes on with its refresh token, and shows others nothing of operations', async () => {
-  const form = new URLSearchParams({ grant_type: 'refresh_token', client_id: 'console', refresh_token: operator.refreshToken });
-  const { status, body } = await ask('POST', '/token', { body: form.toString(), type: 'application/x-www-form-urlencoded' });
-  expect([status, body]).toEqual([200, expect.objectContaining({ scope: expect.stringContaining('manage:operations') })]);
+  const form = new URLSearchParams({
+    grant_type: 'refresh_token',
+    client_id: 'console',
+    refresh_token: operator.refreshToken,
+  });
+  const { status, body } = await ask('POST', '/token', {
+    body: form.toString(),
+    type: 'application/x-www-form-urlencoded',
+  });
+  expect([status, body]).toEqual([
+    200,
+    expect.objectContaining({ scope: expect.stringContaining('manage:operations') }),
+  ]);
 
   const { token } = await atConsole(author);
   for (const path of ['/operations', '/operations/parked', '/operations/samples', '/operations/orders'])
@@ -104,7 +151,10 @@ test('the console goes on with its refresh token, and shows others nothing of op
 
 test('nobody changes the console, or takes it away', async () => {
   const token = operator.token;
-  expect(await get('/clients/console')).toMatchObject({ clientId: 'console', redirectUris: [`${installation.url}/console`] });
+  expect(await get('/clients/console')).toMatchObject({
+    clientId: 'console',
+    redirectUris: [`${installation.url}/console`],
+  });
   for (const attempt of [
     ask('PATCH', '/clients/console', { token, body: { disabled: true } }),
     ask('DELETE', '/clients/console', { token }),

@@ -12,7 +12,10 @@ import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase, type TestDatabase } from '../engines/database.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 
-/** Whether `/readyz` of each role tells the truth. The log is in a database of its own, on a way that can be cut. */
+/**
+ * Whether `/readyz` of each role tells the truth. The log is in a database of its own, on a way that can be
+ * cut.
+ */
 const ROLES = ['command', 'query', 'projector', 'webhook-dispatcher'] as const;
 type Role = (typeof ROLES)[number];
 
@@ -25,7 +28,10 @@ const processes = new Map<Role | 'all', { readonly url: string }>();
 
 const at = (url: string, port: number): string => Object.assign(new URL(url), { port: String(port) }).href;
 
-const started = async (role: Role, given: Readonly<Record<string, string>>): Promise<{ readonly url: string }> => {
+const started = async (
+  role: Role,
+  given: Readonly<Record<string, string>>,
+): Promise<{ readonly url: string }> => {
   const process: RoleProcess = resources.use(startRole(`${role}/main.ts`, given));
   return { url: String((await process.logged('Annals is ready.')).url) };
 };
@@ -115,7 +121,9 @@ test('a follower that stands still is told by the processes that are to keep it 
         execute function public.refuse()`);
     await eventLog.append(aStream(), NO_STREAM, [anEvent()]);
     await ageLog(pool, 2);
-    await client.query(`update public.follower_checkpoint set moved_at = now() - interval '1 hour' where follower = 'projector'`);
+    await client.query(
+      `update public.follower_checkpoint set moved_at = now() - interval '1 hour' where follower = 'projector'`,
+    );
     const told = await Promise.all(
       (['projector', 'all'] as const).map((role) =>
         until(
@@ -125,11 +133,15 @@ test('a follower that stands still is told by the processes that are to keep it 
       ),
     );
     for (const { reasons } of told)
-      expect(reasons?.followers).toMatch(/^The follower projector has stood still for \d+ s at position \d+, and the log ends at \d+/);
+      expect(reasons?.followers).toMatch(
+        /^The follower projector has stood still for \d+ s at position \d+, and the log ends at \d+/,
+      );
     // One of the two has the lease, and fails.
     await until(
       async () =>
-        (await Promise.all([readinessOf('projector'), readinessOf('all')])).map(({ reasons }) => reasons?.followers ?? '').join(' '),
+        (await Promise.all([readinessOf('projector'), readinessOf('all')]))
+          .map(({ reasons }) => reasons?.followers ?? '')
+          .join(' '),
       (words) => words.includes('PostgreSQL says refused (P0001)'),
     );
     for (const role of ['query', 'command'] as const) await until(() => readinessOf(role), isReady);

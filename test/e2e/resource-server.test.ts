@@ -4,7 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../../testing/until.ts';
 import { type AuthProcess, INGRESS_SECRET, openAuthProcess } from '../engines/auth-process.ts';
-import { type AuthWorld, createAuthWorld, ISSUER, registerClient, serviceClient } from '../engines/auth-world.ts';
+import {
+  type AuthWorld,
+  createAuthWorld,
+  ISSUER,
+  registerClient,
+  serviceClient,
+} from '../engines/auth-world.ts';
 import { createCertificate, type TestCertificate } from '../engines/certificate.ts';
 import { basic, newDpopKey, post } from '../engines/oauth.ts';
 
@@ -32,13 +38,25 @@ const obtain = async (
   headers: Record<string, string> = {},
   form: Record<string, string> = {},
 ) => {
-  const { status, body } = await post(one.auth, '/token', { grant_type: 'client_credentials', ...form }, { ...basic(client), ...headers });
+  const { status, body } = await post(
+    one.auth,
+    '/token',
+    { grant_type: 'client_credentials', ...form },
+    { ...basic(client), ...headers },
+  );
   expect({ status, body }).toMatchObject({ status: 200 });
   return String(body.access_token);
 };
 
-const call = async (path: string, headers: Record<string, string>, { base = one.url, ...init }: RequestInit & { base?: string } = {}) => {
-  const response = await fetch(`${base}${path}`, { ...init, headers: { 'Content-Type': 'application/json', ...headers } });
+const call = async (
+  path: string,
+  headers: Record<string, string>,
+  { base = one.url, ...init }: RequestInit & { base?: string } = {},
+) => {
+  const response = await fetch(`${base}${path}`, {
+    ...init,
+    headers: { 'Content-Type': 'application/json', ...headers },
+  });
   const text = await response.text();
   return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
 };
@@ -46,13 +64,21 @@ const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 test('a client made by REST gets tokens at once, in every process, and none after it is deleted', async () => {
   const manager = bearer(await obtain(admin));
-  const made = await call('/clients', manager, { method: 'POST', body: JSON.stringify({ name: 'Importer', ...serviceClient }) });
+  const made = await call('/clients', manager, {
+    method: 'POST',
+    body: JSON.stringify({ name: 'Importer', ...serviceClient }),
+  });
   expect(made.status).toBe(201);
   const client = { clientId: String(made.body.clientId), secret: String(made.body.secret) };
   const token = bearer(await obtain(client));
   for (const base of [one.url, other.url])
-    expect(await call('/clients', token, { base })).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } });
-  expect(await call(`/clients/${client.clientId}`, manager, { method: 'DELETE', base: other.url })).toMatchObject({ status: 204 });
+    expect(await call('/clients', token, { base })).toMatchObject({
+      status: 403,
+      body: { code: 'insufficient_scope' },
+    });
+  expect(
+    await call(`/clients/${client.clientId}`, manager, { method: 'DELETE', base: other.url }),
+  ).toMatchObject({ status: 204 });
   for (const base of [one.url, other.url])
     await until(
       () => call('/clients', token, { base }),
@@ -95,11 +121,16 @@ describe('a DPoP token of the authorization server', () => {
     expect(await dpop(one.url, proof())).toMatchObject({ status: 200 });
     expect(await dpop(other.url, proof())).toMatchObject({ status: 200 });
     const spent = proof();
-    const answers = await Promise.all([one.url, other.url, one.url, other.url].map((base) => dpop(base, spent)));
+    const answers = await Promise.all(
+      [one.url, other.url, one.url, other.url].map((base) => dpop(base, spent)),
+    );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(await call('/clients', bearer(token))).toMatchObject({ status: 401 });
     // The proof for the token endpoint is not one for the resource.
-    expect(await dpop(one.url, key.proof())).toMatchObject({ status: 401, body: { code: 'invalid_dpop_proof' } });
+    expect(await dpop(one.url, key.proof())).toMatchObject({
+      status: 401,
+      body: { code: 'invalid_dpop_proof' },
+    });
   });
 });
 
@@ -118,10 +149,17 @@ describe('a token that is bound to a certificate', () => {
     const jwks = { keys: [{ kty, crv, x, y, x5c }] };
     const method = { tokenEndpointAuthMethod: 'self_signed_tls_client_auth', jwks };
     const { clientId } = await registerClient(one.auth, { ...ADMIN, ...method });
-    const { status, body } = await post(one.auth, '/token', { grant_type: 'client_credentials', client_id: clientId }, header(mine));
+    const { status, body } = await post(
+      one.auth,
+      '/token',
+      { grant_type: 'client_credentials', client_id: clientId },
+      header(mine),
+    );
     expect({ status, body }).toMatchObject({ status: 200 });
     token = String(body.access_token);
-    expect(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).cnf).toEqual({ 'x5t#S256': mine.thumbprint });
+    expect(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).cnf).toEqual({
+      'x5t#S256': mine.thumbprint,
+    });
   });
 
   test('is good with it behind the ingress, and neither without nor with another', async () => {
@@ -130,10 +168,17 @@ describe('a token that is bound to a certificate', () => {
       status: 401,
       body: { code: 'invalid_token' },
     });
-    expect(await call('/clients', { ...bearer(token), 'X-Client-Cert': 'garbage%', 'X-Client-Cert-Secret': INGRESS_SECRET })).toMatchObject(
-      { status: 401 },
-    );
-    expect(await call('/clients', bearer(token))).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
+    expect(
+      await call('/clients', {
+        ...bearer(token),
+        'X-Client-Cert': 'garbage%',
+        'X-Client-Cert-Secret': INGRESS_SECRET,
+      }),
+    ).toMatchObject({ status: 401 });
+    expect(await call('/clients', bearer(token))).toMatchObject({
+      status: 401,
+      body: { code: 'invalid_token' },
+    });
   });
 
   test('is good with it by direct TLS, where the header counts for nothing', async () => {
@@ -142,7 +187,10 @@ describe('a token that is bound to a certificate', () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const get = async (own: TestCertificate | undefined, headers: Record<string, string> = {}): Promise<number | undefined> => {
+    const get = async (
+      own: TestCertificate | undefined,
+      headers: Record<string, string> = {},
+    ): Promise<number | undefined> => {
       const identity = own && { cert: own.certificate, key: own.key };
       const options = {
         port,
@@ -180,7 +228,10 @@ test('an application that has registered itself can begin to sign users in', asy
   const query = { client_id: String(body.client_id), code_challenge: 'A'.repeat(43), scope: 'read:articles' };
   // A native application takes whichever port it gets (RFC 8252, section 7.3).
   for (const redirect of ['http://127.0.0.1/callback', 'http://127.0.0.1:53682/callback']) {
-    const answer = await fetch(`${one.url}/authorize?${new URLSearchParams({ ...query, redirect_uri: redirect })}`, { redirect: 'manual' });
+    const answer = await fetch(
+      `${one.url}/authorize?${new URLSearchParams({ ...query, redirect_uri: redirect })}`,
+      { redirect: 'manual' },
+    );
     expect(answer.status).toBe(303);
     expect(answer.headers.get('location')).toContain('/sign-in/');
   }

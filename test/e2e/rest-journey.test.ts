@@ -31,11 +31,18 @@ let articleId: number;
 describe('writing', () => {
   test('an administrator registers a user, who can be read at once', async () => {
     const body = { name: 'Grace', email: `${randomUUID()}@example.com`, role: 'author' };
-    const { status, headers, written } = await write('POST', '/users', { token: people.administrator.token, body });
+    const { status, headers, written } = await write('POST', '/users', {
+      token: people.administrator.token,
+      body,
+    });
     expect(status).toBe(201);
     expect(new URL(headers.get('location') ?? '', installation.url).pathname).toBe(`/users/${written.id}`);
     expect(
-      (await read<Readonly<Record<string, unknown>>>(`/users/${written.id}`, { token: people.administrator.token })).body,
+      (
+        await read<Readonly<Record<string, unknown>>>(`/users/${written.id}`, {
+          token: people.administrator.token,
+        })
+      ).body,
     ).toMatchObject(body);
     // Everybody else sees the name alone.
     const seen = (await read<Readonly<Record<string, unknown>>>(`/users/${written.id}`)).body;
@@ -52,18 +59,31 @@ describe('writing', () => {
   });
 
   test('an author writes a draft, which nobody else sees', async () => {
-    const { status, headers, written } = await write('POST', '/articles', { token: ada.token, body: CONTENT });
+    const { status, headers, written } = await write('POST', '/articles', {
+      token: ada.token,
+      body: CONTENT,
+    });
     articleId = written.id;
     expect([status, written.version]).toEqual([201, 1]);
     expect(headers.get('etag')).toMatch(/^(W\/)?"1-/);
-    expect((await read<Article>(`/articles/${articleId}`, { token: ada.token })).body).toMatchObject({ ...CONTENT, status: 'draft' });
+    expect((await read<Article>(`/articles/${articleId}`, { token: ada.token })).body).toMatchObject({
+      ...CONTENT,
+      status: 'draft',
+    });
     expect((await read(`/articles/${articleId}`)).status).toBe(404);
     expect((await read(`/articles/${articleId}`, { token: rita.token })).status).toBe(404);
   });
 
   test('the same request with the same key is the same article', async () => {
-    const options = { token: ada.token, body: { ...CONTENT, title: 'Once' }, headers: { 'idempotency-key': randomUUID() } };
-    const [first, again] = [await write('POST', '/articles', options), await write('POST', '/articles', options)];
+    const options = {
+      token: ada.token,
+      body: { ...CONTENT, title: 'Once' },
+      headers: { 'idempotency-key': randomUUID() },
+    };
+    const [first, again] = [
+      await write('POST', '/articles', options),
+      await write('POST', '/articles', options),
+    ];
     expect(again.written.id).toBe(first.written.id);
     await write('DELETE', `/articles/${first.written.id}`, { token: ada.token });
     expect((await read(`/articles/${first.written.id}`, { token: ada.token })).status).toBe(404);
@@ -72,7 +92,11 @@ describe('writing', () => {
   test('a write that prefers the item is answered as its GET, also again by its key without the preference', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const preferring = { ...headers, prefer: 'return=representation' };
-    const { status, headers: told, body } = await ask('POST', '/api/articles', { token: ada.token, body: CONTENT, headers: preferring });
+    const {
+      status,
+      headers: told,
+      body,
+    } = await ask('POST', '/api/articles', { token: ada.token, body: CONTENT, headers: preferring });
     expect([status, told.get('preference-applied')]).toEqual([201, 'return=representation']);
     const place = String(told.get('content-location'));
     expect((await read<Article>(place, { token: ada.token })).body).toEqual(body);
@@ -89,7 +113,11 @@ describe('writing', () => {
       body: { name: 'Ada' },
       headers: { prefer: 'return=minimal' },
     });
-    expect([user.status, user.body, user.headers.get('preference-applied')]).toEqual([204, '', 'return=minimal']);
+    expect([user.status, user.body, user.headers.get('preference-applied')]).toEqual([
+      204,
+      '',
+      'return=minimal',
+    ]);
   });
 
   test('links lead on: publish, then comment, and a link is there only for whom it is', async () => {
@@ -101,9 +129,14 @@ describe('writing', () => {
     expect(published).toMatchObject({ status: 'published', author: { id: ada.userId, name: 'Ada' } });
     expect(Object.keys(published._links)).not.toEqual(expect.arrayContaining(['edit']));
     const { comment } = published._links;
-    await write(comment?.method ?? '', comment?.href ?? '', { token: rita.token, body: { text: 'Well said.' } });
+    await write(comment?.method ?? '', comment?.href ?? '', {
+      token: rita.token,
+      body: { text: 'Well said.' },
+    });
     const { body: comments } = await read<Comment[]>(published._links.comments?.href ?? '');
-    expect(comments).toMatchObject([{ text: 'Well said.', articleId, author: { id: rita.userId, name: 'Rita' } }]);
+    expect(comments).toMatchObject([
+      { text: 'Well said.', articleId, author: { id: rita.userId, name: 'Rita' } },
+    ]);
   });
 
   test('an article changes by merge patch, by JSON patch, and as a whole, each against the version that was read', async () => {
@@ -120,14 +153,19 @@ describe('writing', () => {
     const { body: whole, headers } = await read<Article>(path, { token: ada.token });
     expect(whole).toMatchObject({ title: 'On machines', tags: ['engines', 'history', 'machines'] });
     const etag = headers.get('etag') ?? '';
-    await write('PUT', path, { token: ada.token, body: { ...whole, body: 'Two of them.' }, headers: { 'if-match': etag } });
+    await write('PUT', path, {
+      token: ada.token,
+      body: { ...whole, body: 'Two of them.' },
+      headers: { 'if-match': etag },
+    });
     expect((await read<Article>(path)).body).toMatchObject({ title: 'On machines', body: 'Two of them.' });
   });
 });
 
 describe('deleting', () => {
   const comment = async (id: number) =>
-    (await write('POST', `/articles/${id}/comments`, { token: rita.token, body: { text: 'Gone soon.' } })).written.id;
+    (await write('POST', `/articles/${id}/comments`, { token: rita.token, body: { text: 'Gone soon.' } }))
+      .written.id;
 
   test('an article takes its comments with it', async () => {
     const made = await write('POST', '/articles', { token: ada.token, body: { ...CONTENT, publish: true } });
@@ -146,12 +184,18 @@ describe('deleting', () => {
     const commentId = await comment(articleId);
     expect((await write('DELETE', `/users/${ada.userId}`, { token: ada.token })).status).toBe(204);
     expect((await read(`/users/${ada.userId}`)).status).toBe(404);
-    expect((await read<Article>(`/articles/${articleId}`)).body.author).toEqual({ id: ada.userId, name: 'Deleted user' });
+    expect((await read<Article>(`/articles/${articleId}`)).body.author).toEqual({
+      id: ada.userId,
+      name: 'Deleted user',
+    });
     await until(
       () => ask('GET', `/articles/${draft}`, { token: people.administrator.token }),
       ({ status }) => status === 404,
     );
     expect((await write('DELETE', `/users/${rita.userId}`, { token: rita.token })).status).toBe(204);
-    expect((await read<Comment>(`/comments/${commentId}`)).body).toMatchObject({ text: '[deleted]', author: { name: 'Deleted user' } });
+    expect((await read<Comment>(`/comments/${commentId}`)).body).toMatchObject({
+      text: '[deleted]',
+      author: { name: 'Deleted user' },
+    });
   });
 });

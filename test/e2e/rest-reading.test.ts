@@ -22,7 +22,10 @@ beforeAll(async () => {
   ask = restClientOf(installation);
   ({ read, write } = restSessionOver(ask));
   [ada, rita] = (await Promise.all([people.signUp('Ada'), people.signUp('Rita')])) as [Person, Person];
-  const { written } = await write('POST', '/articles', { token: ada.token, body: { ...CONTENT, publish: true } });
+  const { written } = await write('POST', '/articles', {
+    token: ada.token,
+    body: { ...CONTENT, publish: true },
+  });
   articleId = written.id;
 });
 afterAll(() => installation?.[Symbol.asyncDispose]());
@@ -40,7 +43,10 @@ test('what is known already is not sent again', async () => {
 test('a list is walked by its links to the end, and everything comes once', async () => {
   const titles = ['One', 'Two', 'Three', 'Four', 'Five'];
   for (const title of titles)
-    await write('POST', '/articles', { token: ada.token, body: { ...CONTENT, title, tags: ['walk'], publish: true } });
+    await write('POST', '/articles', {
+      token: ada.token,
+      body: { ...CONTENT, title, tags: ['walk'], publish: true },
+    });
   const seen: string[] = [];
   let path: string | undefined = '/articles?tag=walk&limit=2&sort=createdAt';
   while (path !== undefined) {
@@ -50,12 +56,15 @@ test('a list is walked by its links to the end, and everything comes once', asyn
     path = /<([^>]+)>; rel="?next"?/.exec(headers.get('link') ?? '')?.[1];
   }
   expect(seen).toEqual(titles);
-  const hal = await read<{ _embedded: { items: Article[] } }>('/articles?tag=walk', { headers: { accept: 'application/hal+json' } });
+  const hal = await read<{ _embedded: { items: Article[] } }>('/articles?tag=walk', {
+    headers: { accept: 'application/hal+json' },
+  });
   expect(hal.body._embedded.items.map(({ title }) => title)).toEqual(titles.toReversed());
 });
 
 test('lists are filtered by author, status, and words', async () => {
-  const found = async (query: string, token?: string) => (await read<Article[]>(`/articles?${query}`, { token })).body.map(({ id }) => id);
+  const found = async (query: string, token?: string) =>
+    (await read<Article[]>(`/articles?${query}`, { token })).body.map(({ id }) => id);
   expect(await found('q=machines')).toContain(articleId);
   expect(await found('q=machines%20-two')).not.toContain(articleId);
   expect(await found(`author=${ada.userId}`)).toContain(articleId);
@@ -66,18 +75,30 @@ test('lists are filtered by author, status, and words', async () => {
 });
 
 test('the same is there under /api, and its links are the same', async () => {
-  const [plain, prefixed] = await Promise.all([read(`/articles/${articleId}`), read(`/api/articles/${articleId}`)]);
+  const [plain, prefixed] = await Promise.all([
+    read(`/articles/${articleId}`),
+    read(`/api/articles/${articleId}`),
+  ]);
   expect(prefixed).toMatchObject({ status: 200, body: plain.body as object });
 });
 
 test('a path says which methods it takes', async () => {
   const options = await ask('OPTIONS', `/articles/${articleId}`);
   expect(options.status).toBe(204);
-  expect(options.headers.get('allow')?.split(', ').toSorted()).toEqual(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'PUT']);
+  expect(options.headers.get('allow')?.split(', ').toSorted()).toEqual([
+    'DELETE',
+    'GET',
+    'HEAD',
+    'OPTIONS',
+    'PATCH',
+    'PUT',
+  ]);
   expect(options.headers.get('accept-patch')).toContain('application/merge-patch+json');
   for (const path of ['/', '/articles', '/openapi.json', '/docs', '/uploads/x.png', '/livez', '/graphql'])
     expect(await ask('OPTIONS', path)).toMatchObject({ status: 204 });
-  expect((await ask('OPTIONS', '/graphql')).headers.get('allow')).toBe('GET, HEAD, POST, PUT, DELETE, OPTIONS');
+  expect((await ask('OPTIONS', '/graphql')).headers.get('allow')).toBe(
+    'GET, HEAD, POST, PUT, DELETE, OPTIONS',
+  );
   for (const [method, path] of [
     ['DELETE', '/articles'],
     ['POST', '/me'],
@@ -117,16 +138,28 @@ test.each([
   '/device',
   '/account',
   '/account/reset',
-])('no web page of another origin may read %s, where people sign in and decide (RFC 9700, 2.1)', async (path) => {
-  for (const method of ['GET', 'OPTIONS']) {
-    const { headers } = await ask(method, path, { headers: { origin: 'https://app.example', 'access-control-request-method': 'GET' } });
-    expect([method, headers.get('access-control-allow-origin'), headers.get('access-control-allow-methods')]).toEqual([method, null, null]);
-  }
-});
+])(
+  'no web page of another origin may read %s, where people sign in and decide (RFC 9700, 2.1)',
+  async (path) => {
+    for (const method of ['GET', 'OPTIONS']) {
+      const { headers } = await ask(method, path, {
+        headers: { origin: 'https://app.example', 'access-control-request-method': 'GET' },
+      });
+      expect([
+        method,
+        headers.get('access-control-allow-origin'),
+        headers.get('access-control-allow-methods'),
+      ]).toEqual([method, null, null]);
+    }
+  },
+);
 
-test.each(['/token', '/device_authorization', '/jwks', '/.well-known/openid-configuration'])('it may use %s', async (path) => {
-  const { headers } = await ask('OPTIONS', path, {
-    headers: { origin: 'https://app.example', 'access-control-request-method': 'POST' },
-  });
-  expect(headers.get('access-control-allow-origin')).toBe('*');
-});
+test.each(['/token', '/device_authorization', '/jwks', '/.well-known/openid-configuration'])(
+  'it may use %s',
+  async (path) => {
+    const { headers } = await ask('OPTIONS', path, {
+      headers: { origin: 'https://app.example', 'access-control-request-method': 'POST' },
+    });
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+  },
+);

@@ -26,7 +26,10 @@ const RIGHTS = {
   replaceUser: { scope: 'write:users', rows: { user: [401, 403, 200, 403, 200, 200, 403] } },
   editUser: {
     scope: 'write:users',
-    rows: { user: [401, 403, 200, 403, 200, 200, 403], 'role of a user': [401, 403, 403, 403, 200, 403, 403] },
+    rows: {
+      user: [401, 403, 200, 403, 200, 200, 403],
+      'role of a user': [401, 403, 403, 403, 200, 403, 403],
+    },
   },
   // The user is there, and there is nothing to report.
   getErasureOfUser: { scope: 'read:events', rows: { user: [401, 403, 403, 403, 404, 403, 403] } },
@@ -131,8 +134,14 @@ const RIGHTS = {
   listOrders: { scope: 'read:events', rows: { '': ADMINISTRATORS } },
   getOrder: { scope: 'read:events', rows: { 'no order': [401, 403, 403, 403, 404, 403, 403] } },
   // What is parked, other tests try.
-  retryParkedItem: { scope: 'manage:operations', rows: { 'not parked': [401, 403, 403, 403, 404, 403, 403] } },
-  releaseParkedItem: { scope: 'manage:operations', rows: { 'not parked': [401, 403, 403, 403, 404, 403, 403] } },
+  retryParkedItem: {
+    scope: 'manage:operations',
+    rows: { 'not parked': [401, 403, 403, 403, 404, 403, 403] },
+  },
+  releaseParkedItem: {
+    scope: 'manage:operations',
+    rows: { 'not parked': [401, 403, 403, 403, 404, 403, 403] },
+  },
   verifyLog: { scope: 'manage:operations', rows: { '': [401, 403, 403, 403, 202, 403, 403] } },
 
   listWebhooks: { scope: 'manage:webhooks', rows: { '': [401, 200, 200, 200, 200, 200, 403] } },
@@ -147,7 +156,10 @@ const RIGHTS = {
   rotateWebhookSecret: { scope: 'manage:webhooks', rows: { webhook: ownWebhook(200) } },
   enableWebhook: { scope: 'manage:webhooks', rows: { 'disabled webhook': ownWebhook(200) } },
   disableWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook(200) } },
-  testWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook(202), 'disabled webhook': ownWebhook(409) } },
+  testWebhook: {
+    scope: 'manage:webhooks',
+    rows: { webhook: ownWebhook(202), 'disabled webhook': ownWebhook(409) },
+  },
   replayWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook(202) } },
   redriveWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook(202) } },
   searchDeliveries: { scope: 'manage:webhooks', rows: { '': [401, 200, 200, 200, 200, 200, 403] } },
@@ -175,7 +187,9 @@ beforeAll(async () => {
 afterAll(() => installation?.[Symbol.asyncDispose]());
 
 const rows = Object.entries(RIGHTS).flatMap(([id, { rows: situations }]) =>
-  Object.entries(situations).map(([situation, statuses]) => [id as OperationId, situation as Situation, statuses as Row] as const),
+  Object.entries(situations).map(
+    ([situation, statuses]) => [id as OperationId, situation as Situation, statuses as Row] as const,
+  ),
 );
 
 describe.each(rows)('%s %s', (id, situation, statuses) => {

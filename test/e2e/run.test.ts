@@ -13,7 +13,9 @@ const FOREVER = `setInterval(() => {}, 1_000); log.info('started');`;
 const NEVER_STOPS = `resources.defer(() => new Promise(() => {})); ${FOREVER}`;
 
 test('resources are disposed in reverse', async () => {
-  await using annals = spawnAnnals(...living(`resources.defer(() => log.info('one')); resources.defer(() => log.info('two')); ${FOREVER}`));
+  await using annals = spawnAnnals(
+    ...living(`resources.defer(() => log.info('one')); resources.defer(() => log.info('two')); ${FOREVER}`),
+  );
   await annals.said(/started/);
   annals.child.kill('SIGINT');
   expect(await annals.exited).toBe(0);
@@ -47,7 +49,9 @@ test('a second signal exits at once, but the same one twice is one', async () =>
 });
 
 test('a start that fails is logged, what was opened is closed, and the exit is 1', async () => {
-  const { exit, output } = await runAnnals(...living(`resources.defer(() => log.info('closed')); throw new Error('no such luck');`));
+  const { exit, output } = await runAnnals(
+    ...living(`resources.defer(() => log.info('closed')); throw new Error('no such luck');`),
+  );
   expect(exit).toBe(1);
   expect(output).toContain('no such luck');
   expect(output).toContain('closed');

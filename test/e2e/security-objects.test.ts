@@ -12,7 +12,10 @@ import { MASS_ASSIGNMENTS } from '../security/mass-assignments.ts';
 import { PRIVATE_READS } from '../security/private-reads.ts';
 import { CANARY, makePrivateThings, type PrivateThings } from '../security/private-things.ts';
 
-/** What is somebody's own comes to nobody else, by whichever path, and nobody takes what is not theirs to give. */
+/**
+ * What is somebody's own comes to nobody else, by whichever path, and nobody takes what is not theirs to
+ * give.
+ */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let things: PrivateThings;
@@ -28,8 +31,15 @@ afterAll(() => resources.disposeAsync());
 const textOf = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body));
 const leaked = (text: string): readonly string[] => things.secrets.filter((secret) => text.includes(secret));
 
-const read = ({ path, ...sent }: { readonly path: string } & Ask, token: string | undefined): Promise<Reply> =>
-  ask(sent.body === undefined ? 'GET' : 'POST', path, { ...sent, token, headers: { ...sent.headers, 'consistency-token': things.end } });
+const read = (
+  { path, ...sent }: { readonly path: string } & Ask,
+  token: string | undefined,
+): Promise<Reply> =>
+  ask(sent.body === undefined ? 'GET' : 'POST', path, {
+    ...sent,
+    token,
+    headers: { ...sent.headers, 'consistency-token': things.end },
+  });
 
 describe('what is private', () => {
   test.each(PRIVATE_READS)('%s', async (_name, request) => {
@@ -103,8 +113,17 @@ describe('what is not theirs to say', () => {
   test('is not heeded where all of an item is put back', async () => {
     const { draft, owner, stranger } = things;
     const own = (await read({ path: `/articles/${draft}` }, owner.token)).body as object;
-    const body = { ...own, id: 5, status: 'published', author: { id: stranger.userId }, createdAt: '2020-01-01T00:00:00.000Z', _links: {} };
-    expect(await ask('PUT', `/articles/${draft}`, { token: owner.token, body })).toMatchObject({ status: 200 });
+    const body = {
+      ...own,
+      id: 5,
+      status: 'published',
+      author: { id: stranger.userId },
+      createdAt: '2020-01-01T00:00:00.000Z',
+      _links: {},
+    };
+    expect(await ask('PUT', `/articles/${draft}`, { token: owner.token, body })).toMatchObject({
+      status: 200,
+    });
     expect(await state()).toEqual(before);
   });
 
@@ -121,7 +140,8 @@ describe('what is not theirs to say', () => {
     const authorization = `Basic ${btoa(`${service.clientId}:${encodeURIComponent(service.secret)}`)}`;
     const asked = { type: 'application/x-www-form-urlencoded', headers: { authorization } };
     const tokenOf = async (more: object) =>
-      (await ask('POST', '/token', { ...asked, body: new URLSearchParams({ ...form, ...more }).toString() })).body as {
+      (await ask('POST', '/token', { ...asked, body: new URLSearchParams({ ...form, ...more }).toString() }))
+        .body as {
         access_token: string;
       };
     const { access_token: token } = await until(
@@ -154,11 +174,16 @@ describe('an idempotency key', () => {
 
   test('does not show the secret of another’s webhook', async () => {
     const hook = { url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'] };
-    const query = 'mutation ($input: WebhookInput!) { registerWebhook(input: $input) { secret webhook { id } } }';
+    const query =
+      'mutation ($input: WebhookInput!) { registerWebhook(input: $input) { secret webhook { id } } }';
     const secrets = await Promise.all(
       [things.owner.token, things.stranger.token].flatMap((token) => [
         ask('POST', '/webhooks', { token, body: hook, ...keyed('webhook-by-rest') }),
-        ask('POST', '/graphql', { token, body: { query, variables: { input: hook } }, ...keyed('webhook-by-graphql') }),
+        ask('POST', '/graphql', {
+          token,
+          body: { query, variables: { input: hook } },
+          ...keyed('webhook-by-graphql'),
+        }),
       ]),
     );
     const shown = secrets.map(({ body: answer }) => /whsec_[A-Za-z0-9+/=]+/.exec(textOf(answer))?.[0]);
@@ -182,8 +207,14 @@ describe('a path of uploads', () => {
   ])('%s leads to no file of the installation', async (path) => {
     const folder = installation.settings.DATA_DIR ?? '';
     await mkdir(join(folder, 'uploads'), { recursive: true });
-    await Promise.all([folder, join(folder, 'uploads')].map((each) => writeFile(join(each, 'planted.png'), CANARY)));
-    const answer = await sendRaw(installation.origin, [`GET ${path} HTTP/1.1`, 'Host: x', 'Connection: close']);
+    await Promise.all(
+      [folder, join(folder, 'uploads')].map((each) => writeFile(join(each, 'planted.png'), CANARY)),
+    );
+    const answer = await sendRaw(installation.origin, [
+      `GET ${path} HTTP/1.1`,
+      'Host: x',
+      'Connection: close',
+    ]);
     expect(answer).toMatch(/^HTTP\/1\.1 (?:400|404) /);
     expect(answer).not.toContain(CANARY);
   });

@@ -12,7 +12,10 @@ import { HOSTILE, SMUGGLED, SPLITTING } from '../security/hostile-requests.ts';
 import { PAGES, PERSONAL, READ_BY_PAGES, SCHEMA_QUESTIONS } from '../security/questions.ts';
 import { type Recorder, recordExchanges } from '../security/recorder.ts';
 
-/** An installation as it is in production, behind what ends TLS: what it shows, what it hides, and what it writes down. */
+/**
+ * An installation as it is in production, behind what ends TLS: what it shows, what it hides, and what it
+ * writes down.
+ */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let recorder: Recorder;
@@ -27,23 +30,43 @@ beforeAll(async () => {
   installation = resources.use(await startInstallation({ settings: { ...PRODUCTION, ...mail } }));
   recorder = recordExchanges(installation.fetch);
   ask = restClientOf({ url: installation.url, fetch: recorder.fetch });
-  const people = await openPeople({ ...installation, fetch: recorder.fetch }, async (email) => linkIn(await smtp.mailTo(email)));
+  const people = await openPeople({ ...installation, fetch: recorder.fetch }, async (email) =>
+    linkIn(await smtp.mailTo(email)),
+  );
   ada = await people.signUp('Zephyrine Canary');
   admin = people.administrator.token;
 });
 afterAll(() => resources.disposeAsync());
 
 const PRODUCTION = {
-  ...{ NODE_ENV: 'production', HOST: '127.0.0.1', PUBLIC_URL: 'https://annals.example', SIGNUP: 'author', REGISTRATION: 'on' },
-  ...{ WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', WEBHOOK_PORTS: 'any', WEBHOOK_RETRY_SCHEDULE: '0.1', LOG_LEVEL: 'trace', DRAIN_NOTICE_MS: '0' },
+  ...{
+    NODE_ENV: 'production',
+    HOST: '127.0.0.1',
+    PUBLIC_URL: 'https://annals.example',
+    SIGNUP: 'author',
+    REGISTRATION: 'on',
+  },
+  ...{
+    WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+    WEBHOOK_PORTS: 'any',
+    WEBHOOK_RETRY_SCHEDULE: '0.1',
+    LOG_LEVEL: 'trace',
+    DRAIN_NOTICE_MS: '0',
+  },
 };
 
 describe('a page', () => {
   test.each(PAGES)('%s lets nothing run, and nobody show it as theirs', async (path) => {
     const { headers, body } = await ask('GET', path, { headers: { accept: 'text/html' } });
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
-    const policy = Object.fromEntries((headers.get('content-security-policy') ?? '').split('; ').map((each) => each.split(/ (.*)/, 2)));
-    expect(policy).toMatchObject({ 'default-src': "'none'", 'base-uri': "'none'", 'frame-ancestors': "'none'" });
+    const policy = Object.fromEntries(
+      (headers.get('content-security-policy') ?? '').split('; ').map((each) => each.split(/ (.*)/, 2)),
+    );
+    expect(policy).toMatchObject({
+      'default-src': "'none'",
+      'base-uri': "'none'",
+      'frame-ancestors': "'none'",
+    });
     expect(policy['form-action']).toMatch(/^'(none|self)'/);
     expect(JSON.stringify(policy)).not.toMatch(/unsafe|\*/);
     expect(headers.get('cache-control')).toMatch(path === '/' || path === '/docs' ? /^public/ : /no-store/);
@@ -57,13 +80,18 @@ test('every cookie is for this host alone, by https alone, and for no script', (
   expect(new Set(cookies.map((cookie) => cookie.split(/[=.]/)[0])).size).toBeGreaterThan(2);
   for (const cookie of cookies) {
     expect(cookie).toMatch(/^__(Host|Secure)-annals_/);
-    for (const flag of [/; secure(;|$)/i, /; httponly(;|$)/i, /; samesite=(lax|strict)(;|$)/i]) expect(cookie).toMatch(flag);
+    for (const flag of [/; secure(;|$)/i, /; httponly(;|$)/i, /; samesite=(lax|strict)(;|$)/i])
+      expect(cookie).toMatch(flag);
     expect(cookie).not.toMatch(/; domain=/i);
   }
 });
 
 test('who knows the address of somebody’s sign-in, or even its id, is not in it', async () => {
-  const query = { client_id: 'journal-app', redirect_uri: 'https://app.example/callback', code_challenge: 'A'.repeat(43) };
+  const query = {
+    client_id: 'journal-app',
+    redirect_uri: 'https://app.example/callback',
+    code_challenge: 'A'.repeat(43),
+  };
   const begun = await ask('GET', `/authorize?${new URLSearchParams(query)}`);
   const path = begun.headers.get('location') ?? '';
   const pairs = begun.headers.getSetCookie().map((cookie) => cookie.split(';')[0] ?? '');
@@ -71,7 +99,9 @@ test('who knows the address of somebody’s sign-in, or even its id, is not in i
   expect(await shown(pairs.join('; '))).toBe(200);
   expect(await shown('')).toBe(400);
   expect(await shown(pairs.filter((pair) => !pair.includes('.sig=')).join('; '))).toBe(400);
-  expect(await shown(pairs.map((pair) => pair.replace(/(\.sig=).*/, `$1${'A'.repeat(27)}`)).join('; '))).toBe(400);
+  expect(await shown(pairs.map((pair) => pair.replace(/(\.sig=).*/, `$1${'A'.repeat(27)}`)).join('; '))).toBe(
+    400,
+  );
 });
 
 describe('what is somebody’s own', () => {
@@ -90,7 +120,11 @@ describe('a page of another origin', () => {
       'access-control-request-method': 'POST',
       'access-control-request-headers': 'authorization',
     };
-    const { headers } = await ask(method, path, { token: admin, headers: asked, ...(method === 'POST' && { body: {} }) });
+    const { headers } = await ask(method, path, {
+      token: admin,
+      headers: asked,
+      ...(method === 'POST' && { body: {} }),
+    });
     expect(headers.get('access-control-allow-origin')).toBeNull();
     expect(headers.get('access-control-allow-credentials')).toBeNull();
   });
@@ -114,12 +148,20 @@ describe('the schema is not told to those who have no token for it', () => {
   });
 });
 
-test.each(['/metrics', '/commands', '/internal', '/debug/pprof', '/.env', '/.git/config', '/package.json', '/main.ts', '/server-status'])(
-  '%s is not there for clients',
-  async (path) => {
-    for (const method of ['GET', 'POST']) expect([404, 405]).toContain((await ask(method, path, { token: admin })).status);
-  },
-);
+test.each([
+  '/metrics',
+  '/commands',
+  '/internal',
+  '/debug/pprof',
+  '/.env',
+  '/.git/config',
+  '/package.json',
+  '/main.ts',
+  '/server-status',
+])('%s is not there for clients', async (path) => {
+  for (const method of ['GET', 'POST'])
+    expect([404, 405]).toContain((await ask(method, path, { token: admin })).status);
+});
 
 describe('what is sent to do harm', () => {
   test.each(HOSTILE)('%s: %s %s', async (...[, method, path, sent, refusal]) => {
@@ -136,35 +178,50 @@ describe('what is sent to do harm', () => {
   });
 
   test.each(SMUGGLED)('%s is refused', async (_name, lines, body) => {
-    const head = ['POST /articles HTTP/1.1', 'Host: x', `Authorization: Bearer ${admin}`, 'Connection: close', ...lines];
+    const head = [
+      'POST /articles HTTP/1.1',
+      'Host: x',
+      `Authorization: Bearer ${admin}`,
+      'Connection: close',
+      ...lines,
+    ];
     const answer = await sendRaw(installation.origin, head, body);
     expect(answer).toMatch(/^HTTP\/1\.1 (400|501)/);
     expect(answer.match(/^HTTP\/1\.1/gm)).toHaveLength(1);
   });
 
-  test.each(['/articles', '/me', '/nowhere', '/.well-known/openid-configuration', '/sign-up', '/authorize?client_id=nobody', '/docs'])(
-    '%s is at the address of the settings, whatever the request says',
-    async (path) => {
-      const forged = [
-        'Host: evil.example',
-        'X-Forwarded-Host: evil.example',
-        'Forwarded: host=evil.example;proto=http',
-        'X-Original-URL: /evil',
-      ];
-      const answer = await sendRaw(installation.origin, [
-        `GET ${path} HTTP/1.1`,
-        ...forged,
-        'X-Forwarded-Prefix: /evil',
-        'Connection: close',
-      ]);
-      expect(answer).not.toContain('evil');
-    },
-  );
+  test.each([
+    '/articles',
+    '/me',
+    '/nowhere',
+    '/.well-known/openid-configuration',
+    '/sign-up',
+    '/authorize?client_id=nobody',
+    '/docs',
+  ])('%s is at the address of the settings, whatever the request says', async (path) => {
+    const forged = [
+      'Host: evil.example',
+      'X-Forwarded-Host: evil.example',
+      'Forwarded: host=evil.example;proto=http',
+      'X-Original-URL: /evil',
+    ];
+    const answer = await sendRaw(installation.origin, [
+      `GET ${path} HTTP/1.1`,
+      ...forged,
+      'X-Forwarded-Prefix: /evil',
+      'Connection: close',
+    ]);
+    expect(answer).not.toContain('evil');
+  });
 });
 
 describe('when it is over', () => {
   beforeAll(async () => {
-    await using pool = openPool({ url: installation.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 1 });
+    await using pool = openPool({
+      url: installation.settings.DATABASE_URL ?? '',
+      applicationName: 'test',
+      connectionsMax: 1,
+    });
     await spendEventfulDay({ ask, token: ada.token, admin, sink, pool });
   });
 
@@ -184,8 +241,10 @@ describe('when it is over', () => {
       expect(headers.get('x-content-type-options'), said).toBe('nosniff');
       expect(headers.get('strict-transport-security'), said).toBe('max-age=31536000');
       expect(body).not.toMatch(/node_modules|\.ts:\d+|\bat (async )?\w+ \(|node:internal/);
-      if (/"(access_token|secret)":"/.test(body)) expect(headers.get('cache-control'), said).toContain('no-store');
-      if (hasToken && status < 400) expect(headers.get('cache-control') ?? '', said).not.toMatch(/public(?!, no-cache)/);
+      if (/"(access_token|secret)":"/.test(body))
+        expect(headers.get('cache-control'), said).toContain('no-store');
+      if (hasToken && status < 400)
+        expect(headers.get('cache-control') ?? '', said).not.toMatch(/public(?!, no-cache)/);
     }
   });
 
@@ -193,11 +252,20 @@ describe('when it is over', () => {
     const log = installation.printed();
     const { MASTER_KEY = '', CLIENT_CERT_SECRET = '', DATABASE_URL = '' } = installation.settings;
     const settings = [MASTER_KEY, CLIENT_CERT_SECRET, new URL(DATABASE_URL).password].filter(Boolean);
-    const known = [...settings, installation.admin.secret, ada.email, ada.name, ada.token, ada.refreshToken, ...Object.values(UNSPEAKABLE)];
+    const known = [
+      ...settings,
+      installation.admin.secret,
+      ada.email,
+      ada.name,
+      ada.token,
+      ada.refreshToken,
+      ...Object.values(UNSPEAKABLE),
+    ];
     const secrets = [...known, ...recorder.secrets()];
     expect(secrets.length).toBeGreaterThan(50);
     expect(secrets.filter((secret) => log.includes(secret))).toEqual([]);
     // All of it is there.
-    for (const said of ['"path":"/token"', '"path":"/sign-up"', '"path":"/webhooks"', 'Annals is ready.']) expect(log).toContain(said);
+    for (const said of ['"path":"/token"', '"path":"/sign-up"', '"path":"/webhooks"', 'Annals is ready.'])
+      expect(log).toContain(said);
   });
 });

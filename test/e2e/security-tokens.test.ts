@@ -43,7 +43,9 @@ const SURFACES: Readonly<Record<string, readonly [method: string, path: string, 
   clients: ['GET', '/clients', {}, 403],
 };
 
-const askAll = async (more: (path: string) => { readonly path?: string } & Ask): Promise<Readonly<Record<string, Reply>>> => {
+const askAll = async (
+  more: (path: string) => { readonly path?: string } & Ask,
+): Promise<Readonly<Record<string, Reply>>> => {
   const ask = restClientOf(installation);
   const answers = Object.entries(SURFACES).map(async ([name, [method, itsPath, its]]) => {
     const { path = itsPath, ...given } = more(itsPath);
@@ -54,14 +56,26 @@ const askAll = async (more: (path: string) => { readonly path?: string } & Ask):
 
 const statuses = (replies: Readonly<Record<string, Reply>>) =>
   Object.fromEntries(Object.entries(replies).map(([name, { status }]) => [name, status]));
-const everywhere = (status: number) => Object.fromEntries(Object.keys(SURFACES).map((name) => [name, status]));
+const everywhere = (status: number) =>
+  Object.fromEntries(Object.keys(SURFACES).map((name) => [name, status]));
 
 const nowS = () => Math.floor(Date.now() / 1_000);
 type Change = Readonly<Record<string, unknown>>;
 
 const claims = (change: Change) => ({
-  ...{ iss: installation.url, aud: installation.url, sub: String(ada.userId), client_id: 'journal-app', role: 'admin' },
-  ...{ scope: 'read:users write:articles read:events manage:webhooks manage:clients', jti: randomUUID(), iat: nowS(), exp: nowS() + 300 },
+  ...{
+    iss: installation.url,
+    aud: installation.url,
+    sub: String(ada.userId),
+    client_id: 'journal-app',
+    role: 'admin',
+  },
+  ...{
+    scope: 'read:users write:articles read:events manage:webhooks manage:clients',
+    jti: randomUUID(),
+    iat: nowS(),
+    exp: nowS() + 300,
+  },
   ...change,
 });
 const headerOf = (change: Change) => ({ alg: 'ES256', typ: 'at+jwt', kid: ours.kid, ...change });
@@ -83,12 +97,18 @@ const confused = (alg: 'HS256' | 'HS384' | 'HS512', secret: () => string | Buffe
 };
 const publicJwk = () => JSON.stringify({ kty: ours.kty, crv: ours.crv, x: ours.x, y: ours.y });
 const publicPem = (format: 'pem' | 'der') =>
-  createPublicKey({ key: JSON.parse(publicJwk()), format: 'jwk' }).export({ type: 'spki', format } as never) as string | Buffer;
+  createPublicKey({ key: JSON.parse(publicJwk()), format: 'jwk' }).export({
+    type: 'spki',
+    format,
+  } as never) as string | Buffer;
 const unsigned = (alg: unknown) => `${part(headerOf({ alg }))}.${part(claims({}))}.`;
 
 test('what is signed as it should be is good at every role, so that what follows is refused for its one fault', async () => {
   const good = Object.fromEntries(Object.entries(SURFACES).map(([name, [, , , status]]) => [name, status]));
-  const token = await signed({ role: 'author', scope: 'read:users write:articles read:events manage:webhooks' });
+  const token = await signed({
+    role: 'author',
+    scope: 'read:users write:articles read:events manage:webhooks',
+  });
   expect(statuses(await askAll(() => ({ token })))).toEqual(good);
 });
 
@@ -118,7 +138,10 @@ describe('a token', () => {
     ['of ours by another issuer', () => signed({ iss: 'https://evil.example' })],
     ['of ours by an issuer that begins like ours', () => signed({ iss: `${installation.url}.evil.example` })],
     ['of ours for another audience', () => signed({ aud: 'https://other.example' })],
-    ['of ours for a client, as an ID token is', () => signed({ aud: 'journal-app', nonce: 'n' }, { typ: 'JWT' })],
+    [
+      'of ours for a client, as an ID token is',
+      () => signed({ aud: 'journal-app', nonce: 'n' }, { typ: 'JWT' }),
+    ],
     ['of ours that is an ID token for us', () => signed({}, { typ: 'JWT' })],
     ['of ours that is a token of logout', () => signed({}, { typ: 'logout+jwt' })],
     ['of ours that has expired', () => signed({ iat: nowS() - 600, exp: nowS() - 300 })],
@@ -128,7 +151,10 @@ describe('a token', () => {
     ['of ours in a role that there is not', () => signed({ role: 'root' })],
     ['of ours bound to a key that is not shown', () => signed({ cnf: { jkt: 'A'.repeat(43) } })],
     ['that refreshes', () => ada.refreshToken],
-    ['that is an assertion between our roles', () => signed({ aud: 'annals:command' }, { typ: 'annals-caller+jwt' })],
+    [
+      'that is an assertion between our roles',
+      () => signed({ aud: 'annals:command' }, { typ: 'annals-caller+jwt' }),
+    ],
     ['that is a client’s secret', () => installation.admin.secret],
   ])('%s is refused at every role', async (_, make) => {
     const token = await make();
@@ -155,10 +181,18 @@ describe('a good token', () => {
   });
 
   test.each<[string, () => Record<string, string>]>([
-    ['in a cookie', () => ({ cookie: `access_token=${ada.token}; Authorization=Bearer%20${ada.token}; token=${ada.token}` })],
+    [
+      'in a cookie',
+      () => ({
+        cookie: `access_token=${ada.token}; Authorization=Bearer%20${ada.token}; token=${ada.token}`,
+      }),
+    ],
     ['as another scheme', () => ({ authorization: `Token ${ada.token}` })],
     ['as a password', () => ({ authorization: `Basic ${btoa(`bearer:${ada.token}`)}` })],
-    ['in headers that some proxies write', () => ({ 'x-access-token': ada.token, 'x-forwarded-access-token': ada.token })],
+    [
+      'in headers that some proxies write',
+      () => ({ 'x-access-token': ada.token, 'x-forwarded-access-token': ada.token }),
+    ],
     ['for the proxy', () => ({ 'proxy-authorization': `Bearer ${ada.token}` })],
     [
       'of nobody, but with the names of somebody',
@@ -179,7 +213,12 @@ describe('a good token', () => {
   ])('%s is refused', async (_, values) => {
     for (const path of ['/me', '/clients', '/webhooks/1/deliveries', '/graphql?query=%7Bme%7Bid%7D%7D']) {
       const authorizations = values().map((value) => `Authorization: ${value}`);
-      const answer = await sendRaw(installation.origin, [`GET ${path} HTTP/1.1`, 'Host: x', ...authorizations, 'Connection: close']);
+      const answer = await sendRaw(installation.origin, [
+        `GET ${path} HTTP/1.1`,
+        'Host: x',
+        ...authorizations,
+        'Connection: close',
+      ]);
       expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     }
   });

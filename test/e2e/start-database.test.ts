@@ -19,12 +19,16 @@ test('a start on an empty database is ready, and a second start finds what the f
   const environment = { DATA_DIR: dataDir.path, DATABASE_URL: database.url, RATE_LIMIT_URL: 'postgres:' };
   await using first = await startAnnals(environment);
   expect(await (await fetch(`${first.url}/readyz`)).json()).toMatchObject({ status: 'ready' });
-  expect(await runAnnals(['annals.ts', 'log', 'append', 'article-42', 'article.drafted', draft], environment)).toMatchObject({ exit: 0 });
+  expect(
+    await runAnnals(['annals.ts', 'log', 'append', 'article-42', 'article.drafted', draft], environment),
+  ).toMatchObject({ exit: 0 });
   expect(await madeIn(database.url)).toEqual(await namesKnownBefore());
   first.child.kill('SIGKILL');
   await first.exited;
   await using second = await startAnnals(environment);
-  expect((await runAnnals(['annals.ts', 'log', 'tail'], environment)).output).toContain('article-42@1  article.drafted');
+  expect((await runAnnals(['annals.ts', 'log', 'tail'], environment)).output).toContain(
+    'article-42@1  article.drafted',
+  );
   second.child.kill('SIGTERM');
   expect(await second.exited).toBe(0);
 });
@@ -39,7 +43,10 @@ const madeIn = (url: string) =>
     return rows.map(({ name }) => name);
   });
 
-/** What the start looks for, to see whether another application has it; the queue may well be shared with others. */
+/**
+ * What the start looks for, to see whether another application has it; the queue may well be shared with
+ * others.
+ */
 const namesKnownBefore = async () => {
   const { tables, schemas } = await readOwnNames();
   return [...tables, 'annals_migration', ...schemas, 'read_model', 'bullmq'].toSorted();
@@ -62,21 +69,37 @@ test('a database that another application uses is one sentence, and nothing is m
   expect(await madeIn(database.url)).toEqual(['lease']);
 });
 
-test('what the server refuses later is one sentence as well, of a role and of the command line', async ({ skip }) => {
-  skip(process.env.TEST_PGBOUNCER !== undefined, 'the pooler of the tests signs in as one role, whoever comes');
+test('what the server refuses later is one sentence as well, of a role and of the command line', async ({
+  skip,
+}) => {
+  skip(
+    process.env.TEST_PGBOUNCER !== undefined,
+    'the pooler of the tests signs in as one role, whoever comes',
+  );
   await using dataDir = await temporaryDataDir();
   await using database = await createDatabase();
   const environment = { DATA_DIR: dataDir.path, DATABASE_URL: database.url };
-  expect(await runAnnals(['annals.ts', 'log', 'append', 'article-42', 'article.drafted', draft], environment)).toMatchObject({ exit: 0 });
+  expect(
+    await runAnnals(['annals.ts', 'log', 'append', 'article-42', 'article.drafted', draft], environment),
+  ).toMatchObject({ exit: 0 });
   await using role = await createRole(database.url, 'grant select, insert on public.annals_migration to');
   for (const args of [['query/main.ts'], ['annals.ts', 'log', 'tail']]) {
     const sentence =
       /^.*“permission denied for schema event_log”: grant its role the rights that are missing \(docs\/postgresql\.md\)\.\n$/;
-    expect(await runAnnals(args, { ...environment, DATABASE_URL: role.url })).toEqual({ exit: 1, output: expect.stringMatching(sentence) });
+    expect(await runAnnals(args, { ...environment, DATABASE_URL: role.url })).toEqual({
+      exit: 1,
+      output: expect.stringMatching(sentence),
+    });
   }
-  await inDatabase(database.url, (client) => client.query('create table public.persisted_document (page text)'));
-  const taken = /^.*“relation "persisted_document" already exists”: another application has taken a name of ours, so make a .+\n$/;
-  expect(await runAnnals(['query/main.ts'], environment)).toEqual({ exit: 1, output: expect.stringMatching(taken) });
+  await inDatabase(database.url, (client) =>
+    client.query('create table public.persisted_document (page text)'),
+  );
+  const taken =
+    /^.*“relation "persisted_document" already exists”: another application has taken a name of ours, so make a .+\n$/;
+  expect(await runAnnals(['query/main.ts'], environment)).toEqual({
+    exit: 1,
+    output: expect.stringMatching(taken),
+  });
 });
 
 test('behind a pooler notifications are heard on the direct connection; without one, the start says how changes are found', async ({
@@ -88,7 +111,8 @@ test('behind a pooler notifications are heard on the direct connection; without 
   const direct = Object.assign(new URL(inject('postgresUrl')), { pathname: `/${database.name}` }).href;
   await using pgBouncer = await startPgBouncer(direct, 'transaction');
   const environment = { DATA_DIR: dataDir.path, DATABASE_URL: pgBouncer.through(direct) };
-  const listening = (): Promise<number | null> => inDatabase(direct, async (client) => (await client.query(LISTENING)).rowCount);
+  const listening = (): Promise<number | null> =>
+    inDatabase(direct, async (client) => (await client.query(LISTENING)).rowCount);
   {
     await using annals = await startAnnals({ ...environment, DATABASE_DIRECT_URL: direct });
     await until(listening, (count) => count === 2);
@@ -105,7 +129,11 @@ test('a request that does not end is cut off within the time to drain', async ()
   await using dataDir = await temporaryDataDir();
   await using database = await createDatabase();
   // Of the time to drain, three tenths are for the rest, which without a database of its own is little.
-  await using annals = await startAnnals({ DATA_DIR: dataDir.path, DATABASE_URL: database.url, DRAIN_MS: '15000' });
+  await using annals = await startAnnals({
+    DATA_DIR: dataDir.path,
+    DATABASE_URL: database.url,
+    DRAIN_MS: '15000',
+  });
   const { hostname, port } = new URL(annals.url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => {});
@@ -137,7 +165,8 @@ test('a connection that has not sent a request yet does not hold up the stop', a
 test('a database that does not answer is one sentence that names its setting, and no more', async () => {
   await using dataDir = await temporaryDataDir();
   const environment = { DATA_DIR: dataDir.path, DATABASE_URL: 'postgres://annals:hidden@127.0.0.1:1/annals' };
-  const sentence = 'No PostgreSQL answers at 127.0.0.1:1 (ECONNREFUSED): start it, or set DATABASE_URL to one that runs.\n';
+  const sentence =
+    'No PostgreSQL answers at 127.0.0.1:1 (ECONNREFUSED): start it, or set DATABASE_URL to one that runs.\n';
   for (const args of [['main.ts'], ['annals.ts', 'log', 'tail']]) {
     expect(await runAnnals(args, environment)).toEqual({ exit: 1, output: sentence });
   }

@@ -21,7 +21,10 @@ test('a start with nothing but a folder is ready, names what is there, and stops
   await using annals = await startAnnals({ DATA_DIR: dataDir.path });
   expect((await fetch(`${annals.url}/livez`)).status).toBe(200);
   expect(await (await fetch(`${annals.url}/readyz`)).json()).toMatchObject({ status: 'ready' });
-  expect(await (await fetch(annals.url)).json()).toMatchObject({ name: 'annals', _links: { ready: { href: '/readyz' } } });
+  expect(await (await fetch(annals.url)).json()).toMatchObject({
+    name: 'annals',
+    _links: { ready: { href: '/readyz' } },
+  });
   expect(annals.output()).toContain('Try next:');
   expect(annals.output()).toContain(`Annals is at http://localhost:${new URL(annals.url).port}\n`);
   annals.child.kill('SIGTERM');
@@ -55,7 +58,10 @@ test('of two starts on one data folder the second says so and exits', async () =
 test('the command line starts the database for as long as it takes', async () => {
   await using dataDir = await temporaryDataDir();
   const environment = { DATA_DIR: dataDir.path };
-  expect(await runAnnals(appendDraft, environment)).toMatchObject({ exit: 1, output: expect.stringContaining('There is no data in') });
+  expect(await runAnnals(appendDraft, environment)).toMatchObject({
+    exit: 1,
+    output: expect.stringContaining('There is no data in'),
+  });
   await using annals = await startAnnals(environment);
   annals.child.kill('SIGTERM');
   await annals.exited;
@@ -78,11 +84,19 @@ test('ports in use are one sentence each, before a database is made', async () =
   await using other = await temporaryDataDir();
   await using first = await startAnnals({ DATA_DIR: dataDir.path });
   const { port } = new URL(first.url);
-  const second = await runAnnals(['main.ts'], { DATA_DIR: other.path, PORT: port, METRICS_PORT: port, LOG_LEVEL: 'silent' });
+  const second = await runAnnals(['main.ts'], {
+    DATA_DIR: other.path,
+    PORT: port,
+    METRICS_PORT: port,
+    LOG_LEVEL: 'silent',
+  });
   expect(second).toEqual({
     exit: 1,
     output: ['PORT', 'METRICS_PORT']
-      .map((setting) => `Port ${port} is in use: stop the program that has it, or set ${setting} to another port (0 takes any free one).\n`)
+      .map(
+        (setting) =>
+          `Port ${port} is in use: stop the program that has it, or set ${setting} to another port (0 takes any free one).\n`,
+      )
       .join(''),
   });
   expect(await readdir(other.path)).toEqual([]);
@@ -100,7 +114,10 @@ test('a folder that cannot be written in is one sentence', async () => {
     ...(platform() === 'linux' ? [['/proc/annals', 'does not exist']] : []),
   ] as const;
   for (const [folder = '', reason] of refused) {
-    expect(await runAnnals(['main.ts'], { DATA_DIR: folder })).toEqual({ exit: 1, output: `The folder ${folder} ${reason}: ${advice}` });
+    expect(await runAnnals(['main.ts'], { DATA_DIR: folder })).toEqual({
+      exit: 1,
+      output: `The folder ${folder} ${reason}: ${advice}`,
+    });
   }
 });
 
@@ -108,7 +125,8 @@ test('Ctrl+C while the database is made stops in order and leaves nothing behind
   await using dataDir = await temporaryDataDir();
   await using annals = spawnAnnals(['main.ts'], { DATA_DIR: dataDir.path }, { detached: true });
   const { pid = Number.NaN } = annals.child;
-  const files = async () => (await readdir(dataDir.path, { recursive: true })).filter((name) => name.includes('PG_VERSION'));
+  const files = async () =>
+    (await readdir(dataDir.path, { recursive: true })).filter((name) => name.includes('PG_VERSION'));
   await until(files, (found) => found.length > 0);
   // As a terminal sends it: to the whole group.
   process.kill(-pid, 'SIGINT');
@@ -122,16 +140,29 @@ test('a start explains itself and tells its version, and knows no other argument
     exit: 0,
     output: expect.stringMatching(/^Starts Annals[\s\S]*Usage: npm start\n/),
   });
-  expect(await runAnnals(['query/main.ts', '--help'])).toEqual({ exit: 0, output: expect.stringContaining('Usage: node query/main.ts\n') });
+  expect(await runAnnals(['query/main.ts', '--help'])).toEqual({
+    exit: 0,
+    output: expect.stringContaining('Usage: node query/main.ts\n'),
+  });
   expect(await runAnnals(['main.ts', 'query', '--help'])).toEqual({
     exit: 0,
     output: expect.stringContaining('Usage: node main.ts query\n'),
   });
-  expect(await runAnnals(['main.ts', 'query', 'more'])).toEqual({ exit: 64, output: expect.stringContaining('There is no argument more') });
-  expect(await runAnnals(['main.ts', 'log', 'tail', '--help'])).toEqual({ exit: 0, output: expect.stringContaining('log tail') });
-  expect(await runAnnals(['main.ts', '--version'])).toEqual({ exit: 0, output: expect.stringMatching(/^annals \d+\.\d+\.\d+ /) });
+  expect(await runAnnals(['main.ts', 'query', 'more'])).toEqual({
+    exit: 64,
+    output: expect.stringContaining('There is no argument more'),
+  });
+  expect(await runAnnals(['main.ts', 'log', 'tail', '--help'])).toEqual({
+    exit: 0,
+    output: expect.stringContaining('log tail'),
+  });
+  expect(await runAnnals(['main.ts', '--version'])).toEqual({
+    exit: 0,
+    output: expect.stringMatching(/^annals \d+\.\d+\.\d+ /),
+  });
   expect(await runAnnals(['main.ts', '--port', '4001'])).toEqual({
     exit: 64,
-    output: 'There is no option --port: Annals is set up by environment variables (more: npm start -- --help).\n',
+    output:
+      'There is no option --port: Annals is set up by environment variables (more: npm start -- --help).\n',
   });
 });

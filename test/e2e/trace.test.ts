@@ -9,7 +9,10 @@ import { type Installation, startInstallation } from '../engines/installation.ts
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../engines/otlp-receiver.ts';
 import { linesOf, newTrace, only, spansOf, untilHeardByKafka, untilTold } from '../engines/traces.ts';
 
-/** One change, from the request that asks for it to the webhook that is told of it, as a collector of traces sees it. */
+/**
+ * One change, from the request that asks for it to the webhook that is told of it, as a collector of traces
+ * sees it.
+ */
 const resources = new AsyncDisposableStack();
 let receiver: OtlpReceiver;
 let sink: WebhookSink;
@@ -26,19 +29,34 @@ const SECRET_HEADER = 'what-only-the-receiver-knows';
 beforeAll(async () => {
   receiver = resources.use(await startOtlpReceiver());
   sink = resources.use(await startWebhookSink());
-  const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_HEADERS: `x-key=${COLLECTOR_KEY}` };
+  const settings = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    OTEL_EXPORTER_OTLP_HEADERS: `x-key=${COLLECTOR_KEY}`,
+  };
   installation = resources.use(await startInstallation({ settings }));
   ask = restClientOf(installation);
   const people = await openPeople(installation);
-  [ada, rita] = (await Promise.all([people.signUp('Ada Quill'), people.signUp('Rita Reed')])) as [Person, Person];
-  const body = { url: `${sink.url}/secret-hook`, eventTypes: ['article.published', 'comment.*'], headers: { 'x-team': SECRET_HEADER } };
+  [ada, rita] = (await Promise.all([people.signUp('Ada Quill'), people.signUp('Rita Reed')])) as [
+    Person,
+    Person,
+  ];
+  const body = {
+    url: `${sink.url}/secret-hook`,
+    eventTypes: ['article.published', 'comment.*'],
+    headers: { 'x-team': SECRET_HEADER },
+  };
   const made = await ask('POST', '/webhooks', { token: ada.token, body });
   expect(made.status).toBe(201);
   webhookSecret = (made.body as { secret: string }).secret;
-  stream = await follow(`${installation.origin}/events?types=article.published`, { headers: { authorization: `Bearer ${rita.token}` } });
+  stream = await follow(`${installation.origin}/events?types=article.published`, {
+    headers: { authorization: `Bearer ${rita.token}` },
+  });
   resources.defer(() => stream.close());
   await until(stream.lastEventId, Boolean);
-  if (isOverKafka) await untilHeardByKafka(receiver, (traceparent) => send('POST', '/articles', { traceparent, body: article }));
+  if (isOverKafka)
+    await untilHeardByKafka(receiver, (traceparent) =>
+      send('POST', '/articles', { traceparent, body: article }),
+    );
 });
 afterAll(() => resources.disposeAsync());
 
@@ -47,7 +65,11 @@ const send = async (
   path: string,
   { traceparent, body, token = ada.token }: Sent,
 ): Promise<Reply & { readonly id: number }> => {
-  const reply = await ask(method, path, { token, headers: { traceparent }, ...(body !== undefined && { body }) });
+  const reply = await ask(method, path, {
+    token,
+    headers: { traceparent },
+    ...(body !== undefined && { body }),
+  });
   expect(reply.status, JSON.stringify(reply.body)).toBeLessThan(300);
   return { ...reply, id: (reply.body as { id?: number }).id ?? 0 };
 };
@@ -75,11 +97,26 @@ test('a change is one trace, from the request to the webhook', async () => {
     )
   )[0];
   await stream.data(1);
-  const spans = await untilTold(receiver, traceId, ['POST /articles', 'append', ...(isOverKafka ? ['publish'] : []), 'project', ...ENDS]);
+  const spans = await untilTold(receiver, traceId, [
+    'POST /articles',
+    'append',
+    ...(isOverKafka ? ['publish'] : []),
+    'project',
+    ...ENDS,
+  ]);
 
   const request = only(spans, 'POST /articles');
-  expect(request).toMatchObject({ service: serviceOf('command'), kind: 'server', parentSpanId: spanId, isFailure: false });
-  expect(request.attributes).toMatchObject({ 'http.request.method': 'POST', 'http.route': '/articles', 'http.response.status_code': 201 });
+  expect(request).toMatchObject({
+    service: serviceOf('command'),
+    kind: 'server',
+    parentSpanId: spanId,
+    isFailure: false,
+  });
+  expect(request.attributes).toMatchObject({
+    'http.request.method': 'POST',
+    'http.route': '/articles',
+    'http.response.status_code': 201,
+  });
   const command = only(spans, 'command DraftArticle');
   expect(command).toMatchObject({ service: serviceOf('command'), parentSpanId: request.spanId });
   expect(command.attributes).toMatchObject({ 'annals.outcome': 'done' });
@@ -90,22 +127,38 @@ test('a change is one trace, from the request to the webhook', async () => {
   expect(project).toMatchObject({ service: serviceOf('projector'), parentSpanId: command.spanId });
 
   const published = isOverKafka ? only(spans, 'publish', PUBLISHED) : command;
-  if (isOverKafka) expect(published).toMatchObject({ service: serviceOf('projector'), kind: 'producer', parentSpanId: command.spanId });
+  if (isOverKafka)
+    expect(published).toMatchObject({
+      service: serviceOf('projector'),
+      kind: 'producer',
+      parentSpanId: command.spanId,
+    });
   // Who does not hear from Kafka in time hears from the log.
   const sources = [command.spanId, published.spanId];
   const told = only(spans, 'tell followers');
   expect(told).toMatchObject({ service: serviceOf('query'), parentSpanId: expect.toBeOneOf(sources) });
   expect(told.attributes['annals.feed.readers']).toBe(1);
   const planned = only(spans, 'plan webhooks');
-  expect(planned).toMatchObject({ service: serviceOf('webhook-dispatcher'), parentSpanId: expect.toBeOneOf(sources) });
+  expect(planned).toMatchObject({
+    service: serviceOf('webhook-dispatcher'),
+    parentSpanId: expect.toBeOneOf(sources),
+  });
   expect(planned.attributes).toMatchObject({ 'annals.webhook.deliveries': 1 });
   const attempt = only(spans, 'POST webhook');
-  expect(attempt).toMatchObject({ service: serviceOf('webhook-dispatcher'), kind: 'client', parentSpanId: planned.spanId });
-  expect(attempt.attributes).toMatchObject({ 'http.response.status_code': 204, 'annals.outcome': 'delivered' });
+  expect(attempt).toMatchObject({
+    service: serviceOf('webhook-dispatcher'),
+    kind: 'client',
+    parentSpanId: planned.spanId,
+  });
+  expect(attempt.attributes).toMatchObject({
+    'http.response.status_code': 204,
+    'annals.outcome': 'delivered',
+  });
   expect(received?.headers.traceparent).toBe(formatTraceparent({ ...attempt, isSampled: true }));
 
   const starts = [request, command, append, project, planned, attempt].map(({ startedAtMs }) => startedAtMs);
-  for (const [place, startedAtMs] of starts.entries()) expect(startedAtMs).toBeGreaterThan((starts[place - 1] ?? 0) - CLOCKS_DIFFER_MS);
+  for (const [place, startedAtMs] of starts.entries())
+    expect(startedAtMs).toBeGreaterThan((starts[place - 1] ?? 0) - CLOCKS_DIFFER_MS);
 });
 
 test('a mutation of GraphQL is a command in the trace of its request, by way of the gateway', async () => {
@@ -122,19 +175,31 @@ test('a mutation of GraphQL is a command in the trace of its request, by way of 
   ]);
   const request = only(spans, 'POST /graphql');
   expect(request).toMatchObject({ service: serviceOf('query'), kind: 'server', parentSpanId: spanId });
-  expect(request.attributes).toMatchObject({ 'graphql.operation.type': 'mutation', 'graphql.operation.name': 'Draft' });
+  expect(request.attributes).toMatchObject({
+    'graphql.operation.type': 'mutation',
+    'graphql.operation.name': 'Draft',
+  });
   const sender = installation.topology === 'one' ? request : only(spans, 'POST /commands');
-  if (sender !== request) expect(sender).toMatchObject({ service: 'annals-command', kind: 'server', parentSpanId: request.spanId });
-  expect(only(spans, 'command DraftArticle')).toMatchObject({ service: serviceOf('command'), parentSpanId: sender.spanId });
+  if (sender !== request)
+    expect(sender).toMatchObject({ service: 'annals-command', kind: 'server', parentSpanId: request.spanId });
+  expect(only(spans, 'command DraftArticle')).toMatchObject({
+    service: serviceOf('command'),
+    parentSpanId: sender.spanId,
+  });
 });
 
 test('what follows from an event goes on with its trace', async () => {
   const { id } = await send('POST', '/articles', { ...newTrace(), body: article });
-  await send('POST', `/articles/${id}/comments`, { ...newTrace(), body: { text: 'Mine' }, token: rita.token });
+  await send('POST', `/articles/${id}/comments`, {
+    ...newTrace(),
+    body: { text: 'Mine' },
+    token: rita.token,
+  });
   const { traceId, traceparent } = newTrace();
   await send('DELETE', `/articles/${id}`, { traceparent });
   await untilTold(receiver, traceId, ['DELETE /articles/:articleId', 'process-manager']);
-  const isEnded = ({ name, attributes }: ReceivedSpan) => name === 'project' && attributes['annals.event.type'] === 'comment.deleted';
+  const isEnded = ({ name, attributes }: ReceivedSpan) =>
+    name === 'project' && attributes['annals.event.type'] === 'comment.deleted';
   const spans = await until(
     () => spansOf(receiver, traceId),
     (all) => all.some(isEnded) && all.filter(({ name }) => name === 'append').length > 1,
@@ -143,19 +208,29 @@ test('what follows from an event goes on with its trace', async () => {
   const followUp = only(spans, 'process-manager');
   expect(followUp).toMatchObject({ service: serviceOf('command'), parentSpanId: command.spanId });
   const appends = spans.filter(({ name }) => name === 'append');
-  expect(appends.map(({ parentSpanId, attributes }) => [parentSpanId, attributes['annals.event.types']])).toEqual([
+  expect(
+    appends.map(({ parentSpanId, attributes }) => [parentSpanId, attributes['annals.event.types']]),
+  ).toEqual([
     [command.spanId, ['article.deleted']],
     [followUp.spanId, ['comment.deleted']],
   ]);
-  expect(only(spans, 'project', { 'annals.event.type': 'comment.deleted' }).parentSpanId).toBe(followUp.spanId);
+  expect(only(spans, 'project', { 'annals.event.type': 'comment.deleted' }).parentSpanId).toBe(
+    followUp.spanId,
+  );
 });
 
 test('a refusal is an answer, and no failure', async () => {
   const { traceId, traceparent } = newTrace();
   const reply = await ask('POST', '/articles/1/publish', { token: ada.token, headers: { traceparent } });
   expect(reply.status).toBe(404);
-  const spans = await untilTold(receiver, traceId, ['POST /articles/:articleId/publish', 'command PublishArticle']);
-  expect(only(spans, 'command PublishArticle')).toMatchObject({ isFailure: false, attributes: { 'annals.outcome': 'article_not_found' } });
+  const spans = await untilTold(receiver, traceId, [
+    'POST /articles/:articleId/publish',
+    'command PublishArticle',
+  ]);
+  expect(only(spans, 'command PublishArticle')).toMatchObject({
+    isFailure: false,
+    attributes: { 'annals.outcome': 'article_not_found' },
+  });
   expect(spans.some(({ isFailure }) => isFailure)).toBe(false);
 });
 
@@ -173,12 +248,17 @@ test('a trace that its sender does not record is not recorded here, and the log 
   await send('POST', '/articles', { traceparent: later.traceparent, body: article });
   await untilTold(receiver, later.traceId, ENDS);
   expect(spansOf(receiver, traceId)).toEqual([]);
-  expect(linesOf(installation.printed(), traceId)).toMatchObject([{ msg: 'request', method: 'POST', path: '/articles', status: 201 }]);
+  expect(linesOf(installation.printed(), traceId)).toMatchObject([
+    { msg: 'request', method: 'POST', path: '/articles', status: 201 },
+  ]);
 });
 
 test('a request that brings no trace, or none that is valid, begins one', async () => {
   const requestId = 'without-a-trace';
-  await ask('GET', '/articles?note=in-the-query', { token: ada.token, headers: { 'x-request-id': requestId, traceparent: '00-0-0-01' } });
+  await ask('GET', '/articles?note=in-the-query', {
+    token: ada.token,
+    headers: { 'x-request-id': requestId, traceparent: '00-0-0-01' },
+  });
   const [span] = await until(
     () => receiver.spans.filter(({ attributes }) => attributes['annals.request.id'] === requestId),
     ({ length }) => length > 0,
@@ -191,8 +271,28 @@ test('spans hold nothing that is personal or secret', () => {
   const printed = receiver.printed().replaceAll(`"x-key":"${COLLECTOR_KEY}"`, '');
   expect(printed).toContain('"command DraftArticle"');
   const { host } = new URL(sink.url);
-  const people = [ada, rita].flatMap(({ name, email, token }) => [name, email, token, token.split('.')[2] ?? '']);
-  const hidden = [...people, article.title, article.body, 'Mine', webhookSecret, SECRET_HEADER, COLLECTOR_KEY, host, 'secret-hook'];
-  const settings = [installation.admin.secret, installation.settings.MASTER_KEY ?? '', 'in-the-query', 'postgres://'];
+  const people = [ada, rita].flatMap(({ name, email, token }) => [
+    name,
+    email,
+    token,
+    token.split('.')[2] ?? '',
+  ]);
+  const hidden = [
+    ...people,
+    article.title,
+    article.body,
+    'Mine',
+    webhookSecret,
+    SECRET_HEADER,
+    COLLECTOR_KEY,
+    host,
+    'secret-hook',
+  ];
+  const settings = [
+    installation.admin.secret,
+    installation.settings.MASTER_KEY ?? '',
+    'in-the-query',
+    'postgres://',
+  ];
   expect([...hidden, ...settings].filter((each) => each.length < 4 || printed.includes(each))).toEqual([]);
 });

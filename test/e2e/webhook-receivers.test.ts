@@ -15,7 +15,9 @@ let installation: Installation;
 let session: RestSession;
 let ada: Person;
 beforeAll(async () => {
-  installation = resources.use(await startInstallation({ settings: { WEBHOOK_RETRY_SCHEDULE: Array(500).fill('0.2').join(',') } }));
+  installation = resources.use(
+    await startInstallation({ settings: { WEBHOOK_RETRY_SCHEDULE: Array(500).fill('0.2').join(',') } }),
+  );
   session = restSessionOver(restClientOf(installation));
   ada = await (await openPeople(installation)).signUp('Ada');
 });
@@ -63,7 +65,10 @@ describe.each(COMMANDS)('%s', (command) => {
   test('takes what is sent, also before it was there, and while the secret is rotated', async () => {
     const port = await freePort();
     const start = (secret: string) => startExample(command, { WEBHOOK_SECRET: secret, PORT: String(port) });
-    const webhook = await write('/webhooks', { url: `http://127.0.0.1:${port}/hooks`, eventTypes: ['article.*'] });
+    const webhook = await write('/webhooks', {
+      url: `http://127.0.0.1:${port}/hooks`,
+      eventTypes: ['article.*'],
+    });
     await draft();
     const printed: string[] = [];
     const hear = async (secret: string, change: () => Promise<unknown>) => {
@@ -80,7 +85,8 @@ describe.each(COMMANDS)('%s', (command) => {
     await hear(webhook.secret, async () => {});
     const rotated = await write(`/webhooks/${webhook.id}/rotate-secret`);
     expect(rotated.secret).not.toBe(webhook.secret);
-    for (const secret of [webhook.secret, rotated.secret, `${webhook.secret} ${rotated.secret}`]) await hear(secret, draft);
+    for (const secret of [webhook.secret, rotated.secret, `${webhook.secret} ${rotated.secret}`])
+      await hear(secret, draft);
     expect(await deliveredTo(webhook.id)).toEqual(printed);
     await session.write('DELETE', `/webhooks/${webhook.id}`, { token: ada.token });
   });
@@ -97,5 +103,8 @@ test.each([
 ])('nobody can register an inside address: %s', async (url) => {
   const body = { url, eventTypes: ['*'] };
   const refused = await restClientOf(installation)('POST', '/webhooks', { token: ada.token, body });
-  expect(refused).toMatchObject({ status: 422, body: { errors: [{ pointer: '/url', detail: expect.stringMatching('inside address') }] } });
+  expect(refused).toMatchObject({
+    status: 422,
+    body: { errors: [{ pointer: '/url', detail: expect.stringMatching('inside address') }] },
+  });
 });

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Attempt, DeliveryBody, FailedDeliveries, FoundDelivery, WebhookStatistics } from '#shared/rest/deliveries.ts';
+import type {
+  Attempt,
+  DeliveryBody,
+  FailedDeliveries,
+  FoundDelivery,
+  WebhookStatistics,
+} from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { type Reply, restClientOf } from '../../testing/http/rest-client.ts';
@@ -25,7 +31,8 @@ const refused = { isRefusing: true };
 beforeAll(async () => {
   sink = resources.use(await startWebhookSink());
   sink.behave(({ path }, response) => {
-    if (path === '/failing' && refused.isRefusing) response.writeHead(500, { 'x-shop': 'closed' }).end('We are closed.');
+    if (path === '/failing' && refused.isRefusing)
+      response.writeHead(500, { 'x-shop': 'closed' }).end('We are closed.');
     else response.writeHead(204).end();
   });
   installation = resources.use(await shareInstallation());
@@ -35,28 +42,40 @@ beforeAll(async () => {
   ada = await people.signUp('Ada');
   grace = await people.signUp('Grace');
   const register = async (path: string) => {
-    const body = { url: `${sink.url}/${path}`, eventTypes: ['article.drafted', 'article.published'], filter: { authorId: ada.userId } };
+    const body = {
+      url: `${sink.url}/${path}`,
+      eventTypes: ['article.drafted', 'article.published'],
+      filter: { authorId: ada.userId },
+    };
     return (await session.write('POST', '/webhooks', { token: ada.token, body })).written.id;
   };
   well = await register('well');
   failing = await register('failing');
   const ids: number[] = [];
   for (const title of ['One', 'Two', 'Three'])
-    ids.push((await session.write('POST', '/articles', { token: ada.token, body: { title, body: '', tags: [] } })).written.id);
+    ids.push(
+      (await session.write('POST', '/articles', { token: ada.token, body: { title, body: '', tags: [] } }))
+        .written.id,
+    );
   articles = ids;
   await until(
     () => find(''),
-    (found) => found.length === 6 && found.every(({ state, attempts }) => state === 'delivered' || attempts > 0),
+    (found) =>
+      found.length === 6 && found.every(({ state, attempts }) => state === 'delivered' || attempts > 0),
   );
 });
 afterAll(() => resources.disposeAsync());
 
-const read = async <Body>(path: string, { token }: TokenHolder = ada): Promise<Reply & { readonly body: Body }> => {
+const read = async <Body>(
+  path: string,
+  { token }: TokenHolder = ada,
+): Promise<Reply & { readonly body: Body }> => {
   const reply = await session.read<Body>(path, { token });
   expect(reply.status, `${path}: ${JSON.stringify(reply.body)}`).toBe(200);
   return reply;
 };
-const find = async (query: string, by: TokenHolder = ada) => (await read<readonly FoundDelivery[]>(`/deliveries?${query}`, by)).body;
+const find = async (query: string, by: TokenHolder = ada) =>
+  (await read<readonly FoundDelivery[]>(`/deliveries?${query}`, by)).body;
 const seen = async (query: string, by?: TokenHolder) =>
   (await find(query, by)).map(({ webhookId, subject }) => [webhookId, subject] as const);
 const subject = (index: number) => `article-${articles[index]}`;
@@ -66,7 +85,12 @@ test('deliveries of all webhooks are found, the latest event first, in pages eit
   expect(await seen('')).toEqual(all);
   const first = await read<readonly FoundDelivery[]>('/deliveries?limit=4');
   const links = (reply: Reply) =>
-    new Map([...(reply.headers.get('link') ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, href = '', rel]) => [rel, href]));
+    new Map(
+      [...(reply.headers.get('link') ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, href = '', rel]) => [
+        rel,
+        href,
+      ]),
+    );
   const second = await read<readonly FoundDelivery[]>(links(first).get('next') ?? '');
   expect([...first.body, ...second.body].map(({ webhookId, subject: of }) => [webhookId, of])).toEqual(all);
   expect((await read<readonly FoundDelivery[]>(links(second).get('prev') ?? '')).body).toEqual(first.body);
@@ -87,7 +111,8 @@ test.each<[string, () => string, () => readonly (readonly [number, string])[]]>(
 ])('they are found by %s', async (_what, query, expected) => {
   expect(await seen(query())).toEqual(expected());
   // Who manages the webhooks of everybody finds the same among them.
-  const mine = (found: readonly (readonly [number, string])[]) => found.filter(([id]) => id === well || id === failing);
+  const mine = (found: readonly (readonly [number, string])[]) =>
+    found.filter(([id]) => id === well || id === failing);
   expect(mine(await seen(`${query()}&limit=100`, administrator))).toEqual(expected());
 });
 
@@ -126,13 +151,23 @@ test('its health says since when and why an endpoint fails, in figures and over 
     backlog: { due: 3 },
   });
   expect(webhooks.find(({ id }) => id === well)?.health).toMatchObject({
-    ...{ failingSince: null, nextAttemptAt: null, attemptsLastDay: 3, failuresLastDay: 0, successRate: 1, backlog: { due: 0 } },
+    ...{
+      failingSince: null,
+      nextAttemptAt: null,
+      attemptsLastDay: 3,
+      failuresLastDay: 0,
+      successRate: 1,
+      backlog: { due: 0 },
+    },
   });
   const { body } = await read<WebhookStatistics>(`/webhooks/${well}/statistics`);
-  const sum = (of: (point: WebhookStatistics['points'][number]) => number) => body.points.map(of).reduce((total, each) => total + each, 0);
+  const sum = (of: (point: WebhookStatistics['points'][number]) => number) =>
+    body.points.map(of).reduce((total, each) => total + each, 0);
   expect([body.seconds, sum(({ arrived }) => arrived), sum(({ failed }) => failed)]).toEqual([900, 3, 0]);
   expect(body.points.at(-1)?.durationMs ?? body.points.at(-2)?.durationMs).toEqual(expect.any(Number));
-  expect((await read<WebhookStatistics>(`/webhooks/${well}/statistics?hours=168`)).body).toMatchObject({ seconds: 6_300 });
+  expect((await read<WebhookStatistics>(`/webhooks/${well}/statistics?hours=168`)).body).toMatchObject({
+    seconds: 6_300,
+  });
 });
 
 test('what failed is counted, and that of a time is sent again', async () => {
@@ -147,14 +182,18 @@ test('what failed is counted, and that of a time is sent again', async () => {
   );
   const [from, to] = [-36, -12].map((hours) => new Date(Date.now() + hours * 3_600_000).toISOString());
   const yesterday = `since=${from}&until=${to}`;
-  const failed = async (query: string) => (await read<readonly FailedDeliveries[]>(`/deliveries/failed?${query}`)).body;
-  expect(await failed('')).toMatchObject([{ webhookId: failing, url: `${sink.url}/failing`, dead: 1, retrying: 2 }]);
+  const failed = async (query: string) =>
+    (await read<readonly FailedDeliveries[]>(`/deliveries/failed?${query}`)).body;
+  expect(await failed('')).toMatchObject([
+    { webhookId: failing, url: `${sink.url}/failing`, dead: 1, retrying: 2 },
+  ]);
   expect(await failed(yesterday)).toMatchObject([{ webhookId: failing, dead: 1, retrying: 0 }]);
   expect(await failed(`webhookId=${well}`)).toEqual([]);
   expect(await seen(`state=failed&${yesterday}`)).toEqual([[failing, subject(0)]]);
 
   refused.isRefusing = false;
-  const redrive = (body?: object) => session.write('POST', `/webhooks/${failing}/redrive`, { token: ada.token, body });
+  const redrive = (body?: object) =>
+    session.write('POST', `/webhooks/${failing}/redrive`, { token: ada.token, body });
   const delivered = (count: number) =>
     until(
       () => seen(`webhookId=${failing}&state=delivered`),

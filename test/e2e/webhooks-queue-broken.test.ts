@@ -9,7 +9,11 @@ test('a process whose queue of webhooks is broken says so once, and stops in goo
   await using dataDir = await temporaryDataDir();
   await using database = await createDatabase();
   await using annals = await startAnnals({ DATA_DIR: dataDir.path, DATABASE_URL: database.url });
-  await using administrator = openPool({ url: database.url, applicationName: 'administrator', connectionsMax: 1 });
+  await using administrator = openPool({
+    url: database.url,
+    applicationName: 'administrator',
+    connectionsMax: 1,
+  });
   await administrator.query('alter schema bullmq rename to bullmq_away');
   const told = () => annals.output().split('The queue of webhooks has trouble').length - 1;
   await until(told, (count) => count > 0, 30_000);

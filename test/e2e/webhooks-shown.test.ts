@@ -49,14 +49,23 @@ test('a secret is shown again to the same request with the same key, and to nobo
 
   const body = { url: `${sink.url}/hook`, eventTypes: ['article.*'] };
   const ask = () =>
-    restClientOf(installation)('POST', '/webhooks', { token: ada.token, body, headers: { 'idempotency-key': 'register-2' } });
+    restClientOf(installation)('POST', '/webhooks', {
+      token: ada.token,
+      body,
+      headers: { 'idempotency-key': 'register-2' },
+    });
   const written = await ask();
-  const answers = [written, await ask()].map(({ status, body: given }) => ({ status, answer: given as { readonly id?: number } }));
+  const answers = [written, await ask()].map(({ status, body: given }) => ({
+    status,
+    answer: given as { readonly id?: number },
+  }));
   expect(answers[1]).toEqual(answers[0]);
   expect(answers[0]).toMatchObject({ status: 201, answer: { secret: expect.stringMatching(/^whsec_/) } });
   const { id } = answers[0]?.answer ?? {};
   const token = { 'consistency-token': written.headers.get('consistency-token') ?? '' };
-  expect(await graphql(`{ webhook(id: ${id}) { url enabled } }`, token)).toEqual({ webhook: { url: body.url, enabled: true } });
+  expect(await graphql(`{ webhook(id: ${id}) { url enabled } }`, token)).toEqual({
+    webhook: { url: body.url, enabled: true },
+  });
 });
 
 test('both interfaces tell the same of a webhook, its deliveries and their attempts', async () => {
@@ -68,9 +77,17 @@ test('both interfaces tell the same of a webhook, its deliveries and their attem
     () => read<Delivery[]>(path),
     ([latest]) => latest?.state === 'delivered',
   );
-  expect(delivery).toMatchObject({ ...testWebhook, type: 'webhook.test_requested', subject: `webhook-${webhook.id}` });
+  expect(delivery).toMatchObject({
+    ...testWebhook,
+    type: 'webhook.test_requested',
+    subject: `webhook-${webhook.id}`,
+  });
   const shown = await read<Webhook>(`/webhooks/${webhook.id}`);
-  expect(shown.health).toMatchObject({ lastSuccessAt: expect.any(String), failingSince: null, backlog: { due: 0, dead: 0 } });
+  expect(shown.health).toMatchObject({
+    lastSuccessAt: expect.any(String),
+    failingSince: null,
+    backlog: { due: 0, dead: 0 },
+  });
   const attempts = await read<readonly { readonly durationMs: number }[]>(`${path}/${delivery?.id}/attempts`);
   const fields = 'id type subject cursor state attempts nextAt lastStatus lastError createdAt deliveredAt';
   expect(
@@ -83,7 +100,13 @@ test('both interfaces tell the same of a webhook, its deliveries and their attem
     } }`),
   ).toEqual({
     webhook: {
-      ...{ url: shown.url, description: 'The shop', eventTypes: shown.eventTypes, payload: 'thin', ordered: false },
+      ...{
+        url: shown.url,
+        description: 'The shop',
+        eventTypes: shown.eventTypes,
+        payload: 'thin',
+        ordered: false,
+      },
       ...{
         ratePerSecond: shown.limits.ratePerSecond,
         concurrency: shown.limits.concurrency,
@@ -94,10 +117,21 @@ test('both interfaces tell the same of a webhook, its deliveries and their attem
       ...{ createdAt: shown.createdAt, updatedAt: shown.updatedAt, health: shown.health },
       delivery: {
         attemptsConnection: {
-          nodes: [{ number: 1, durationMs: attempts[0]?.durationMs, status: 204, answer: { text: '', truncated: false } }],
+          nodes: [
+            {
+              number: 1,
+              durationMs: attempts[0]?.durationMs,
+              status: 204,
+              answer: { text: '', truncated: false },
+            },
+          ],
         },
       },
-      deliveriesConnection: { nodes: [Object.fromEntries(fields.split(' ').map((name) => [name, delivery?.[name as keyof Delivery]]))] },
+      deliveriesConnection: {
+        nodes: [
+          Object.fromEntries(fields.split(' ').map((name) => [name, delivery?.[name as keyof Delivery]])),
+        ],
+      },
     },
   });
 });
@@ -111,11 +145,15 @@ test('every link leads somewhere, and every action that is linked can be taken',
     ({ length }) => length === 1,
   );
   const follow = async (links: Readonly<Record<string, Link>>) => {
-    const bodies: Readonly<Record<string, object>> = { edit: { description: null }, replay: { from: '2026-01-01T00:00:00Z' } };
+    const bodies: Readonly<Record<string, object>> = {
+      edit: { description: null },
+      replay: { from: '2026-01-01T00:00:00Z' },
+    };
     for (const [name, { href, method = 'GET' }] of Object.entries(links)) {
       if (name === 'delete' || name === 'disable') continue;
       const asked = { token: ada.token, ...(bodies[name] && { body: bodies[name] }) };
-      const { status } = method === 'GET' ? await session.read(href, asked) : await session.write(method, href, asked);
+      const { status } =
+        method === 'GET' ? await session.read(href, asked) : await session.write(method, href, asked);
       expect([name, status]).toEqual([name, expect.toBeOneOf([200, 202])]);
     }
   };
@@ -124,7 +162,9 @@ test('every link leads somewhere, and every action that is linked can be taken',
   // What would end the others comes behind them.
   await session.write('POST', `${self}/disable`, { token: ada.token });
   const disabled = await read<Webhook>(self);
-  expect(Object.keys(disabled._links)).not.toEqual(expect.arrayContaining(['test', 'replay', 'redrive', 'disable']));
+  expect(Object.keys(disabled._links)).not.toEqual(
+    expect.arrayContaining(['test', 'replay', 'redrive', 'disable']),
+  );
   expect((await read<Delivery>(`${self}/deliveries/${delivery?.id}`))._links).not.toHaveProperty('redeliver');
   await follow(disabled._links);
   expect(await read<Webhook>(self)).toMatchObject({ enabled: true });
@@ -132,7 +172,8 @@ test('every link leads somewhere, and every action that is linked can be taken',
 
 test('a subscription tells what has happened to a webhook, with the webhook as it is', async () => {
   const { webhook } = await register();
-  const query = 'subscription { changes(types: ["webhook.disabled"]) { type subjectId webhook { id enabled disabledReason } } }';
+  const query =
+    'subscription { changes(types: ["webhook.disabled"]) { type subjectId webhook { id enabled disabledReason } } }';
   const stream = await streamOf(installation, query, { token: ada.token });
   resources.defer(() => stream.close());
   await graphql(`mutation { disableWebhook(id: ${webhook.id}) { id } }`);

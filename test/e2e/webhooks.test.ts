@@ -20,7 +20,9 @@ let webhook: { readonly path: string; readonly secret: string };
 
 beforeAll(async () => {
   sink = resources.use(await startWebhookSink());
-  installation = resources.use(await startInstallation({ settings: { WEBHOOK_RETRY_SCHEDULE: '0.1,0.1,0.1' } }));
+  installation = resources.use(
+    await startInstallation({ settings: { WEBHOOK_RETRY_SCHEDULE: '0.1,0.1,0.1' } }),
+  );
   session = restSessionOver(restClientOf(installation));
   const people = await openPeople(installation);
   [ada, rita] = (await Promise.all([people.signUp('Ada'), people.signUp('Rita')])) as [Person, Person];
@@ -28,7 +30,10 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 const draft = async (title: string) => {
-  const { written } = await session.write('POST', '/articles', { token: ada.token, body: { title, body: '', tags: [], publish: false } });
+  const { written } = await session.write('POST', '/articles', {
+    token: ada.token,
+    body: { title, body: '', tags: [], publish: false },
+  });
   return written.id;
 };
 const untilReceived = (count: number) =>
@@ -37,17 +42,25 @@ const untilReceived = (count: number) =>
     (received) => received.length >= count,
   );
 const read = async <Body>(path: string) => (await session.read<Body>(path, { token: ada.token })).body;
-const act = (path: string, body?: object) => session.write('POST', path, { token: ada.token, ...(body && { body }) });
+const act = (path: string, body?: object) =>
+  session.write('POST', path, { token: ada.token, ...(body && { body }) });
 
 /** As the Standard Webhooks say, written out. */
 const isSigned = ({ id, headers, body }: Received, secret: string): boolean => {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
-  const signature = createHmac('sha256', key).update(`${id}.${headers['webhook-timestamp']}.${body}`).digest('base64');
+  const signature = createHmac('sha256', key)
+    .update(`${id}.${headers['webhook-timestamp']}.${body}`)
+    .digest('base64');
   return String(headers['webhook-signature']).split(' ').includes(`v1,${signature}`);
 };
 
 test('what happens arrives, signed with the secret that the registration showed', async () => {
-  const body = { url: `${sink.url}/hook`, eventTypes: ['article.*'], payload: 'full', headers: { 'X-Team': 'blue' } };
+  const body = {
+    url: `${sink.url}/hook`,
+    eventTypes: ['article.*'],
+    payload: 'full',
+    headers: { 'X-Team': 'blue' },
+  };
   const made = await session.write('POST', '/webhooks', { token: ada.token, body });
   expect(made.status).toBe(201);
   const { secret } = made.body as { secret: string };
@@ -74,11 +87,21 @@ test('the owner sees what was sent and what came back, and nobody else does', as
     () => read<Delivery[]>(path),
     ([latest]) => latest?.state === 'delivered',
   );
-  expect(delivery).toMatchObject({ id: sink.received[0]?.id, type: 'article.drafted', attempts: 1, lastStatus: 204 });
+  expect(delivery).toMatchObject({
+    id: sink.received[0]?.id,
+    type: 'article.drafted',
+    attempts: 1,
+    lastStatus: 204,
+  });
   const attempts = await read<Attempt[]>(`${path}/${delivery?.id}/attempts`);
   expect(attempts).toMatchObject([{ number: 1, status: 204, requestHeaders: { 'x-team': '********' } }]);
   expect(JSON.stringify(attempts)).not.toContain(sink.received[0]?.headers['webhook-signature']);
-  for (const hidden of [path, `${path}/${delivery?.id}`, `${path}/${delivery?.id}/attempts`, `${webhook.path}/replays`])
+  for (const hidden of [
+    path,
+    `${path}/${delivery?.id}`,
+    `${path}/${delivery?.id}/attempts`,
+    `${webhook.path}/replays`,
+  ])
     expect((await session.read(hidden, { token: rita.token })).status).toBe(404);
 });
 
@@ -93,7 +116,10 @@ test('a test is sent, a delivery is sent again, and so is what happened since a 
 
   const first = sink.received[0] as Received;
   const again = await act(`${webhook.path}/deliveries/${first.id}/redeliver`);
-  expect([again.status, again.headers.get('location')]).toEqual([202, `${webhook.path}/deliveries/${first.id}`]);
+  expect([again.status, again.headers.get('location')]).toEqual([
+    202,
+    `${webhook.path}/deliveries/${first.id}`,
+  ]);
   await untilReceived(before + 2);
   expect(sink.received[before + 1]).toMatchObject({ id: first.id, body: first.body });
 
@@ -115,7 +141,10 @@ test('a test is sent, a delivery is sent again, and so is what happened since a 
   expect(await read<Replay[]>(`${webhook.path}/replays`)).toEqual([replay]);
   expect(replay).toMatchObject({ planned: 1, from: cursor });
   await untilReceived(before + 4);
-  expect(sink.received[before + 3]).toMatchObject({ id: sink.received[before + 2]?.id, body: sink.received[before + 2]?.body });
+  expect(sink.received[before + 3]).toMatchObject({
+    id: sink.received[before + 2]?.id,
+    body: sink.received[before + 2]?.body,
+  });
 });
 
 test('what is given up is listed, and sent again when that is asked for', async () => {

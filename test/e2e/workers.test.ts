@@ -20,15 +20,24 @@ const numberOf = async (metric: string): Promise<number> => {
 };
 
 test('is ready as one, and both workers answer what either has written', async () => {
-  expect(await (await ask('/readyz')).json()).toMatchObject({ status: 'ready', checks: { 'followers of the log': 'pass' } });
+  expect(await (await ask('/readyz')).json()).toMatchObject({
+    status: 'ready',
+    checks: { 'followers of the log': 'pass' },
+  });
   const request = restClientOf(annals);
   const token = await until(() => tokenOf(annals), Boolean);
-  const made = await request('POST', '/articles', { token, body: { title: 'One', body: 'x', tags: [], publish: true } });
+  const made = await request('POST', '/articles', {
+    token,
+    body: { title: 'One', body: 'x', tags: [], publish: true },
+  });
   expect(made.status).toBe(201);
   const path = made.headers.get('location') ?? '';
   const headers = { connection: 'close', 'consistency-token': made.headers.get('consistency-token') ?? '' };
-  for (let index = 0; index < 4; index += 1) expect((await request('GET', path, { headers })).body).toMatchObject({ title: 'One' });
-  const answered = new Set([...annals.primary.printed().matchAll(/"worker":"(\d)".*"msg":"request"/g)].map(([, worker]) => worker));
+  for (let index = 0; index < 4; index += 1)
+    expect((await request('GET', path, { headers })).body).toMatchObject({ title: 'One' });
+  const answered = new Set(
+    [...annals.primary.printed().matchAll(/"worker":"(\d)".*"msg":"request"/g)].map(([, worker]) => worker),
+  );
   expect([...answered].toSorted()).toEqual(['1', '2']);
 });
 

@@ -12,11 +12,16 @@ export const challenge = createHash('sha256').update(verifier).digest('base64url
 
 export const titleOf = ({ body }: Seen) => /<title>(.*) · Annals<\/title>/.exec(body)?.[1];
 
-/** Of a client on the web, which cannot be mistaken for another program on the person's machine. Nobody is there. */
+/**
+ * Of a client on the web, which cannot be mistaken for another program on the person's machine. Nobody is
+ * there.
+ */
 export const WEB_REDIRECT_URI = 'https://reader.example/callback';
 
 /** An address of its own for each request, so that tests do not use up each other's attempts. */
-export const from = (address = `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}::1`) => ({
+export const from = (
+  address = `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}::1`,
+) => ({
   'x-forwarded-for': address,
 });
 
@@ -37,17 +42,26 @@ export type AccountVisit = {
   eventOf(type: string, userId: number): Promise<DecodedEvent | undefined>;
 };
 
-export const openAccountVisit = async (options: { readonly isNamed?: boolean } = {}): Promise<AccountVisit> => {
+export const openAccountVisit = async (
+  options: { readonly isNamed?: boolean } = {},
+): Promise<AccountVisit> => {
   const site = await openAccountsSite({ trustProxy: 1, ...options });
   await site.addClient('reading-list');
   await site.addClient('annals-app', { firstParty: true, name: 'Annals App' });
   await site.addClient('web-reader', { redirectUris: [WEB_REDIRECT_URI], name: 'Web Reader' });
   await site.addPerson({ email, password });
   const authorizeUrl: AccountVisit['authorizeUrl'] = (more = {}) => {
-    const query = { client_id: 'reading-list', redirect_uri: `${site.appUrl}/callback`, code_challenge: challenge, state: 'st', ...more };
+    const query = {
+      client_id: 'reading-list',
+      redirect_uri: `${site.appUrl}/callback`,
+      code_challenge: challenge,
+      state: 'st',
+      ...more,
+    };
     return `${site.url}/authorize?${new URLSearchParams(query)}`;
   };
-  const begin: AccountVisit['begin'] = async (browser, more) => browser.follow(await browser.get(authorizeUrl(more)));
+  const begin: AccountVisit['begin'] = async (browser, more) =>
+    browser.follow(await browser.get(authorizeUrl(more)));
   const signInWith: AccountVisit['signInWith'] = (browser, page, fields) =>
     browser.post(page.action, { ...page.hidden, ...fields }, from());
   const eventsOf: AccountVisit['eventsOf'] = async (type, userId) => {
@@ -55,7 +69,11 @@ export const openAccountVisit = async (options: { readonly isNamed?: boolean } =
     const found: DecodedEvent[] = [];
     for await (const page of site.eventLog.follow(0 as never, new AbortController().signal)) {
       const events = await site.codec.decodeAll(page);
-      found.push(...events.filter((event) => event.type === type && (event.data as { userId?: number }).userId === userId));
+      found.push(
+        ...events.filter(
+          (event) => event.type === type && (event.data as { userId?: number }).userId === userId,
+        ),
+      );
       if ((page.at(-1)?.position ?? 0) >= head) break;
     }
     return found;
@@ -65,7 +83,8 @@ export const openAccountVisit = async (options: { readonly isNamed?: boolean } =
     authorizeUrl,
     begin,
     signInWith,
-    signIn: async (browser, more) => browser.follow(await signInWith(browser, await begin(browser, more), { email, password })),
+    signIn: async (browser, more) =>
+      browser.follow(await signInWith(browser, await begin(browser, more), { email, password })),
     eventsOf,
     eventOf: async (type, userId) => (await eventsOf(type, userId))[0],
   };

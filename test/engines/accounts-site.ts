@@ -36,7 +36,12 @@ export type AccountsSite = AsyncDisposable & {
   readonly gateway: CommandGateway;
   readonly codec: Codec;
   addClient(clientId: string, settings?: Partial<ClientSettings>): Promise<void>;
-  addPerson(person: { email: string; password?: string; role?: string; isConfirmed?: boolean }): Promise<UserId>;
+  addPerson(person: {
+    email: string;
+    password?: string;
+    role?: string;
+    isConfirmed?: boolean;
+  }): Promise<UserId>;
   deletePerson(userId: UserId): Promise<void>;
 };
 
@@ -52,7 +57,9 @@ type Options = {
 
 const silent = pino({ level: 'silent' });
 
-/** The authorization server with its pages and the command side behind it, on a database of its own, by HTTP. */
+/**
+ * The authorization server with its pages and the command side behind it, on a database of its own, by HTTP.
+ */
 export const openAccountsSite = async (options: Options = {}): Promise<AccountsSite> => {
   const { signUp = 'author', trustProxy = 0, isNamed = false, issuerUrl, smtp } = options;
   await using opening = new AsyncDisposableStack();
@@ -61,7 +68,16 @@ export const openAccountsSite = async (options: Options = {}): Promise<AccountsS
   const pool = opening.use(openPool({ url: database.url, applicationName: 'test', connectionsMax: 12 }));
   const eventLog = opening.use(await openEventLog({ url: database.url }));
   const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
-  const base = { domain: publishing, pool, eventLog, keys, masterKey, log: silent, metrics: createMetrics(), erasures: NO_ERASURES };
+  const base = {
+    domain: publishing,
+    pool,
+    eventLog,
+    keys,
+    masterKey,
+    log: silent,
+    metrics: createMetrics(),
+    erasures: NO_ERASURES,
+  };
   const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS }));
 
   let app: RequestListener = (_request, response) => void response.writeHead(503).end();
@@ -91,7 +107,8 @@ export const openAccountsSite = async (options: Options = {}): Promise<AccountsS
       const userId = await registerUser(gateway, { email, role });
       await auth.persons.register({ userId, version: 1 as never, email, role });
       if (password !== undefined) await credentials.set(userId, password);
-      if (isConfirmed) await pool.query('update auth.person set confirmed_at = now() where user_id = $1', [userId]);
+      if (isConfirmed)
+        await pool.query('update auth.person set confirmed_at = now() where user_id = $1', [userId]);
       return userId;
     },
     async deletePerson(userId) {

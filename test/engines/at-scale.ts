@@ -11,7 +11,10 @@ declare module 'vitest' {
   }
 }
 
-/** One Kafka for all installations of a run, each with a topic of its own; what else they need is quick to start, and each has its own. */
+/**
+ * One Kafka for all installations of a run, each with a topic of its own; what else they need is quick to
+ * start, and each has its own.
+ */
 export const setup = async (project: TestProject): Promise<(() => Promise<void>) | undefined> => {
   const lines = Object.entries(EMBEDDED_SUITES).map(([suite, reason]) => `  ${suite}: ${reason}`);
   process.stdout.write(`These suites run on PostgreSQL alone:\n${lines.join('\n')}\n`);

@@ -47,7 +47,8 @@ export const createAuditWorld = async (startLog: StartLog = inTheDatabase): Prom
   await migrateAudit(pool);
   const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
   const files = headFilesIn(auditDir);
-  const chain = () => startChain({ pool, eventLog, log: pino({ level: 'silent' }), metrics: createMetrics() });
+  const chain = () =>
+    startChain({ pool, eventLog, log: pino({ level: 'silent' }), metrics: createMetrics() });
   const untilChained = async () => {
     const head = await eventLog.head();
     await until(
@@ -67,7 +68,9 @@ export const createAuditWorld = async (startLog: StartLog = inTheDatabase): Prom
     async append(count) {
       for (let n = 0; n < count; n += 1) {
         const metadata = { at: new Date().toISOString() };
-        await eventLog.append(aStream(), NO_STREAM, [{ id: randomUUID() as EventId, type: 'thing.noted', data: { n }, metadata }]);
+        await eventLog.append(aStream(), NO_STREAM, [
+          { id: randomUUID() as EventId, type: 'thing.noted', data: { n }, metadata },
+        ]);
       }
     },
     async prove() {
@@ -81,9 +84,11 @@ export const createAuditWorld = async (startLog: StartLog = inTheDatabase): Prom
     async tamper(statement, values = []) {
       const connection = await pool.connect();
       try {
-        for (const table of APPEND_ONLY) await connection.query(`alter table ${table} disable trigger append_only`);
+        for (const table of APPEND_ONLY)
+          await connection.query(`alter table ${table} disable trigger append_only`);
         await connection.query(statement, [...values]);
-        for (const table of APPEND_ONLY) await connection.query(`alter table ${table} enable trigger append_only`);
+        for (const table of APPEND_ONLY)
+          await connection.query(`alter table ${table} enable trigger append_only`);
       } finally {
         connection.release();
       }

@@ -8,7 +8,11 @@ import { createMetrics } from '#shared/process/metrics.ts';
 import { serve } from '../serve.ts';
 import { type AuthInstance, type AuthWorld, ISSUER } from './auth-world.ts';
 
-export type AuthProcess = AsyncDisposable & { readonly auth: AuthInstance; readonly url: string; readonly handler: RequestListener };
+export type AuthProcess = AsyncDisposable & {
+  readonly auth: AuthInstance;
+  readonly url: string;
+  readonly handler: RequestListener;
+};
 
 /** What the ingress shows beside a client's certificate. */
 export const INGRESS_SECRET = 'ingress-secret-of-the-tests';

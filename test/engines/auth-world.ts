@@ -49,7 +49,9 @@ export type AuthInstance = AsyncDisposable &
 
 type Options = { readonly settings?: Readonly<Record<string, string>>; readonly keysPollMs?: number };
 
-/** A database of its own, on which any number of authorization servers can be opened, as many processes would. */
+/**
+ * A database of its own, on which any number of authorization servers can be opened, as many processes would.
+ */
 export type AuthWorld = AsyncDisposable & {
   readonly masterKey: MasterKey;
   readonly databaseUrl: string;
@@ -67,17 +69,36 @@ export const createAuthWorld = async (): Promise<AuthWorld> => {
   };
 };
 
-const openInstance = async ({ url, masterKey }: { url: string; masterKey: MasterKey }, { settings, keysPollMs }: Options) => {
+const openInstance = async (
+  { url, masterKey }: { url: string; masterKey: MasterKey },
+  { settings, keysPollMs }: Options,
+) => {
   await using opening = new AsyncDisposableStack();
   const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
   const pool = opening.use(openPool({ url, applicationName: 'test', connectionsMax: 8 }));
   const eventLog = opening.use(await openEventLog({ url }));
   const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
-  const base = { domain: publishing, pool, eventLog, keys, masterKey, log, metrics: createMetrics(), erasures: NO_ERASURES };
+  const base = {
+    domain: publishing,
+    pool,
+    eventLog,
+    keys,
+    masterKey,
+    log,
+    metrics: createMetrics(),
+    erasures: NO_ERASURES,
+  };
   const gateway = opening.use(await startCommandService({ ...base, blobs: NO_BLOBS }));
   const config = loadConfig({ NODE_ENV: 'test', PUBLIC_URL: ISSUER, ...settings });
-  const service = opening.use(await startAuthService({ ...base, config, gateway, ...(keysPollMs !== undefined && { keysPollMs }) }));
-  const handler = createApp({ log, metrics: base.metrics, routes: [service.routes], trustProxy: config.trustProxy });
+  const service = opening.use(
+    await startAuthService({ ...base, config, gateway, ...(keysPollMs !== undefined && { keysPollMs }) }),
+  );
+  const handler = createApp({
+    log,
+    metrics: base.metrics,
+    routes: [service.routes],
+    trustProxy: config.trustProxy,
+  });
   const server = createServer(handler);
   opening.defer(() => closeNow(server));
   const origin = await listen(server, { port: 0, host: '127.0.0.1', setting: 'PORT' });
@@ -146,7 +167,9 @@ export type TestPerson = { readonly userId: UserId; readonly email: string };
 export const registerPerson = async (instance: AuthInstance, role: Role = 'author'): Promise<TestPerson> => {
   const email = `${randomUUID()}@example.com`;
   const context = { caller: system, requestId: randomUUID() };
-  const userId = (await instance.gateway.send({ type: 'RegisterUser', name: 'Ada Lovelace', email, role }, context)).id as UserId;
+  const userId = (
+    await instance.gateway.send({ type: 'RegisterUser', name: 'Ada Lovelace', email, role }, context)
+  ).id as UserId;
   await (await createCredentials(instance.pool)).set(userId, PASSWORD);
   await until(
     () => instance.service.persons.byId(userId),

@@ -16,7 +16,10 @@ type Twist = {
   readonly key?: KeyObject;
 };
 
-/** An authenticator in software (WebAuthn, level 3), with one passkey: it does what it is told, also what no real one would. */
+/**
+ * An authenticator in software (WebAuthn, level 3), with one passkey: it does what it is told, also what no
+ * real one would.
+ */
 export type Authenticator = {
   readonly credentialId: string;
   create(asked: Asked, twist?: Twist): string;
@@ -26,7 +29,10 @@ export type Authenticator = {
 const PRESENT_AND_VERIFIED = 0x05;
 const HAS_CREDENTIAL = 0x40;
 
-export const openAuthenticator = (origin: string, { counts = true }: { counts?: boolean } = {}): Authenticator => {
+export const openAuthenticator = (
+  origin: string,
+  { counts = true }: { counts?: boolean } = {},
+): Authenticator => {
   const rpId = new URL(origin).hostname;
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const id = randomBytes(32);
@@ -54,7 +60,12 @@ export const openAuthenticator = (origin: string, { counts = true }: { counts?: 
       typeof value === 'string' ? value : value.toString('base64url'),
     ]);
     const credentialId = id.toString('base64url');
-    return JSON.stringify({ id: credentialId, rawId: credentialId, type: 'public-key', response: Object.fromEntries(encoded) });
+    return JSON.stringify({
+      id: credentialId,
+      rawId: credentialId,
+      type: 'public-key',
+      response: Object.fromEntries(encoded),
+    });
   };
   return {
     credentialId: id.toString('base64url'),
@@ -66,13 +77,21 @@ export const openAuthenticator = (origin: string, { counts = true }: { counts?: 
         twist,
         Buffer.concat([Buffer.alloc(16), length, id, coseOf(publicKey)]),
       );
-      return answer({ clientDataJSON: clientData('webauthn.create', asked, twist), attestationObject: attestationOf(data) });
+      return answer({
+        clientDataJSON: clientData('webauthn.create', asked, twist),
+        attestationObject: attestationOf(data),
+      });
     },
     get(asked, twist = {}) {
       const client = clientData('webauthn.get', asked, twist);
       const data = authData(twist.flags ?? PRESENT_AND_VERIFIED, twist);
       const signature = sign('sha256', Buffer.concat([data, sha256(client)]), twist.key ?? privateKey);
-      return answer({ clientDataJSON: client, authenticatorData: data, signature, userHandle: twist.userHandle ?? handle });
+      return answer({
+        clientDataJSON: client,
+        authenticatorData: data,
+        signature,
+        userHandle: twist.userHandle ?? handle,
+      });
     },
   };
 };
@@ -83,7 +102,13 @@ const sha256 = (value: string | Buffer): Buffer => createHash('sha256').update(v
 const coseOf = (key: KeyObject): Buffer => {
   const { x = '', y = '' } = key.export({ format: 'jwk' });
   const point = (text: string) => Buffer.concat([Buffer.from([0x58, 32]), Buffer.from(text, 'base64url')]);
-  return Buffer.concat([Buffer.from('a5010203262001', 'hex'), Buffer.from([0x21]), point(x), Buffer.from([0x22]), point(y)]);
+  return Buffer.concat([
+    Buffer.from('a5010203262001', 'hex'),
+    Buffer.from([0x21]),
+    point(x),
+    Buffer.from([0x22]),
+    point(y),
+  ]);
 };
 
 /** `{fmt: "none", attStmt: {}, authData}`. */
@@ -108,11 +133,15 @@ export const passkeyFormIn = (
 ): { readonly action: string; readonly options: Asked; readonly fields: Record<string, string> } => {
   const form = /<form[^>]* data-passkey="[\s\S]*?<\/form>/.exec(body)?.[0] ?? '';
   const attribute = (name: string) => plain(new RegExp(` ${name}="([^"]*)"`).exec(form)?.[1] ?? '');
-  const fields = [...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
-    name,
-    value,
-  ]);
-  return { action: attribute('action'), options: JSON.parse(attribute('data-options') || '{}'), fields: Object.fromEntries(fields) };
+  const fields = [...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(
+    ([, name = '', value = '']) => [name, value],
+  );
+  return {
+    action: attribute('action'),
+    options: JSON.parse(attribute('data-options') || '{}'),
+    fields: Object.fromEntries(fields),
+  };
 };
 
-const plain = (markup: string): string => markup.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&');
+const plain = (markup: string): string =>
+  markup.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&');

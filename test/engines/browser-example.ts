@@ -13,7 +13,9 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The page of docs/browser.md in a project in which the package is installed, served as the guide says. */
 export type BrowserExample = AsyncDisposable & { readonly url: string };
 
-export const serveBrowserExample = async (environment: Readonly<Record<string, string>>): Promise<BrowserExample> => {
+export const serveBrowserExample = async (
+  environment: Readonly<Record<string, string>>,
+): Promise<BrowserExample> => {
   await using opening = new AsyncDisposableStack();
   const { path } = opening.use(await temporaryDataDir());
   await cp(join(ROOT, 'docs/examples/browser'), path, { recursive: true });
@@ -37,11 +39,17 @@ export const serveBrowserExample = async (environment: Readonly<Record<string, s
 /** As the package has it: `test/package.test.ts` looks at what is built. */
 const installClient = async (folder: string): Promise<void> => {
   const exported = { './client': './package/client.js', './client/sign-in': './package/client-sign-in.js' };
-  const modules = globSync(['client/**/*.ts', 'package/client*.ts'], { cwd: ROOT, exclude: (name) => name.endsWith('.test.ts') });
+  const modules = globSync(['client/**/*.ts', 'package/client*.ts'], {
+    cwd: ROOT,
+    exclude: (name) => name.endsWith('.test.ts'),
+  });
   for (const module of modules) {
     const file = module.replace(/\.ts$/, '.js');
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await writeFile(join(folder, file), clientModule(file));
   }
-  await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'annals', type: 'module', exports: exported }));
+  await writeFile(
+    join(folder, 'package.json'),
+    JSON.stringify({ name: 'annals', type: 'module', exports: exported }),
+  );
 };

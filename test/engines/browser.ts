@@ -1,8 +1,14 @@
 import { type AuthByHttp, ISSUER, PASSWORD, type TestPerson } from './auth-world.ts';
 
-/** As much of a browser as signing in needs: it keeps cookies, follows redirects within the server, and fills in forms. */
+/**
+ * As much of a browser as signing in needs: it keeps cookies, follows redirects within the server, and fills
+ * in forms.
+ */
 export type Browser = {
-  /** Goes to an address and on to where that leads; ends with a page, or with the address outside that it was sent to. */
+  /**
+   * Goes to an address and on to where that leads; ends with a page, or with the address outside that it was
+   * sent to.
+   */
   visit(url: string): Promise<Visited>;
   submit(page: Visited, fields: Readonly<Record<string, string>>): Promise<Visited>;
   request(url: string, init?: RequestInit): Promise<Response>;
@@ -22,8 +28,13 @@ export const openBrowser = (instance: AuthByHttp): Browser => {
   const cookies = new Map<string, { value: string; path: string }>();
   const request = async (url: string, init: RequestInit = {}): Promise<Response> => {
     const { pathname } = new URL(url);
-    const sent = [...cookies].filter(([, { path }]) => pathname.startsWith(path)).map(([name, { value }]) => `${name}=${value}`);
-    const response = await instance.fetch(url, { ...init, headers: { ...init.headers, cookie: sent.join('; ') } });
+    const sent = [...cookies]
+      .filter(([, { path }]) => pathname.startsWith(path))
+      .map(([name, { value }]) => `${name}=${value}`);
+    const response = await instance.fetch(url, {
+      ...init,
+      headers: { ...init.headers, cookie: sent.join('; ') },
+    });
     for (const header of response.headers.getSetCookie()) keep(cookies, header);
     return response;
   };
@@ -36,7 +47,8 @@ export const openBrowser = (instance: AuthByHttp): Browser => {
       statuses.push(response.status);
       const { status, headers } = response;
       const location = headers.get('location');
-      if (location === null) return { url: new URL(next), status, headers, body: await response.text(), statuses };
+      if (location === null)
+        return { url: new URL(next), status, headers, body: await response.text(), statuses };
       next = new URL(location, next).href;
       if (!next.startsWith(ISSUER)) return { url: new URL(next), status, headers, body: '', statuses };
     }
@@ -62,15 +74,27 @@ const keep = (cookies: Map<string, { value: string; path: string }>, header: str
 };
 
 const hiddenFields = (body: string): Record<string, string> =>
-  Object.fromEntries([...body.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name, value]));
+  Object.fromEntries(
+    [...body.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [
+      name,
+      value,
+    ]),
+  );
 
-/** Signs in and allows what is asked for, until the browser is sent to the application or has reached the end. */
+/**
+ * Signs in and allows what is asked for, until the browser is sent to the application or has reached the end.
+ */
 export const signInAndAllow = async (browser: Browser, url: string, person: TestPerson): Promise<Visited> =>
   continueSignIn(browser, await browser.visit(url), person);
 
-export const continueSignIn = async (browser: Browser, start: Visited, { email }: TestPerson): Promise<Visited> => {
+export const continueSignIn = async (
+  browser: Browser,
+  start: Visited,
+  { email }: TestPerson,
+): Promise<Visited> => {
   let page = start;
-  if (page.url.pathname.startsWith('/sign-in/')) page = await browser.submit(page, { email, password: PASSWORD });
+  if (page.url.pathname.startsWith('/sign-in/'))
+    page = await browser.submit(page, { email, password: PASSWORD });
   if (page.url.pathname.startsWith('/consent/')) page = await browser.submit(page, { decision: 'allow' });
   return page;
 };

@@ -25,7 +25,10 @@ export type ChangeReading = AsyncDisposable & {
   /** The events after one position and up to another. */
   events(after: Position, upTo: Position): Promise<readonly RecordedEvent[]>;
   /** A reader, and the streams that it has read, one by one. */
-  createReader(options?: ReaderOptions): { readonly reader: ChangeReader; readonly reads: readonly StreamName[] };
+  createReader(options?: ReaderOptions): {
+    readonly reader: ChangeReader;
+    readonly reads: readonly StreamName[];
+  };
 };
 
 type ReaderOptions = {
@@ -50,7 +53,8 @@ export const openChangeReading = async (): Promise<ChangeReading> => {
     keys,
     async record(stream, ...events) {
       const unencoded = events.map((event) => ({ id: randomUUID() as EventId, event }));
-      return (await eventLog.append(stream, 'any', await codec.encodeAll(stream, context, unencoded))).position;
+      return (await eventLog.append(stream, 'any', await codec.encodeAll(stream, context, unencoded)))
+        .position;
     },
     async events(after, upTo) {
       const found: RecordedEvent[] = [];
@@ -73,7 +77,13 @@ export const openChangeReading = async (): Promise<ChangeReading> => {
       };
       return {
         reads,
-        reader: createChangeReader({ domain: publishing, eventLog: log, pool, keys, ...(stepsMax !== undefined && { stepsMax }) }),
+        reader: createChangeReader({
+          domain: publishing,
+          eventLog: log,
+          pool,
+          keys,
+          ...(stepsMax !== undefined && { stepsMax }),
+        }),
       };
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),

@@ -17,21 +17,39 @@ export const chromiumMissing = (): string | undefined => {
 
 /** Root, as whom containers run, cannot use Chromium's sandbox. */
 export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({ executablePath: EXECUTABLE, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [], handleSIGINT: false });
+  chromium.launch({
+    executablePath: EXECUTABLE,
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+    handleSIGINT: false,
+  });
 
 /** On what our pages are looked at: each in one size and one scheme of colours. */
 export const SIZES = [
   ['desktop', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
-  ['phone', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', isMobile: true, hasTouch: true, deviceScaleFactor: 2 }],
+  [
+    'phone',
+    {
+      viewport: { width: 360, height: 740 },
+      colorScheme: 'dark',
+      isMobile: true,
+      hasTouch: true,
+      deviceScaleFactor: 2,
+    },
+  ],
 ] as const;
 
 /** Keeps a picture where SCREENSHOTS names a folder, for somebody to look at. */
 export const picture = async (page: Page, name: string): Promise<void> => {
   const folder = process.env.SCREENSHOTS;
-  if (folder !== undefined && folder !== '') await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+  if (folder !== undefined && folder !== '')
+    await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 };
 
-type Violation = { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] };
+type Violation = {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string }[];
+};
 
 type Judged = { readonly violations: readonly Violation[]; readonly passes: number };
 
@@ -41,20 +59,27 @@ const JUDGE = `axe.run(document, { resultTypes: ['violations'] }).then(({ violat
 /** Fewer would mean that it has not seen the page. */
 const PASSES_MIN = 5;
 
-/** What axe-core finds: nothing. It needs scripts, so of a page that runs none it is given a copy in a browser that does. */
+/**
+ * What axe-core finds: nothing. It needs scripts, so of a page that runs none it is given a copy in a browser
+ * that does.
+ */
 export const expectAccessible = async (page: Page, scripted?: Page): Promise<void> => {
   await scripted?.setContent(await page.content());
   const looked = scripted ?? page;
   await looked.evaluate(axe.source);
   const { violations, passes } = await looked.evaluate<Judged>(JUDGE);
   expect(passes).toBeGreaterThan(PASSES_MIN);
-  const found = violations.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  const found = violations.map(
+    ({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html).join(' ')}`,
+  );
   expect(found, await page.title()).toEqual([]);
 };
 
 /** Nothing sticks out to the right, where nobody would look for it. */
 export const expectFitting = async (page: Page): Promise<void> => {
-  const sticksOut = await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+  const sticksOut = await page.evaluate(
+    'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+  );
   expect(sticksOut, await page.title()).toBe(false);
 };
 

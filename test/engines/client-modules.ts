@@ -8,9 +8,15 @@ export const CLIENT_MODULE = /^(?:client|package)\/(?:[\w-]+\/)*[\w-]+\.js$/;
 
 /** A module of `annals/client` as the package has it: JavaScript, with relative imports of JavaScript. */
 export const clientModule = (path: string): string =>
-  stripTypeScriptTypes(readFileSync(new URL(path.replace(/\.js$/, '.ts'), ROOT), 'utf8')).replaceAll(/(from '\.[^']+)\.ts'/g, "$1.js'");
+  stripTypeScriptTypes(readFileSync(new URL(path.replace(/\.js$/, '.ts'), ROOT), 'utf8')).replaceAll(
+    /(from '\.[^']+)\.ts'/g,
+    "$1.js'",
+  );
 
 /** By which pages import it, where it is served below `/annals/`. */
 export const IMPORT_MAP = JSON.stringify({
-  imports: { 'annals/client': '/annals/package/client.js', 'annals/client/sign-in': '/annals/package/client-sign-in.js' },
+  imports: {
+    'annals/client': '/annals/package/client.js',
+    'annals/client/sign-in': '/annals/package/client-sign-in.js',
+  },
 });

@@ -72,8 +72,16 @@ export const createClientWorld = async (): Promise<ClientWorld> => {
 };
 
 export const MANAGER = { role: 'admin', scope: SCOPES.join(' '), client_id: 'console' };
-export const SERVICE = { name: 'Importer', grantTypes: ['client_credentials'], tokenEndpointAuthMethod: 'client_secret_basic' };
-export const WEB = { name: 'Web', grantTypes: ['authorization_code'], redirectUris: ['https://app.example/callback'] };
+export const SERVICE = {
+  name: 'Importer',
+  grantTypes: ['client_credentials'],
+  tokenEndpointAuthMethod: 'client_secret_basic',
+};
+export const WEB = {
+  name: 'Web',
+  grantTypes: ['authorization_code'],
+  redirectUris: ['https://app.example/callback'],
+};
 
 export type Sent = {
   readonly body?: unknown;
@@ -81,11 +89,20 @@ export type Sent = {
   readonly claims?: Readonly<Record<string, unknown>> | null;
 };
 
-export const sendTo = async (world: ClientWorld, method: string, path: string, { body, headers = {}, claims = MANAGER }: Sent = {}) => {
+export const sendTo = async (
+  world: ClientWorld,
+  method: string,
+  path: string,
+  { body, headers = {}, claims = MANAGER }: Sent = {},
+) => {
   const authorization = claims === null ? {} : { Authorization: `Bearer ${await world.mint.token(claims)}` };
   const response = await fetch(`${world.server.url}${path}`, {
     method,
-    headers: { ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...authorization, ...headers },
+    headers: {
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...authorization,
+      ...headers,
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();

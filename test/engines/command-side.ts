@@ -89,8 +89,15 @@ export const createCommandWorld = async (
       const keys = opening.use(await openPostgresKeyStore({ pool, masterKey }));
       const erasures = openErasureList(join(dataDir.path, 'audit'));
       const blobs = opening.use(await openFolderBlobs(uploads));
-      const beside = { log: pino({ level: 'silent' }), metrics: createMetrics(), ...(webhooks && { webhooks }), ...more };
-      const service = opening.use(await startCommandService({ domain, pool, eventLog, keys, masterKey, erasures, blobs, ...beside }));
+      const beside = {
+        log: pino({ level: 'silent' }),
+        metrics: createMetrics(),
+        ...(webhooks && { webhooks }),
+        ...more,
+      };
+      const service = opening.use(
+        await startCommandService({ domain, pool, eventLog, keys, masterKey, erasures, blobs, ...beside }),
+      );
       const resources = opening.move();
       return {
         send: service.send,
@@ -128,12 +135,18 @@ export const as = (userId: number, role: Role = 'author', scopes: Iterable<strin
 export const by = (caller: Caller, more: { idempotencyKey?: string; ifVersion?: number } = {}) =>
   ({ caller, requestId: randomUUID(), ...more }) as Parameters<CommandGateway['send']>[1];
 
-export const registerUser = async (side: CommandGateway, { name = 'Ada', email = null as string | null, role = 'author' as Role } = {}) =>
-  (await side.send({ type: 'RegisterUser', name, email, role }, by(system))).id as UserId;
+export const registerUser = async (
+  side: CommandGateway,
+  { name = 'Ada', email = null as string | null, role = 'author' as Role } = {},
+) => (await side.send({ type: 'RegisterUser', name, email, role }, by(system))).id as UserId;
 
 export const draftArticle = async (side: CommandGateway, author: UserId, publish = true) =>
-  (await side.send({ type: 'DraftArticle', title: 'On engines', body: '', tags: [], cover: null, publish }, by(as(author))))
-    .id as ArticleId;
+  (
+    await side.send(
+      { type: 'DraftArticle', title: 'On engines', body: '', tags: [], cover: null, publish },
+      by(as(author)),
+    )
+  ).id as ArticleId;
 
 export const addComment = async (side: CommandGateway, author: UserId, articleId: ArticleId) =>
   (await side.send({ type: 'AddComment', articleId, text: 'Well said.' }, by(as(author)))).id as CommentId;

@@ -14,6 +14,9 @@ export const signInOn = async (page: Page, { email }: Pick<Person, 'email'>): Pr
 export const signUpOperator = async (installation: Installation, people: People): Promise<Person> => {
   const ask: RestClient = restClientOf(installation);
   const somebody = await people.signUp('Grace');
-  await ask('PATCH', `/users/${somebody.userId}`, { token: people.administrator.token, body: { role: 'admin' } });
+  await ask('PATCH', `/users/${somebody.userId}`, {
+    token: people.administrator.token,
+    body: { role: 'admin' },
+  });
   return people.signIn(somebody, 'admin');
 };

@@ -7,7 +7,14 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import type { HttpLimits } from '#shared/process/config.ts';
 import { until } from '../../testing/until.ts';
 import { allEvents } from './command-side.ts';
-import { ARTICLE, createWriteWorld, make, type WriteAnswer, type WriteWorld, type Written } from './write-world.ts';
+import {
+  ARTICLE,
+  createWriteWorld,
+  make,
+  type WriteAnswer,
+  type WriteWorld,
+  type Written,
+} from './write-world.ts';
 
 /** An article that pictures are sent to, and the folder that they come to lie in. */
 export type CoverWorld = WriteWorld & {
@@ -39,12 +46,25 @@ export const createCoverWorld = async (
       world.article = `/articles/${await make(writes, '/articles', ARTICLE)}`;
     },
     put: (body, type, more = {}) =>
-      writes.send('PUT', `${world.article}/cover`, { ...more, body, headers: { 'Content-Type': type, ...more.headers } }),
+      writes.send('PUT', `${world.article}/cover`, {
+        ...more,
+        body,
+        headers: { 'Content-Type': type, ...more.headers },
+      }),
     async begin(headers) {
-      const socket = connect({ port: Number(new URL(writes.url).port), host: '127.0.0.1', allowHalfOpen: true });
+      const socket = connect({
+        port: Number(new URL(writes.url).port),
+        host: '127.0.0.1',
+        allowHalfOpen: true,
+      });
       socket.on('error', () => {});
       await once(socket, 'connect');
-      const all = { Host: 'x', Authorization: `Bearer ${await writes.token(writes.author)}`, 'Content-Type': 'image/png', ...headers };
+      const all = {
+        Host: 'x',
+        Authorization: `Bearer ${await writes.token(writes.author)}`,
+        'Content-Type': 'image/png',
+        ...headers,
+      };
       const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
       socket.write(`PUT ${world.article}/cover HTTP/1.1\r\n${lines.join('')}\r\n`);
       return socket;

@@ -7,12 +7,21 @@ export type Cuttable = AsyncDisposable & {
   readonly port: number;
   /** Breaks all connections, and takes no others until it is mended. */
   cut(): void;
-  /** The same, but in the next message of a stream of events that has this text: all of it passes, but for its empty line. */
+  /**
+   * The same, but in the next message of a stream of events that has this text: all of it passes, but for its
+   * empty line.
+   */
   cutWithin(text: string): void;
   isCut(): boolean;
-  /** Keeps all connections, takes others, and lets nothing pass until it is mended, when what was held back goes on. */
+  /**
+   * Keeps all connections, takes others, and lets nothing pass until it is mended, when what was held back
+   * goes on.
+   */
   stall(): void;
-  /** As `stall`, but what passes on the connections of before never goes on, as if the machine behind them were gone. */
+  /**
+   * As `stall`, but what passes on the connections of before never goes on, as if the machine behind them
+   * were gone.
+   */
   strand(): void;
   mend(): void;
 };

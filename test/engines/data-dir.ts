@@ -7,7 +7,9 @@ import { stopPostmaster } from '#shared/database/embedded/postmaster.ts';
 /** Names the run in the environment of its workers, so that all its folders can be found from its name. */
 export const RUN = 'ANNALS_TEST_RUN';
 
-/** Files in memory, where Linux has them: making a database there takes a tenth of what it takes on a disk. */
+/**
+ * Files in memory, where Linux has them: making a database there takes a tenth of what it takes on a disk.
+ */
 const IN_MEMORY = '/dev/shm';
 const FREE_BYTES_MIN = 1_000_000_000;
 
@@ -28,14 +30,15 @@ const roomiest = async (): Promise<string> => {
 };
 
 /**
- * Ends the roles of a run that was killed: they would work on for ever. They are known by their environment, which names a folder of
- * the run, where the system shows it (Linux).
+ * Ends the roles of a run that was killed: they would work on for ever. They are known by their environment,
+ * which names a folder of the run, where the system shows it (Linux).
  */
 export const killRolesOf = async (run: string): Promise<void> => {
   const numbers = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   for (const pid of numbers) {
     const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-    if (environment.split('\0').some((each) => each.startsWith('DATA_DIR=') && each.includes(prefixOf(run)))) kill(Number(pid));
+    if (environment.split('\0').some((each) => each.startsWith('DATA_DIR=') && each.includes(prefixOf(run))))
+      kill(Number(pid));
   }
 };
 

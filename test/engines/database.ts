@@ -12,7 +12,9 @@ type Made = {
   readonly options?: string;
 };
 
-/** What a server is set to must not matter, so that hardly a test runs on what PostgreSQL is set to by itself. */
+/**
+ * What a server is set to must not matter, so that hardly a test runs on what PostgreSQL is set to by itself.
+ */
 const ODD_SETTINGS = {
   search_path: 'elsewhere',
   datestyle: "'German, DMY'",
@@ -29,7 +31,10 @@ const ODD_SETTINGS = {
 const CONNECTIONS_MAX = 2;
 const IDLE_MAX_MS = 60_000;
 
-/** A database of the caller's own in the server of this run, empty or a copy, dropped at the end whoever is still connected to it. */
+/**
+ * A database of the caller's own in the server of this run, empty or a copy, dropped at the end whoever is
+ * still connected to it.
+ */
 export const createDatabase = async ({
   template = 'template0',
   settings = ODD_SETTINGS,
@@ -49,7 +54,8 @@ export const createDatabase = async ({
   return {
     name,
     url: url.href,
-    [Symbol.asyncDispose]: async () => void (await server.query(`drop database if exists ${name} with (force)`)),
+    [Symbol.asyncDispose]: async () =>
+      void (await server.query(`drop database if exists ${name} with (force)`)),
   };
 };
 
@@ -74,14 +80,26 @@ const openServer = (url: string): pg.Pool => {
   return pool;
 };
 
-/** A role that may connect, with what more is granted; it goes at the end, with what it has made in this database. */
-export const createRole = async (url: string, ...grants: readonly string[]): Promise<AsyncDisposable & { readonly url: string }> => {
+/**
+ * A role that may connect, with what more is granted; it goes at the end, with what it has made in this
+ * database.
+ */
+export const createRole = async (
+  url: string,
+  ...grants: readonly string[]
+): Promise<AsyncDisposable & { readonly url: string }> => {
   const name = `role_${randomUUID().replaceAll('-', '')}`;
-  await execute(url, `create role ${name} login password '${name}'; ${grants.map((grant) => `${grant} ${name};`).join(' ')}`);
+  await execute(
+    url,
+    `create role ${name} login password '${name}'; ${grants.map((grant) => `${grant} ${name};`).join(' ')}`,
+  );
   const as = new URL(url);
   as.username = name;
   as.password = name;
-  return { url: as.href, [Symbol.asyncDispose]: () => execute(url, `drop owned by ${name} cascade; drop role ${name}`) };
+  return {
+    url: as.href,
+    [Symbol.asyncDispose]: () => execute(url, `drop owned by ${name} cascade; drop role ${name}`),
+  };
 };
 
 const execute = async (url: string, statement: string): Promise<void> => {

@@ -12,7 +12,15 @@ import { startProjector } from '../../projector/service.ts';
 import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-sink.ts';
 import { until } from '../../testing/until.ts';
 import { type DispatcherDependencies, startDispatcher } from '../../webhook-dispatcher/service.ts';
-import { as, by, type CommandSide, type CommandWorld, createCommandWorld, draftArticle, registerUser } from './command-side.ts';
+import {
+  as,
+  by,
+  type CommandSide,
+  type CommandWorld,
+  createCommandWorld,
+  draftArticle,
+  registerUser,
+} from './command-side.ts';
 
 type Settings = Readonly<Record<string, string>>;
 type Dependencies = AsyncDisposable & DispatcherDependencies;
@@ -26,7 +34,9 @@ export type DispatchWorld = AsyncDisposable & {
   dependencies(settings?: Settings): Promise<Dependencies>;
   start(settings?: Settings): Promise<AsyncDisposable & Pick<Dependencies, 'metrics'>>;
   /** To the receiver, unless another address is given. */
-  register(webhook?: Partial<Omit<Extract<Command, { type: 'RegisterWebhook' }>, 'type'>>): Promise<WebhookId>;
+  register(
+    webhook?: Partial<Omit<Extract<Command, { type: 'RegisterWebhook' }>, 'type'>>,
+  ): Promise<WebhookId>;
   /** In the name of the author. */
   send(command: Command): Promise<unknown>;
   /** Drafts as many articles, one event each. */
@@ -53,7 +63,8 @@ const ANY = {
   headers: {},
   enabled: true,
 } as const;
-const DELIVERIES = 'select event_id, state, attempts, last_error from webhook_ledger.delivery where webhook_id = $1 order by position';
+const DELIVERIES =
+  'select event_id, state, attempts, last_error from webhook_ledger.delivery where webhook_id = $1 order by position';
 
 /** `on` outlives it. */
 export const createDispatchWorld = async (on?: Pick<CommandWorld, 'open'>): Promise<DispatchWorld> => {
@@ -66,8 +77,10 @@ export const createDispatchWorld = async (on?: Pick<CommandWorld, 'open'>): Prom
   opening.use(await startProjector({ ...side, bell, log, metrics: createMetrics() }));
   const author = await registerUser(side);
   const pool = opening.use(openPool({ url: side.databaseUrl, applicationName: 'test', connectionsMax: 2 }));
-  const rows: DispatchWorld['rows'] = async <Row extends object>(text: string, values: readonly unknown[] = []) =>
-    (await pool.query<Row>(text, [...values])).rows;
+  const rows: DispatchWorld['rows'] = async <Row extends object>(
+    text: string,
+    values: readonly unknown[] = [],
+  ) => (await pool.query<Row>(text, [...values])).rows;
   const dependencies = (settings: Settings = {}) => openDependencies(side, log, settings);
   const resources = opening.move();
   return {
@@ -78,8 +91,15 @@ export const createDispatchWorld = async (on?: Pick<CommandWorld, 'open'>): Prom
     rows,
     start: async (settings) => startOn(await dependencies(settings)),
     async register(webhook = {}) {
-      const command = { type: 'RegisterWebhook', url: `${sink.url}/hook`, limits: UNLIMITED, ...ANY, ...webhook } as const;
-      return (await side.send({ ...command, eventTypes: [...command.eventTypes] }, by(as(author)))).id as WebhookId;
+      const command = {
+        type: 'RegisterWebhook',
+        url: `${sink.url}/hook`,
+        limits: UNLIMITED,
+        ...ANY,
+        ...webhook,
+      } as const;
+      return (await side.send({ ...command, eventTypes: [...command.eventTypes] }, by(as(author))))
+        .id as WebhookId;
     },
     send: (command) => side.send(command, by(as(author))),
     async publish(count) {
@@ -102,7 +122,13 @@ const openDependencies = async (side: CommandSide, log: Log, settings: Settings)
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'dispatcher', connectionsMax: 8 }));
   const bell = opening.use(openReadModelBell({ url: databaseUrl }));
   const changes = opening.use(openPostgresChangeStream({ ...side, pool, bell }));
-  const beside = { gateway: side, log, health: new Health(log), config: loadConfig({ ...QUICK, ...settings }), metrics: createMetrics() };
+  const beside = {
+    gateway: side,
+    log,
+    health: new Health(log),
+    config: loadConfig({ ...QUICK, ...settings }),
+    metrics: createMetrics(),
+  };
   const resources = opening.move();
   return {
     domain: side.domain,
@@ -117,7 +143,9 @@ const openDependencies = async (side: CommandSide, log: Log, settings: Settings)
   };
 };
 
-const startOn = async (dependencies: Dependencies): Promise<AsyncDisposable & Pick<Dependencies, 'metrics'>> => {
+const startOn = async (
+  dependencies: Dependencies,
+): Promise<AsyncDisposable & Pick<Dependencies, 'metrics'>> => {
   await using opening = new AsyncDisposableStack();
   opening.use(dependencies);
   opening.use(await startDispatcher(dependencies));

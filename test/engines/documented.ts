@@ -4,7 +4,9 @@ import { openApiDocument } from '../../query/openapi/document.ts';
 import { DESCRIBED } from './operations.ts';
 
 type Problems = {
-  readonly content?: { readonly 'application/problem+json'?: { readonly schema: { readonly allOf: readonly unknown[] } } };
+  readonly content?: {
+    readonly 'application/problem+json'?: { readonly schema: { readonly allOf: readonly unknown[] } };
+  };
 };
 type Operation = { readonly operationId: string; readonly responses: Readonly<Record<string, Problems>> };
 
@@ -22,9 +24,17 @@ const routes = Object.values(DESCRIBED).map(({ method, path }) => ({
   operation: paths[path]?.[method.toLowerCase()],
 }));
 
-type Answered = { readonly method: string; readonly path: string; readonly status: number; readonly body: unknown };
+type Answered = {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly body: unknown;
+};
 
-/** Sees to it that what an operation answered stands in the document of the interface; all suites over HTTP pass by here. */
+/**
+ * Sees to it that what an operation answered stands in the document of the interface; all suites over HTTP
+ * pass by here.
+ */
 export const demandDocumented = ({ method, path, status, body }: Answered): void => {
   const asked = method === 'HEAD' ? 'GET' : method;
   const place = path.split('?')[0] ?? '';
@@ -41,6 +51,7 @@ export const demandDocumented = ({ method, path, status, body }: Answered): void
 const codesOf = ({ content }: Problems): readonly string[] => {
   const [, own] = content?.['application/problem+json']?.schema.allOf ?? [];
   return (
-    (own as { readonly properties?: { readonly code: { readonly enum: readonly string[] } } } | undefined)?.properties?.code.enum ?? []
+    (own as { readonly properties?: { readonly code: { readonly enum: readonly string[] } } } | undefined)
+      ?.properties?.code.enum ?? []
   );
 };

@@ -14,7 +14,10 @@ export type Echo = {
 };
 
 /** `answer` takes the place of the echo where it answers true. */
-export const startEchoRole = async (role: string, answer?: (...args: Parameters<RequestListener>) => boolean): Promise<EchoRole> => {
+export const startEchoRole = async (
+  role: string,
+  answer?: (...args: Parameters<RequestListener>) => boolean,
+): Promise<EchoRole> => {
   let requests = 0;
   const server = createServer(async (request, response) => {
     requests += 1;
@@ -23,7 +26,9 @@ export const startEchoRole = async (role: string, answer?: (...args: Parameters<
     for await (const chunk of request) bytes += (chunk as Buffer).length;
     const { method = '', url = '', headers } = request;
     const echo: Echo = { role, method, url, headers, bytes };
-    response.writeHead(200, { 'content-type': 'application/json', etag: '"1-strong"', 'x-served-by': role }).end(JSON.stringify(echo));
+    response
+      .writeHead(200, { 'content-type': 'application/json', etag: '"1-strong"', 'x-served-by': role })
+      .end(JSON.stringify(echo));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

@@ -1,6 +1,9 @@
 import { startEmbeddedPostgres } from '#shared/database/embedded.ts';
 
-/** A process that owns a data folder until it is told to stop, or killed. It says where its server is in one line. */
+/**
+ * A process that owns a data folder until it is told to stop, or killed. It says where its server is in one
+ * line.
+ */
 const [dataDir = ''] = process.argv.slice(2);
 await using server = await startEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } });
 console.log(server.url);

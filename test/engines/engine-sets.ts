@@ -6,10 +6,16 @@ import { startRedis } from './redis.ts';
 /** What an installation stands on beside its database, empty and its own. */
 type Engines = AsyncDisposable & { readonly settings: Readonly<Record<string, string>> };
 
-/** Everything in PostgreSQL, or the log in EventStoreDB, changes by Kafka, and both the queue of webhooks and rate limits in Redis. */
+/**
+ * Everything in PostgreSQL, or the log in EventStoreDB, changes by Kafka, and both the queue of webhooks and
+ * rate limits in Redis.
+ */
 type EngineSet = 'embedded' | 'at-scale';
 
-/** The projects of `npm run test:engines` name one, and run each role in copies behind the ingress; the others run all roles in one process. */
+/**
+ * The projects of `npm run test:engines` name one, and run each role in copies behind the ingress; the others
+ * run all roles in one process.
+ */
 export const engineSetOfRun = (): EngineSet | undefined => {
   const named = process.env.ANNALS_ENGINES;
   if (named === undefined || named === 'embedded' || named === 'at-scale') return named;
@@ -22,7 +28,10 @@ export const startEngines = async (): Promise<Engines> => {
   // Where there is no broker, nothing is tried at scale (demand-engines.ts).
   if (engineSet === 'at-scale' && broker !== undefined) return startAtScale(broker);
   // In memory each copy would count for itself.
-  return { settings: engineSet === undefined ? {} : { RATE_LIMIT_URL: 'postgres:' }, [Symbol.asyncDispose]: async () => {} };
+  return {
+    settings: engineSet === undefined ? {} : { RATE_LIMIT_URL: 'postgres:' },
+    [Symbol.asyncDispose]: async () => {},
+  };
 };
 
 const startAtScale = async (broker: string): Promise<Engines> => {

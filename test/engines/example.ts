@@ -31,7 +31,8 @@ export const startExample = (command: string, environment: Readonly<Record<strin
   });
   const exited = once(child, 'exit');
   const kill = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
-    if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) process.kill(-child.pid, signal);
+    if (child.exitCode === null && child.signalCode === null && child.pid !== undefined)
+      process.kill(-child.pid, signal);
     await exited;
   };
   return {

@@ -36,7 +36,9 @@ export const openFeedWorld = async (): Promise<FeedWorld> => {
   await using opening = new AsyncDisposableStack();
   const side = opening.use(await opening.use(await createCommandWorld()).open());
   const bell = opening.use(openReadModelBell({ url: side.databaseUrl }));
-  opening.use(await startProjector({ ...side, bell, log: pino({ level: 'silent' }), metrics: createMetrics() }));
+  opening.use(
+    await startProjector({ ...side, bell, log: pino({ level: 'silent' }), metrics: createMetrics() }),
+  );
   const changes = opening.use(openPostgresChangeStream({ ...side, bell }));
   let lastId = 8_000;
   const head = () => side.eventLog.head();
@@ -44,13 +46,24 @@ export const openFeedWorld = async (): Promise<FeedWorld> => {
     lastId += 1;
     const articleId = lastId;
     const data = { articleId, authorId, title: 'T', body: '', tags: [], cover: null };
-    const { position } = await appendRaw(side, `article-${articleId}`, { type: 'article.drafted', data, id: randomUUID() as never });
+    const { position } = await appendRaw(side, `article-${articleId}`, {
+      type: 'article.drafted',
+      data,
+      id: randomUUID() as never,
+    });
     return { id: articleId, position };
   };
   const resources = opening.move();
   return {
     open: (options = {}) =>
-      openFeed({ domain: side.domain, changes, moveOnMs: 20, log: pino({ level: 'silent' }), metrics: createMetrics(), ...options }),
+      openFeed({
+        domain: side.domain,
+        changes,
+        moveOnMs: 20,
+        log: pino({ level: 'silent' }),
+        metrics: createMetrics(),
+        ...options,
+      }),
     write: async (authorId) => (await writeAt(authorId)).id,
     writeAt,
     nextId: () => lastId + 1,
@@ -94,7 +107,13 @@ export const cohort = (key: string, render?: Cohort['render']): Cohort => ({
     }),
 });
 
-export type ReaderOptions = { after: Position | 'now'; by?: Caller; of?: Cohort; slow?: boolean; takesSeveral?: boolean };
+export type ReaderOptions = {
+  after: Position | 'now';
+  by?: Caller;
+  of?: Cohort;
+  slow?: boolean;
+  takesSeveral?: boolean;
+};
 
 export type TestReader = {
   readonly heard: readonly string[];

@@ -5,7 +5,12 @@ import type { Pool } from '#shared/database/pool.ts';
 export const idOf = (number: number) => `0199a1b2-7c3d-7e4f-8a5b-${String(number).padStart(12, '0')}`;
 const DELIVERIES = 5;
 /** Of the answers to the attempts at the first delivery. */
-const BODIES = [Buffer.from('Too busy.'), Buffer.from([0xff, 0xfe]), Buffer.from('é'.repeat(8_193)).subarray(1, 16_386), null];
+const BODIES = [
+  Buffer.from('Too busy.'),
+  Buffer.from([0xff, 0xfe]),
+  Buffer.from('é'.repeat(8_193)).subarray(1, 16_386),
+  null,
+];
 
 export const makeLedger = (pool: Pool): Promise<void> =>
   migrate(pool, 'webhook_ledger', new URL('../../webhook-dispatcher/ledger/', import.meta.url));
@@ -19,7 +24,11 @@ export const fillLedger = async (pool: Pool, webhookId: string): Promise<void> =
        values ($1, $2, $3, $4, 'article-8001', $5, 1, '2026-01-02T00:00:00Z', 503, $6)`,
       [
         ...[webhookId, idOf(number), number],
-        ...[number % 2 ? 'article.edited' : 'article.published', number === 3 ? 'dead' : 'due', `2026-01-01T00:00:0${number}Z`],
+        ...[
+          number % 2 ? 'article.edited' : 'article.published',
+          number === 3 ? 'dead' : 'due',
+          `2026-01-01T00:00:0${number}Z`,
+        ],
       ],
     );
   for (const [index, body] of BODIES.entries())

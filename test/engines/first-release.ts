@@ -25,19 +25,34 @@ const FOLDER = new URL('../fixtures/first-release/', import.meta.url);
 const read = (file: string): Promise<string> => readFile(new URL(file, FOLDER), 'utf8');
 
 export const readFirstLog = async (): Promise<readonly StoredEvent[]> =>
-  (await read('log.jsonl')).split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as StoredEvent]));
+  (await read('log.jsonl'))
+    .split('\n')
+    .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as StoredEvent]));
 
-export const readFirstAnswers = async <Answer>(): Promise<Answer> => JSON.parse(await read('answers.json')) as Answer;
+export const readFirstAnswers = async <Answer>(): Promise<Answer> =>
+  JSON.parse(await read('answers.json')) as Answer;
 
-/** A fresh system with some of the log that the first release has written, with the keys of its persons, and nothing else. */
-export const loadFirstRelease = async (events: readonly StoredEvent[], startLog?: StartLog): Promise<CommandWorld> => {
+/**
+ * A fresh system with some of the log that the first release has written, with the keys of its persons, and
+ * nothing else.
+ */
+export const loadFirstRelease = async (
+  events: readonly StoredEvent[],
+  startLog?: StartLog,
+): Promise<CommandWorld> => {
   const keys = JSON.parse(await read('keys.json')) as Keys;
   await using opening = new AsyncDisposableStack();
   const world = opening.use(await createCommandWorld(startLog, keys.masterKey));
   await putKeys(world, keys);
   // It is the very log, so that its places are what they were.
-  await using pool = openPool({ url: world.settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 1 });
-  const { rows } = await pool.query<{ found: boolean }>(`select to_regclass('event_log.identity') is not null as found`);
+  await using pool = openPool({
+    url: world.settings.DATABASE_URL ?? '',
+    applicationName: 'test',
+    connectionsMax: 1,
+  });
+  const { rows } = await pool.query<{ found: boolean }>(
+    `select to_regclass('event_log.identity') is not null as found`,
+  );
   if (rows[0]?.found) await pool.query('update event_log.identity set id = $1', [keys.log]);
   await appendStored(world, events);
   opening.move();
@@ -45,7 +60,11 @@ export const loadFirstRelease = async (events: readonly StoredEvent[], startLog?
 };
 
 const putKeys = async ({ settings }: CommandWorld, { masterKey, check, persons }: Keys): Promise<void> => {
-  await using pool = openPool({ url: settings.DATABASE_URL ?? '', applicationName: 'test', connectionsMax: 1 });
+  await using pool = openPool({
+    url: settings.DATABASE_URL ?? '',
+    applicationName: 'test',
+    connectionsMax: 1,
+  });
   await using _store = await openPostgresKeyStore({ pool, masterKey: parseMasterKey(masterKey) });
   await using _log = await openEventLog({ url: settings.EVENT_LOG_URL ?? settings.DATABASE_URL ?? '' });
   await pool.query(`update public.master_key_check set wrapped = decode($1, 'base64')`, [check]);
@@ -58,7 +77,10 @@ const putKeys = async ({ settings }: CommandWorld, { masterKey, check, persons }
 };
 
 /** One after the other, as they are. */
-export const appendStored = async ({ settings }: Pick<CommandWorld, 'settings'>, events: readonly StoredEvent[]): Promise<void> => {
+export const appendStored = async (
+  { settings }: Pick<CommandWorld, 'settings'>,
+  events: readonly StoredEvent[],
+): Promise<void> => {
   await using log = await openEventLog({ url: settings.EVENT_LOG_URL ?? settings.DATABASE_URL ?? '' });
   for (const { stream, version, id, type, data, metadata } of events)
     await log.append(stream, (version - 1) as Version, [{ id, type, data, metadata }]);

@@ -14,7 +14,10 @@ export type FollowedPage = AsyncDisposable & {
   readonly shell: TutorialTerminal;
   /** With the ports of this run, and what else differs from the page. */
   here(text: string): string;
-  /** Does what a block says, and returns what is then to be seen, which fits what the page shows unless the time was up; `beside` acts meanwhile. */
+  /**
+   * Does what a block says, and returns what is then to be seen, which fits what the page shows unless the
+   * time was up; `beside` acts meanwhile.
+   */
   follow(step: Step, beside?: () => Promise<void>): Promise<string>;
   /** What the server has printed since it was started last. */
   banner(): string;
@@ -26,7 +29,11 @@ const STARTS_MS = 100_000;
 
 type Texts = Readonly<Record<string, string>>;
 
-export const openFollowedPage = async (place: { folder: string; environment?: Texts; others?: Texts }): Promise<FollowedPage> => {
+export const openFollowedPage = async (place: {
+  folder: string;
+  environment?: Texts;
+  others?: Texts;
+}): Promise<FollowedPage> => {
   const { folder, environment = {}, others = {} } = place;
   const ports = new Map<string, string>();
   for (const port of ['4000', '8080', '3000']) ports.set(port, String(await freePort()));
@@ -38,7 +45,8 @@ export const openFollowedPage = async (place: { folder: string; environment?: Te
   const ofServer = { ...environment, PORT: ports.get('4000') ?? '', METRICS_PORT: '0', INTERNAL_PORT: '0' };
   let server: TutorialTerminal | undefined;
   let banner = '';
-  const fits = (shown: string | undefined) => (printed: string) => shown === undefined || patternOf(here(shown)).test(printed);
+  const fits = (shown: string | undefined) => (printed: string) =>
+    shown === undefined || patternOf(here(shown)).test(printed);
   const start = async ({ text, shown }: Step): Promise<string> => {
     await server?.interrupt();
     server = openTutorialTerminal(folder, ofServer);

@@ -10,7 +10,10 @@ import { type Cuttable, openCuttable } from './cuttable.ts';
 import { type Installation, shareInstallation } from './installation.ts';
 import { openPublishing, type Publishing } from './publishing.ts';
 
-/** An installation behind a network that can be cut, and a client of it, made as docs/changes.md says, which follows what is published. */
+/**
+ * An installation behind a network that can be cut, and a client of it, made as docs/changes.md says, which
+ * follows what is published.
+ */
 export type Following = AsyncDisposable & {
   readonly publishing: Publishing;
   readonly network: Cuttable;
@@ -23,7 +26,10 @@ export type Following = AsyncDisposable & {
   publishedAfter(cursor: string): Promise<readonly string[]>;
 };
 
-export const CHANGES_PAGE = readFileSync(fileURLToPath(new URL('../../docs/changes.md', import.meta.url)), 'utf8');
+export const CHANGES_PAGE = readFileSync(
+  fileURLToPath(new URL('../../docs/changes.md', import.meta.url)),
+  'utf8',
+);
 
 /** The one line of the page that begins so. */
 export const commandOf = (beginning: string): string => {
@@ -46,7 +52,10 @@ export const openFollowing = async (): Promise<Following> => {
     environment: { ANNALS_URL: network.url, CLIENT_ID: client.clientId, CLIENT_SECRET: client.secret },
     tokenOfFollower,
     async endTokens() {
-      const [administrator, follower] = await Promise.all([tokenOf(installation, installation.admin), tokenOfFollower()]);
+      const [administrator, follower] = await Promise.all([
+        tokenOf(installation, installation.admin),
+        tokenOfFollower(),
+      ]);
       const path = `/users/${userOf(follower)}`;
       const { status } = await ask('PATCH', path, { token: administrator, body: { role: 'author' } });
       expect(status).toBe(200);
@@ -83,11 +92,16 @@ const createClient = async (installation: Installation): Promise<Client> => {
   return { clientId: 'follower', secret };
 };
 
-const tokenOf = async (installation: Installation, { clientId, secret }: Client): Promise<TokenHolder['token']> => {
+const tokenOf = async (
+  installation: Installation,
+  { clientId, secret }: Client,
+): Promise<TokenHolder['token']> => {
   const options = {
     body: 'grant_type=client_credentials',
     type: 'application/x-www-form-urlencoded',
-    headers: { authorization: `Basic ${Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64')}` },
+    headers: {
+      authorization: `Basic ${Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64')}`,
+    },
   };
   // The authorization server follows the log, and may not have heard of the client yet.
   const { body } = await until(
@@ -97,4 +111,5 @@ const tokenOf = async (installation: Installation, { clientId, secret }: Client)
   return (body as { access_token: string }).access_token;
 };
 
-const userOf = (token: string): string => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).sub;
+const userOf = (token: string): string =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).sub;

@@ -11,7 +11,11 @@ export const aKey = (): TestKey => {
   const { publicKey: made, privateKey } = generateKeyPairSync('ed25519');
   const { x = '' } = made.export({ format: 'jwk' });
   const publicKey: PublicKey = { kty: 'OKP', crv: 'Ed25519', x };
-  return { id: thumbprint(publicKey), publicKey, sign: (text) => sign(null, Buffer.from(text), privateKey).toString('base64url') };
+  return {
+    id: thumbprint(publicKey),
+    publicKey,
+    sign: (text) => sign(null, Buffer.from(text), privateKey).toString('base64url'),
+  };
 };
 
 export const endorsed = ({ id, publicKey }: TestKey, by?: TestKey): AuditKey => {
@@ -22,7 +26,14 @@ export const endorsed = ({ id, publicKey }: TestKey, by?: TestKey): AuditKey => 
 /** Signs an export as whoever has these keys could, without the heads that others have signed. */
 export const signAnew = async (folder: string, keys: readonly AuditKey[], signer: TestKey): Promise<void> => {
   const file = join(folder, 'manifest.json');
-  const { signature: _, key: __, ...manifest } = SignedManifest.parse(JSON.parse(await readFile(file, 'utf8')));
-  const forged = signManifest({ key: signer.id, sign: signer.sign }, { ...manifest, heads: [], keys: [...keys] });
+  const {
+    signature: _,
+    key: __,
+    ...manifest
+  } = SignedManifest.parse(JSON.parse(await readFile(file, 'utf8')));
+  const forged = signManifest(
+    { key: signer.id, sign: signer.sign },
+    { ...manifest, heads: [], keys: [...keys] },
+  );
   await writeFile(file, JSON.stringify(forged));
 };

@@ -28,8 +28,8 @@ const UNSAFE_BUT_FAST = {
 };
 
 /**
- * The server of the run: the embedded PostgreSQL, or the one whose programs are in the folder that TEST_POSTGRES_BIN names,
- * for example /usr/lib/postgresql/15/bin.
+ * The server of the run: the embedded PostgreSQL, or the one whose programs are in the folder that
+ * TEST_POSTGRES_BIN names, for example /usr/lib/postgresql/15/bin.
  */
 const startServer = async (opening: AsyncDisposableStack): Promise<{ readonly url: string }> => {
   const bin = process.env.TEST_POSTGRES_BIN;
@@ -43,11 +43,15 @@ const startServer = async (opening: AsyncDisposableStack): Promise<{ readonly ur
   return server;
 };
 
-/** TEST_PGBOUNCER names the mode in which a PgBouncer is before it, for all that the tests do in databases of their own. */
+/**
+ * TEST_PGBOUNCER names the mode in which a PgBouncer is before it, for all that the tests do in databases of
+ * their own.
+ */
 const poolBefore = async (url: string, opening: AsyncDisposableStack): Promise<string> => {
   const mode = process.env.TEST_PGBOUNCER;
   if (mode === undefined) return url;
-  if (mode !== 'session' && mode !== 'transaction') throw new Error(`TEST_PGBOUNCER is session or transaction, not ${mode}`);
+  if (mode !== 'session' && mode !== 'transaction')
+    throw new Error(`TEST_PGBOUNCER is session or transaction, not ${mode}`);
   return opening.use(await startPgBouncer(url, mode)).through(url);
 };
 

@@ -5,19 +5,28 @@ import type { Installation } from './installation.ts';
 import { type Asked, openScenes } from './scenes.ts';
 
 /** Tries a root field as somebody, on something that is there for this one attempt. */
-export type Attempt = (field: Field, asked: Asked) => Promise<GraphqlReply<{ readonly tried: unknown } | null | undefined>>;
+export type Attempt = (
+  field: Field,
+  asked: Asked,
+) => Promise<GraphqlReply<{ readonly tried: unknown } | null | undefined>>;
 
 export const openGraphqlAttempts = async (installation: Installation): Promise<Attempt> => {
   const sceneOf = await openScenes(installation);
   return async (field, asked) => {
     const { holder, ids, more, visible } = await sceneOf(asked);
-    const known = { id: ids.webhookId ?? ids.commentId ?? ids.articleId ?? ids.userId ?? 0, ...ids, more: more && inGraphql(more) };
+    const known = {
+      id: ids.webhookId ?? ids.commentId ?? ids.articleId ?? ids.userId ?? 0,
+      ...ids,
+      more: more && inGraphql(more),
+    };
     const { query, variables = {} } = FIELDS[field](known);
     const body = field === 'setPostCover' ? withFile(query, variables) : JSON.stringify({ query, variables });
     const response = await installation.fetch(`${installation.url}/graphql`, {
       method: 'POST',
       headers: {
-        ...(typeof body === 'string' ? { 'content-type': 'application/json' } : { 'graphql-require-preflight': '1' }),
+        ...(typeof body === 'string'
+          ? { 'content-type': 'application/json' }
+          : { 'graphql-require-preflight': '1' }),
         ...(holder && { authorization: `Bearer ${holder.token}` }),
         ...visible,
       },
@@ -29,7 +38,14 @@ export const openGraphqlAttempts = async (installation: Installation): Promise<A
 };
 
 /** What REST calls differently. */
-const inGraphql = ({ authorId, ownerId, ...more }: { readonly authorId?: number; readonly ownerId?: number }): object => ({
+const inGraphql = ({
+  authorId,
+  ownerId,
+  ...more
+}: {
+  readonly authorId?: number;
+  readonly ownerId?: number;
+}): object => ({
   ...more,
   ...(ownerId !== undefined && { owner: String(ownerId) }),
   ...(authorId !== undefined && { author: String(authorId) }),
@@ -88,7 +104,8 @@ const FIELDS = {
     variables: { input: { name: 'Nadia', email: `${randomUUID()}@example.com` } },
   }),
   updateUser: ({ id, more }: Known) => ({
-    query: 'mutation ($id: ID!, $changes: UserChanges!) { tried: updateUser(id: $id, changes: $changes) { id name } }',
+    query:
+      'mutation ($id: ID!, $changes: UserChanges!) { tried: updateUser(id: $id, changes: $changes) { id name } }',
     variables: { id, changes: more ?? { name: 'Augusta Ada' } },
   }),
   createPost: ({ more }: Known) => ({
@@ -105,13 +122,15 @@ const FIELDS = {
   removePostCover: changing('removePostCover(id: $id) { id cover }'),
   deletePost: changing('deletePost(id: $id)'),
   addComment: ({ id, more }: Known) => ({
-    query: 'mutation ($id: ID!, $input: CommentInput!) { tried: addComment(postId: $id, input: $input) { id text } }',
+    query:
+      'mutation ($id: ID!, $input: CommentInput!) { tried: addComment(postId: $id, input: $input) { id text } }',
     variables: { id, input: { text: 'Well said.', ...more } },
   }),
   updateComment: changing('updateComment(id: $id, text: "Edited.") { id text }'),
   deleteComment: changing('deleteComment(id: $id)'),
   registerWebhook: ({ more }: Known) => ({
-    query: 'mutation ($input: WebhookInput!) { tried: registerWebhook(input: $input) { secret webhook { id } } }',
+    query:
+      'mutation ($input: WebhookInput!) { tried: registerWebhook(input: $input) { secret webhook { id } } }',
     variables: { input: { url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'], ...more } },
   }),
   editWebhook: changing('editWebhook(id: $id, changes: { description: "Edited." }) { id }'),
@@ -120,9 +139,12 @@ const FIELDS = {
   enableWebhook: changing('enableWebhook(id: $id) { id enabled }'),
   disableWebhook: changing('disableWebhook(id: $id) { id enabled }'),
   testWebhook: changing('testWebhook(id: $id) { cursor webhook { id } }'),
-  replayWebhook: changing('replayWebhook(id: $id, since: "2026-01-01T00:00:00.000Z") { cursor webhook { id } }'),
+  replayWebhook: changing(
+    'replayWebhook(id: $id, since: "2026-01-01T00:00:00.000Z") { cursor webhook { id } }',
+  ),
   redeliver: ({ id, deliveryId }: Known) => ({
-    query: 'mutation ($id: ID!, $deliveryId: ID!) { tried: redeliver(webhookId: $id, deliveryId: $deliveryId) { cursor } }',
+    query:
+      'mutation ($id: ID!, $deliveryId: ID!) { tried: redeliver(webhookId: $id, deliveryId: $deliveryId) { cursor } }',
     variables: { id, deliveryId },
   }),
   redriveWebhook: changing('redriveWebhook(id: $id) { cursor webhook { id } }'),

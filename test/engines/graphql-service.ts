@@ -3,7 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { buildSchema, execute, parse, validate } from 'graphql';
 
-/** A small GraphQL service of somebody else, run as a process of its own: PORT is where, TYPE_NAME what its product is called. */
+/**
+ * A small GraphQL service of somebody else, run as a process of its own: PORT is where, TYPE_NAME what its
+ * product is called.
+ */
 
 const { PORT = '0', TYPE_NAME = 'Product' } = process.env;
 
@@ -37,7 +40,10 @@ const review = (id: string, stars: number, grade = 'GOOD') => ({
     throw new Error('no text today');
   },
 });
-const reviews: Record<string, ReturnType<typeof review>> = { r1: review('r1', 5), r2: review('r2', 1, 'BAD') };
+const reviews: Record<string, ReturnType<typeof review>> = {
+  r1: review('r1', 5),
+  r2: review('r2', 1, 'BAD'),
+};
 let operations = 0;
 
 const rootFor = (headers: IncomingHttpHeaders) => ({
@@ -56,15 +62,24 @@ const rootFor = (headers: IncomingHttpHeaders) => ({
 });
 
 const server = createServer(async (request, response) => {
-  const { query, variables } = (await json(request)) as { query: string; variables?: Record<string, unknown> };
+  const { query, variables } = (await json(request)) as {
+    query: string;
+    variables?: Record<string, unknown>;
+  };
   operations += 1;
   const document = parse(query);
   const errors = validate(schema, document);
   const rootValue = rootFor(request.headers);
-  const refused = query.includes('soldOut') && { data: null, errors: [{ message: 'Sold out.' }, { message: 'Closed.' }] };
-  if (refused) return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(refused));
+  const refused = query.includes('soldOut') && {
+    data: null,
+    errors: [{ message: 'Sold out.' }, { message: 'Closed.' }],
+  };
+  if (refused)
+    return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(refused));
   const answer =
-    errors.length > 0 ? { errors } : await execute({ schema, document, rootValue, ...(variables && { variableValues: variables }) });
+    errors.length > 0
+      ? { errors }
+      : await execute({ schema, document, rootValue, ...(variables && { variableValues: variables }) });
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
 }).listen(Number(PORT), '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;

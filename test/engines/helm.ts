@@ -10,13 +10,16 @@ import * as z from 'zod';
 const run = promisify(execFile);
 const VERSION = '4.3.1';
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
-const cache = (name: string): string => join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'annals', name);
+const cache = (name: string): string =>
+  join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'annals', name);
 
 const has = (program: string, ...args: readonly string[]): boolean => spawnSync(program, args).status === 0;
 
 /** Why the chart cannot be rendered here, for tests that are then left out. */
 export const helmMissing: string | undefined =
-  has('helm', 'version') || has('go', 'version') ? undefined : 'there is neither helm nor Go (apt-get install golang) to build it with';
+  has('helm', 'version') || has('go', 'version')
+    ? undefined
+    : 'there is neither helm nor Go (apt-get install golang) to build it with';
 
 /** Builds it once, into a cache folder of the user's, unless there is one: minutes of a processor. */
 export const installHelm = async (): Promise<string> => {
@@ -24,7 +27,9 @@ export const installHelm = async (): Promise<string> => {
   const folder = cache(`helm-${VERSION}`);
   const program = join(folder, 'helm');
   if (!existsSync(program))
-    await run('go', ['install', `helm.sh/helm/v4/cmd/helm@v${VERSION}`], { env: { ...process.env, GOBIN: folder } });
+    await run('go', ['install', `helm.sh/helm/v4/cmd/helm@v${VERSION}`], {
+      env: { ...process.env, GOBIN: folder },
+    });
   return program;
 };
 
@@ -40,24 +45,48 @@ export const callHelm = async (program: string, ...args: readonly string[]): Pro
   ).stdout;
 
 /** Why manifests are not held against what Kubernetes takes: its schemas come in a Python package. */
-export const schemasMissing: string | undefined = has('python3', '-m', 'pip', '--version') ? undefined : 'there is no python3 with pip';
+export const schemasMissing: string | undefined = has('python3', '-m', 'pip', '--version')
+  ? undefined
+  : 'there is no python3 with pip';
 
 const REQUIREMENTS = join(import.meta.dirname, 'kubernetes-schemas.txt');
 /** The oldest that the chart is for, which is in the package. */
 const OLDEST = 'v1.30.0';
 
 /** The schemas of Kubernetes' own kinds, in which an unknown field is a mistake. */
-export const readSchemas = async (): Promise<(kind: string, apiVersion: string) => Promise<ValidateFunction>> => {
+export const readSchemas = async (): Promise<
+  (kind: string, apiVersion: string) => Promise<ValidateFunction>
+> => {
   const [name = ''] = (await readFile(REQUIREMENTS, 'utf8')).split(' ');
   const folder = cache(name.replace('==', '-'));
   const schemas = join(folder, `kubernetes_validate/kubernetes-json-schema/${OLDEST}-local-strict`);
   if (!existsSync(schemas)) {
     await mkdir(folder, { recursive: true });
-    const options = ['--quiet', '--disable-pip-version-check', '--root-user-action', 'ignore', '--no-deps', '--require-hashes'];
-    await run('python3', ['-m', 'pip', 'install', ...options, '--upgrade', '--target', folder, '--requirement', REQUIREMENTS]);
+    const options = [
+      '--quiet',
+      '--disable-pip-version-check',
+      '--root-user-action',
+      'ignore',
+      '--no-deps',
+      '--require-hashes',
+    ];
+    await run('python3', [
+      '-m',
+      'pip',
+      'install',
+      ...options,
+      '--upgrade',
+      '--target',
+      folder,
+      '--requirement',
+      REQUIREMENTS,
+    ]);
   }
-  const read = async (file: string) => z.looseObject({ $id: z.string() }).parse(JSON.parse(await readFile(join(schemas, file), 'utf8')));
-  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true }).addSchema(await read('_definitions.json'));
+  const read = async (file: string) =>
+    z.looseObject({ $id: z.string() }).parse(JSON.parse(await readFile(join(schemas, file), 'utf8')));
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true }).addSchema(
+    await read('_definitions.json'),
+  );
   return async (kind, apiVersion) => {
     const [group = '', version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
     const file = [kind.toLowerCase(), group.replace(/\..*/, ''), version].filter(Boolean).join('-');

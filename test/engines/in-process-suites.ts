@@ -1,6 +1,6 @@
 /**
- * The end-to-end suites that do not go through an installation, and why; all others run in copies as well. `npm run test:engines`
- * prints them, and `test/topologies.test.ts` holds this list to what the suites do.
+ * The end-to-end suites that do not go through an installation, and why; all others run in copies as well.
+ * `npm run test:engines` prints them, and `test/topologies.test.ts` holds this list to what the suites do.
  */
 export const IN_PROCESS_SUITES: Readonly<Record<string, string>> = {
   'account-consent': 'reads the events of sign-ins out of the log',

@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { publishing } from '#domain/publishing.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
-import { createAdmin, type Installation as Installed, operate as operateOn, PLENTY, type Settings } from '../../testing/installation.ts';
+import {
+  createAdmin,
+  type Installation as Installed,
+  operate as operateOn,
+  PLENTY,
+  type Settings,
+} from '../../testing/installation.ts';
 import { temporaryDataDir } from './data-dir.ts';
 import { createDatabase } from './database.ts';
 import { engineSetOfRun, startEngines } from './engine-sets.ts';
@@ -27,7 +33,10 @@ type Options = {
 type Served = { readonly domain: Domain; readonly main: string };
 const PUBLISHING: Served = { domain: publishing, main: 'main.ts' };
 
-/** For suites that look only at what they have made themselves, as clients of any installation do: one for those that come one after the other and want the same. */
+/**
+ * For suites that look only at what they have made themselves, as clients of any installation do: one for
+ * those that come one after the other and want the same.
+ */
 export const shareInstallation = async (options: Options = {}): Promise<Installation> => {
   const kind = JSON.stringify([engineSetOfRun(), options]);
   if (shared?.kind !== kind) await endShared();
@@ -56,7 +65,12 @@ const endShared = async (): Promise<void> => {
   await (await ending?.installation)?.[Symbol.asyncDispose]();
 };
 
-const start = async ({ settings = {}, tls = false, admin: known, of = PUBLISHING }: Options): Promise<Installation> => {
+const start = async ({
+  settings = {},
+  tls = false,
+  admin: known,
+  of = PUBLISHING,
+}: Options): Promise<Installation> => {
   const topology = engineSetOfRun() === undefined ? 'one' : 'copies';
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
@@ -74,7 +88,10 @@ const start = async ({ settings = {}, tls = false, admin: known, of = PUBLISHING
   if (given.NODE_ENV === 'production') await operate(['keys', 'rotate', '--first'], given);
   const starting = topology === 'one' ? startInOne(given, tls, of.main) : startInCopies(given, tls);
   // Its first client is made meanwhile.
-  const [running, admin] = await Promise.all([starting.then((started) => opening.use(started)), known ?? createAdmin(given, of.domain)]);
+  const [running, admin] = await Promise.all([
+    starting.then((started) => opening.use(started)),
+    known ?? createAdmin(given, of.domain),
+  ]);
   const { origin } = running;
   const resources = opening.move();
   return {
@@ -96,5 +113,8 @@ const fetchAt =
   };
 
 /** Of publishing, unless another domain is served. */
-export const operate = (args: readonly string[], settings: Settings, domain: Domain = publishing): Promise<string> =>
-  operateOn(args, settings, domain);
+export const operate = (
+  args: readonly string[],
+  settings: Settings,
+  domain: Domain = publishing,
+): Promise<string> => operateOn(args, settings, domain);

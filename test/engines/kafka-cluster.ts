@@ -12,14 +12,19 @@ export type KafkaCluster = AsyncDisposable & {
   url(topic: string): string;
   /** Ends a broker at once, without notice. */
   kill(node: number): Promise<void>;
-  /** Starts a broker with an empty disk in the place of a killed one, and waits until it has copies of all topics again. */
+  /**
+   * Starts a broker with an empty disk in the place of a killed one, and waits until it has copies of all
+   * topics again.
+   */
   replace(node: number, address: 'same address' | 'other address'): Promise<void>;
 };
 
 const untilReplicated = (broker: string, copies: number): Promise<unknown> =>
   until(
     () => withAdmin(broker, (admin) => admin.fetchTopicMetadata()).catch(() => ({ topics: [] })),
-    ({ topics }) => topics.length > 0 && topics.every(({ partitions }) => partitions.every(({ isr }) => isr.length === copies)),
+    ({ topics }) =>
+      topics.length > 0 &&
+      topics.every(({ partitions }) => partitions.every(({ isr }) => isr.length === copies)),
     REPLICATION_MS,
   );
 
@@ -53,7 +58,9 @@ export const startKafkaCluster = async (size: number): Promise<KafkaCluster> => 
     return found;
   };
 
-  await Promise.all(controllers.map(async (controller, index) => start(index + 1, await portsOf(controller))));
+  await Promise.all(
+    controllers.map(async (controller, index) => start(index + 1, await portsOf(controller))),
+  );
   const brokers = [...nodes.values()].map(({ ports }) => `127.0.0.1:${ports.plain}`).join(',');
   const resources = opening.move();
   return {

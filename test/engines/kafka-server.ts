@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { AUTHORITY, SERVER } from './certificates.ts';
 
-/** Kafka's own server out of Maven Central, and the settings with which one process is both controller and broker. */
+/**
+ * Kafka's own server out of Maven Central, and the settings with which one process is both controller and
+ * broker.
+ */
 
 const isInstalled = ['java', 'mvn'].every((program) => spawnSync(program, ['-version']).status === 0);
 
@@ -29,7 +32,10 @@ const PROJECT = `<project>
   </dependencies>
 </project>`;
 
-/** The folder of its jars. Others may fetch them at the same time: they move to their place once they are all there. */
+/**
+ * The folder of its jars. Others may fetch them at the same time: they move to their place once they are all
+ * there.
+ */
 export const fetchKafka = async (): Promise<string> => {
   if (!isInstalled) throw new Error('java and mvn are not installed, and with CI=true they must be');
   const jars = join(CACHE, `kafka-${VERSION}`);
@@ -38,7 +44,13 @@ export const fetchKafka = async (): Promise<string> => {
   const fetching = await mkdtemp(join(CACHE, 'fetching-'));
   try {
     await writeFile(join(fetching, 'pom.xml'), PROJECT);
-    const args = ['-q', '-B', 'dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${join(fetching, 'jars')}`];
+    const args = [
+      '-q',
+      '-B',
+      'dependency:copy-dependencies',
+      '-DincludeScope=runtime',
+      `-DoutputDirectory=${join(fetching, 'jars')}`,
+    ];
     await promisify(execFile)('mvn', args, { cwd: fetching });
     await rename(join(fetching, 'jars'), jars).catch(async (error: unknown) => {
       if (!(await isThere(jars))) throw error;
@@ -64,12 +76,18 @@ export type Ports = {
   readonly detourBy?: number | undefined;
 };
 
-/** The number of a node, and the controllers' ports of all nodes, this one included, by their numbers from 1 on. */
+/**
+ * The number of a node, and the controllers' ports of all nodes, this one included, by their numbers from 1
+ * on.
+ */
 export type Cluster = { readonly node: number; readonly controllers: readonly number[] };
 
 export const USER = { name: 'annals', password: 'a secret/with+more:than@letters' };
 
-/** One listener for everybody, one with TLS where users sign in by PLAIN, and one whose clients come by another port. */
+/**
+ * One listener for everybody, one with TLS where users sign in by PLAIN, and one whose clients come by
+ * another port.
+ */
 export const settingsOf = (
   ports: Ports,
   folder: string,
@@ -108,4 +126,5 @@ export const settingsOf = (
 const inOneLine = (pem: string): string => pem.split('\n').join('\\n');
 
 /** The only form that Java reads. */
-const inPkcs8 = (key: string): string => createPrivateKey(key).export({ format: 'pem', type: 'pkcs8' }).toString().trim();
+const inPkcs8 = (key: string): string =>
+  createPrivateKey(key).export({ format: 'pem', type: 'pkcs8' }).toString().trim();

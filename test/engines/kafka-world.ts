@@ -13,7 +13,14 @@ import { startConfiguredPublisher } from '../../projector/publish.ts';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { captureLog } from '../serve.ts';
-import { addComment, type CommandSide, type CommandWorld, createCommandWorld, draftArticle, registerUser } from './command-side.ts';
+import {
+  addComment,
+  type CommandSide,
+  type CommandWorld,
+  createCommandWorld,
+  draftArticle,
+  registerUser,
+} from './command-side.ts';
 import { startProjecting, untilProjected } from './projection.ts';
 
 /** A command side and a projector, whose changes are published to a topic and heard from there. */
@@ -50,7 +57,8 @@ export const createKafkaWorld = async (url: string): Promise<KafkaWorld> => {
     side,
     url,
     settings: { ...world.settings, CHANGE_STREAM_URL: url },
-    startPublisher: (metrics = createMetrics()) => startConfiguredPublisher({ ...side, bell: new Doorbell(), log, metrics, url }),
+    startPublisher: (metrics = createMetrics()) =>
+      startConfiguredPublisher({ ...side, bell: new Doorbell(), log, metrics, url }),
     openStream: () => openStream(side, url, fromLog()),
     write: (articles = 5) => write(side, author, articles),
     changes: (after = START) => changesIn(side, fromLog(), after),
@@ -58,7 +66,11 @@ export const createKafkaWorld = async (url: string): Promise<KafkaWorld> => {
   };
 };
 
-const openStream = async ({ eventLog }: CommandSide, url: string, fromLog: ChangeStream): Promise<HeardStream> => {
+const openStream = async (
+  { eventLog }: CommandSide,
+  url: string,
+  fromLog: ChangeStream,
+): Promise<HeardStream> => {
   const place = parseKafkaUrl(url);
   if (!place) throw new Error(`${url} is no Kafka`);
   let isClosed = false;
@@ -107,7 +119,11 @@ const write = async (side: CommandSide, author: UserId, articles: number): Promi
   await Promise.all(ids.map((articleId) => addComment(side, author, articleId)));
 };
 
-const changesIn = async (side: CommandSide, fromLog: ChangeStream, after: Position): Promise<readonly Change[]> => {
+const changesIn = async (
+  side: CommandSide,
+  fromLog: ChangeStream,
+  after: Position,
+): Promise<readonly Change[]> => {
   await using stream = fromLog;
   await untilProjected(side);
   const head = await stream.head();
@@ -148,7 +164,11 @@ export const untilHeard = async (listener: Listener, changes: readonly Change[])
 };
 
 /** Writes until a listener, the only one, hears from Kafka; from then on the log is closed to the stream. */
-export const closeLogInStep = async (world: KafkaWorld, stream: HeardStream, listener: Listener): Promise<void> => {
+export const closeLogInStep = async (
+  world: KafkaWorld,
+  stream: HeardStream,
+  listener: Listener,
+): Promise<void> => {
   await until(
     async () => {
       await world.write(1);
@@ -168,7 +188,10 @@ export const closeLogInStep = async (world: KafkaWorld, stream: HeardStream, lis
 export const untilPublished = async ({ side: { eventLog, pool } }: KafkaWorld): Promise<void> => {
   const head = await eventLog.head();
   const published = async () =>
-    (await pool.query<{ position: number }>(`select position from public.follower_checkpoint where follower = 'publisher'`)).rows[0]
-      ?.position;
+    (
+      await pool.query<{ position: number }>(
+        `select position from public.follower_checkpoint where follower = 'publisher'`,
+      )
+    ).rows[0]?.position;
   await until(published, (position = 0) => position >= head, DEADLINE_MS);
 };

@@ -60,9 +60,17 @@ export const startKafka = async ({ detourBy }: Pick<Ports, 'detourBy'> = {}): Pr
   };
 };
 
-export const withAdmin = async <Result>(broker: string, work: (admin: Admin) => Promise<Result>): Promise<Result> => {
+export const withAdmin = async <Result>(
+  broker: string,
+  work: (admin: Admin) => Promise<Result>,
+): Promise<Result> => {
   stillQueue();
-  const kafka = new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING, retry: { retries: 0 }, connectionTimeout: 3_000 });
+  const kafka = new Kafka({
+    brokers: [broker],
+    logLevel: logLevel.NOTHING,
+    retry: { retries: 0 },
+    connectionTimeout: 3_000,
+  });
   const admin = kafka.admin();
   try {
     await admin.connect();
@@ -75,10 +83,19 @@ export const withAdmin = async <Result>(broker: string, work: (admin: Admin) => 
 export type Server = { signal(signal: NodeJS.Signals): void; kill(): Promise<void> };
 
 /** Another program may take a port between the question and the start. */
-const startSomewhere = async (jars: string, folder: string, detourBy: number | undefined): Promise<{ ports: Ports; server: Server }> => {
+const startSomewhere = async (
+  jars: string,
+  folder: string,
+  detourBy: number | undefined,
+): Promise<{ ports: Ports; server: Server }> => {
   let isFormatted = false;
   for (let attempt = 1; ; attempt += 1) {
-    const [plain, secure, controller, detour] = [await freePort(), await freePort(), await freePort(), await freePort()];
+    const [plain, secure, controller, detour] = [
+      await freePort(),
+      await freePort(),
+      await freePort(),
+      await freePort(),
+    ];
     const ports: Ports = { plain, secure, controller, detour, detourBy };
     await writeFile(join(folder, 'kafka.properties'), settingsOf(ports, folder));
     if (!isFormatted) await format(jars, folder);
@@ -92,28 +109,58 @@ const startSomewhere = async (jars: string, folder: string, detourBy: number | u
 };
 
 const CLUSTER = 'annals-tests-cluster-1';
-const QUICK_START = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-XX:+PerfDisableSharedMem', '-Xms96m', '-Xmx256m'];
-const LOGGING = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-Dorg.slf4j.simpleLogger.log.kafka.server=info'];
+const QUICK_START = [
+  '-XX:TieredStopAtLevel=1',
+  '-XX:+UseSerialGC',
+  '-XX:+PerfDisableSharedMem',
+  '-Xms96m',
+  '-Xmx256m',
+];
+const LOGGING = [
+  '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+  '-Dorg.slf4j.simpleLogger.log.kafka.server=info',
+];
 const command = (jars: string): readonly string[] => [...QUICK_START, ...LOGGING, '-cp', join(jars, '*')];
 
 export const format = async (jars: string, folder: string): Promise<void> => {
   const settings = join(folder, 'kafka.properties');
-  await promisify(execFile)('java', [...command(jars), 'kafka.tools.StorageTool', 'format', '-t', CLUSTER, '-c', settings]);
+  await promisify(execFile)('java', [
+    ...command(jars),
+    'kafka.tools.StorageTool',
+    'format',
+    '-t',
+    CLUSTER,
+    '-c',
+    settings,
+  ]);
 };
 
 /** The shell reads from this process until that ends, however it ends, and then takes the server with it. */
-const KEEPER = 'java "$@" < /dev/null > "$LOG" 2>&1 & server=$!; echo "$server"; read -r _; kill -KILL "$server"; wait "$server"';
+const KEEPER =
+  'java "$@" < /dev/null > "$LOG" 2>&1 & server=$!; echo "$server"; read -r _; kill -KILL "$server"; wait "$server"';
 
 /** Waits until it knows so many brokers. */
-export const startOn = async (ports: Ports, jars: string, folder: string, brokersWanted = 1): Promise<Server> => {
+export const startOn = async (
+  ports: Ports,
+  jars: string,
+  folder: string,
+  brokersWanted = 1,
+): Promise<Server> => {
   const log = join(folder, 'kafka.log');
-  const keeper = spawn('sh', ['-c', KEEPER, 'sh', ...command(jars), 'kafka.Kafka', join(folder, 'kafka.properties')], {
-    stdio: ['pipe', 'pipe', 'ignore'],
-    env: { ...process.env, LOG: log },
-  });
+  const keeper = spawn(
+    'sh',
+    ['-c', KEEPER, 'sh', ...command(jars), 'kafka.Kafka', join(folder, 'kafka.properties')],
+    {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      env: { ...process.env, LOG: log },
+    },
+  );
   const [line] = (await once(keeper.stdout, 'data')) as [Buffer];
   const pid = Number(line.toString());
-  const server = { signal: (signal: NodeJS.Signals) => void process.kill(pid, signal), kill: () => end(keeper) };
+  const server = {
+    signal: (signal: NodeJS.Signals) => void process.kill(pid, signal),
+    kill: () => end(keeper),
+  };
   const printed = () => readFile(log, 'utf8').catch(() => '');
   try {
     await until(printed, (text) => /Kafka Server started/.test(text), START_MS);

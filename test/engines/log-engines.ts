@@ -8,7 +8,10 @@ type StartedLog = AsyncDisposable & {
 
 export type StartLog = () => Promise<StartedLog>;
 
-export const inTheDatabase: StartLog = async () => ({ url: undefined, [Symbol.asyncDispose]: async () => {} });
+export const inTheDatabase: StartLog = async () => ({
+  url: undefined,
+  [Symbol.asyncDispose]: async () => {},
+});
 
 export const inEventStoreDB: StartLog = async () => {
   const standIn = await startEventStoreStandIn();

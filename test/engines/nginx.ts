@@ -18,7 +18,9 @@ export type Nginx = AsyncDisposable & {
 };
 
 /** The addresses of the copies of each role, such as `127.0.0.1:4000`. */
-type Upstreams = Readonly<Record<'command' | 'query' | 'auth', readonly string[]>> & { readonly dispatcher?: readonly string[] };
+type Upstreams = Readonly<Record<'command' | 'query' | 'auth', readonly string[]>> & {
+  readonly dispatcher?: readonly string[];
+};
 
 type Options = {
   /** CLIENT_CERT_SECRET of the roles. */
@@ -35,7 +37,9 @@ const asked = spawnSync(PROGRAM, ['-v'], { env: ENVIRONMENT, encoding: 'utf8' })
 const isInstalled = asked.status === 0;
 /** Debian 12 has 1.22. */
 const hasHttp2Directive =
-  (/nginx\/(\d+\.\d+\.\d+)/.exec(asked.stderr ?? '')?.[1] ?? '').localeCompare('1.25.1', 'en', { numeric: true }) >= 0;
+  (/nginx\/(\d+\.\d+\.\d+)/.exec(asked.stderr ?? '')?.[1] ?? '').localeCompare('1.25.1', 'en', {
+    numeric: true,
+  }) >= 0;
 const ABSENT = `there is no ${PROGRAM} here (Debian: apt-get install nginx-light; or set NGINX to one)`;
 
 /** Why there can be no nginx here, for tests that are then left out. CI has no excuse: there they fail. */
@@ -50,7 +54,9 @@ const STARTS_MAX = 5;
 const NOBODY = ['127.0.0.1:1'];
 const NOWHERE: Upstreams = { command: NOBODY, query: NOBODY, auth: NOBODY };
 
-/** It serves at once, and leads nowhere until it is told to: its address must be known before the roles start. */
+/**
+ * It serves at once, and leads nowhere until it is told to: its address must be known before the roles start.
+ */
 export const startNginx = async (options: Options): Promise<Nginx> => {
   demandNginx();
   for (let attempt = 1; ; attempt += 1) {
@@ -84,7 +90,11 @@ const startOnFreePorts = async (options: Options): Promise<Nginx> => {
 
 type Place = { readonly folder: string; readonly port: number; readonly tlsPort: number };
 
-const writeConfiguration = async ({ folder, port, tlsPort }: Place, { secret, tls }: Options, to: Upstreams): Promise<void> => {
+const writeConfiguration = async (
+  { folder, port, tlsPort }: Place,
+  { secret, tls }: Options,
+  to: Upstreams,
+): Promise<void> => {
   const settings = {
     COMMAND_SERVERS: serversOf(to.command),
     QUERY_SERVERS: serversOf(to.query),
@@ -102,7 +112,9 @@ const writeConfiguration = async ({ folder, port, tlsPort }: Place, { secret, tl
   const files: Record<string, string> = { 'nginx.conf': await fillIn('nginx.conf', settings) };
   if (tls !== undefined) {
     const site = await fillIn('tls.conf', settings);
-    files['site/tls.conf'] = hasHttp2Directive ? site : site.replace(/ ssl;([^;]*)http2 on;/, ' ssl http2;$1');
+    files['site/tls.conf'] = hasHttp2Directive
+      ? site
+      : site.replace(/ ssl;([^;]*)http2 on;/, ' ssl http2;$1');
     Object.assign(files, { 'cert.pem': tls.cert, 'key.pem': tls.key, 'client-ca.pem': tls.clientCa });
   }
   for (const [name, content] of Object.entries(files)) {
@@ -112,7 +124,8 @@ const writeConfiguration = async ({ folder, port, tlsPort }: Place, { secret, tl
   }
 };
 
-const serversOf = (addresses: readonly string[]): string => addresses.map((address) => `server ${address};`).join(' ');
+const serversOf = (addresses: readonly string[]): string =>
+  addresses.map((address) => `server ${address};`).join(' ');
 
 /** As envsubst does, told of these names alone: `$host` and the like are nginx's own. */
 const fillIn = async (name: string, settings: Readonly<Record<string, string>>): Promise<string> => {
@@ -123,12 +136,16 @@ const fillIn = async (name: string, settings: Readonly<Record<string, string>>):
 type Server = AsyncDisposable & { reload(): Promise<void> };
 
 /** The shell reads from this process until that ends, however it ends, and then takes the server with it. */
-const KEEPER = '"$@" < /dev/null & server=$!; echo "$server"; read -r _; kill -TERM "$server"; wait "$server"';
+const KEEPER =
+  '"$@" < /dev/null & server=$!; echo "$server"; read -r _; kill -TERM "$server"; wait "$server"';
 
 const startServer = async (folder: string): Promise<Server> => {
   const directives = 'daemon off; error_log stderr notice;';
   const args = [PROGRAM, '-p', folder, '-c', join(folder, 'nginx.conf'), '-g', directives];
-  const keeper = spawn('sh', ['-c', KEEPER, 'sh', ...args], { env: ENVIRONMENT, stdio: ['pipe', 'pipe', 'pipe'] });
+  const keeper = spawn('sh', ['-c', KEEPER, 'sh', ...args], {
+    env: ENVIRONMENT,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   let said = '';
   keeper.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     said += chunk;

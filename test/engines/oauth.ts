@@ -25,7 +25,11 @@ export const obtainCode = async (
   return { code, verifier };
 };
 
-export type Answer = { readonly status: number; readonly headers: Headers; readonly body: Record<string, unknown> };
+export type Answer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Record<string, unknown>;
+};
 
 /** Posts a form as a client does. */
 export const post = async (
@@ -34,12 +38,26 @@ export const post = async (
   form: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer> => {
-  const response = await instance.fetch(`${ISSUER}${path}`, { method: 'POST', body: new URLSearchParams(form), headers });
+  const response = await instance.fetch(`${ISSUER}${path}`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+    headers,
+  });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text.startsWith('{') ? JSON.parse(text) : { text } };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text.startsWith('{') ? JSON.parse(text) : { text },
+  };
 };
 
-export const basic = ({ clientId, secret }: { clientId: string; secret: string }): { authorization: string } => ({
+export const basic = ({
+  clientId,
+  secret,
+}: {
+  clientId: string;
+  secret: string;
+}): { authorization: string } => ({
   authorization: `Basic ${Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64')}`,
 });
 
@@ -48,7 +66,10 @@ export const newDpopKey = async () => {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
   const jwk = await exportJWK(publicKey);
   const jkt = await calculateJwkThumbprint(jwk);
-  const proof = (claims: Readonly<Record<string, unknown>> = {}, header: Readonly<Record<string, unknown>> = {}): Promise<string> =>
+  const proof = (
+    claims: Readonly<Record<string, unknown>> = {},
+    header: Readonly<Record<string, unknown>> = {},
+  ): Promise<string> =>
     new SignJWT({
       jti: randomBytes(16).toString('hex'),
       htm: 'POST',
@@ -89,4 +110,7 @@ export const allAtOnce = <Instance extends AuthByHttp, Result>(
   instances: readonly Instance[],
   count: number,
   send: (instance: Instance) => Promise<Result>,
-): Promise<Result[]> => Promise.all(Array.from({ length: count }, (_, index) => send(instances[index % instances.length] as Instance)));
+): Promise<Result[]> =>
+  Promise.all(
+    Array.from({ length: count }, (_, index) => send(instances[index % instances.length] as Instance)),
+  );

@@ -46,7 +46,8 @@ type AnyValue = {
 export const startOtlpReceiver = async (): Promise<OtlpReceiver> => {
   const spans: ReceivedSpan[] = [];
   const came: string[] = [];
-  let answer = (response: ServerResponse): void => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  let answer = (response: ServerResponse): void =>
+    void response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   const server = createServer(async (request, response) => {
     // A process that stops cuts off what it is still sending.
     const body = await text(request).catch(() => undefined);

@@ -20,9 +20,13 @@ export type OwnAccount = {
 };
 
 /** A browser that looks at an account, as far as the sign-in page. */
-export const openOwnAccount = ({ url }: Pick<AccountsSite, 'url'>, browser: HandBrowser = openHandBrowser()): OwnAccount => {
+export const openOwnAccount = (
+  { url }: Pick<AccountsSite, 'url'>,
+  browser: HandBrowser = openHandBrowser(),
+): OwnAccount => {
   const get: OwnAccount['get'] = async (path) => browser.follow(await browser.get(`${url}${path}`));
-  const send: OwnAccount['send'] = (page, fields, headers = from()) => browser.post(page.action, { ...page.hidden, ...fields }, headers);
+  const send: OwnAccount['send'] = (page, fields, headers = from()) =>
+    browser.post(page.action, { ...page.hidden, ...fields }, headers);
   return {
     browser,
     get,
@@ -32,9 +36,16 @@ export const openOwnAccount = ({ url }: Pick<AccountsSite, 'url'>, browser: Hand
 };
 
 /** Signs in at the account itself. */
-export const signInToAccount = async (site: Pick<AccountsSite, 'url'>, person: Person, agent = ''): Promise<OwnAccount> => {
+export const signInToAccount = async (
+  site: Pick<AccountsSite, 'url'>,
+  person: Person,
+  agent = '',
+): Promise<OwnAccount> => {
   const fetchAs: typeof fetch = (input, init) =>
-    fetch(input, { ...init, headers: { ...(init?.headers as Fields), ...(agent !== '' && { 'user-agent': agent }) } });
+    fetch(input, {
+      ...init,
+      headers: { ...(init?.headers as Fields), ...(agent !== '' && { 'user-agent': agent }) },
+    });
   const account = openOwnAccount(site, openHandBrowser(fetchAs));
   const home = await account.fill('/account', credentialsOf(person));
   if (titleOf(home) !== 'Your account')
@@ -48,7 +59,10 @@ export type AccountWorld = {
   readonly site: AccountsSite;
   aPerson(role?: Role): Promise<Somebody>;
   /** Somebody new, signed in at their account. */
-  signedIn(options?: { readonly agent?: string; readonly role?: Role }): Promise<{ person: Somebody; account: OwnAccount }>;
+  signedIn(options?: {
+    readonly agent?: string;
+    readonly role?: Role;
+  }): Promise<{ person: Somebody; account: OwnAccount }>;
 };
 
 /** Opened before the tests of the file, and closed after them. */
@@ -79,7 +93,10 @@ export const openAccountWorld = (options?: { readonly isNamed?: boolean }): Acco
 };
 
 /** Somebody new, who can sign in. */
-export const somebodyAt = async (site: Pick<AccountsSite, 'addPerson'>, role: Role = 'author'): Promise<Somebody> => {
+export const somebodyAt = async (
+  site: Pick<AccountsSite, 'addPerson'>,
+  role: Role = 'author',
+): Promise<Somebody> => {
   const email = anAddress();
   return { email, password, userId: await site.addPerson({ email, password, role }) };
 };

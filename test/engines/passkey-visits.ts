@@ -12,7 +12,9 @@ export type PasskeyVisits = {
   send(account: OwnAccount, page: Seen, credential: string, more?: Record<string, string>): Promise<Seen>;
   register(account: OwnAccount, key: Authenticator, twist?: Twist): Promise<Seen>;
   /** Somebody new, signed in, who has one. */
-  withPasskey(options?: Parameters<typeof openAuthenticator>[1]): Promise<{ person: Somebody; account: OwnAccount; key: Authenticator }>;
+  withPasskey(
+    options?: Parameters<typeof openAuthenticator>[1],
+  ): Promise<{ person: Somebody; account: OwnAccount; key: Authenticator }>;
   /** As far as the answer to the signature. */
   signInBy(key: Authenticator, twist?: Twist): Promise<{ account: OwnAccount; answer: Seen }>;
 };

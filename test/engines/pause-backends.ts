@@ -1,7 +1,13 @@
 import pg from 'pg';
 
-/** Pauses the server's processes for the connections of that name, as a stalled disk or network would; they go on at the end. */
-export const pauseBackends = async (url: string, applicationName: string): Promise<Disposable & { readonly pids: readonly number[] }> => {
+/**
+ * Pauses the server's processes for the connections of that name, as a stalled disk or network would; they go
+ * on at the end.
+ */
+export const pauseBackends = async (
+  url: string,
+  applicationName: string,
+): Promise<Disposable & { readonly pids: readonly number[] }> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

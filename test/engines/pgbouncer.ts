@@ -8,7 +8,10 @@ import { onConnection } from '../../testing/database/search-everywhere.ts';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from './data-dir.ts';
 
-/** A PgBouncer of the caller's own before a PostgreSQL, with the settings that it is delivered with and, in session mode, connections for all. */
+/**
+ * A PgBouncer of the caller's own before a PostgreSQL, with the settings that it is delivered with and, in
+ * session mode, connections for all.
+ */
 export type PgBouncer = AsyncDisposable & {
   /** The same database through it. */
   through(url: string): string;
@@ -24,8 +27,11 @@ const PROGRAM = process.env.PGBOUNCER ?? 'pgbouncer';
 const isInstalled = spawnSync(PROGRAM, ['--version'], { env: ENVIRONMENT }).status === 0;
 const ABSENT = `there is no ${PROGRAM} here (Debian: apt-get install pgbouncer; or set PGBOUNCER to one)`;
 
-/** Why there can be no PgBouncer here, for tests that are then left out. CI has no excuse: there they fail. */
-export const pgBouncerMissing: string | undefined = isInstalled || process.env.CI === 'true' ? undefined : ABSENT;
+/**
+ * Why there can be no PgBouncer here, for tests that are then left out. CI has no excuse: there they fail.
+ */
+export const pgBouncerMissing: string | undefined =
+  isInstalled || process.env.CI === 'true' ? undefined : ABSENT;
 
 const STARTS_MAX = 5;
 
@@ -57,7 +63,11 @@ const throughPort = (port: number, url: string): string => {
   return through.href;
 };
 
-const configurationOf = (port: number, { hostname, port: to, username, password }: URL, mode: PoolMode): string => `
+const configurationOf = (
+  port: number,
+  { hostname, port: to, username, password }: URL,
+  mode: PoolMode,
+): string => `
 [databases]
 * = host=${hostname} port=${to} user=${decodeURIComponent(username)} password=${decodeURIComponent(password)}
 [pgbouncer]

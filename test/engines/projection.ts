@@ -12,21 +12,37 @@ import { until } from '../../testing/until.ts';
 import type { CommandSide } from './command-side.ts';
 
 /** The projector of one process. */
-export const startProjecting = ({ domain, pool, eventLog, keys }: CommandSide, metrics = createMetrics()): Promise<AsyncDisposable> =>
-  startProjector({ domain, pool, eventLog, keys, metrics, bell: { tellEverywhere() {} }, log: pino({ level: 'silent' }) });
+export const startProjecting = (
+  { domain, pool, eventLog, keys }: CommandSide,
+  metrics = createMetrics(),
+): Promise<AsyncDisposable> =>
+  startProjector({
+    domain,
+    pool,
+    eventLog,
+    keys,
+    metrics,
+    bell: { tellEverywhere() {} },
+    log: pino({ level: 'silent' }),
+  });
 
 /** Waits until everything that is in the log now is in the read model. */
 export const untilProjected = async ({ pool, eventLog }: CommandSide, deadlineMs?: number): Promise<void> => {
   const head = await eventLog.head();
   const position = async () => {
-    const { rows } = await pool.query<{ position: number }>(`select position from public.follower_checkpoint where follower = 'projector'`);
+    const { rows } = await pool.query<{ position: number }>(
+      `select position from public.follower_checkpoint where follower = 'projector'`,
+    );
     return rows[0]?.position ?? 0;
   };
   await until(position, (reached) => reached >= head, deadlineMs);
 };
 
 /** What the whole log comes to in a fresh read model, in batches of a size. */
-export const replayed = async ({ pool, eventLog, codec, tables }: CommandSide, batch = 1_000): Promise<Record<string, string>> => {
+export const replayed = async (
+  { pool, eventLog, codec, tables }: CommandSide,
+  batch = 1_000,
+): Promise<Record<string, string>> => {
   const schema = `replay_${randomUUID().replaceAll('-', '')}`;
   await createReadModel(pool, tables, schema);
   const head = await eventLog.head();
@@ -58,5 +74,7 @@ export const appendRaw = async (
     $correlationId: 'c',
     $causationId: null,
   };
-  return eventLog.append(stream as StreamName, after as Version, [{ id: randomUUID() as EventId, metadata, ...event }]);
+  return eventLog.append(stream as StreamName, after as Version, [
+    { id: randomUUID() as EventId, metadata, ...event },
+  ]);
 };

@@ -12,7 +12,10 @@ import { tables } from './tables.ts';
 
 type Running = { readonly world: CommandWorld; readonly side: CommandSide };
 
-/** Nothing is written any more: log, chain, heads in both places, and read model agree. Answers how much heads outside cover. */
+/**
+ * Nothing is written any more: log, chain, heads in both places, and read model agree. Answers how much heads
+ * outside cover.
+ */
 export const expectProven = async ({ world, side: { pool, eventLog } }: Running): Promise<ChainReport> => {
   const head = await eventLog.head();
   await until(

@@ -14,10 +14,12 @@ export type Publishing = {
   cursor(): Promise<string>;
 };
 
-export const PUBLISHED = 'subscription ($after: Cursor) { articlePublished(after: $after) { cursor article { title author { name } } } }';
+export const PUBLISHED =
+  'subscription ($after: Cursor) { articlePublished(after: $after) { cursor article { title author { name } } } }';
 export type Published = { articlePublished: { cursor: string; article: { title: string } } };
 
-const CREATE = 'mutation Create($title: String!) { createPost(input: { title: $title, body: "", publish: true }) { id } }';
+const CREATE =
+  'mutation Create($title: String!) { createPost(input: { title: $title, body: "", publish: true }) { id } }';
 
 export const openPublishing = async (installation: Installation): Promise<Publishing> => {
   const author = await (await openPeople(installation)).signUp('Ada');
@@ -38,7 +40,10 @@ export const openPublishing = async (installation: Installation): Promise<Publis
       }, Boolean);
     },
     async cursor() {
-      const made = await restClientOf(installation)('POST', '/articles', { token, body: { title: 'Cursor', body: '', tags: [] } });
+      const made = await restClientOf(installation)('POST', '/articles', {
+        token,
+        body: { title: 'Cursor', body: '', tags: [] },
+      });
       return made.headers.get('consistency-token') ?? '';
     },
   };

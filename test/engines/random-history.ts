@@ -51,7 +51,12 @@ export const takeRandomStep = async (world: ReadWorld, random: Random, made: Mad
 };
 
 const TAGS = [[], ['looms'], ['looms', 'engines']] as const;
-const BODIES = ['', 'One line.', 'One line.\nAnd another.\n', `${'A line of many.\n'.repeat(30)}The end.`] as const;
+const BODIES = [
+  '',
+  'One line.',
+  'One line.\nAnd another.\n',
+  `${'A line of many.\n'.repeat(30)}The end.`,
+] as const;
 
 const randomCommand = (random: Random, { people, articles, comments, webhooks }: Made): Command => {
   const pick = <Item>(items: readonly Item[]): Item => items[random(items.length)] as Item;
@@ -85,7 +90,13 @@ const randomCommand = (random: Random, { people, articles, comments, webhooks }:
     commentId !== undefined && { type: 'EditComment', commentId, text: `C${word}` },
     commentId !== undefined && { type: 'DeleteComment', commentId },
     articleId !== undefined && random(2) === 0 && { type: 'DeleteArticle', articleId },
-    { type: 'RegisterWebhook', ...WEBHOOK, ownerId: userId, url: `https://example.com/${word}`, eventTypes: ['client.deleted'] },
+    {
+      type: 'RegisterWebhook',
+      ...WEBHOOK,
+      ownerId: userId,
+      url: `https://example.com/${word}`,
+      eventTypes: ['client.deleted'],
+    },
     webhookId !== undefined && {
       type: 'EditWebhook',
       webhookId,

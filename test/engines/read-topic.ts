@@ -19,7 +19,8 @@ export const readTopic = async (url: string | undefined): Promise<string> => {
     await consumer.connect();
     await consumer.subscribe({ topic, fromBeginning: true });
     await consumer.run({
-      eachMessage: async ({ message: { key, value, headers } }) => void messages.push([key, value, JSON.stringify(headers)].join('\n')),
+      eachMessage: async ({ message: { key, value, headers } }) =>
+        void messages.push([key, value, JSON.stringify(headers)].join('\n')),
     });
     await until(
       () => messages.length,

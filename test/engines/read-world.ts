@@ -92,7 +92,14 @@ export const createReadWorld = async (
   const mint = await createTokenMint();
   const resource = opening.use(
     await openResourceServer({
-      ...{ pool: side.pool, domain: publishing, log, issuer: ISSUER, audience: AUDIENCE, ingressSecret: undefined },
+      ...{
+        pool: side.pool,
+        domain: publishing,
+        log,
+        issuer: ISSUER,
+        audience: AUDIENCE,
+        ingressSecret: undefined,
+      },
       loadKeys: async () => mint.jwks,
     }),
   );
@@ -122,12 +129,17 @@ export const createReadWorld = async (
     bodyBytesMax: 1_000_000,
   });
   const { url } = opening.use(
-    await serveRoutes(Router().use(resource.handler, resourcePaths(publishing), writes, query.routes), query.refusals),
+    await serveRoutes(
+      Router().use(resource.handler, resourcePaths(publishing), writes, query.routes),
+      query.refusals,
+    ),
   );
   const authorization = async (by: Asker | null, claims: object = {}): Promise<Record<string, string>> => {
     if (by === null) return {};
     const scope = (by.scopes ?? SCOPES).join(' ');
-    return { authorization: `Bearer ${await mint.token({ sub: String(by.id), role: by.role, scope, ...claims })}` };
+    return {
+      authorization: `Bearer ${await mint.token({ sub: String(by.id), role: by.role, scope, ...claims })}`,
+    };
   };
   const send = restClientOf({ url });
   const resources = opening.move();
@@ -140,7 +152,11 @@ export const createReadWorld = async (
     async ask(path, { by = ANONYMOUS, method = 'GET', headers, ...rest } = {}) {
       const token = formatCursor(side.eventLog.identity, await side.eventLog.head());
       const isRead = method === 'GET' || method === 'HEAD';
-      const sent = { ...(isRead && { 'consistency-token': token }), ...(await authorization(by)), ...headers };
+      const sent = {
+        ...(isRead && { 'consistency-token': token }),
+        ...(await authorization(by)),
+        ...headers,
+      };
       const reply = await send(method, path, { ...rest, headers: sent });
       demandDocumented({ method, path, ...reply });
       return reply;

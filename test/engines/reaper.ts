@@ -7,8 +7,8 @@ const QUIET_PASSES = 4;
 const PASS_MS = 250;
 
 /**
- * Outlives a test run that is killed, and ends and removes what it leaves. Standard input is a pipe from the run: it ends when the run
- * does, whatever ended it.
+ * Outlives a test run that is killed, and ends and removes what it leaves. Standard input is a pipe from the
+ * run: it ends when the run does, whatever ended it.
  */
 const [run] = process.argv.slice(2);
 if (run === undefined) throw new Error('the reaper needs the name of a run');

@@ -5,7 +5,15 @@ import type { Work } from '#shared/projection/catch-up.ts';
 import { digestOf } from '#shared/projection/digest.ts';
 
 import type { ArticleId } from '../publishing-ids.ts';
-import { addComment, as, by, type CommandSide, createCommandWorld, draftArticle, registerUser } from './command-side.ts';
+import {
+  addComment,
+  as,
+  by,
+  type CommandSide,
+  createCommandWorld,
+  draftArticle,
+  registerUser,
+} from './command-side.ts';
 import type { StartLog } from './log-engines.ts';
 import { replayed, startProjecting, untilProjected } from './projection.ts';
 
@@ -30,7 +38,9 @@ export const createRebuildWorld = async (startLog: StartLog): Promise<RebuildWor
   const side = opening.use(await world.open());
   let projector = await startProjecting(side);
   opening.defer(() => projector[Symbol.asyncDispose]());
-  const authors = await Promise.all(Array.from({ length: 4 }, (_, n) => registerUser(side, { name: `Person ${n}` })));
+  const authors = await Promise.all(
+    Array.from({ length: 4 }, (_, n) => registerUser(side, { name: `Person ${n}` })),
+  );
   const writeSome = (author: UserId) => writeAsOne(side, author);
   await Promise.all(authors.map(writeSome));
   await untilProjected(side);

@@ -26,7 +26,9 @@ const isInstalled = spawnSync('redis-server', ['--version']).status === 0;
 
 /** Why there can be no Redis here, for tests that are then left out. CI has no excuse: there they fail. */
 export const redisMissing: string | undefined =
-  isInstalled || process.env.CI === 'true' ? undefined : 'redis-server is not installed (Debian: apt-get install redis-server)';
+  isInstalled || process.env.CI === 'true'
+    ? undefined
+    : 'redis-server is not installed (Debian: apt-get install redis-server)';
 
 const STARTS_MAX = 5;
 
@@ -71,7 +73,10 @@ const replicate = async (port: number, { url }: TestRedis): Promise<void> => {
 type Server = { signal(signal: NodeJS.Signals): void; kill(): Promise<void> };
 
 /** Another program may take the port between the question and the start. */
-const startSomewhere = async (folder: string, password: string | undefined): Promise<{ port: number; server: Server }> => {
+const startSomewhere = async (
+  folder: string,
+  password: string | undefined,
+): Promise<{ port: number; server: Server }> => {
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort();
     try {
@@ -83,18 +88,26 @@ const startSomewhere = async (folder: string, password: string | undefined): Pro
 };
 
 /** The shell reads from this process until that ends, however it ends, and then takes the server with it. */
-const KEEPER = 'redis-server "$@" < /dev/null & server=$!; echo "$server"; read -r _; kill -KILL "$server"; wait "$server"';
+const KEEPER =
+  'redis-server "$@" < /dev/null & server=$!; echo "$server"; read -r _; kill -KILL "$server"; wait "$server"';
 
 const startOn = async (port: number, folder: string, password: string | undefined): Promise<Server> => {
   const settings = password === undefined ? [] : ['--requirepass', password];
   const logFile = join(folder, 'redis.log');
   const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--logfile', logFile];
-  const keeper = spawn('sh', ['-c', KEEPER, 'sh', ...place, '--save', '', '--appendonly', 'no', ...settings], {
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
+  const keeper = spawn(
+    'sh',
+    ['-c', KEEPER, 'sh', ...place, '--save', '', '--appendonly', 'no', ...settings],
+    {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    },
+  );
   const [line] = (await once(keeper.stdout, 'data')) as [Buffer];
   const pid = Number(line.toString());
-  const server = { signal: (signal: NodeJS.Signals) => void process.kill(pid, signal), kill: () => end(keeper) };
+  const server = {
+    signal: (signal: NodeJS.Signals) => void process.kill(pid, signal),
+    kill: () => end(keeper),
+  };
   try {
     await until(
       () => answeringPid(port, password),
@@ -103,7 +116,10 @@ const startOn = async (port: number, folder: string, password: string | undefine
     return server;
   } catch (cause) {
     await server.kill();
-    throw new Error(`Redis did not start: ${await readFile(logFile, 'utf8').catch(() => 'it wrote no log')}`, { cause });
+    throw new Error(
+      `Redis did not start: ${await readFile(logFile, 'utf8').catch(() => 'it wrote no log')}`,
+      { cause },
+    );
   }
 };
 

@@ -13,7 +13,10 @@ import { createDatabase } from './database.ts';
 export type ResourceProcess = AsyncDisposable & { readonly url: string; readonly pool: Pool };
 
 /** `/me` tells who asks; `/signed-in` and `/scoped` refuse everybody. */
-export const openResourceProcess = async (databaseUrl: string, loadKeys: () => Promise<unknown>): Promise<ResourceProcess> => {
+export const openResourceProcess = async (
+  databaseUrl: string,
+  loadKeys: () => Promise<unknown>,
+): Promise<ResourceProcess> => {
   await using opening = new AsyncDisposableStack();
   const pool = opening.use(openPool({ url: databaseUrl, applicationName: 'test', connectionsMax: 8 }));
   const options = {

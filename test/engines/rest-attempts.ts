@@ -15,7 +15,10 @@ export const openRestAttempts = async (installation: Installation): Promise<Atte
   return async (id, asked) => {
     const { method, path } = operation(id);
     const { holder, ids, more, visible } = await sceneOf(asked);
-    const json = asked.situation === 'role of a user' ? more : { ...BODIES[id]?.(asked.caller === 'author' ? holder : undefined), ...more };
+    const json =
+      asked.situation === 'role of a user'
+        ? more
+        : { ...BODIES[id]?.(asked.caller === 'author' ? holder : undefined), ...more };
     return ask(
       method,
       path.replaceAll(/\{(\w+)\}/g, (_, name: keyof typeof ids) => String(ids[name])),

@@ -26,7 +26,10 @@ export type RoleProcess = AsyncDisposable & {
 /** All that this process has started and that have not ended. */
 const living = new Set<ChildProcess>();
 
-/** A worker of the tests is told to go once nothing more is to be done in it; what outlives a suite, such as what suites share, goes with it. */
+/**
+ * A worker of the tests is told to go once nothing more is to be done in it; what outlives a suite, such as
+ * what suites share, goes with it.
+ */
 const takeThemAlong = (): void => {
   for (const child of living) child.kill('SIGKILL');
   process.kill(process.pid, 'SIGKILL');
@@ -41,8 +44,15 @@ const keepTrackOf = (child: ChildProcess): void => {
   });
 };
 
-/** A file, or a file and the role that it starts. Settings that are not named are not inherited from whoever runs the tests; ports are free ones. */
-export const startRole = (started: string, settings: Readonly<Record<string, string>>, root = ROOT): RoleProcess => {
+/**
+ * A file, or a file and the role that it starts. Settings that are not named are not inherited from whoever
+ * runs the tests; ports are free ones.
+ */
+export const startRole = (
+  started: string,
+  settings: Readonly<Record<string, string>>,
+  root = ROOT,
+): RoleProcess => {
   const child = spawn(process.execPath, started.split(' '), {
     cwd: root,
     env: {
@@ -58,7 +68,9 @@ export const startRole = (started: string, settings: Readonly<Record<string, str
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   keepTrackOf(child);
-  const ended = once(child, 'exit').then(([code, signal]: (number | NodeJS.Signals | null)[]) => code ?? signal ?? null);
+  const ended = once(child, 'exit').then(
+    ([code, signal]: (number | NodeJS.Signals | null)[]) => code ?? signal ?? null,
+  );
   const lines: string[] = [];
   const waiting = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {
@@ -86,15 +98,23 @@ export const startRole = (started: string, settings: Readonly<Record<string, str
   };
 };
 
-type Output = { readonly child: ChildProcess; readonly lines: readonly string[]; readonly waiting: Set<() => void> };
+type Output = {
+  readonly child: ChildProcess;
+  readonly lines: readonly string[];
+  readonly waiting: Set<() => void>;
+};
 
-const waitForLine = ({ child, lines, waiting }: Output, message: string): Promise<Readonly<Record<string, unknown>>> => {
+const waitForLine = (
+  { child, lines, waiting }: Output,
+  message: string,
+): Promise<Readonly<Record<string, unknown>>> => {
   const { promise, resolve, reject } = Promise.withResolvers<Readonly<Record<string, unknown>>>();
   const look = () => {
     const found = lines.map(parse).find((line) => line.msg === message);
     if (found) resolve(found);
   };
-  const fail = (why: string) => reject(new Error(`${why} without “${message}”; it printed:\n${lines.join('\n')}`));
+  const fail = (why: string) =>
+    reject(new Error(`${why} without “${message}”; it printed:\n${lines.join('\n')}`));
   const onExit = () => fail('the role ended');
   const deadline = startDeadline(START_MS);
   const timer = setInterval(() => deadline.isOver() && fail(`the role ran for ${deadline}`), LOOK_AGAIN_MS);

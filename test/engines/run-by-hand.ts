@@ -9,20 +9,30 @@ import { POLICY } from './policy.ts';
 
 export type RunProcess = AsyncDisposable & Pick<Runner, 'run' | 'handOver'>;
 
-type Wraps = { readonly ledger?: (ledger: RunLedger) => RunLedger; readonly sender?: (sender: Sender) => Sender };
+type Wraps = {
+  readonly ledger?: (ledger: RunLedger) => RunLedger;
+  readonly sender?: (sender: Sender) => Sender;
+};
 
 const RUNS_MAX = 256;
 
 /** What a process of the dispatcher has to run webhooks, without a queue that makes it. */
-export const openRunProcess = (given: DispatcherDependencies, { ledger = (same) => same, sender = (same) => same }: Wraps): RunProcess => {
+export const openRunProcess = (
+  given: DispatcherDependencies,
+  { ledger = (same) => same, sender = (same) => same }: Wraps,
+): RunProcess => {
   const opened = new AsyncDisposableStack();
   const { pool, eventLog, keys, config, log } = given;
   const secrets = createEndpointSecrets({ domain: publishing, eventLog, keys });
   const opens = {
     ledger: ledger(openRunLedger(publishing, pool, { hours: 120, failures: 5 })),
-    sender: sender(opened.use(openSender({ domain: publishing, pool, eventLog, keys, settings: config.webhooks }))),
+    sender: sender(
+      opened.use(openSender({ domain: publishing, pool, eventLog, keys, settings: config.webhooks })),
+    ),
   };
   const deaf = { observer: { sent() {} }, disable: async () => {}, enqueue() {} };
-  const runner = opened.use(createRunner({ ...opens, ...deaf, policy: POLICY, secrets, log, runsMax: RUNS_MAX }));
+  const runner = opened.use(
+    createRunner({ ...opens, ...deaf, policy: POLICY, secrets, log, runsMax: RUNS_MAX }),
+  );
   return { run: runner.run, handOver: runner.handOver, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 };

@@ -22,7 +22,10 @@ export type Running = AsyncDisposable & {
 const READY = 'Annals is ready.';
 const STARTS_MAX = 3;
 
-/** Its address stands in tokens, so the port is chosen before the start; another program may take it in between. */
+/**
+ * Its address stands in tokens, so the port is chosen before the start; another program may take it in
+ * between.
+ */
 export const startInOne = async (given: Settings, tls: boolean, file: string): Promise<Running> => {
   const files = tls ? await writeCertificates(given.DATA_DIR ?? '') : {};
   for (let attempt = 1; ; attempt += 1) {
@@ -32,7 +35,13 @@ export const startInOne = async (given: Settings, tls: boolean, file: string): P
     const main = startRole(file, { ...settings, PORT: port });
     try {
       await main.logged(READY);
-      return { origin, settings, query: [main], printed: main.printed, [Symbol.asyncDispose]: () => main[Symbol.asyncDispose]() };
+      return {
+        origin,
+        settings,
+        query: [main],
+        printed: main.printed,
+        [Symbol.asyncDispose]: () => main[Symbol.asyncDispose](),
+      };
     } catch (error) {
       await main[Symbol.asyncDispose]();
       if (attempt === STARTS_MAX || !main.printed().includes('is in use')) throw error;
@@ -41,9 +50,17 @@ export const startInOne = async (given: Settings, tls: boolean, file: string): P
 };
 
 const writeCertificates = async (folder: string): Promise<Settings> => {
-  const settings = { TLS_CERT: join(folder, 'cert.pem'), TLS_KEY: join(folder, 'key.pem'), TLS_CLIENT_CA: join(folder, 'ca.pem') };
+  const settings = {
+    TLS_CERT: join(folder, 'cert.pem'),
+    TLS_KEY: join(folder, 'key.pem'),
+    TLS_CLIENT_CA: join(folder, 'ca.pem'),
+  };
   const { TLS_CERT, TLS_KEY, TLS_CLIENT_CA } = settings;
-  await Promise.all([writeFile(TLS_CERT, SERVER.cert), writeFile(TLS_KEY, SERVER.key), writeFile(TLS_CLIENT_CA, AUTHORITY)]);
+  await Promise.all([
+    writeFile(TLS_CERT, SERVER.cert),
+    writeFile(TLS_KEY, SERVER.key),
+    writeFile(TLS_CLIENT_CA, AUTHORITY),
+  ]);
   return settings;
 };
 
@@ -56,21 +73,34 @@ const copiesOf = <Copy>(start: () => Copy): Copy[] => Array.from({ length: COPIE
 export const startInCopies = async (given: Settings, tls: boolean): Promise<Running> => {
   await using opening = new AsyncDisposableStack();
   const secret = randomUUID();
-  const nginx: Nginx = opening.use(await startNginx({ secret, ...(tls && { tls: { ...SERVER, clientCa: AUTHORITY } }) }));
+  const nginx: Nginx = opening.use(
+    await startNginx({ secret, ...(tls && { tls: { ...SERVER, clientCa: AUTHORITY } }) }),
+  );
   const origin = nginx.tlsUrl ?? nginx.url;
   const behind = { TRUST_PROXY: '1', HEADER_BYTES_MAX: '32768', CLIENT_CERT_SECRET: secret };
   const settings: Settings = { PUBLIC_URL: origin, JWKS_URL: `${nginx.url}/jwks`, ...behind, ...given };
   const commands = copiesOf(() => opening.use(startRole('command/main.ts', settings)));
-  const internal = await Promise.all(commands.map((command) => command.logged('Commands of the other roles are taken.')));
+  const internal = await Promise.all(
+    commands.map((command) => command.logged('Commands of the other roles are taken.')),
+  );
   const commandUrl = internal.map(({ url }) => String(url)).join();
-  const start = (role: string) => copiesOf(() => opening.use(startRole(`${role}/main.ts`, { ...settings, COMMAND_URL: commandUrl })));
+  const start = (role: string) =>
+    copiesOf(() => opening.use(startRole(`${role}/main.ts`, { ...settings, COMMAND_URL: commandUrl })));
   const dispatcher = start('webhook-dispatcher');
-  const roles = { command: commands, query: start('query'), auth: start('auth'), projector: start('projector'), dispatcher };
+  const roles = {
+    command: commands,
+    query: start('query'),
+    auth: start('auth'),
+    projector: start('projector'),
+    dispatcher,
+  };
   const addressesOf = (role: keyof typeof roles) =>
     Promise.all(roles[role].map(async (copy) => new URL(String((await copy.logged(READY)).url)).host));
   // To projectors leads nothing, but what they have made others read.
   const names = ['command', 'query', 'auth', 'dispatcher', 'projector'] as const;
-  const [toCommand = [], toQuery = [], toAuth = [], dispatchers = []] = await Promise.all(names.map(addressesOf));
+  const [toCommand = [], toQuery = [], toAuth = [], dispatchers = []] = await Promise.all(
+    names.map(addressesOf),
+  );
   await nginx.lead({ command: toCommand, query: toQuery, auth: toAuth, dispatcher: dispatchers });
   const resources = opening.move();
   return {

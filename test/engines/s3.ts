@@ -4,7 +4,12 @@ import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { CreateBucketCommand, ListMultipartUploadsCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import { freePort } from '#shared/database/embedded/free-port.ts';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from './data-dir.ts';
@@ -13,7 +18,10 @@ import { temporaryDataDir } from './data-dir.ts';
 export type TestS3 = AsyncDisposable & {
   /** As BLOB_URL has it, with other credentials or another bucket where a test wants what is wrong. */
   url(changes?: { bucket?: string; secret?: string; prefix?: string }): string;
-  /** The keys of all objects in the bucket and of all uploads in parts that were begun and not ended, as the server tells them. */
+  /**
+   * The keys of all objects in the bucket and of all uploads in parts that were begun and not ended, as the
+   * server tells them.
+   */
   keys(): Promise<readonly string[]>;
   kill(): Promise<void>;
 };
@@ -86,7 +94,14 @@ const fetchJar = async (): Promise<string> => {
   await mkdir(CACHE, { recursive: true });
   const fetched = await mkdtemp(join(CACHE, 'fetching-'));
   try {
-    const args = ['-q', '-B', 'dependency:copy', `-Dartifact=${ARTIFACT}`, `-DoutputDirectory=${fetched}`, '-Dmdep.useBaseVersion=true'];
+    const args = [
+      '-q',
+      '-B',
+      'dependency:copy',
+      `-Dartifact=${ARTIFACT}`,
+      `-DoutputDirectory=${fetched}`,
+      '-Dmdep.useBaseVersion=true',
+    ];
     await promisify(execFile)('mvn', args, { cwd: fetched });
     await rename(join(fetched, FILE), jar);
   } finally {
@@ -116,7 +131,8 @@ const startSomewhere = async (jar: string, folder: string): Promise<{ port: numb
 };
 
 /** The shell reads from this process until that ends, however it ends, and then takes the server with it. */
-const KEEPER = 'java "$@" < /dev/null > "$LOG" 2>&1 & server=$!; read -r _; kill -KILL "$server"; wait "$server"';
+const KEEPER =
+  'java "$@" < /dev/null > "$LOG" 2>&1 & server=$!; read -r _; kill -KILL "$server"; wait "$server"';
 const QUICK_START = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx256m'];
 
 const startOn = async (port: number, jar: string, folder: string): Promise<Server> => {
@@ -137,7 +153,9 @@ const startOn = async (port: number, jar: string, folder: string): Promise<Serve
     return server;
   } catch (cause) {
     await server.kill();
-    throw new Error(`S3Proxy did not start: ${await readFile(log, 'utf8').catch(() => 'it wrote no log')}`, { cause });
+    throw new Error(`S3Proxy did not start: ${await readFile(log, 'utf8').catch(() => 'it wrote no log')}`, {
+      cause,
+    });
   }
 };
 
@@ -147,7 +165,8 @@ const settingsOf = (port: number): string =>
     's3proxy.authorization=aws-v4',
     `s3proxy.identity=${KEY}`,
     `s3proxy.credential=${SECRET}`,
-    // Its other stores leave files of their own behind where an upload breaks off, and cannot list the bucket then.
+    // Its other stores leave files of their own behind where an upload breaks off, and cannot list the bucket
+    // then.
     'jclouds.provider=transient',
   ].join('\n');
 

@@ -6,13 +6,16 @@ import type { Installation } from './installation.ts';
 import { SCOPES } from './policy.ts';
 
 /**
- * Who asks. Things are the author's, or the service's where a service asks. `service` has the scope of the operation, and those
- * of reading; `bare` is the same service with every scope but that one.
+ * Who asks. Things are the author's, or the service's where a service asks. `service` has the scope of the
+ * operation, and those of reading; `bare` is the same service with every scope but that one.
  */
 export const CALLERS = ['anonymous', 'reader', 'author', 'other', 'admin', 'service', 'bare'] as const;
 type CallerName = (typeof CALLERS)[number];
 /** The same service without the scope first: what it may do with it can end its tokens. */
-export const CALLERS_IN_TURN: readonly CallerName[] = ['bare', ...CALLERS.filter((caller) => caller !== 'bare')];
+export const CALLERS_IN_TURN: readonly CallerName[] = [
+  'bare',
+  ...CALLERS.filter((caller) => caller !== 'bare'),
+];
 
 export type Asked = { readonly situation: Situation; readonly caller: CallerName; readonly scope: string };
 
@@ -48,15 +51,27 @@ export const openScenes = async (installation: Installation): Promise<(asked: As
     const holder = await tokenOf(caller, scope);
     const ownerId = (caller === 'service' || caller === 'bare' ? holder : author)?.userId ?? 0;
     const prepare: Prepare = SITUATIONS[situation];
-    const { body: more, ...ids } = await prepare(workshop, { caller, callerId: holder?.userId ?? third, ownerId, third });
+    const { body: more, ...ids } = await prepare(workshop, {
+      caller,
+      callerId: holder?.userId ?? third,
+      ownerId,
+      third,
+    });
     return { holder, ids, more, visible: workshop.visible() };
   };
 };
 
-type Callers = { readonly author: TokenHolder; tokenOf(caller: CallerName, scope: string): Promise<TokenHolder | undefined> };
+type Callers = {
+  readonly author: TokenHolder;
+  tokenOf(caller: CallerName, scope: string): Promise<TokenHolder | undefined>;
+};
 
 const openCallers = async (people: People, { write }: Workshop): Promise<Callers> => {
-  const [someone, author, other] = [await people.signUp('Rita'), await people.signUp('Ada'), await people.signUp('Otto')];
+  const [someone, author, other] = [
+    await people.signUp('Rita'),
+    await people.signUp('Ada'),
+    await people.signUp('Otto'),
+  ];
   await write('PATCH', `/users/${someone.userId}`, { role: 'reader' });
   const reader = await people.signIn(someone, 'reader');
   const service = await people.registerService('author');
@@ -71,7 +86,8 @@ const openCallers = async (people: People, { write }: Workshop): Promise<Callers
   return {
     author,
     async tokenOf(caller, scope) {
-      if (caller === 'service') return serviceWith([...new Set([scope, 'read:users', 'read:articles', 'read:comments'] as const)]);
+      if (caller === 'service')
+        return serviceWith([...new Set([scope, 'read:users', 'read:articles', 'read:comments'] as const)]);
       return caller === 'bare' ? serviceWith(SCOPES.filter((each) => each !== scope)) : persons[caller];
     },
   };
@@ -94,19 +110,28 @@ const openWorkshop = (ask: RestClient, { token }: TokenHolder): Workshop => {
   let cursor: string | undefined;
   const write: Workshop['write'] = async (method, path, body) => {
     const { status, headers, body: answer } = await ask(method, path, { token, body });
-    if (status >= 300) throw new Error(`${method} ${path} was answered with ${status}: ${JSON.stringify(answer)}`);
+    if (status >= 300)
+      throw new Error(`${method} ${path} was answered with ${status}: ${JSON.stringify(answer)}`);
     cursor = headers.get('consistency-token') ?? cursor;
     return (answer as { id: number }).id;
   };
   return {
     write,
-    articleBy: (authorId, publish) => write('POST', '/articles', { authorId, title: 'On engines', body: '', tags: ['engines'], publish }),
-    commentBy: (authorId, articleId) => write('POST', `/articles/${articleId}/comments`, { authorId, text: 'A comment.' }),
+    articleBy: (authorId, publish) =>
+      write('POST', '/articles', { authorId, title: 'On engines', body: '', tags: ['engines'], publish }),
+    commentBy: (authorId, articleId) =>
+      write('POST', `/articles/${articleId}/comments`, { authorId, text: 'A comment.' }),
     // To nowhere, and of nothing that happens here.
     webhookOf: (ownerId, enabled = true) =>
-      write('POST', '/webhooks', { ownerId, url: 'http://127.0.0.1:9/', eventTypes: ['client.deleted'], enabled }),
+      write('POST', '/webhooks', {
+        ownerId,
+        url: 'http://127.0.0.1:9/',
+        eventTypes: ['client.deleted'],
+        enabled,
+      }),
     firstOf: async (path) => {
-      const items = async () => (await ask('GET', path, { token })).body as readonly { readonly id: string }[];
+      const items = async () =>
+        (await ask('GET', path, { token })).body as readonly { readonly id: string }[];
       const [first] = await until(items, ({ length }) => length > 0);
       return first?.id ?? '';
     },
@@ -114,7 +139,12 @@ const openWorkshop = (ask: RestClient, { token }: TokenHolder): Workshop => {
   };
 };
 
-type Place = { readonly caller: CallerName; readonly callerId: number; readonly ownerId: number; readonly third: number };
+type Place = {
+  readonly caller: CallerName;
+  readonly callerId: number;
+  readonly ownerId: number;
+  readonly third: number;
+};
 type Target = Ids & { readonly body?: object };
 type Prepare = (workshop: Workshop, place: Place) => Promise<Target>;
 
@@ -125,7 +155,10 @@ const userFor = async ({ write }: Workshop, { caller, ownerId }: Place): Promise
 const SITUATIONS = {
   '': async () => ({}),
   user: async (workshop, place) => ({ userId: await userFor(workshop, place) }),
-  'role of a user': async (workshop, place) => ({ userId: await userFor(workshop, place), body: { role: 'admin' } }),
+  'role of a user': async (workshop, place) => ({
+    userId: await userFor(workshop, place),
+    body: { role: 'admin' },
+  }),
   published: async ({ articleBy }, { ownerId }) => ({ articleId: await articleBy(ownerId, true) }),
   draft: async ({ articleBy }, { ownerId }) => ({ articleId: await articleBy(ownerId, false) }),
   'in the name of another': async ({ articleBy }, { ownerId, third }) => ({

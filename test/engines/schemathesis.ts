@@ -15,17 +15,29 @@ const OVERTIME_MS = 60_000;
 
 /** Why it cannot run here. It is a Python program, and Annals does not need Python. */
 export const pythonMissing: string | undefined =
-  spawnSync('python3', ['-c', 'import venv, ensurepip']).status === 0 ? undefined : 'there is no python3 with venv';
+  spawnSync('python3', ['-c', 'import venv, ensurepip']).status === 0
+    ? undefined
+    : 'there is no python3 with venv';
 
 /** Installs it once, into a cache folder of the user's. */
 export const installSchemathesis = async (): Promise<string> => {
   const [name = ''] = (await readFile(REQUIREMENTS, 'utf8')).split('\n');
-  const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'annals', name.replace('==', '-'));
+  const folder = join(
+    process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
+    'annals',
+    name.replace('==', '-'),
+  );
   const program = join(folder, 'bin', 'schemathesis');
   if (existsSync(program)) return program;
   await mkdir(folder, { recursive: true });
   await run('python3', ['-m', 'venv', folder]);
-  await run(join(folder, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', '--requirement', REQUIREMENTS]);
+  await run(join(folder, 'bin', 'pip'), [
+    'install',
+    '--quiet',
+    '--disable-pip-version-check',
+    '--requirement',
+    REQUIREMENTS,
+  ]);
   return program;
 };
 
@@ -42,15 +54,32 @@ type Options = {
 export type Verdict = { readonly passed: boolean; readonly report: string };
 
 /** Sends what /openapi.json allows, and what it does not, and holds the answers to it. */
-export const runSchemathesis = async (program: string, { url, token, ids, seconds, seed }: Options): Promise<Verdict> => {
+export const runSchemathesis = async (
+  program: string,
+  { url, token, ids, seconds, seed }: Options,
+): Promise<Verdict> => {
   await using folder = await temporaryDataDir();
   const config = join(folder.path, 'schemathesis.toml');
   await writeFile(config, configOf(ids));
-  const args = ['--config-file', config, 'run', `${url}/openapi.json`, '--seed', String(seed), '--max-time', String(seconds)];
+  const args = [
+    '--config-file',
+    config,
+    'run',
+    `${url}/openapi.json`,
+    '--seed',
+    String(seed),
+    '--max-time',
+    String(seconds),
+  ];
   const options = ['--checks', CHECKS.join(), '--continue-on-failure', '--warnings', 'off'];
   if (token !== undefined) options.push('--header', `Authorization: Bearer ${token}`);
   const environment = { PATH: process.env.PATH, HOME: folder.path, NO_COLOR: '1' };
-  const limits = { cwd: folder.path, env: environment, maxBuffer: OUTPUT_BYTES_MAX, timeout: scaled(seconds * 1_000 + OVERTIME_MS) };
+  const limits = {
+    cwd: folder.path,
+    env: environment,
+    maxBuffer: OUTPUT_BYTES_MAX,
+    timeout: scaled(seconds * 1_000 + OVERTIME_MS),
+  };
   try {
     return { passed: true, report: (await run(program, [...args, ...options], limits)).stdout };
   } catch (error) {
@@ -72,7 +101,9 @@ const CHECKS = [
 
 /** Most of the ids that it uses are of things that there are. */
 const configOf = (ids: Options['ids']): string => {
-  const bindings = Object.keys(ids).map((name) => `"path.${name}" = { dictionary = "${name}", probability = 0.8 }`);
+  const bindings = Object.keys(ids).map(
+    (name) => `"path.${name}" = { dictionary = "${name}", probability = 0.8 }`,
+  );
   const dictionaries = Object.entries(ids).map(
     ([name, values]) => `${name} = { values = [${values.map((value) => JSON.stringify(value)).join(', ')}] }`,
   );

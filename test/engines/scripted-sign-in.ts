@@ -5,7 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { decodeJwt, SignJWT } from 'jose';
 import { clientModule, IMPORT_MAP } from './client-modules.ts';
 
-/** A site with pages that sign in, and a server of our own making behind it that rotates refresh tokens and can go wrong in every way. */
+/**
+ * A site with pages that sign in, and a server of our own making behind it that rotates refresh tokens and
+ * can go wrong in every way.
+ */
 export type ScriptedSignIn = AsyncDisposable & {
   readonly url: string;
   /** The forms that came to `/token`, and what was revoked. */
@@ -78,7 +81,9 @@ export const openScriptedSignIn = async (): Promise<ScriptedSignIn> => {
     const code = randomUUID();
     challenges.set(code, query.get('code_challenge') ?? '');
     const answer = { state: query.get('state') ?? '', iss: site.url, ...(site.answer ?? { code }) };
-    response.writeHead(302, { Location: `${query.get('redirect_uri')}?${new URLSearchParams(answer)}` }).end();
+    response
+      .writeHead(302, { Location: `${query.get('redirect_uri')}?${new URLSearchParams(answer)}` })
+      .end();
   };
 
   const grantOf = (form: URLSearchParams): boolean => {
@@ -106,13 +111,16 @@ export const openScriptedSignIn = async (): Promise<ScriptedSignIn> => {
     const trouble = site.troubles.shift();
     if (trouble === 'cut') return void response.destroy();
     const send = (status: number, body: object, headers = {}) =>
-      void response.writeHead(status, { 'Content-Type': 'application/json', 'Retry-After': '0', ...headers }).end(JSON.stringify(body));
+      void response
+        .writeHead(status, { 'Content-Type': 'application/json', 'Retry-After': '0', ...headers })
+        .end(JSON.stringify(body));
     if (trouble === 'nonce') return send(400, { error: 'use_dpop_nonce' }, { 'DPoP-Nonce': 'of-token' });
     if (typeof trouble === 'number') return send(trouble, { error: 'temporarily_unavailable' });
     const isGranted = grantOf(form);
     // It is done, and nobody hears of it.
     if (trouble === 'lost') return void response.destroy();
-    if (!isGranted) return send(400, { error: 'invalid_grant', error_description: 'it is of no use any more' });
+    if (!isGranted)
+      return send(400, { error: 'invalid_grant', error_description: 'it is of no use any more' });
     const { dpop } = request.headers;
     if (dpop !== undefined) site.proofs.push(decodeJwt(String(dpop)));
     const [token, refreshToken] = [await tokenAt(nowS() + site.aheadS), randomUUID()];
@@ -132,9 +140,15 @@ export const openScriptedSignIn = async (): Promise<ScriptedSignIn> => {
     const proof = dpop === undefined ? undefined : decodeJwt(String(dpop));
     if (proof !== undefined) site.proofs.push(proof);
     const isNonceMissing = site.isNonceDemanded && proof?.nonce !== 'of-articles';
-    const isRight = authorization === undefined || (access.has(authorization.split(' ')[1] ?? '') && !isNonceMissing);
+    const isRight =
+      authorization === undefined || (access.has(authorization.split(' ')[1] ?? '') && !isNonceMissing);
     const challenge = { 'DPoP-Nonce': 'of-articles', 'WWW-Authenticate': 'DPoP error="use_dpop_nonce"' };
-    response.writeHead(isRight ? 200 : 401, { 'Content-Type': 'application/json', ...(isNonceMissing && challenge) }).end('{"id":7}');
+    response
+      .writeHead(isRight ? 200 : 401, {
+        'Content-Type': 'application/json',
+        ...(isNonceMissing && challenge),
+      })
+      .end('{"id":7}');
   };
 
   const server = createServer(async (request, response) => {
@@ -142,7 +156,9 @@ export const openScriptedSignIn = async (): Promise<ScriptedSignIn> => {
     const options = OPTIONS[pathname];
     if (options !== undefined) response.setHeader('Content-Type', 'text/html').end(pageWith(options));
     else if (pathname.startsWith('/annals/'))
-      response.setHeader('Content-Type', 'text/javascript').end(clientModule(pathname.slice('/annals/'.length)));
+      response
+        .setHeader('Content-Type', 'text/javascript')
+        .end(clientModule(pathname.slice('/annals/'.length)));
     else if (pathname === '/authorize') authorize(searchParams, response);
     else if (pathname === '/token') await answerToken(request, response);
     else if (pathname === '/revoke') {

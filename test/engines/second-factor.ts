@@ -1,6 +1,12 @@
 import { codeOf, stepAt } from '../../auth/second-factor/totp.ts';
 import type { Seen } from '../../testing/http/browser-by-hand.ts';
-import { type AccountWorld, credentialsOf, type OwnAccount, openOwnAccount, type Somebody } from './own-account.ts';
+import {
+  type AccountWorld,
+  credentialsOf,
+  type OwnAccount,
+  openOwnAccount,
+  type Somebody,
+} from './own-account.ts';
 
 /** An app that shows codes, and the paper with the codes beside it. */
 export type CodeApp = {
@@ -41,7 +47,9 @@ export const setUpCodes = async (account: OwnAccount): Promise<CodeApp> => {
 };
 
 /** Somebody new who is asked for codes, signed in. */
-export const somebodyWithCodes = async (world: AccountWorld): Promise<{ person: Somebody; account: OwnAccount; app: CodeApp }> => {
+export const somebodyWithCodes = async (
+  world: AccountWorld,
+): Promise<{ person: Somebody; account: OwnAccount; app: CodeApp }> => {
   const { person, account } = await world.signedIn();
   return { person, account, app: await setUpCodes(account) };
 };

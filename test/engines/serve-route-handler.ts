@@ -1,11 +1,14 @@
 import { createServer } from 'node:http';
 
-// Serves the route handlers of the file that is named, such as `POST(request)`, as frameworks do that know `Request` and `Response`.
+// Serves the route handlers of the file that is named, such as `POST(request)`, as frameworks do that know
+// `Request` and `Response`.
 
 type Handler = (request: Request) => Promise<Response>;
 
 const [path = ''] = process.argv.slice(2);
-const handlers = (await import(new URL(`../../${path}`, import.meta.url).href)) as Readonly<Record<string, Handler | undefined>>;
+const handlers = (await import(new URL(`../../${path}`, import.meta.url).href)) as Readonly<
+  Record<string, Handler | undefined>
+>;
 
 const server = createServer(async (request, response) => {
   try {
@@ -15,7 +18,13 @@ const server = createServer(async (request, response) => {
     const handle = handlers[method];
     if (handle === undefined) return response.writeHead(405).end();
     const entries = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
-    const answer = await handle(new Request(`http://localhost${request.url}`, { method, headers: entries, body: Buffer.concat(chunks) }));
+    const answer = await handle(
+      new Request(`http://localhost${request.url}`, {
+        method,
+        headers: entries,
+        body: Buffer.concat(chunks),
+      }),
+    );
     return response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
   } catch (error) {
     console.error(error);

@@ -1,6 +1,9 @@
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 
-/** A log that is read in small pages, each of which is empty once more is asked for: whoever keeps pages has kept nothing. */
+/**
+ * A log that is read in small pages, each of which is empty once more is asked for: whoever keeps pages has
+ * kept nothing.
+ */
 export const smallPages = (eventLog: Pick<EventLog, 'read'>, size: number): Pick<EventLog, 'read'> => ({
   async *read(stream, from, to) {
     for await (const events of eventLog.read(stream, from, to))

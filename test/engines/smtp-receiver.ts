@@ -23,10 +23,16 @@ export type SmtpReceiver = AsyncDisposable & {
   mailTo(address: string, after?: number): Promise<ReceivedMail>;
 };
 
-type Options = { readonly login?: { readonly user: string; readonly password: string }; readonly refuse?: (address: string) => boolean };
+type Options = {
+  readonly login?: { readonly user: string; readonly password: string };
+  readonly refuse?: (address: string) => boolean;
+};
 
 /** A mail server that keeps what it gets, on a port of its own. */
-export const startSmtpReceiver = async ({ login, refuse = () => false }: Options = {}): Promise<SmtpReceiver> => {
+export const startSmtpReceiver = async ({
+  login,
+  refuse = () => false,
+}: Options = {}): Promise<SmtpReceiver> => {
   const messages: ReceivedMail[] = [];
   const logins: string[] = [];
   const server = new SMTPServer({
@@ -57,12 +63,19 @@ export const startSmtpReceiver = async ({ login, refuse = () => false }: Options
   const keep = async (stream: NodeJS.ReadableStream, to: readonly string[]): Promise<ReceivedMail> => {
     const raw = await text(stream);
     const parsed = await PostalMime.parse(raw);
-    return { to, from: parsed.from?.address ?? '', subject: parsed.subject ?? '', text: parsed.text ?? '', raw };
+    return {
+      to,
+      from: parsed.from?.address ?? '',
+      subject: parsed.subject ?? '',
+      text: parsed.text ?? '',
+      raw,
+    };
   };
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
   const { port } = server.server.address() as AddressInfo;
-  const credentials = login === undefined ? '' : `${encodeURIComponent(login.user)}:${encodeURIComponent(login.password)}@`;
+  const credentials =
+    login === undefined ? '' : `${encodeURIComponent(login.user)}:${encodeURIComponent(login.password)}@`;
   return {
     url: `smtp://${credentials}127.0.0.1:${port}`,
     messages,

@@ -9,7 +9,10 @@ import { inDatabase } from '../../testing/database/search-everywhere.ts';
 import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from './data-dir.ts';
 
-/** A PostgreSQL of the system's packages, with the tools that operators make backups with; the embedded one has none. */
+/**
+ * A PostgreSQL of the system's packages, with the tools that operators make backups with; the embedded one
+ * has none.
+ */
 export type SystemPostgres = AsyncDisposable & {
   readonly url: string;
   /** Where its files are. */
@@ -27,7 +30,15 @@ export type SystemPostgres = AsyncDisposable & {
 };
 
 const DEBIAN = '/usr/lib/postgresql';
-const TOOLS = ['initdb', 'postgres', 'pg_dump', 'pg_restore', 'pg_basebackup', 'pg_receivewal', 'pg_verifybackup'];
+const TOOLS = [
+  'initdb',
+  'postgres',
+  'pg_dump',
+  'pg_restore',
+  'pg_basebackup',
+  'pg_receivewal',
+  'pg_verifybackup',
+];
 const MAJOR_MIN = 15;
 
 const findTools = async (): Promise<string | undefined> => {
@@ -57,7 +68,10 @@ type Options = {
   readonly settings?: Readonly<Record<string, string>>;
 };
 
-export const startSystemPostgres = async ({ bin = systemPostgresBin, settings = {} }: Options = {}): Promise<SystemPostgres> => {
+export const startSystemPostgres = async ({
+  bin = systemPostgresBin,
+  settings = {},
+}: Options = {}): Promise<SystemPostgres> => {
   if (bin === undefined) throw new Error('PostgreSQL is not installed, and with CI=true it must be');
   await using opening = new AsyncDisposableStack();
   const { path: folder } = opening.use(await temporaryDataDir());
@@ -65,15 +79,22 @@ export const startSystemPostgres = async ({ bin = systemPostgresBin, settings = 
   if (user !== undefined) await chown(folder, user.uid, user.gid);
   const pgdata = join(folder, 'data');
   // The reaper finds the server by this record if the run is killed.
-  await writeFile(join(folder, 'postgres.json'), JSON.stringify({ pgdata, user: 'annals', password: PASSWORD }));
+  await writeFile(
+    join(folder, 'postgres.json'),
+    JSON.stringify({ pgdata, user: 'annals', password: PASSWORD }),
+  );
   const passwordFile = join(folder, 'password');
   await writeFile(passwordFile, PASSWORD);
   const access = ['--username=annals', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
   const initialize = () =>
-    runProgram(join(bin, 'initdb'), [`--pgdata=${pgdata}`, ...access, '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync'], {
-      user,
-      signal: undefined,
-    });
+    runProgram(
+      join(bin, 'initdb'),
+      [`--pgdata=${pgdata}`, ...access, '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync'],
+      {
+        user,
+        signal: undefined,
+      },
+    );
   await initialize();
   const port = await freePort();
   const urlOf = (database: string) => `postgres://annals:${PASSWORD}@127.0.0.1:${port}/${database}`;
@@ -86,7 +107,13 @@ export const startSystemPostgres = async ({ bin = systemPostgresBin, settings = 
   };
   opening.defer(kill);
   const launch = (): void => {
-    const options = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: 200, ...settings };
+    const options = {
+      port,
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: '',
+      max_connections: 200,
+      ...settings,
+    };
     const args = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     server = spawn(join(bin, 'postgres'), ['-D', pgdata, ...args], { ...user, cwd: '/', stdio: 'ignore' });
   };
@@ -108,13 +135,15 @@ export const startSystemPostgres = async ({ bin = systemPostgresBin, settings = 
     initialize,
     start,
     followPrimary,
-    createDatabase: () => inDatabase(urlOf('postgres'), async (client) => void (await client.query('create database annals'))),
+    createDatabase: () =>
+      inDatabase(urlOf('postgres'), async (client) => void (await client.query('create database annals'))),
     destroy: async () => {
       await kill();
       await rm(pgdata, { recursive: true, force: true });
     },
     handOver: async () => {
-      if (user !== undefined && spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, pgdata]).status !== 0) throw new Error('chown failed');
+      if (user !== undefined && spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, pgdata]).status !== 0)
+        throw new Error('chown failed');
       await chmod(pgdata, 0o700);
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
@@ -131,5 +160,6 @@ const answers = (url: string): Promise<boolean> =>
 const isReceiving = (url: string): Promise<boolean> =>
   inDatabase(
     url,
-    async (client) => (await client.query(`select from pg_stat_wal_receiver where status = 'streaming'`)).rowCount === 1,
+    async (client) =>
+      (await client.query(`select from pg_stat_wal_receiver where status = 'streaming'`)).rowCount === 1,
   ).catch(() => false);

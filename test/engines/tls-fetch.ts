@@ -10,12 +10,20 @@ import { loadConfig } from '#shared/process/config.ts';
 import { AUTHORITY, SERVER } from './certificates.ts';
 
 /** Serves by TLS as production does, asking clients for certificates. */
-export const serveTls = async (handler: RequestListener): Promise<AsyncDisposable & { readonly url: string }> => {
+export const serveTls = async (
+  handler: RequestListener,
+): Promise<AsyncDisposable & { readonly url: string }> => {
   await using opening = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'annals-tls-'));
   opening.defer(() => rm(folder, { recursive: true }));
-  const [certFile, keyFile, clientCaFile] = ['cert.pem', 'key.pem', 'ca.pem'].map((name) => join(folder, name)) as [string, string, string];
-  await Promise.all([writeFile(certFile, SERVER.cert), writeFile(keyFile, SERVER.key), writeFile(clientCaFile, AUTHORITY)]);
+  const [certFile, keyFile, clientCaFile] = ['cert.pem', 'key.pem', 'ca.pem'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string];
+  await Promise.all([
+    writeFile(certFile, SERVER.cert),
+    writeFile(keyFile, SERVER.key),
+    writeFile(clientCaFile, AUTHORITY),
+  ]);
   const { limits } = loadConfig({});
   const { url } = opening.use(
     await startHttpServer({
@@ -38,16 +46,27 @@ export const fetchWithCertificate =
   async (input, init) => {
     const asked = new Request(input, init);
     const { pathname, search } = new URL(asked.url);
-    const options = { method: asked.method, headers: Object.fromEntries(asked.headers), ca: AUTHORITY, agent: false as const, ...pair };
+    const options = {
+      method: asked.method,
+      headers: Object.fromEntries(asked.headers),
+      ca: AUTHORITY,
+      agent: false as const,
+      ...pair,
+    };
     const sent = request(new URL(pathname + search, origin), options);
     sent.end(Buffer.from(await asked.arrayBuffer()));
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
     const chunks: Buffer[] = [];
     for await (const chunk of answer) chunks.push(chunk as Buffer);
     const status = answer.statusCode ?? 0;
-    return new Response(chunks.length === 0 ? null : Buffer.concat(chunks), { status, headers: headersOf(answer) });
+    return new Response(chunks.length === 0 ? null : Buffer.concat(chunks), {
+      status,
+      headers: headersOf(answer),
+    });
   };
 
 /** Several of one name stay several, such as cookies. */
 const headersOf = ({ headersDistinct }: IncomingMessage): [string, string][] =>
-  Object.entries(headersDistinct).flatMap(([name, values = []]) => values.map((value): [string, string] => [name, value]));
+  Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  );

@@ -31,8 +31,18 @@ export const tellStory = async (world: ReadWorld): Promise<Story> => {
     publish: true,
   });
   const draft = await write(author, 'POST', '/articles', { title: 'Draft', body: '', tags: [] });
-  const theirs = await write(leaving, 'POST', '/articles', { title: 'Left behind', body: '', tags: [], publish: true });
-  const parked = await write(author, 'POST', '/articles', { title: 'Parked', body: '', tags: [], publish: true });
+  const theirs = await write(leaving, 'POST', '/articles', {
+    title: 'Left behind',
+    body: '',
+    tags: [],
+    publish: true,
+  });
+  const parked = await write(author, 'POST', '/articles', {
+    title: 'Parked',
+    body: '',
+    tags: [],
+    publish: true,
+  });
   const comment = await write(reader, 'POST', `/articles/${article}/comments`, { text: 'Well said.' });
   await write(leaving, 'POST', `/articles/${article}/comments`, { text: 'Forget me.' });
   await write(author, 'POST', '/webhooks', { url: 'https://example.com/hook', eventTypes: ['article.*'] });
@@ -50,7 +60,14 @@ export const tellStory = async (world: ReadWorld): Promise<Story> => {
   return {
     callers: [null, reader, author, admin],
     paths: [
-      ...['/articles', '/users', '/webhooks', '/events?limit=100', `/events?subject=article-${article}`, '/articles?limit=2'],
+      ...[
+        '/articles',
+        '/users',
+        '/webhooks',
+        '/events?limit=100',
+        `/events?subject=article-${article}`,
+        '/articles?limit=2',
+      ],
       ...[article, draft, theirs, parked].flatMap((id) => [`/articles/${id}`, `/articles/${id}/comments`]),
       ...[author, reader, leaving].map(({ id }) => `/users/${id}`),
       `/comments/${comment}`,
@@ -82,7 +99,10 @@ const untilSettled = async ({ side }: ReadWorld): Promise<void> => {
 };
 
 /** All that everybody is told. Cursors are of one log, and are left out. */
-export const answersOf = async (story: Story, on: Parameters<typeof createReadWorld>[1] & object): Promise<readonly unknown[]> => {
+export const answersOf = async (
+  story: Story,
+  on: Parameters<typeof createReadWorld>[1] & object,
+): Promise<readonly unknown[]> => {
   await using world = await createReadWorld({}, on);
   await untilSettled(world);
   const answers: unknown[] = [];

@@ -18,7 +18,11 @@ export const spansOf = ({ spans }: OtlpReceiver, traceId: string): readonly Rece
 const TOLD_WITHIN_MS = 30_000;
 
 /** The spans of a trace, once there is one of each of these names. */
-export const untilTold = (receiver: OtlpReceiver, traceId: string, names: readonly string[]): Promise<readonly ReceivedSpan[]> =>
+export const untilTold = (
+  receiver: OtlpReceiver,
+  traceId: string,
+  names: readonly string[],
+): Promise<readonly ReceivedSpan[]> =>
   until(
     () => spansOf(receiver, traceId),
     (spans) => names.every((name) => spans.some((span) => span.name === name)),
@@ -27,8 +31,14 @@ export const untilTold = (receiver: OtlpReceiver, traceId: string, names: readon
 
 const BY_KAFKA_WITHIN_MS = 60_000;
 
-/** Those who follow hear from the log what Kafka does not have in time; what they do because of Kafka follows from the publishing. */
-export const untilHeardByKafka = (receiver: OtlpReceiver, change: (traceparent: string) => Promise<unknown>): Promise<unknown> => {
+/**
+ * Those who follow hear from the log what Kafka does not have in time; what they do because of Kafka follows
+ * from the publishing.
+ */
+export const untilHeardByKafka = (
+  receiver: OtlpReceiver,
+  change: (traceparent: string) => Promise<unknown>,
+): Promise<unknown> => {
   const look = async (): Promise<readonly ReceivedSpan[]> => {
     const { traceId, traceparent } = newTrace();
     await change(traceparent);
@@ -36,7 +46,9 @@ export const untilHeardByKafka = (receiver: OtlpReceiver, change: (traceparent: 
   };
   const isByKafka = (spans: readonly ReceivedSpan[]): boolean => {
     const published = new Set(spans.filter(({ name }) => name === 'publish').map(({ spanId }) => spanId));
-    return spans.every(({ name, parentSpanId = '' }) => !HEARING.includes(name) || published.has(parentSpanId));
+    return spans.every(
+      ({ name, parentSpanId = '' }) => !HEARING.includes(name) || published.has(parentSpanId),
+    );
   };
   return until(look, isByKafka, BY_KAFKA_WITHIN_MS);
 };
@@ -44,11 +56,18 @@ export const untilHeardByKafka = (receiver: OtlpReceiver, change: (traceparent: 
 const HEARING = ['tell followers', 'plan webhooks'];
 
 /** The one of this name, and with these attributes. */
-export const only = (spans: readonly ReceivedSpan[], name: string, attributes: ReceivedSpan['attributes'] = {}): ReceivedSpan => {
+export const only = (
+  spans: readonly ReceivedSpan[],
+  name: string,
+  attributes: ReceivedSpan['attributes'] = {},
+): ReceivedSpan => {
   const isLike = (span: ReceivedSpan): boolean =>
     span.name === name && Object.entries(attributes).every(([key, value]) => span.attributes[key] === value);
   const found = spans.filter(isLike);
-  expect(found, `${name} among ${spans.map((span) => `${span.service} ${span.name}`).join(', ')}`).toHaveLength(1);
+  expect(
+    found,
+    `${name} among ${spans.map((span) => `${span.service} ${span.name}`).join(', ')}`,
+  ).toHaveLength(1);
   return found[0] as ReceivedSpan;
 };
 

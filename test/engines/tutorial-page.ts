@@ -1,4 +1,7 @@
-/** A block of a page: what is typed, with what the page says that one then sees, or a file that is written or changed. */
+/**
+ * A block of a page: what is typed, with what the page says that one then sees, or a file that is written or
+ * changed.
+ */
 export type Step = {
   /** The heading above it. */
   readonly section: string;
@@ -13,7 +16,10 @@ export type Step = {
 
 const PART = /^## (?<heading>[^\n]+)$|^```(?<language>\S+)(?: (?<after>\S+))?\n(?<text>.*?)^```$/gms;
 
-/** The steps in their order, by their sections. Nothing is left out: a block in any other language than these is an error. */
+/**
+ * The steps in their order, by their sections. Nothing is left out: a block in any other language than these
+ * is an error.
+ */
 export const sectionsOf = (page: string): readonly (readonly [section: string, steps: readonly Step[]])[] => {
   const steps: Step[] = [];
   let section = '';
@@ -23,17 +29,23 @@ export const sectionsOf = (page: string): readonly (readonly [section: string, s
     if (heading !== undefined) section = heading;
     else if (language === 'sh' && (after === '' || after === 'server'))
       steps.push({ section, where: after || 'shell', path: '', text, shown: undefined });
-    else if (language === 'ts' && after !== '') steps.push({ section, where: 'written file', path: after, text, shown: undefined });
-    else if (language === 'diff' && after !== '') steps.push({ section, where: 'changed file', path: after, text, shown: undefined });
+    else if (language === 'ts' && after !== '')
+      steps.push({ section, where: 'written file', path: after, text, shown: undefined });
+    else if (language === 'diff' && after !== '')
+      steps.push({ section, where: 'changed file', path: after, text, shown: undefined });
     else if (language === 'text' && last !== undefined && last.path === '' && last.shown === undefined)
       steps[steps.length - 1] = { ...last, shown: text };
-    else throw new Error(`nobody knows what to do with the block ${language} ${after} under “${section}”:\n${text}`);
+    else
+      throw new Error(
+        `nobody knows what to do with the block ${language} ${after} under “${section}”:\n${text}`,
+      );
   }
   return [...Map.groupBy(steps, (step) => step.section)];
 };
 
 /** What is shown, as a pattern of what must come: `…` stands for anything. */
-export const patternOf = (shown: string): RegExp => new RegExp(`^\\s*${shown.trim().split('…').map(RegExp.escape).join('[^]*?')}\\s*$`);
+export const patternOf = (shown: string): RegExp =>
+  new RegExp(`^\\s*${shown.trim().split('…').map(RegExp.escape).join('[^]*?')}\\s*$`);
 
 /** A file after the differences of a block, whose parts are told apart by `…`: each must fit one place. */
 export const changed = (file: string, differences: string): string =>

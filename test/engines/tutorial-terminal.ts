@@ -11,7 +11,10 @@ const SHOWS_MS = 20_000;
 
 /** A shell in which somebody types. */
 export type TutorialTerminal = AsyncDisposable & {
-  /** Runs what was typed, and answers when it is over with what came since: the rest of an earlier command that runs on, too. */
+  /**
+   * Runs what was typed, and answers when it is over with what came since: the rest of an earlier command
+   * that runs on, too.
+   */
   type(commands: string, shows?: (printed: string) => boolean): Promise<string>;
   /** What there is to see since something was typed last. */
   printed(): string;
@@ -19,9 +22,17 @@ export type TutorialTerminal = AsyncDisposable & {
   interrupt(): Promise<void>;
 };
 
-export const openTutorialTerminal = (folder: string, environment: Readonly<Record<string, string>>): TutorialTerminal => {
+export const openTutorialTerminal = (
+  folder: string,
+  environment: Readonly<Record<string, string>>,
+): TutorialTerminal => {
   const path = `${dirname(process.execPath)}:${process.env.PATH}`;
-  const env = { HOME: process.env.HOME, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment, PATH: path };
+  const env = {
+    HOME: process.env.HOME,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+    ...environment,
+    PATH: path,
+  };
   // A group of its own, as a terminal makes one, so that what it has started ends with it.
   const bash = spawn('bash', ['--norc', '-c', 'exec bash --norc -s 2>&1'], {
     cwd: folder,
@@ -39,7 +50,8 @@ const terminalOf = (bash: ChildProcessByStdio<Writable, Readable, null>): Tutori
   });
   const exited = once(bash, 'exit');
   const signal = (name: NodeJS.Signals): void => {
-    if (bash.exitCode === null && bash.signalCode === null && bash.pid !== undefined) process.kill(-bash.pid, name);
+    if (bash.exitCode === null && bash.signalCode === null && bash.pid !== undefined)
+      process.kill(-bash.pid, name);
   };
   return {
     async type(commands, shows = () => true) {

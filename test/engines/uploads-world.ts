@@ -8,7 +8,11 @@ import { until } from '../../testing/until.ts';
 import type { Installation } from './installation.ts';
 
 export type Form = readonly (readonly [name: string, value: string | Blob])[];
-type Answer = { readonly status: number; readonly code: string | undefined; readonly data: Readonly<Record<string, unknown>> | null };
+type Answer = {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly data: Readonly<Record<string, unknown>> | null;
+};
 
 /** An installation, somebody with posts, and the folder that pictures come to lie in. */
 export type UploadsWorld = {
@@ -17,7 +21,10 @@ export type UploadsWorld = {
   readonly ask: RestClient;
   /** Makes a draft of the author's; answers with its id. */
   post(): Promise<string>;
-  send(form: Form, options?: { readonly headers?: Readonly<Record<string, string>>; readonly token?: string | null }): Promise<Answer>;
+  send(
+    form: Form,
+    options?: { readonly headers?: Readonly<Record<string, string>>; readonly token?: string | null },
+  ): Promise<Answer>;
   /** Begins a request by hand, to break it off in the middle. */
   begin(boundary: string): Promise<Socket>;
   /** Everything in the folder, what is still coming in among it. */
@@ -46,7 +53,10 @@ export const createUploadsWorld = async (installation: Installation): Promise<Up
     reader: await service('reader'),
     ask,
     async post() {
-      const { body } = await ask('POST', '/articles', { token: author.token, body: { title: 'T', body: '', tags: [] } });
+      const { body } = await ask('POST', '/articles', {
+        token: author.token,
+        body: { title: 'T', body: '', tags: [] },
+      });
       known = [...known, ...(await stored())];
       return String((body as { id: number }).id);
     },
@@ -59,8 +69,16 @@ export const createUploadsWorld = async (installation: Installation): Promise<Up
         headers: { ...authorization, ...headers },
         body,
       });
-      const answer = (await response.json()) as { errors?: { extensions: { code: string } }[]; data?: Answer['data']; code?: string };
-      return { status: response.status, code: answer.errors?.[0]?.extensions.code ?? answer.code, data: answer.data ?? null };
+      const answer = (await response.json()) as {
+        errors?: { extensions: { code: string } }[];
+        data?: Answer['data'];
+        code?: string;
+      };
+      return {
+        status: response.status,
+        code: answer.errors?.[0]?.extensions.code ?? answer.code,
+        data: answer.data ?? null,
+      };
     },
     async begin(boundary) {
       const { hostname, port } = new URL(installation.origin);
@@ -87,6 +105,9 @@ export const createUploadsWorld = async (installation: Installation): Promise<Up
 /** As Apollo's upload client sends it: nulls in the operations, the map, and the files by number. */
 export const formOf = (query: string, variables: object, files: Readonly<Record<string, Blob>>): Form => [
   ['operations', JSON.stringify({ query, variables })],
-  ['map', JSON.stringify(Object.fromEntries(Object.keys(files).map((path, index) => [String(index), [path]])))],
+  [
+    'map',
+    JSON.stringify(Object.fromEntries(Object.keys(files).map((path, index) => [String(index), [path]]))),
+  ],
   ...Object.values(files).map((file, index) => [String(index), file] as const),
 ];

@@ -39,7 +39,15 @@ export const createVerifyWorld = async (startLog: StartLog): Promise<VerifyWorld
   await writeDeparture(side, article);
   await untilProjected(side);
   const run: VerifyWorld['verify'] = (more = {}) =>
-    verify({ ...side, auditDir: folder.path, isOfReadModel: true, showPersonal: false, signal: never, onProgress() {}, ...more });
+    verify({
+      ...side,
+      auditDir: folder.path,
+      isOfReadModel: true,
+      showPersonal: false,
+      signal: never,
+      onProgress() {},
+      ...more,
+    });
   const masterKey = parseMasterKey(randomBytes(32).toString('base64'));
   const settings = { dir: folder.path, headEveryMs: 20, watchEventsPerSecond: 0 };
   const resources = opening.move();
@@ -57,11 +65,21 @@ export const createVerifyWorld = async (startLog: StartLog): Promise<VerifyWorld
       }
     },
     async sign() {
-      await using _audit = await startAudit({ ...side, masterKey, settings, log: pino({ level: 'silent' }), metrics: createMetrics() });
+      await using _audit = await startAudit({
+        ...side,
+        masterKey,
+        settings,
+        log: pino({ level: 'silent' }),
+        metrics: createMetrics(),
+      });
       const head = await side.eventLog.head();
       await until(
         async () =>
-          (await side.pool.query<{ position: number }>('select max(last_position) as position from audit.block')).rows[0]?.position,
+          (
+            await side.pool.query<{ position: number }>(
+              'select max(last_position) as position from audit.block',
+            )
+          ).rows[0]?.position,
         (position) => position === head,
       );
     },
@@ -72,9 +90,17 @@ export const createVerifyWorld = async (startLog: StartLog): Promise<VerifyWorld
 const register = async (side: CommandSide, owner: UserId): Promise<WebhookId> => {
   const { id } = await side.send(
     {
-      ...{ type: 'RegisterWebhook', url: 'https://example.com/hooks', description: 'The shop', eventTypes: ['article.*'] },
+      ...{
+        type: 'RegisterWebhook',
+        url: 'https://example.com/hooks',
+        description: 'The shop',
+        eventTypes: ['article.*'],
+      },
       ...{ filter: { authorId: owner }, payload: 'thin', ordered: false, enabled: true },
-      ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: { Zeta: 'last', Authorization: 'Bearer of.tokens' } },
+      ...{
+        limits: { ratePerSecond: 50, concurrency: 10 },
+        headers: { Zeta: 'last', Authorization: 'Bearer of.tokens' },
+      },
     },
     by(as(owner)),
   );
@@ -85,9 +111,15 @@ const register = async (side: CommandSide, owner: UserId): Promise<WebhookId> =>
 const writeWebhooks = async (side: CommandSide, owner: UserId): Promise<WebhookId> => {
   const webhookId = await register(side, owner);
   await register(side, owner);
-  await side.send({ type: 'EditWebhook', webhookId, ordered: true, headers: { 'X-Team': 'blue' }, filter: {} }, by(as(owner)));
+  await side.send(
+    { type: 'EditWebhook', webhookId, ordered: true, headers: { 'X-Team': 'blue' }, filter: {} },
+    by(as(owner)),
+  );
   await side.send({ type: 'RotateWebhookSecret', webhookId }, by(as(owner)));
-  await side.send({ type: 'DisableWebhook', webhookId, reason: 'failing' }, by({ kind: 'system', name: 'test' }));
+  await side.send(
+    { type: 'DisableWebhook', webhookId, reason: 'failing' },
+    by({ kind: 'system', name: 'test' }),
+  );
   await side.send({ type: 'EnableWebhook', webhookId }, by(as(owner)));
   return webhookId;
 };

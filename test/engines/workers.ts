@@ -50,7 +50,11 @@ export const startWorkers = async (given: Settings = {}): Promise<Workers> => {
 };
 
 const workersOf = async (primary: number): Promise<ReadonlyMap<string, number>> => {
-  const pids = (await readFile(`/proc/${primary}/task/${primary}/children`, 'utf8')).trim().split(' ').filter(Boolean).map(Number);
+  const pids = (await readFile(`/proc/${primary}/task/${primary}/children`, 'utf8'))
+    .trim()
+    .split(' ')
+    .filter(Boolean)
+    .map(Number);
   const named = await Promise.all(
     pids.map(async (pid) => {
       const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');

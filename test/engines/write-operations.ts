@@ -11,7 +11,14 @@ export type GoodWrite = {
 };
 
 const WEBHOOK = {
-  ...{ url: 'https://example.com/hooks', description: 'The shop', eventTypes: ['article.*'], filter: {}, payload: 'thin', ordered: false },
+  ...{
+    url: 'https://example.com/hooks',
+    description: 'The shop',
+    eventTypes: ['article.*'],
+    filter: {},
+    payload: 'thin',
+    ordered: false,
+  },
   ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: { 'X-Team': 'blue' } },
 };
 
@@ -42,14 +49,28 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>> | undefi
 /** Every write that is no upload, and those of JSON merge patches under their own media type. */
 export const GOOD_WRITES: readonly GoodWrite[] = Object.entries(BODIES).flatMap(([id, body]) => {
   const operation = operationOf(id);
-  const types = Object.keys(operation.body ?? { '': undefined }).filter((type) => type !== 'application/json-patch+json');
-  return types.map((type) => ({ name: `${operation.method} ${operation.path} ${type}`.trim(), operation, body, type }));
+  const types = Object.keys(operation.body ?? { '': undefined }).filter(
+    (type) => type !== 'application/json-patch+json',
+  );
+  return types.map((type) => ({
+    name: `${operation.method} ${operation.path} ${type}`.trim(),
+    operation,
+    body,
+    type,
+  }));
 });
 
 /** All writes of the interface: none may be missing above. */
-export const WRITES_EXPECTED = Object.entries(OPERATIONS).filter(([id, { role }]) => role === 'command' && !id.endsWith('Cover')).length;
+export const WRITES_EXPECTED = Object.entries(OPERATIONS).filter(
+  ([id, { role }]) => role === 'command' && !id.endsWith('Cover'),
+).length;
 
-export type Items = { readonly userId: number; readonly articleId: number; readonly commentId: number; readonly webhookId: number };
+export type Items = {
+  readonly userId: number;
+  readonly articleId: number;
+  readonly commentId: number;
+  readonly webhookId: number;
+};
 
 export const makeItems = async (world: WriteWorld): Promise<Items> => {
   const userId = await make(world, '/users', { name: 'Grace' }, world.admin);
@@ -63,5 +84,7 @@ export const makeItems = async (world: WriteWorld): Promise<Items> => {
   return { userId, articleId, commentId, webhookId };
 };
 
-export const pathOf = ({ path }: RestOperation, items: Readonly<Record<keyof Items, string | number>>): string =>
-  path.replaceAll(/\{(\w+)\}/g, (_, name: keyof Items) => String(items[name]));
+export const pathOf = (
+  { path }: RestOperation,
+  items: Readonly<Record<keyof Items, string | number>>,
+): string => path.replaceAll(/\{(\w+)\}/g, (_, name: keyof Items) => String(items[name]));

@@ -17,7 +17,11 @@ import { demandDocumented } from './documented.ts';
 import { SCOPES } from './policy.ts';
 import { bearer } from './resource-world.ts';
 
-export type WriteAnswer = { readonly status: number; readonly headers: Headers; readonly body: Readonly<Record<string, unknown>> };
+export type WriteAnswer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Readonly<Record<string, unknown>>;
+};
 
 export type Written = {
   /** Sent as JSON, unless it is text or bytes. */
@@ -81,9 +85,13 @@ export const createWriteWorld = async ({
   );
   const handler = createApp({ log: pino({ level: 'silent' }), metrics: createMetrics(), routes: [routes] });
   const { url } = opening.use(await serve(handler, { limits }));
-  const person = async (role: Person['role']): Promise<Person> => ({ id: await registerUser(side, { name: `A ${role}`, role }), role });
+  const person = async (role: Person['role']): Promise<Person> => ({
+    id: await registerUser(side, { name: `A ${role}`, role }),
+    role,
+  });
   const author = await person('author');
-  const token = ({ id, role, scope = SCOPES.join(' ') }: NonNullable<Written['by']>) => mint.token({ sub: String(id), role, scope });
+  const token = ({ id, role, scope = SCOPES.join(' ') }: NonNullable<Written['by']>) =>
+    mint.token({ sub: String(id), role, scope });
   const resources = opening.move();
   return {
     side,
@@ -114,9 +122,15 @@ export const createWriteWorld = async ({
 };
 
 /** Posts and answers with the id. */
-export const make = async (world: WriteWorld, path: string, body: unknown, by?: Written['by']): Promise<number> => {
+export const make = async (
+  world: WriteWorld,
+  path: string,
+  body: unknown,
+  by?: Written['by'],
+): Promise<number> => {
   const answer = await world.send('POST', path, { body, ...(by !== undefined && { by }) });
-  if (answer.status !== 201) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  if (answer.status !== 201)
+    throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   return Number(answer.body.id);
 };
 

@@ -12,7 +12,10 @@ import { operationOf } from './planned.ts';
 
 export type BothWays = AsyncDisposable & {
   readonly pool: Pool;
-  /** Of the planner, nothing if it leaves the query to the resolvers; and of the resolvers, their errors if there are any. */
+  /**
+   * Of the planner, nothing if it leaves the query to the resolvers; and of the resolvers, their errors if
+   * there are any.
+   */
   answersTo(text: string, caller: Caller): Promise<readonly unknown[]>;
 };
 
@@ -20,7 +23,9 @@ export type BothWays = AsyncDisposable & {
 export const openBothWays = async (domain: Domain, rows: string): Promise<BothWays> => {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await createDatabase());
-  const pool = opening.use(openPool({ url: database.url, applicationName: 'both ways test', connectionsMax: 2 }));
+  const pool = opening.use(
+    openPool({ url: database.url, applicationName: 'both ways test', connectionsMax: 2 }),
+  );
   await createReadModel(pool, tablesOf(domain), 'read_model');
   await pool.query(rows);
   const schema = schemaOf(domain);
@@ -34,9 +39,21 @@ export const openBothWays = async (domain: Domain, rows: string): Promise<BothWa
       const { document, operation } = operationOf(text);
       const planned = await planner.plan({ document, operation, variables: {}, caller });
       const prepared = { hash: '', schema, document, operations: [], introspects: false };
-      const runnable = { prepared, operation: { node: operation, rights: new Set<never>() }, variables: {}, caller, cost: 0 };
+      const runnable = {
+        prepared,
+        operation: { node: operation, rights: new Set<never>() },
+        variables: {},
+        caller,
+        cost: 0,
+      };
       const { signal } = new AbortController();
-      const facts = { requestId: 'test', idempotencyKey: undefined, charge: async () => {}, headers: {}, signal };
+      const facts = {
+        requestId: 'test',
+        idempotencyKey: undefined,
+        charge: async () => {},
+        headers: {},
+        signal,
+      };
       const { data, errors } = await execute(runnable, facts);
       return [planned && JSON.parse(planned), errors ?? JSON.parse(JSON.stringify(data))];
     },

@@ -28,7 +28,9 @@ export const openPlannedWorld = async (connectionsMax: number): Promise<PlannedW
 /** A document with its one operation. */
 export const operationOf = (text: string) => {
   const document = parse(text);
-  const operation = document.definitions.find((node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION);
+  const operation = document.definitions.find(
+    (node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION,
+  );
   if (operation === undefined) throw new Error('the document has no operation');
   return { document, operation };
 };

@@ -31,7 +31,9 @@ export const randomWorld = ({ below, chance, pick, some, text }: Random): World 
     tags: some(3, (index) => `tag-${index}`),
     cover: chance(30) ? `/uploads/${below(9)}` : null,
     ...stamps(),
-    ...(chance(70) ? { status: 'published' as const, published_at: at() } : { status: 'draft' as const, published_at: null }),
+    ...(chance(70)
+      ? { status: 'published' as const, published_at: at() }
+      : { status: 'draft' as const, published_at: null }),
   }));
   const comments =
     articles.length === 0

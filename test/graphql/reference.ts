@@ -1,11 +1,18 @@
-import { type ExecutionResult, execute, GraphQLError, type GraphQLFieldResolver, type GraphQLSchema, parse } from 'graphql';
+import {
+  type ExecutionResult,
+  execute,
+  GraphQLError,
+  type GraphQLFieldResolver,
+  type GraphQLSchema,
+  parse,
+} from 'graphql';
 import { type Caller, may } from '#shared/policy.ts';
 import { cursorOf, placeOf } from '../../query/graphql/planner/cursors.ts';
 import type { ArticleRow, CommentRow, UserRow, World } from './world.ts';
 
 /**
- * What queries must answer, said a second time: graphql-js walks over whole tables in memory, and `may` is asked about every row.
- * It knows nothing of SQL but the ids of the articles that each search finds.
+ * What queries must answer, said a second time: graphql-js walks over whole tables in memory, and `may` is
+ * asked about every row. It knows nothing of SQL but the ids of the articles that each search finds.
  */
 export type Reference = {
   readonly schema: GraphQLSchema;
@@ -21,7 +28,11 @@ type Resolve<Source> = (source: Source, args: Args, reference: Reference) => unk
 type Order = { readonly column: 'created_at' | 'published_at'; readonly descending: boolean };
 type Edge = { readonly cursor: string; readonly node: Row };
 
-export const executeReference = async (reference: Reference, text: string, variables: Record<string, unknown>): Promise<ExecutionResult> =>
+export const executeReference = async (
+  reference: Reference,
+  text: string,
+  variables: Record<string, unknown>,
+): Promise<ExecutionResult> =>
   execute({
     schema: reference.schema,
     document: parse(text),
@@ -31,7 +42,12 @@ export const executeReference = async (reference: Reference, text: string, varia
     typeResolver: (value) => typeOf(value as Row),
   });
 
-const resolve: GraphQLFieldResolver<unknown, Reference> = (source, args, reference, { parentType, fieldName }) => {
+const resolve: GraphQLFieldResolver<unknown, Reference> = (
+  source,
+  args,
+  reference,
+  { parentType, fieldName },
+) => {
   const own = (RESOLVERS as Record<string, Record<string, Resolve<never>>>)[parentType.name]?.[fieldName];
   return own ? own(source as never, args, reference) : (source as Record<string, unknown>)[fieldName];
 };
@@ -53,7 +69,8 @@ const mayRead = (reference: Reference, row: Row): boolean => {
       })
     );
   }
-  if ('title' in row) return may(caller, 'article.read', { fields: { author: row.author_id, status: row.status } });
+  if ('title' in row)
+    return may(caller, 'article.read', { fields: { author: row.author_id, status: row.status } });
   return row.deleted_at === null && may(caller, 'user.read', { fields: { id: row.id } });
 };
 
@@ -62,16 +79,22 @@ const all = ({ world }: Reference): readonly Row[] => [...world.users, ...world.
 const byId =
   (type?: string): Resolve<unknown> =>
   (_source, { id }, reference) =>
-    all(reference).find((row) => String(row.id) === id && (type ?? typeOf(row)) === typeOf(row) && mayRead(reference, row)) ?? null;
+    all(reference).find(
+      (row) => String(row.id) === id && (type ?? typeOf(row)) === typeOf(row) && mayRead(reference, row),
+    ) ?? null;
 
 const openly =
   (read: (user: UserRow) => unknown): Resolve<UserRow> =>
   (user, _args, { caller }) =>
-    user.deleted_at === null && may(caller, 'user.read_private', { fields: { id: user.id } }) ? read(user) : null;
+    user.deleted_at === null && may(caller, 'user.read_private', { fields: { id: user.id } })
+      ? read(user)
+      : null;
 
-const authorOf: Resolve<ArticleRow | CommentRow> = ({ author_id }, _args, { world }) => world.users.find(({ id }) => id === author_id);
+const authorOf: Resolve<ArticleRow | CommentRow> = ({ author_id }, _args, { world }) =>
+  world.users.find(({ id }) => id === author_id);
 
-const usersOf: Resolve<unknown> = (_source, _args, reference) => reference.world.users.filter((user) => mayRead(reference, user));
+const usersOf: Resolve<unknown> = (_source, _args, reference) =>
+  reference.world.users.filter((user) => mayRead(reference, user));
 
 const postsOf: Resolve<UserRow | undefined> = (author, args, reference) => {
   const filter = (args.filter ?? {}) as { status?: string; tag?: string; author?: string; search?: string };
@@ -92,17 +115,25 @@ const commentsOf: Resolve<ArticleRow> = (post, _args, reference) =>
 
 const orderOf = (type: string, sort: unknown): Order => {
   const name = String(sort ?? (type === 'Comment' ? 'CREATED_AT_ASC' : 'CREATED_AT_DESC'));
-  return { column: name.startsWith('PUBLISHED') ? 'published_at' : 'created_at', descending: name.endsWith('DESC') };
+  return {
+    column: name.startsWith('PUBLISHED') ? 'published_at' : 'created_at',
+    descending: name.endsWith('DESC'),
+  };
 };
 
 const keyOf = (row: Row, { column }: Order): number =>
   (column === 'published_at' ? (row as ArticleRow).published_at : row.created_at)?.getTime() ?? Number.NaN;
 
-const compare = (order: Order, one: { key: number; id: number }, other: { key: number; id: number }): number =>
-  (one.key - other.key || one.id - other.id) * (order.descending ? -1 : 1);
+const compare = (
+  order: Order,
+  one: { key: number; id: number },
+  other: { key: number; id: number },
+): number => (one.key - other.key || one.id - other.id) * (order.descending ? -1 : 1);
 
 const sorted = (rows: readonly Row[], order: Order): readonly Row[] =>
-  rows.toSorted((one, other) => compare(order, { key: keyOf(one, order), id: one.id }, { key: keyOf(other, order), id: other.id }));
+  rows.toSorted((one, other) =>
+    compare(order, { key: keyOf(one, order), id: one.id }, { key: keyOf(other, order), id: other.id }),
+  );
 
 const sizeOf = (value: unknown): number => {
   const size = (value ?? 10) as number;
@@ -113,7 +144,10 @@ const sizeOf = (value: unknown): number => {
 const list =
   <Source>(type: string, rowsOf: Resolve<Source>): Resolve<Source> =>
   (source, args, reference) =>
-    sorted(rowsOf(source, args, reference) as readonly Row[], orderOf(type, args.sort)).slice(0, sizeOf(args.limit));
+    sorted(rowsOf(source, args, reference) as readonly Row[], orderOf(type, args.sort)).slice(
+      0,
+      sizeOf(args.limit),
+    );
 
 const connection =
   <Source>(type: string, rowsOf: Resolve<Source>): Resolve<Source> =>
@@ -129,8 +163,12 @@ const connection =
     };
     for (const cursor of [args.after, args.before]) if (cursor != null) placeOf(type, order, cursor);
     const between = rows.filter((row) => isPast(args.after, row, 1) && isPast(args.before, row, -1));
-    const page = args.last == null ? between.slice(0, size) : between.slice(Math.max(0, between.length - size));
-    const edges: readonly Edge[] = page.map((node) => ({ cursor: cursorOf(type, order, { atMs: keyOf(node, order), id: node.id }), node }));
+    const page =
+      args.last == null ? between.slice(0, size) : between.slice(Math.max(0, between.length - size));
+    const edges: readonly Edge[] = page.map((node) => ({
+      cursor: cursorOf(type, order, { atMs: keyOf(node, order), id: node.id }),
+      node,
+    }));
     const hasMore = between.length > size;
     return {
       edges,
@@ -157,11 +195,15 @@ const RESOLVERS = {
     post: byId('Post'),
     comment: byId('Comment'),
     me: (_source: unknown, _args: Args, { world, caller }: Reference) =>
-      world.users.find((user) => caller.kind === 'user' && user.id === caller.userId && user.deleted_at === null) ?? null,
+      world.users.find(
+        (user) => caller.kind === 'user' && user.id === caller.userId && user.deleted_at === null,
+      ) ?? null,
     users: list('User', usersOf),
     usersConnection: connection('User', usersOf),
     posts: list<unknown>('Post', (_source, args, reference) => postsOf(undefined, args, reference)),
-    postsConnection: connection<unknown>('Post', (_source, args, reference) => postsOf(undefined, args, reference)),
+    postsConnection: connection<unknown>('Post', (_source, args, reference) =>
+      postsOf(undefined, args, reference),
+    ),
   },
   User: {
     name: ({ name }: UserRow) => name ?? 'Deleted user',

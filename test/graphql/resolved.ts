@@ -15,14 +15,37 @@ type Read = {
 
 /** Runs reads on the resolvers, which need nothing of what mutations do. */
 export const resolveOver = (pool: Pool): ((read: Read) => Promise<ExecutionResult>) => {
-  const execute = createExecutor({ domain: publishing, schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
+  const execute = createExecutor({
+    domain: publishing,
+    schema,
+    pool,
+    searches: searchesOn(pool),
+  } as ExecutorOptions);
   return ({ document, operation, variables, caller }) => {
     const prepared = { hash: '', schema, document, operations: [], introspects: false };
-    const runnable = { prepared, operation: { node: operation, rights: new Set<never>() }, variables, caller, cost: 0 };
+    const runnable = {
+      prepared,
+      operation: { node: operation, rights: new Set<never>() },
+      variables,
+      caller,
+      cost: 0,
+    };
     const { signal } = new AbortController();
-    return execute(runnable, { requestId: 'test', idempotencyKey: undefined, charge: async () => {}, headers: {}, signal });
+    return execute(runnable, {
+      requestId: 'test',
+      idempotencyKey: undefined,
+      charge: async () => {},
+      headers: {},
+      signal,
+    });
   };
 };
 
-/** What two answers must have in common: which of several errors makes a field null is for whichever comes first. */
-export const comparable = ({ data, errors = [] }: ExecutionResult) => ({ data: JSON.stringify(data), isWhole: errors.length === 0 });
+/**
+ * What two answers must have in common: which of several errors makes a field null is for whichever comes
+ * first.
+ */
+export const comparable = ({ data, errors = [] }: ExecutionResult) => ({
+  data: JSON.stringify(data),
+  isWhole: errors.length === 0,
+});

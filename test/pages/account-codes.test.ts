@@ -26,7 +26,11 @@ describe.skipIf(missing !== undefined)('codes from an app in Chromium', () => {
     let window: AccountWindow;
     let page: Page;
     beforeEach(async () => {
-      window = await openAccountWindow({ chromium, options: { ...options, javaScriptEnabled: false }, pictures: `codes-${size}` });
+      window = await openAccountWindow({
+        chromium,
+        options: { ...options, javaScriptEnabled: false },
+        pictures: `codes-${size}`,
+      });
       page = window.page;
     });
     afterEach(async () => {

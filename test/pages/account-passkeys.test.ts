@@ -7,7 +7,8 @@ import { chromiumMissing, launchChromium, picture, SIZES } from '../engines/chro
 import { type AccountWindow, eventually, openAccountWindow } from './account-window.ts';
 
 const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/account-passkeys.test.ts is skipped, because ${missing}.`);
+if (missing !== undefined)
+  console.warn(`test/pages/account-passkeys.test.ts is skipped, because ${missing}.`);
 
 /** A device with a sensor, as Chromium plays one. */
 const DEVICE = {
@@ -52,8 +53,10 @@ describe.skipIf(missing !== undefined)('passkeys in Chromium', () => {
     const look = (title: string, name: string) => window.look(page, title, name);
     const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
     /** Somebody lays a finger on the sensor, from here on or no more. */
-    const touch = (enabled: boolean) => devices.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId: device, enabled });
-    const verify = (isUserVerified: boolean) => devices.send('WebAuthn.setUserVerified', { authenticatorId: device, isUserVerified });
+    const touch = (enabled: boolean) =>
+      devices.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId: device, enabled });
+    const verify = (isUserVerified: boolean) =>
+      devices.send('WebAuthn.setUserVerified', { authenticatorId: device, isUserVerified });
     const givePassword = async (path: string, email: string) => {
       await page.goto(`${site.url}${path}`);
       await page.getByLabel('E-mail address').fill(email);
@@ -91,7 +94,9 @@ describe.skipIf(missing !== undefined)('passkeys in Chromium', () => {
       await eventually(() => page.getByText('One, last used on').count()).toBe(1);
       await page.getByRole('link', { name: 'Look after passkeys' }).click();
       await page.getByText('Rename', { exact: true }).click();
-      await page.getByLabel('New name of My telephone').fill('The blue one, which is always in the pocket of my coat');
+      await page
+        .getByLabel('New name of My telephone')
+        .fill('The blue one, which is always in the pocket of my coat');
       await look('Passkeys', '05-rename');
       await press('Save the name');
       await look('Passkeys', '06-renamed');
@@ -103,7 +108,9 @@ describe.skipIf(missing !== undefined)('passkeys in Chromium', () => {
       await touch(true);
       // The device still has it, and Chromium takes the offer by itself.
       await page.goto(`${site.url}/account/security`);
-      await eventually(() => page.getByRole('alert').first().textContent()).toContain('This passkey is good for no account here.');
+      await eventually(() => page.getByRole('alert').first().textContent()).toContain(
+        'This passkey is good for no account here.',
+      );
       await touch(false);
       await look('Not yet: Sign in', '08-sign-in-removed');
     });
@@ -125,7 +132,9 @@ describe.skipIf(missing !== undefined)('passkeys in Chromium', () => {
       await verify(false);
       await touch(true);
       await press('Add a passkey');
-      await eventually(() => page.getByRole('alert').textContent()).toContain('Nothing was chosen, or it took too long.');
+      await eventually(() => page.getByRole('alert').textContent()).toContain(
+        'Nothing was chosen, or it took too long.',
+      );
       await look('Passkeys', '09-refused');
       const without = await chromium.newContext({ ...options, javaScriptEnabled: false });
       page = await without.newPage();

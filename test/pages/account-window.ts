@@ -22,7 +22,8 @@ type Options = {
 
 const DEADLINE_MS = 15_000;
 
-export const eventually = <Value>(look: () => Promise<Value> | Value) => expect.poll(look, { timeout: scaled(DEADLINE_MS) });
+export const eventually = <Value>(look: () => Promise<Value> | Value) =>
+  expect.poll(look, { timeout: scaled(DEADLINE_MS) });
 
 export const openAccountWindow = async ({ chromium, options, pictures }: Options): Promise<AccountWindow> => {
   const context = await chromium.newContext(options);

@@ -34,7 +34,11 @@ describe.skipIf(missing !== undefined)('the pages of one’s own account in Chro
     let page: Page;
     beforeEach(async () => {
       // Everything works without scripts, so there are none.
-      window = await openAccountWindow({ chromium, options: { ...options, javaScriptEnabled: false }, pictures: `account-${size}` });
+      window = await openAccountWindow({
+        chromium,
+        options: { ...options, javaScriptEnabled: false },
+        pictures: `account-${size}`,
+      });
       page = window.page;
     });
     afterEach(async () => {
@@ -44,7 +48,8 @@ describe.skipIf(missing !== undefined)('the pages of one’s own account in Chro
 
     const look = (title: string, name: string) => window.look(page, title, name);
     const fill = async (fields: Record<string, string>, on = page) => {
-      for (const [label, text] of Object.entries(fields)) await on.getByLabel(label, { exact: true }).fill(text);
+      for (const [label, text] of Object.entries(fields))
+        await on.getByLabel(label, { exact: true }).fill(text);
     };
     const press = (name: string, on = page) => on.getByRole('button', { name, exact: true }).click();
     const go = (name: string) => page.getByRole('navigation').getByRole('link', { name }).click();
@@ -151,7 +156,10 @@ describe.skipIf(missing !== undefined)('the pages of one’s own account in Chro
     });
 
     test('a new token is copied where scripts run', async () => {
-      const context = await chromium.newContext({ ...options, permissions: ['clipboard-read', 'clipboard-write'] });
+      const context = await chromium.newContext({
+        ...options,
+        permissions: ['clipboard-read', 'clipboard-write'],
+      });
       const scripted = await context.newPage();
       await scripted.goto(`${site.url}/account/tokens`);
       await signIn(await somebody(), password, scripted);
@@ -160,7 +168,9 @@ describe.skipIf(missing !== undefined)('the pages of one’s own account in Chro
       await press('Create the token', scripted);
       await press('Copy the token', scripted);
       await eventually(() => scripted.getByRole('button', { name: 'Copied' }).count()).toBe(1);
-      expect(await scripted.evaluate('navigator.clipboard.readText()')).toBe(await scripted.locator('#new-token').textContent());
+      expect(await scripted.evaluate('navigator.clipboard.readText()')).toBe(
+        await scripted.locator('#new-token').textContent(),
+      );
       await context.close();
     });
 
@@ -212,7 +222,8 @@ describe.skipIf(missing !== undefined)('the pages of one’s own account in Chro
       await page.goto(`${site.url}/account/profile`);
       await signIn(email);
       await eventually(() => page.title()).toBe('Profile · Annals');
-      const focused = () => page.evaluate('document.activeElement?.id || document.activeElement?.textContent');
+      const focused = () =>
+        page.evaluate('document.activeElement?.id || document.activeElement?.textContent');
       await eventually(focused).toBe('name');
       await page.keyboard.type('Ada');
       await page.keyboard.press('Enter');

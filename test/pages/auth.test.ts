@@ -4,7 +4,14 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { scaled } from '../../testing/load.ts';
 import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
-import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture, SIZES } from '../engines/chromium.ts';
+import {
+  chromiumMissing,
+  expectAccessible,
+  expectFitting,
+  launchChromium,
+  picture,
+  SIZES,
+} from '../engines/chromium.ts';
 
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/auth.test.ts is skipped, because ${missing}.`);
@@ -29,7 +36,13 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
   });
 
   const authorizeUrl = (more: Record<string, string> = {}): string => {
-    const query = { client_id: 'reading-list', redirect_uri: `${site.appUrl}/callback`, code_challenge: challenge, state: 'st', ...more };
+    const query = {
+      client_id: 'reading-list',
+      redirect_uri: `${site.appUrl}/callback`,
+      code_challenge: challenge,
+      state: 'st',
+      ...more,
+    };
     return `${site.url}/authorize?${new URLSearchParams(query)}`;
   };
   const person = async (role: 'author' | 'admin' = 'author') => {
@@ -72,7 +85,8 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
       await expectFitting(page);
       await expectAccessible(page, scripted);
     };
-    const expectCode = () => eventually(() => page.url()).toMatch(new RegExp(`^${site.appUrl}/callback\\?code=.+&state=st`));
+    const expectCode = () =>
+      eventually(() => page.url()).toMatch(new RegExp(`^${site.appUrl}/callback\\?code=.+&state=st`));
 
     test('somebody new signs up, allows the client, and is sent to it with a code', async () => {
       await page.goto(authorizeUrl());
@@ -83,7 +97,11 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
       await look('Not yet: Create an account', '03-sign-up-wrong');
       await page.getByRole('link', { name: 'Enter a name' }).click();
       expect(page.url()).toMatch(/#name$/);
-      await fill(page, { Name: 'Ada Lovelace', 'E-mail address': `${randomUUID().slice(0, 8)}@example.com`, Password: password });
+      await fill(page, {
+        Name: 'Ada Lovelace',
+        'E-mail address': `${randomUUID().slice(0, 8)}@example.com`,
+        Password: password,
+      });
       await press(page, 'Create account');
       await look('Allow Reading List', '04-consent');
       await press(page, 'Allow');
@@ -108,7 +126,9 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
       await page.goto(authorizeUrl());
       for (let times = 0; times < 11; times += 1) {
         await signIn(page, email, 'something else');
-        await eventually(() => page.getByRole('alert').textContent()).toMatch(times < 10 ? /No account/ : /Try again in/);
+        await eventually(() => page.getByRole('alert').textContent()).toMatch(
+          times < 10 ? /No account/ : /Try again in/,
+        );
       }
       await look('Not yet: Sign in', '06-too-many');
     });
@@ -148,7 +168,10 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
       await signIn(page, await person());
       await press(page, 'Allow');
       await expectCode();
-      const query = new URLSearchParams({ client_id: 'reading-list', post_logout_redirect_uri: `${site.appUrl}/bye` });
+      const query = new URLSearchParams({
+        client_id: 'reading-list',
+        post_logout_redirect_uri: `${site.appUrl}/bye`,
+      });
       await page.goto(`${site.url}/sign-out?${query}`);
       await look('Sign out', '13-sign-out');
       await press(page, 'Sign out');
@@ -173,7 +196,8 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
     test('everything can be reached and done with the keyboard alone', async () => {
       const email = await person();
       await page.goto(authorizeUrl());
-      const focused = () => page.evaluate('document.activeElement?.id || document.activeElement?.textContent');
+      const focused = () =>
+        page.evaluate('document.activeElement?.id || document.activeElement?.textContent');
       await eventually(focused).toBe('email');
       await page.keyboard.type(email);
       await page.keyboard.press('Tab');
@@ -189,24 +213,27 @@ describe.skipIf(missing !== undefined)('the pages in Chromium', () => {
   test.each([
     ['by its script', true],
     ['by its button without scripts', false],
-  ])('a form that answers a client (form_post) is sent %s, and nothing is complained of', async (_, javaScriptEnabled) => {
-    const context = await chromium.newContext({ javaScriptEnabled });
-    context.setDefaultTimeout(DEADLINE_MS);
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
-    const sent = page.waitForRequest(`${site.appUrl}/callback`);
-    await page.goto(authorizeUrl({ response_mode: 'form_post' }));
-    await signIn(page, await person());
-    await press(page, 'Allow');
-    if (!javaScriptEnabled) await press(page, 'Continue');
-    const request = await sent;
-    expect(request.postData()).toMatch(/code=.+&state=st/);
-    expect(await request.allHeaders()).toMatchObject({ origin: site.url, referer: `${site.url}/` });
-    await eventually(() => page.title()).toBe('Reading List');
-    expect(complaints.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
-    await context.close();
-  });
+  ])(
+    'a form that answers a client (form_post) is sent %s, and nothing is complained of',
+    async (_, javaScriptEnabled) => {
+      const context = await chromium.newContext({ javaScriptEnabled });
+      context.setDefaultTimeout(DEADLINE_MS);
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
+      const sent = page.waitForRequest(`${site.appUrl}/callback`);
+      await page.goto(authorizeUrl({ response_mode: 'form_post' }));
+      await signIn(page, await person());
+      await press(page, 'Allow');
+      if (!javaScriptEnabled) await press(page, 'Continue');
+      const request = await sent;
+      expect(request.postData()).toMatch(/code=.+&state=st/);
+      expect(await request.allHeaders()).toMatchObject({ origin: site.url, referer: `${site.url}/` });
+      await eventually(() => page.title()).toBe('Reading List');
+      expect(complaints.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
+      await context.close();
+    },
+  );
 
   test('no other page can frame them, or send their forms', async () => {
     const context = await chromium.newContext();

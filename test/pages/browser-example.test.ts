@@ -7,7 +7,14 @@ import { scaled } from '../../testing/load.ts';
 import { openPeople, PASSWORD, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import { type BrowserExample, serveBrowserExample } from '../engines/browser-example.ts';
-import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture, SIZES } from '../engines/chromium.ts';
+import {
+  chromiumMissing,
+  expectAccessible,
+  expectFitting,
+  launchChromium,
+  picture,
+  SIZES,
+} from '../engines/chromium.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
 
@@ -65,7 +72,12 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
   };
 
   const publish = async (title: string): Promise<number> => {
-    const body = { title, body: 'The engine weaves algebraical patterns.\n\nJust as the loom weaves flowers.', tags: [], publish: true };
+    const body = {
+      title,
+      body: 'The engine weaves algebraical patterns.\n\nJust as the loom weaves flowers.',
+      tags: [],
+      publish: true,
+    };
     const made = await ask('POST', '/articles', { token: ada.token, body });
     const { id } = made.body as { id: number };
     const published = await ask('POST', `/articles/${id}/publish`, { token: ada.token });
@@ -167,7 +179,10 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
     await other.goto(example.url);
     await eventually(name.asked).toBe(1);
     const isMe = (request: { url(): string }) => request.url().endsWith('/me');
-    const over = Promise.race([other.waitForEvent('requestfinished', isMe), other.waitForEvent('requestfailed', isMe)]);
+    const over = Promise.race([
+      other.waitForEvent('requestfinished', isMe),
+      other.waitForEvent('requestfailed', isMe),
+    ]);
     await one.getByRole('button', { name: 'Sign out' }).click();
     await other.getByRole('button', { name: 'Sign in' }).waitFor();
     name.release();
@@ -181,7 +196,11 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
     await other.getByRole('button', { name: 'Sign in' }).waitFor();
     const cursors = await hold(other, '/graphql');
     const streams = new Set<unknown>();
-    other.on('request', (request) => void (request.url().includes('/events?') && request.method() === 'GET' && streams.add(request)));
+    other.on(
+      'request',
+      (request) =>
+        void (request.url().includes('/events?') && request.method() === 'GET' && streams.add(request)),
+    );
     const ended = (request: unknown) => void streams.delete(request);
     other.on('requestfinished', ended);
     other.on('requestfailed', ended);
@@ -213,11 +232,15 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
 
   test('the tokens are bound to a key of the browser', async () => {
     const page = await openTab(`#/articles/${article}`);
-    const sent = page.waitForRequest((request) => request.url().endsWith('/me') && request.method() === 'GET');
+    const sent = page.waitForRequest(
+      (request) => request.url().endsWith('/me') && request.method() === 'GET',
+    );
     await signIn(page);
     const { authorization, dpop } = await (await sent).allHeaders();
     expect([authorization?.split(' ')[0], dpop?.split('.').length]).toEqual(['DPoP', 3]);
-    const stolen = await fetch(`${installation.origin}/me`, { headers: { authorization: authorization?.replace('DPoP', 'Bearer') ?? '' } });
+    const stolen = await fetch(`${installation.origin}/me`, {
+      headers: { authorization: authorization?.replace('DPoP', 'Bearer') ?? '' },
+    });
     expect(stolen.status).toBe(401);
   });
 
@@ -268,11 +291,15 @@ describe.skipIf(missing !== undefined)('the page of the guide in Chromium', () =
       ({ texts, problem }) => texts.includes('Meanwhile') || problem !== '',
       DEADLINE_MS,
     );
-    // A loaded machine takes longer to start than the page tries. It says so, and keeps the text for whoever tries again.
+    // A loaded machine takes longer to start than the page tries. It says so, and keeps the text for whoever
+    // tries again.
     const isLate = seenFirst.problem !== '';
     if (isLate) await page.getByRole('button', { name: 'Add comment' }).click();
     await eventually(() => commentsOn(page)).toContain('Meanwhile');
-    const told = await ask('POST', `/articles/${article}/comments`, { token: ada.token, body: { text: 'From elsewhere' } });
+    const told = await ask('POST', `/articles/${article}/comments`, {
+      token: ada.token,
+      body: { text: 'From elsewhere' },
+    });
     expect(told.status, JSON.stringify(told.body)).toBe(201);
     const seen = await until(
       () => commentsOn(page),

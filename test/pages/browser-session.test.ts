@@ -82,14 +82,17 @@ describe.skipIf(missing !== undefined)('a session in Chromium', () => {
     expect(await started(page)).toBe(afterReload);
   });
 
-  test.each(['/browser', '/dpop'])('of tabs that need another token at once, one asks, and all go on (%s)', async (path) => {
-    const tabs = [await openSignedIn(path), await openTab(path), await openTab(path)];
-    for (let round = 1; round <= 3; round++) {
-      site.endAccess();
-      expect(await Promise.all(tabs.flatMap((tab) => [read(tab), read(tab)]))).toEqual(Array(6).fill(7));
-      expect([grants().length, site.isReused()]).toEqual([1 + round, false]);
-    }
-  });
+  test.each(['/browser', '/dpop'])(
+    'of tabs that need another token at once, one asks, and all go on (%s)',
+    async (path) => {
+      const tabs = [await openSignedIn(path), await openTab(path), await openTab(path)];
+      for (let round = 1; round <= 3; round++) {
+        site.endAccess();
+        expect(await Promise.all(tabs.flatMap((tab) => [read(tab), read(tab)]))).toEqual(Array(6).fill(7));
+        expect([grants().length, site.isReused()]).toEqual([1 + round, false]);
+      }
+    },
+  );
 
   test('a renewal that is put off or cut is tried again', async () => {
     const page = await openSignedIn();
@@ -144,16 +147,19 @@ describe.skipIf(missing !== undefined)('a session in Chromium', () => {
     expect([await isSignedIn(other), new Set(site.revoked).size, site.isReused()]).toEqual([false, 2, false]);
   });
 
-  test.each(['tab', 'memory'])('signing out is seen by the tabs that have tokens of their own (%s)', async (storage) => {
-    const [page, other] = [await openSignedIn(`/${storage}`), await openSignedIn(`/${storage}`)];
-    await page.evaluate('session.signOut()');
-    await heard(other, [true, false]);
-    await until(
-      () => site.revoked,
-      ({ length }) => length === 2,
-    );
-    expect(new Set(site.revoked).size).toBe(2);
-  });
+  test.each(['tab', 'memory'])(
+    'signing out is seen by the tabs that have tokens of their own (%s)',
+    async (storage) => {
+      const [page, other] = [await openSignedIn(`/${storage}`), await openSignedIn(`/${storage}`)];
+      await page.evaluate('session.signOut()');
+      await heard(other, [true, false]);
+      await until(
+        () => site.revoked,
+        ({ length }) => length === 2,
+      );
+      expect(new Set(site.revoked).size).toBe(2);
+    },
+  );
 
   test('an error of a listener is one of the page, and neither of the session nor of the next listener', async () => {
     const page = await openSignedIn();
@@ -174,7 +180,10 @@ describe.skipIf(missing !== undefined)('a session in Chromium', () => {
     const page = await openSignedIn('/tab');
     const copied = await page.evaluate('({ ...sessionStorage })');
     const twin = await openTab('/tab');
-    await twin.evaluate((entries) => Object.assign(Reflect.get(globalThis, 'sessionStorage'), entries), copied);
+    await twin.evaluate(
+      (entries) => Object.assign(Reflect.get(globalThis, 'sessionStorage'), entries),
+      copied,
+    );
     await twin.reload();
     expect(await started(twin)).toBe(true);
     site.endAccess();
@@ -197,14 +206,30 @@ describe.skipIf(missing !== undefined)('a session in Chromium', () => {
   });
 
   test.each([
-    ['access_denied', { error: 'access_denied', error_description: 'Ada does not want to' }, 'Ada does not want to'],
-    ['issuer_mismatch', { code: 'one', iss: 'https://evil.example' }, /^the answer is of https:\/\/evil\.example and not of http/],
-    ['state_mismatch', { code: 'one', state: 'another' }, 'this tab has not asked for this sign-in: sign in again'],
+    [
+      'access_denied',
+      { error: 'access_denied', error_description: 'Ada does not want to' },
+      'Ada does not want to',
+    ],
+    [
+      'issuer_mismatch',
+      { code: 'one', iss: 'https://evil.example' },
+      /^the answer is of https:\/\/evil\.example and not of http/,
+    ],
+    [
+      'state_mismatch',
+      { code: 'one', state: 'another' },
+      'this tab has not asked for this sign-in: sign in again',
+    ],
   ])('an answer that is %s is refused, and leaves the address', async (code, answer, message) => {
     site.answer = answer;
     const page = await openTab('/browser?tag=a');
     expect(await signIn(page)).toEqual({ code, message: expect.stringMatching(message) });
-    expect([new URL(page.url()).searchParams.has('state'), site.forms.length, await isSignedIn(page)]).toEqual([false, 0, false]);
+    expect([
+      new URL(page.url()).searchParams.has('state'),
+      site.forms.length,
+      await isSignedIn(page),
+    ]).toEqual([false, 0, false]);
     site.answer = undefined;
     expect(await signIn(page)).toBe(true);
   });

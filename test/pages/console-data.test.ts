@@ -8,7 +8,13 @@ import { scaled } from '../../testing/load.ts';
 import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { PIXEL } from '../../testing/pixel.ts';
 import { until } from '../../testing/until.ts';
-import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import {
+  chromiumMissing,
+  expectAccessible,
+  expectFitting,
+  launchChromium,
+  picture,
+} from '../engines/chromium.ts';
 import { signInOn } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
@@ -20,7 +26,16 @@ const TEST_MS = scaled(180_000);
 
 const SIZES = [
   ['desktop', { viewport: { width: 1280, height: 850 }, colorScheme: 'light' }],
-  ['phone', { viewport: { width: 390, height: 844 }, colorScheme: 'dark', isMobile: true, hasTouch: true, deviceScaleFactor: 2 }],
+  [
+    'phone',
+    {
+      viewport: { width: 390, height: 844 },
+      colorScheme: 'dark',
+      isMobile: true,
+      hasTouch: true,
+      deviceScaleFactor: 2,
+    },
+  ],
 ] as const;
 
 const open = new AsyncDisposableStack();
@@ -49,9 +64,11 @@ const signIn = async ({ url }: Installation, { email }: Person, options: object)
 /** What everybody does in the console. */
 const handsOn = ({ page, complaints }: Visit, name: string) => ({
   heading: (text: string) => page.getByRole('heading', { level: 1, name: text, exact: true }).waitFor(),
-  go: (text: string) => page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: text, exact: true }).click(),
+  go: (text: string) =>
+    page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: text, exact: true }).click(),
   press: (text: string) => page.getByRole('button', { name: text, exact: true }).click(),
-  follow: (text: string) => page.getByRole('main').getByRole('link', { name: text, exact: true }).first().click(),
+  follow: (text: string) =>
+    page.getByRole('main').getByRole('link', { name: text, exact: true }).first().click(),
   fill: (label: string, text: string) => page.getByLabel(label, { exact: true }).fill(text),
   look: async (what: string) => {
     await picture(page, `console-data-${name}-${what}`);
@@ -75,7 +92,10 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
   }, TEST_MS);
 
   const draft = async (title: string, more: object = {}): Promise<number> => {
-    const made = await ask('POST', '/articles', { token: author.token, body: { title, body: 'One\nTwo', ...more } });
+    const made = await ask('POST', '/articles', {
+      token: author.token,
+      body: { title, body: 'One\nTwo', ...more },
+    });
     return (made.body as { id: number }).id;
   };
 
@@ -113,7 +133,9 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       await page.getByRole('button', { name: 'Unpublish' }).waitFor();
     });
 
-    test('a list is searched, narrowed and turned over by its address, and follows what happens', { timeout: TEST_MS }, async () => {
+    test('a list is searched, narrowed and turned over by its address, and follows what happens', {
+      timeout: TEST_MS,
+    }, async () => {
       const { page } = visit;
       for (let count = 0; count < 26; count += 1) await draft(`Many ${count}`, { tags: [`many-${size}`] });
       await hands.go('Articles');
@@ -152,7 +174,9 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       await hands.heading(`Engines on a ${size}`);
     });
 
-    test('who edits what somebody else has changed sees by whom and what, and loses nothing', { timeout: TEST_MS }, async () => {
+    test('who edits what somebody else has changed sees by whom and what, and loses nothing', {
+      timeout: TEST_MS,
+    }, async () => {
       const { page } = visit;
       const { heading, fill, press, look } = hands;
       const id = await draft('Both of us', { tags: ['old'] });
@@ -174,11 +198,16 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
       expect(body).toMatchObject({ title: 'Mine', tags: ['new'], body: 'One\nTwo' });
     });
 
-    test('versions are compared, and an earlier content is there again by a new change', { timeout: TEST_MS }, async () => {
+    test('versions are compared, and an earlier content is there again by a new change', {
+      timeout: TEST_MS,
+    }, async () => {
       const { page } = visit;
       const { heading, press, look } = hands;
       const id = await draft('First');
-      await ask('PATCH', `/articles/${id}`, { token: author.token, body: { title: 'Second', body: 'One\nThree' } });
+      await ask('PATCH', `/articles/${id}`, {
+        token: author.token,
+        body: { title: 'Second', body: 'One\nThree' },
+      });
       await page.goto(`${installation.url}/console/data/articles/${id}`);
       await hands.follow('History');
       await heading('History: Second');
@@ -249,7 +278,10 @@ describe.skipIf(missing !== undefined)('publishing in the console', () => {
   });
 
   test('at twice the size nothing sticks out', { timeout: TEST_MS }, async () => {
-    const visit = await signIn(installation, author, { viewport: { width: 640, height: 425 }, deviceScaleFactor: 2 });
+    const visit = await signIn(installation, author, {
+      viewport: { width: 640, height: 425 },
+      deviceScaleFactor: 2,
+    });
     await visit.page.goto(`${installation.url}/console/data/articles`);
     await visit.page.getByRole('row').first().waitFor();
     await handsOn(visit, 'publishing-zoomed').look('list');
@@ -263,7 +295,9 @@ describe.skipIf(missing !== undefined)('expenses in the console', () => {
   let employee: Person;
   let people: People;
   beforeAll(async () => {
-    installation = open.use(await startInstallation({ of: { domain: expenses, main: 'test/toy/example-main.ts' } }));
+    installation = open.use(
+      await startInstallation({ of: { domain: expenses, main: 'test/toy/example-main.ts' } }),
+    );
     people = await openPeople(installation);
     ask = restClientOf(installation);
     employee = await people.signUp('Emil');
@@ -271,52 +305,56 @@ describe.skipIf(missing !== undefined)('expenses in the console', () => {
     await ask('POST', '/teams', { token: people.administrator.token, body });
   }, TEST_MS);
 
-  test.each(SIZES)('an employee claims what they spent, on a %s', { timeout: TEST_MS }, async (size, options) => {
-    const visit = await signIn(installation, employee, options);
-    const { page } = visit;
-    const { go, follow, fill, press, heading, look } = handsOn(visit, `expenses-${size}`);
-    await go('Claims');
-    await follow('New claim');
-    await page.getByLabel('Team').selectOption('Field work');
-    await fill('Purpose', `Strasbourg, ${size}`);
-    await press('Create');
-    await heading(`Strasbourg, ${size}`);
-    expect(await page.getByRole('button', { name: 'Submit' }).count()).toBe(0);
-    await follow('Add item');
-    await fill('Spent on', '2026-11-20');
-    await page.getByLabel('Category').selectOption('Travel');
-    await fill('Amount', '128000');
-    await press('Add');
-    await page.getByRole('cell', { name: '128,000' }).waitFor();
-    await look('claim');
-    await follow('Edit');
-    await heading('Edit');
-    await page.goBack();
-    await page
-      .getByRole('row', { name: /Travel/ })
-      .getByRole('link', { name: 'Edit' })
-      .click();
-    await heading('Edit item');
-    await fill('Amount', '12800');
-    await press('Save');
-    await page.getByRole('cell', { name: '12,800' }).waitFor();
-    await follow('History');
-    const latest = page.getByRole('region', { name: 'History' }).getByRole('listitem').first();
-    await latest.getByText(/^Item \S+ changed$/).waitFor();
-    expect(await latest.locator('dd dl').textContent()).toMatch(/Amount\s*was 128,000\s*became 12,800/);
-    expect(await latest.locator('.portrait').textContent()).toBe('E');
-    await page.getByRole('table', { name: 'Items then' }).getByRole('cell', { name: '12,800' }).waitFor();
-    await page.getByLabel('Compare with').selectOption('v2: Item added');
-    const between = page.getByRole('region', { name: 'Then' });
-    await between.getByRole('heading', { name: /^Item \S+ changed$/ }).waitFor();
-    await between.locator('section').getByText('became 12,800').waitFor();
-    await look('items-history');
-    await page.goBack();
-    await press('Submit');
-    await page.getByText('Submitted', { exact: true }).first().waitFor();
-    await follow('History');
-    await heading(`History: Strasbourg, ${size}`);
-    await look('history');
-    await visit.context.close();
-  });
+  test.each(SIZES)(
+    'an employee claims what they spent, on a %s',
+    { timeout: TEST_MS },
+    async (size, options) => {
+      const visit = await signIn(installation, employee, options);
+      const { page } = visit;
+      const { go, follow, fill, press, heading, look } = handsOn(visit, `expenses-${size}`);
+      await go('Claims');
+      await follow('New claim');
+      await page.getByLabel('Team').selectOption('Field work');
+      await fill('Purpose', `Strasbourg, ${size}`);
+      await press('Create');
+      await heading(`Strasbourg, ${size}`);
+      expect(await page.getByRole('button', { name: 'Submit' }).count()).toBe(0);
+      await follow('Add item');
+      await fill('Spent on', '2026-11-20');
+      await page.getByLabel('Category').selectOption('Travel');
+      await fill('Amount', '128000');
+      await press('Add');
+      await page.getByRole('cell', { name: '128,000' }).waitFor();
+      await look('claim');
+      await follow('Edit');
+      await heading('Edit');
+      await page.goBack();
+      await page
+        .getByRole('row', { name: /Travel/ })
+        .getByRole('link', { name: 'Edit' })
+        .click();
+      await heading('Edit item');
+      await fill('Amount', '12800');
+      await press('Save');
+      await page.getByRole('cell', { name: '12,800' }).waitFor();
+      await follow('History');
+      const latest = page.getByRole('region', { name: 'History' }).getByRole('listitem').first();
+      await latest.getByText(/^Item \S+ changed$/).waitFor();
+      expect(await latest.locator('dd dl').textContent()).toMatch(/Amount\s*was 128,000\s*became 12,800/);
+      expect(await latest.locator('.portrait').textContent()).toBe('E');
+      await page.getByRole('table', { name: 'Items then' }).getByRole('cell', { name: '12,800' }).waitFor();
+      await page.getByLabel('Compare with').selectOption('v2: Item added');
+      const between = page.getByRole('region', { name: 'Then' });
+      await between.getByRole('heading', { name: /^Item \S+ changed$/ }).waitFor();
+      await between.locator('section').getByText('became 12,800').waitFor();
+      await look('items-history');
+      await page.goBack();
+      await press('Submit');
+      await page.getByText('Submitted', { exact: true }).first().waitFor();
+      await follow('History');
+      await heading(`History: Strasbourg, ${size}`);
+      await look('history');
+      await visit.context.close();
+    },
+  );
 });

@@ -5,7 +5,13 @@ import { startWebhookSink } from '../../testing/http/webhook-sink.ts';
 import { scaled } from '../../testing/load.ts';
 import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import {
+  chromiumMissing,
+  expectAccessible,
+  expectFitting,
+  launchChromium,
+  picture,
+} from '../engines/chromium.ts';
 import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
@@ -18,7 +24,16 @@ const EDITS = 60;
 
 const SIZES = [
   ['desktop', { viewport: { width: 1280, height: 850 }, colorScheme: 'light' }],
-  ['phone', { viewport: { width: 390, height: 844 }, colorScheme: 'dark', isMobile: true, hasTouch: true, deviceScaleFactor: 2 }],
+  [
+    'phone',
+    {
+      viewport: { width: 390, height: 844 },
+      colorScheme: 'dark',
+      isMobile: true,
+      hasTouch: true,
+      deviceScaleFactor: 2,
+    },
+  ],
 ] as const;
 
 describe.skipIf(missing !== undefined)('the events of the console', () => {
@@ -45,7 +60,10 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
     await ask('DELETE', `/users/${departed.userId}`, { token: operator.token });
     article = await make('/articles', author, { title: 'On engines', body: 'Text', tags: [] });
     for (let edit = 1; edit <= EDITS; edit += 1)
-      await ask('PATCH', `/articles/${article}`, { token: author.token, body: { title: `On engines ${edit}` } });
+      await ask('PATCH', `/articles/${article}`, {
+        token: author.token,
+        body: { title: `On engines ${edit}` },
+      });
     chromium = await launchChromium();
     open.defer(() => chromium.close());
   }, TEST_MS);
@@ -86,7 +104,9 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
       await heading.waitFor();
     };
 
-    test('the latest are there at once, and older ones come as somebody gets there', { timeout: TEST_MS }, async () => {
+    test('the latest are there at once, and older ones come as somebody gets there', {
+      timeout: TEST_MS,
+    }, async () => {
       await go('/console/events');
       await page.getByText('live', { exact: true }).waitFor();
       // They have just signed in.
@@ -100,7 +120,10 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
         (count) => count === 1,
       );
       expect(await entries().count()).toBeGreaterThan(EDITS + 5);
-      await ask('PATCH', `/articles/${article}`, { token: author.token, body: { title: `Meanwhile on a ${size}` } });
+      await ask('PATCH', `/articles/${article}`, {
+        token: author.token,
+        body: { title: `Meanwhile on a ${size}` },
+      });
       await page.getByRole('button', { name: '1 new event' }).click();
       await page.locator('.feed > li').first().click();
       await page.locator('.json').first().getByText(`Meanwhile on a ${size}`).waitFor();
@@ -128,17 +151,28 @@ describe.skipIf(missing !== undefined)('the events of the console', () => {
     });
 
     test('one event says why it happened, and what came of it', { timeout: TEST_MS }, async () => {
-      const [deleted] = (await ask('GET', `/events?user=${departed.userId}&types=user.deleted`, { token: operator.token })).body as {
+      const [deleted] = (
+        await ask('GET', `/events?user=${departed.userId}&types=user.deleted`, { token: operator.token })
+      ).body as {
         id: string;
       }[];
       const traced = `/events/${deleted?.id}/trace`;
       await until(
-        async () => (await ask('GET', traced, { token: operator.token })).body as { events: object[]; deliveries: { state: string }[] },
+        async () =>
+          (await ask('GET', traced, { token: operator.token })).body as {
+            events: object[];
+            deliveries: { state: string }[];
+          },
         ({ events, deliveries }) =>
-          events.length === 3 && deliveries.length === 3 && deliveries.every(({ state }) => state === 'delivered'),
+          events.length === 3 &&
+          deliveries.length === 3 &&
+          deliveries.every(({ state }) => state === 'delivered'),
       );
       await until(
-        async () => (await ask('GET', `/events/${deleted?.id}`, { token: operator.token })).body as { chain?: { count: number | null } },
+        async () =>
+          (await ask('GET', `/events/${deleted?.id}`, { token: operator.token })).body as {
+            chain?: { count: number | null };
+          },
         ({ chain }) => chain?.count != null,
       );
       await go(`/console/events/${deleted?.id}`);

@@ -4,7 +4,13 @@ import { restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
 import { openPeople } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import {
+  chromiumMissing,
+  expectAccessible,
+  expectFitting,
+  launchChromium,
+  picture,
+} from '../engines/chromium.ts';
 import { signInOn } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
@@ -22,7 +28,10 @@ describe.skipIf(missing !== undefined)('the console by keys alone', () => {
     const people = await openPeople(installation);
     const author = await people.signUp('Ada');
     for (const title of ['On looms', 'On engines'])
-      await restClientOf(installation)('POST', '/articles', { token: author.token, body: { title, body: 'One' } });
+      await restClientOf(installation)('POST', '/articles', {
+        token: author.token,
+        body: { title, body: 'One' },
+      });
     const chromium = await launchChromium();
     open.defer(() => chromium.close());
     page = await chromium.newPage({ viewport: { width: 1280, height: 850 } });
@@ -57,7 +66,14 @@ describe.skipIf(missing !== undefined)('the console by keys alone', () => {
     const help = page.getByRole('dialog', { name: 'Keys' });
     await help.waitFor();
     expect(await help.locator('dt').allTextContents()).toEqual(
-      expect.arrayContaining(['Data', 'Articles', 'Search', 'Next item', 'New article', 'Close what is open']),
+      expect.arrayContaining([
+        'Data',
+        'Articles',
+        'Search',
+        'Next item',
+        'New article',
+        'Close what is open',
+      ]),
     );
     await look('help');
     await keys('Escape');
@@ -106,7 +122,9 @@ describe.skipIf(missing !== undefined)('the console by keys alone', () => {
     );
   });
 
-  test('Enter opens what is found for the whole text, however quickly it is pressed', { timeout: TEST_MS }, async () => {
+  test('Enter opens what is found for the whole text, however quickly it is pressed', {
+    timeout: TEST_MS,
+  }, async () => {
     await keys('Control+k');
     await page.keyboard.type('On');
     await page.getByRole('option', { name: /^On looms/ }).waitFor();

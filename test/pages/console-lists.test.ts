@@ -4,7 +4,13 @@ import { restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
 import { openPeople } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import {
+  chromiumMissing,
+  expectAccessible,
+  expectFitting,
+  launchChromium,
+  picture,
+} from '../engines/chromium.ts';
 import { signInOn } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 

@@ -5,7 +5,13 @@ import { restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
 import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import {
+  chromiumMissing,
+  expectAccessible,
+  expectFitting,
+  launchChromium,
+  picture,
+} from '../engines/chromium.ts';
 import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { care } from '../toy/care.ts';
@@ -85,22 +91,27 @@ describe.skipIf(missing !== undefined)('every page of the console', () => {
     expect(VIEWS.filter((view) => !addresses.has(view))).toEqual([]);
   });
 
-  test.each(VIEWS)('%s is well to look at, and to use with keys alone', { timeout: TEST_MS }, async (view) => {
-    await visit(addresses.get(view) ?? '/console');
-    for (const [size, viewport, colorScheme] of LOOKS) {
-      await page.setViewportSize(viewport);
-      await page.emulateMedia({ colorScheme });
-      await picture(page, `console-page-${view}-${size}-${colorScheme}`);
-      await expectFitting(page);
-      await expectAccessible(page);
-    }
-    await page.setViewportSize(DESKTOP);
-    await expectReachable(page);
-    expect(complaints).toEqual([]);
-  });
+  test.each(VIEWS)(
+    '%s is well to look at, and to use with keys alone',
+    { timeout: TEST_MS },
+    async (view) => {
+      await visit(addresses.get(view) ?? '/console');
+      for (const [size, viewport, colorScheme] of LOOKS) {
+        await page.setViewportSize(viewport);
+        await page.emulateMedia({ colorScheme });
+        await picture(page, `console-page-${view}-${size}-${colorScheme}`);
+        await expectFitting(page);
+        await expectAccessible(page);
+      }
+      await page.setViewportSize(DESKTOP);
+      await expectReachable(page);
+      expect(complaints).toEqual([]);
+    },
+  );
 });
 
-const hrefs = (links: readonly { getAttribute(name: string): string | null }[]) => links.map((link) => link.getAttribute('href') ?? '');
+const hrefs = (links: readonly { getAttribute(name: string): string | null }[]) =>
+  links.map((link) => link.getAttribute('href') ?? '');
 
 /** With somebody who may see all of it. */
 const fill = async (installation: Installation): Promise<Person> => {
@@ -114,7 +125,8 @@ const fill = async (installation: Installation): Promise<Person> => {
   };
   const visit = await make('/visits', { reason: 'Dizzy', place: 'home', minutes: 45 });
   await make(`/visits/${visit}/needs`, { need: 'A chair', minutes: 5 });
-  for (let count = 0; count < MANY; count += 1) await make(`/visits/${visit}/reports`, { summary: `Report ${count}` });
+  for (let count = 0; count < MANY; count += 1)
+    await make(`/visits/${visit}/reports`, { summary: `Report ${count}` });
   await make('/audit/verifications');
   const webhook = await make('/webhooks', { url: 'http://127.0.0.1:9/', eventTypes: ['visit.asked'] });
   await make(`/webhooks/${webhook}/test`);
@@ -154,4 +166,5 @@ const expectReachable = async (page: Page): Promise<void> => {
   expect(unreached, await page.title()).toEqual([]);
 };
 
-const outsides = (elements: readonly { readonly outerHTML: string }[]) => elements.map(({ outerHTML }) => outerHTML.slice(0, 200));
+const outsides = (elements: readonly { readonly outerHTML: string }[]) =>
+  elements.map(({ outerHTML }) => outerHTML.slice(0, 200));

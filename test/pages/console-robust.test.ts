@@ -3,7 +3,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
 import { openPeople, type Person } from '../../testing/people.ts';
-import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import {
+  chromiumMissing,
+  expectAccessible,
+  expectFitting,
+  launchChromium,
+  picture,
+} from '../engines/chromium.ts';
 import { signInOn } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
@@ -23,7 +29,10 @@ describe.skipIf(missing !== undefined)('the console when something fails', () =>
     installation = open.use(await startInstallation());
     const people = await openPeople(installation);
     author = await people.signUp('Ada');
-    await restClientOf(installation)('POST', '/articles', { token: author.token, body: { title: 'On engines', body: 'One' } });
+    await restClientOf(installation)('POST', '/articles', {
+      token: author.token,
+      body: { title: 'On engines', body: 'One' },
+    });
     chromium = await launchChromium();
     open.defer(() => chromium.close());
     context = await chromium.newContext({ viewport: { width: 1280, height: 850 } });
@@ -83,7 +92,9 @@ describe.skipIf(missing !== undefined)('the console when something fails', () =>
     await heading('Data');
   });
 
-  test('what fails in one page leaves the way around, and says what to do', { timeout: TEST_MS }, async () => {
+  test('what fails in one page leaves the way around, and says what to do', {
+    timeout: TEST_MS,
+  }, async () => {
     await context.route(/\/articles\?/, (route) =>
       route.fulfill({ contentType: 'application/hal+json', body: '{"_links":{},"_embedded":{}}' }),
     );
@@ -98,7 +109,8 @@ describe.skipIf(missing !== undefined)('the console when something fails', () =>
   });
 
   test('without live updates a page says so, and looks again by itself', { timeout: TEST_MS }, async () => {
-    const add = (title: string) => restClientOf(installation)('POST', '/articles', { token: author.token, body: { title, body: 'One' } });
+    const add = (title: string) =>
+      restClientOf(installation)('POST', '/articles', { token: author.token, body: { title, body: 'One' } });
     await context.route(/\/events\?/, (route) => route.abort());
     await page.goto(`${installation.url}/console/data/articles`);
     await page.getByText('not live', { exact: true }).waitFor();

@@ -4,7 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RestClient, restClientOf } from '../../testing/http/rest-client.ts';
 import { scaled } from '../../testing/load.ts';
 import { openPeople, type People, type Person } from '../../testing/people.ts';
-import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture, SIZES } from '../engines/chromium.ts';
+import {
+  chromiumMissing,
+  expectAccessible,
+  expectFitting,
+  launchChromium,
+  picture,
+  SIZES,
+} from '../engines/chromium.ts';
 import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
@@ -35,69 +42,81 @@ describe.skipIf(missing !== undefined)('users in the console', () => {
     await signInOn(page, operator);
   };
 
-  test.each(SIZES)('are found, invited, deactivated, and erased, on a %s', { timeout: TEST_MS }, async (size, options) => {
-    const name = `Ada ${randomUUID().slice(0, 6)}`;
-    const ada = await people.signUp(name);
-    const article = await ask('POST', '/articles', { token: ada.token, body: { title: 'On looms', body: 'One', tags: [] } });
-    expect(article.status).toBe(201);
-    const page = await (await chromium.newContext({ ...options, reducedMotion: 'reduce' })).newPage();
-    page.setDefaultTimeout(scaled(10_000));
-    const complaints: string[] = [];
-    page.on('pageerror', (error) => void complaints.push(String(error)));
-    const heading = (text: string) => page.getByRole('heading', { name: text }).waitFor();
-    const press = (label: string) => page.getByRole('button', { name: label, exact: true }).click();
-    const look = async (what: string) => {
-      await page.locator('main .waiting').first().waitFor({ state: 'detached' });
-      await picture(page, `console-users-${size}-${what}`);
-      await expectFitting(page);
-      await expectAccessible(page);
-    };
+  test.each(SIZES)(
+    'are found, invited, deactivated, and erased, on a %s',
+    { timeout: TEST_MS },
+    async (size, options) => {
+      const name = `Ada ${randomUUID().slice(0, 6)}`;
+      const ada = await people.signUp(name);
+      const article = await ask('POST', '/articles', {
+        token: ada.token,
+        body: { title: 'On looms', body: 'One', tags: [] },
+      });
+      expect(article.status).toBe(201);
+      const page = await (await chromium.newContext({ ...options, reducedMotion: 'reduce' })).newPage();
+      page.setDefaultTimeout(scaled(10_000));
+      const complaints: string[] = [];
+      page.on('pageerror', (error) => void complaints.push(String(error)));
+      const heading = (text: string) => page.getByRole('heading', { name: text }).waitFor();
+      const press = (label: string) => page.getByRole('button', { name: label, exact: true }).click();
+      const look = async (what: string) => {
+        await page.locator('main .waiting').first().waitFor({ state: 'detached' });
+        await picture(page, `console-users-${size}-${what}`);
+        await expectFitting(page);
+        await expectAccessible(page);
+      };
 
-    await signIn(page, '/console/users');
-    await heading('Accounts');
-    await page.getByRole('link', { name: 'Grace' }).waitFor();
-    await page.getByLabel('Name or e-mail address').fill(ada.email.slice(0, 12));
-    await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'Grace' }).waitFor({ state: 'detached' });
-    expect(new URL(page.url()).searchParams.get('q')).toBe(ada.email.slice(0, 12));
-    const guest = `${randomUUID().slice(0, 8)}@example.com`;
-    const invitation = page.locator('section', { has: page.getByRole('heading', { name: 'Invitations' }) });
-    await invitation.getByLabel('E-mail address').fill(guest);
-    await invitation.getByLabel('Role').selectOption('author');
-    await press('Invite');
-    await page.getByText(`${guest} is invited.`).waitFor();
-    await look('1-list');
-    await press(`Take back the invitation of ${guest}`);
-    await page.getByRole('button', { name: `Take back the invitation of ${guest}` }).waitFor({ state: 'detached' });
+      await signIn(page, '/console/users');
+      await heading('Accounts');
+      await page.getByRole('link', { name: 'Grace' }).waitFor();
+      await page.getByLabel('Name or e-mail address').fill(ada.email.slice(0, 12));
+      await page.keyboard.press('Enter');
+      await page.getByRole('link', { name: 'Grace' }).waitFor({ state: 'detached' });
+      expect(new URL(page.url()).searchParams.get('q')).toBe(ada.email.slice(0, 12));
+      const guest = `${randomUUID().slice(0, 8)}@example.com`;
+      const invitation = page.locator('section', { has: page.getByRole('heading', { name: 'Invitations' }) });
+      await invitation.getByLabel('E-mail address').fill(guest);
+      await invitation.getByLabel('Role').selectOption('author');
+      await press('Invite');
+      await page.getByText(`${guest} is invited.`).waitFor();
+      await look('1-list');
+      await press(`Take back the invitation of ${guest}`);
+      await page
+        .getByRole('button', { name: `Take back the invitation of ${guest}` })
+        .waitFor({ state: 'detached' });
 
-    await page.getByRole('link', { name }).click();
-    await heading(name);
-    await page.getByText('Drafted').first().waitFor();
-    await page.getByText('active', { exact: true }).waitFor();
-    await look('2-person');
-    await press('Deactivate');
-    await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
-    await page.getByText('deactivated', { exact: true }).waitFor();
-    await look('3-deactivated');
-    await press('Reactivate');
-    await page.getByText('active', { exact: true }).waitFor();
-    await press('Make reader');
-    await press('Change the role');
-    await page.getByRole('button', { name: 'Make author' }).waitFor();
-    await press('End Journal');
-    await page.getByText('No application may act for them.').waitFor();
+      await page.getByRole('link', { name }).click();
+      await heading(name);
+      await page.getByText('Drafted').first().waitFor();
+      await page.getByText('active', { exact: true }).waitFor();
+      await look('2-person');
+      await press('Deactivate');
+      await page.getByRole('dialog').getByRole('button', { name: 'Deactivate' }).click();
+      await page.getByText('deactivated', { exact: true }).waitFor();
+      await look('3-deactivated');
+      await press('Reactivate');
+      await page.getByText('active', { exact: true }).waitFor();
+      await press('Make reader');
+      await press('Change the role');
+      await page.getByRole('button', { name: 'Make author' }).waitFor();
+      await press('End Journal');
+      await page.getByText('No application may act for them.').waitFor();
 
-    await press('Erase');
-    await press('Erase for ever');
-    await heading(`User ${ada.userId}, deleted`);
-    await page.getByText('Nothing of them is left').waitFor();
-    await look('4-erased');
-    expect(complaints).toEqual([]);
-    await page.context().close();
-  });
+      await press('Erase');
+      await press('Erase for ever');
+      await heading(`User ${ada.userId}, deleted`);
+      await page.getByText('Nothing of them is left').waitFor();
+      await look('4-erased');
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    },
+  );
 
   test('are where names in the history of an item lead', { timeout: TEST_MS }, async () => {
-    const { body } = await ask('POST', '/articles', { token: operator.token, body: { title: 'On names', body: 'One', tags: [] } });
+    const { body } = await ask('POST', '/articles', {
+      token: operator.token,
+      body: { title: 'On names', body: 'One', tags: [] },
+    });
     const page = await chromium.newPage();
     page.setDefaultTimeout(scaled(10_000));
     await signIn(page, `/console/items/articles/${(body as { id: number }).id}`);

@@ -1,4 +1,5 @@
-// Over 200 lines, because one endpoint is followed through every page, in the installation that is set up here.
+// Over 200 lines, because one endpoint is followed through every page, in the installation that is set up
+// here.
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inDatabase } from '../../testing/database/search-everywhere.ts';
@@ -7,19 +8,35 @@ import { startWebhookSink, type WebhookSink } from '../../testing/http/webhook-s
 import { scaled } from '../../testing/load.ts';
 import { openPeople, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
-import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import {
+  chromiumMissing,
+  expectAccessible,
+  expectFitting,
+  launchChromium,
+  picture,
+} from '../engines/chromium.ts';
 import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
 const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/console-webhooks.test.ts is skipped, because ${missing}.`);
+if (missing !== undefined)
+  console.warn(`test/pages/console-webhooks.test.ts is skipped, because ${missing}.`);
 
 const DEADLINE_MS = scaled(20_000);
 const TEST_MS = scaled(180_000);
 
 const SIZES = [
   ['desktop', { viewport: { width: 1280, height: 850 }, colorScheme: 'light' }],
-  ['phone', { viewport: { width: 390, height: 800 }, colorScheme: 'dark', isMobile: true, hasTouch: true, deviceScaleFactor: 2 }],
+  [
+    'phone',
+    {
+      viewport: { width: 390, height: 800 },
+      colorScheme: 'dark',
+      isMobile: true,
+      hasTouch: true,
+      deviceScaleFactor: 2,
+    },
+  ],
 ] as const;
 
 /** Whoever has never seen it finds why a webhook did not arrive, and sends again what failed yesterday. */
@@ -41,7 +58,9 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
     sink = open.use(await startWebhookSink());
     sink.behave(({ path }, response) => {
       const isRefused = path.startsWith('/closed') && refused.isRefusing;
-      response.writeHead(isRefused ? 500 : 200, { 'content-type': 'text/plain' }).end(isRefused ? 'The shop is closed.' : 'Thanks.');
+      response
+        .writeHead(isRefused ? 500 : 200, { 'content-type': 'text/plain' })
+        .end(isRefused ? 'The shop is closed.' : 'Thanks.');
     });
     chromium = await launchChromium();
     open.defer(() => chromium.close());
@@ -75,12 +94,21 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
 
     beforeAll(async () => {
       refused.isRefusing = true;
-      await make('/webhooks', { url: `${sink.url}/open-${size}`, description: `The archive (${size})`, eventTypes: ['article.*'] });
-      closed = await make('/webhooks', { url: closedUrl(), description: `The shop (${size})`, eventTypes: ['article.*'] });
+      await make('/webhooks', {
+        url: `${sink.url}/open-${size}`,
+        description: `The archive (${size})`,
+        eventTypes: ['article.*'],
+      });
+      closed = await make('/webhooks', {
+        url: closedUrl(),
+        description: `The shop (${size})`,
+        eventTypes: ['article.*'],
+      });
       for (const title of ['On engines', 'On looms', 'On tables']) await draft(title);
       await until(
         async () =>
-          (await ask('GET', `/deliveries?webhookId=${closed}&state=failed`, { token: author.token })).body as readonly { id: string }[],
+          (await ask('GET', `/deliveries?webhookId=${closed}&state=failed`, { token: author.token }))
+            .body as readonly { id: string }[],
         ({ length }) => length === 3,
       );
       // As if one had been given up the day before.
@@ -96,7 +124,8 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
     afterAll(() => context?.close());
 
     const heading = (name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
-    const press = (name: string | RegExp) => page.getByRole('button', { name, exact: typeof name === 'string' }).click();
+    const press = (name: string | RegExp) =>
+      page.getByRole('button', { name, exact: typeof name === 'string' }).click();
     const look = async (name: string) => {
       await picture(page, `webhooks-${size}-${name}`);
       await expectFitting(page);
@@ -106,7 +135,9 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
 
     test('what fails comes first, with why and since when', { timeout: TEST_MS }, async () => {
       await heading('Webhooks');
-      await page.getByText(new RegExp(`closed-${size} is failing\\. .*The receiver answered with status 500\\.`)).waitFor();
+      await page
+        .getByText(new RegExp(`closed-${size} is failing\\. .*The receiver answered with status 500\\.`))
+        .waitFor();
       await look('1-list');
       await press(/^Needs attention/);
       await until(
@@ -130,7 +161,10 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
     });
 
     test('what failed yesterday is sent again, once it is said how many', { timeout: TEST_MS }, async () => {
-      await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Webhooks' }).click();
+      await page
+        .getByRole('navigation', { name: 'Sections' })
+        .getByRole('link', { name: 'Webhooks' })
+        .click();
       await page.getByRole('link', { name: 'Find deliveries' }).click();
       await heading('Deliveries');
       await page.getByLabel('When').selectOption('Yesterday');
@@ -189,7 +223,9 @@ describe.skipIf(missing !== undefined)('webhooks in Chromium', () => {
       await heading('Webhooks');
     });
 
-    test('owners who are no administrators have the same parts in their account', { timeout: TEST_MS }, async () => {
+    test('owners who are no administrators have the same parts in their account', {
+      timeout: TEST_MS,
+    }, async () => {
       const own = await openPage(options, author, '/account/webhooks');
       await own.page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
       await own.page.getByRole('link', { name: closedUrl(), exact: true }).click();

@@ -23,7 +23,10 @@ import {
 import { signInOn, signUpOperator } from '../engines/console.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 
-/** Longer than others, because every section is looked at in the one installation that is started, by the one who has signed in. */
+/**
+ * Longer than others, because every section is looked at in the one installation that is started, by the one
+ * who has signed in.
+ */
 const missing = chromiumMissing();
 if (missing !== undefined) console.warn(`test/pages/console.test.ts is skipped, because ${missing}.`);
 
@@ -32,7 +35,16 @@ const TEST_MS = scaled(180_000);
 
 const SIZES = [
   ['desktop', { viewport: { width: 1280, height: 850 }, colorScheme: 'light' }],
-  ['phone', { viewport: { width: 390, height: 800 }, colorScheme: 'dark', isMobile: true, hasTouch: true, deviceScaleFactor: 2 }],
+  [
+    'phone',
+    {
+      viewport: { width: 390, height: 800 },
+      colorScheme: 'dark',
+      isMobile: true,
+      hasTouch: true,
+      deviceScaleFactor: 2,
+    },
+  ],
 ] as const;
 
 describe.skipIf(missing !== undefined)('the console in Chromium', () => {
@@ -67,7 +79,9 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
     const stream = `article-${await draft('On engines')}` as StreamName;
     const { DATABASE_URL: databaseUrl = '', EVENT_LOG_URL: eventLogUrl } = installation.settings;
     await using log = await openConfiguredEventLog({ eventLogUrl, databaseUrl });
-    await log.append(stream, 'any', [{ id: randomUUID() as EventId, type: 'article.engraved', data: {}, metadata: {} }]);
+    await log.append(stream, 'any', [
+      { id: randomUUID() as EventId, type: 'article.engraved', data: {}, metadata: {} },
+    ]);
     return stream;
   };
 
@@ -82,13 +96,18 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
     await signInOn(page, { email });
   };
 
-  const openPage = async (options: object): Promise<{ context: BrowserContext; page: Page; complaints: string[] }> => {
+  const openPage = async (
+    options: object,
+  ): Promise<{ context: BrowserContext; page: Page; complaints: string[] }> => {
     const context = await chromium.newContext(options);
     context.setDefaultTimeout(DEADLINE_MS);
     const page = await context.newPage();
     await watchShifts(page);
     const complaints: string[] = [];
-    page.on('console', (message) => void (['error', 'warning'].includes(message.type()) && complaints.push(message.text())));
+    page.on(
+      'console',
+      (message) => void (['error', 'warning'].includes(message.type()) && complaints.push(message.text())),
+    );
     page.on('pageerror', (error) => void complaints.push(String(error)));
     return { context, page, complaints };
   };
@@ -103,8 +122,10 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
     afterAll(() => context?.close());
 
     const heading = (name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
-    const go = (name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
-    const press = (name: string | RegExp) => page.getByRole('button', { name, exact: typeof name === 'string' }).click();
+    const go = (name: string) =>
+      page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+    const press = (name: string | RegExp) =>
+      page.getByRole('button', { name, exact: typeof name === 'string' }).click();
     /** Looks at what is there in every way there is. */
     const look = async (name: string) => {
       await picture(page, `console-${size}-${name}`);
@@ -113,7 +134,9 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       expect(complaints).toEqual([]);
     };
 
-    test('who signs in comes back to where they wanted to go, and what happens appears by itself', { timeout: TEST_MS }, async () => {
+    test('who signs in comes back to where they wanted to go, and what happens appears by itself', {
+      timeout: TEST_MS,
+    }, async () => {
       const entryOf = (id: number) => page.locator('summary', { hasText: `article-${id}` });
       await page.goto(`${installation.url}/console/feed`);
       await fillIn(page, operator);
@@ -150,7 +173,9 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await page.getByText('live', { exact: true }).waitFor();
       // That it is live is said in fewer words than that it is not yet.
       await expectStill(page, 0.01);
-      expect(await page.evaluate('Object.keys(localStorage).length + Object.keys(sessionStorage).length')).toBe(0);
+      expect(
+        await page.evaluate('Object.keys(localStorage).length + Object.keys(sessionStorage).length'),
+      ).toBe(0);
     });
 
     test('the overview tells how everything is, now and over time', { timeout: TEST_MS }, async () => {
@@ -179,7 +204,9 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
         .or(page.getByRole('link', { name: 'comment-4001' }))
         .waitFor();
       await skipConsequence();
-      await page.getByRole('row', { name: /comment-4001 .*end it .*No key\. .*3 .*an operator skipped it/ }).waitFor();
+      await page
+        .getByRole('row', { name: /comment-4001 .*end it .*No key\. .*3 .*an operator skipped it/ })
+        .waitFor();
       await look('parked');
       await press('Retry');
       await heading(`Retry ${stream}`);
@@ -209,7 +236,10 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
 
     test('the history of an item can be walked through', { timeout: TEST_MS }, async () => {
       const id = await draft('On engines');
-      await ask('PATCH', `/articles/${id}`, { token: author.token, body: { title: 'On looms', body: 'One\nThree' } });
+      await ask('PATCH', `/articles/${id}`, {
+        token: author.token,
+        body: { title: 'On looms', body: 'One\nThree' },
+      });
       await go('Data');
       await page.getByLabel('Item', { exact: true }).fill(`article-${id}`);
       await look('items');
@@ -271,7 +301,9 @@ describe.skipIf(missing !== undefined)('the console in Chromium', () => {
       await heading('Robot');
       await press('New secret');
       await press('Make a new secret');
-      await expect.poll(() => page.locator('.secret code').textContent(), { timeout: DEADLINE_MS }).not.toBe(secret);
+      await expect
+        .poll(() => page.locator('.secret code').textContent(), { timeout: DEADLINE_MS })
+        .not.toBe(secret);
       await look('client');
       await press('Delete');
       await press('Delete it');

@@ -3,7 +3,13 @@ import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
-import { chromiumMissing, expectAccessible, expectFitting, expectStill, picture } from '../engines/chromium.ts';
+import {
+  chromiumMissing,
+  expectAccessible,
+  expectFitting,
+  expectStill,
+  picture,
+} from '../engines/chromium.ts';
 import { DESCRIBED } from '../engines/operations.ts';
 import { DEADLINE_MS, DESKTOP, docsInChromium, SIZES } from './docs-visit.ts';
 
@@ -18,57 +24,67 @@ const operationIn = (page: Page, id: string): Locator => page.locator(`[data-ope
 describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () => {
   const docs = docsInChromium();
 
-  test.each(SIZES)('on a %s the reference shows every operation, and each opens to what it takes and answers', (size, options) =>
-    docs.visit(options, async (page) => {
-      await page.goto(`${docs.url}/docs/rest`);
-      const shown = await page.locator('details.operation .summary').allInnerTexts();
-      expect(shown).toEqual(expect.arrayContaining(Object.values(DESCRIBED).map(({ summary }) => summary)));
-      // Beside the resources, the pictures and their signed addresses.
-      expect(await page.locator('details.operation').count()).toBe(Object.keys(DESCRIBED).length + 2);
-      await page.getByText('Change an article', { exact: true }).click();
-      const operation = operationIn(page, 'editArticle');
-      await operation.getByText('If-Match', { exact: true }).waitFor();
-      await operation.getByText('write:articles', { exact: true }).waitFor();
-      await operation.getByRole('link', { name: 'ArticlePatch' }).waitFor();
-      await operation.locator('[data-code="412"]').waitFor();
-      expect(new URL(page.url()).hash).toBe('#/Articles/editArticle');
-      await picture(page, `docs-${size}-rest-operation`);
-      await expectStill(page);
-      await expectAccessible(page);
-      await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
-      await expectFitting(page);
-      expect(await page.evaluate("typeof window.SwaggerUIBundle + performance.getEntriesByType('resource').length")).toMatch(
-        /^undefined\d$/,
-      );
-    }),
+  test.each(SIZES)(
+    'on a %s the reference shows every operation, and each opens to what it takes and answers',
+    (size, options) =>
+      docs.visit(options, async (page) => {
+        await page.goto(`${docs.url}/docs/rest`);
+        const shown = await page.locator('details.operation .summary').allInnerTexts();
+        expect(shown).toEqual(expect.arrayContaining(Object.values(DESCRIBED).map(({ summary }) => summary)));
+        // Beside the resources, the pictures and their signed addresses.
+        expect(await page.locator('details.operation').count()).toBe(Object.keys(DESCRIBED).length + 2);
+        await page.getByText('Change an article', { exact: true }).click();
+        const operation = operationIn(page, 'editArticle');
+        await operation.getByText('If-Match', { exact: true }).waitFor();
+        await operation.getByText('write:articles', { exact: true }).waitFor();
+        await operation.getByRole('link', { name: 'ArticlePatch' }).waitFor();
+        await operation.locator('[data-code="412"]').waitFor();
+        expect(new URL(page.url()).hash).toBe('#/Articles/editArticle');
+        await picture(page, `docs-${size}-rest-operation`);
+        await expectStill(page);
+        await expectAccessible(page);
+        await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
+        await expectFitting(page);
+        expect(
+          await page.evaluate(
+            "typeof window.SwaggerUIBundle + performance.getEntriesByType('resource').length",
+          ),
+        ).toMatch(/^undefined\d$/);
+      }),
   );
 
-  test.each(SIZES)('on a %s an operation can be tried by keyboard, in place of its text, and nothing moves', (size, options) =>
-    docs.visit(options, async (page) => {
-      await page.goto(`${docs.url}/docs/rest#/Articles/editArticle`);
-      const operation = operationIn(page, 'editArticle');
-      await operation.getByRole('button', { name: 'Try it: Change an article' }).press('Enter');
-      await operation.getByRole('status').getByText('Ready: fill it in, and press Execute.').waitFor();
-      expect(await operation.getByRole('button', { name: 'Try it' }).getAttribute('aria-pressed')).toBe('true');
-      expect(await operation.locator('.told').isVisible()).toBe(false);
-      expect(await operation.locator('.opblock').count()).toBe(1);
-      await operation.getByRole('button', { name: 'Authorize' }).waitFor();
-      await operation.getByRole('button', { name: 'Execute' }).waitFor();
-      expect(await operation.getByRole('textbox', { name: /articleId|If-Match/i }).count()).toBeGreaterThan(0);
-      expect(await operation.locator('textarea').inputValue()).toContain('On analytical engines');
-      await picture(page, `docs-${size}-rest-try`);
-      await expectFitting(page);
-      await expectStill(page);
-      await page.evaluate(axe.source);
-      // What Swagger UI draws is not ours to mend.
-      const { violations } = await page.evaluate<{ violations: readonly object[] }>(
-        `axe.run({ exclude: ['.trying'] }, { resultTypes: ['violations'] })`,
-      );
-      expect(violations).toEqual([]);
-      await operation.getByRole('button', { name: 'Try it' }).press('Enter');
-      await operation.locator('.told').waitFor();
-      expect(await operation.getByRole('button', { name: 'Execute' }).isVisible()).toBe(false);
-    }),
+  test.each(SIZES)(
+    'on a %s an operation can be tried by keyboard, in place of its text, and nothing moves',
+    (size, options) =>
+      docs.visit(options, async (page) => {
+        await page.goto(`${docs.url}/docs/rest#/Articles/editArticle`);
+        const operation = operationIn(page, 'editArticle');
+        await operation.getByRole('button', { name: 'Try it: Change an article' }).press('Enter');
+        await operation.getByRole('status').getByText('Ready: fill it in, and press Execute.').waitFor();
+        expect(await operation.getByRole('button', { name: 'Try it' }).getAttribute('aria-pressed')).toBe(
+          'true',
+        );
+        expect(await operation.locator('.told').isVisible()).toBe(false);
+        expect(await operation.locator('.opblock').count()).toBe(1);
+        await operation.getByRole('button', { name: 'Authorize' }).waitFor();
+        await operation.getByRole('button', { name: 'Execute' }).waitFor();
+        expect(await operation.getByRole('textbox', { name: /articleId|If-Match/i }).count()).toBeGreaterThan(
+          0,
+        );
+        expect(await operation.locator('textarea').inputValue()).toContain('On analytical engines');
+        await picture(page, `docs-${size}-rest-try`);
+        await expectFitting(page);
+        await expectStill(page);
+        await page.evaluate(axe.source);
+        // What Swagger UI draws is not ours to mend.
+        const { violations } = await page.evaluate<{ violations: readonly object[] }>(
+          `axe.run({ exclude: ['.trying'] }, { resultTypes: ['violations'] })`,
+        );
+        expect(violations).toEqual([]);
+        await operation.getByRole('button', { name: 'Try it' }).press('Enter');
+        await operation.locator('.told').waitFor();
+        expect(await operation.getByRole('button', { name: 'Execute' }).isVisible()).toBe(false);
+      }),
   );
 
   test('an operation of each kind is drawn whole of its part of the description', () =>
@@ -88,7 +104,9 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
         await operation.locator('summary').click();
         await operation.getByRole('button', { name: 'Try it' }).click();
         await operation.getByRole('button', { name: 'Execute' }).waitFor();
-        expect(await operation.locator('.trying').textContent()).not.toMatch(/could not resolve|resolver error|Unknown Type/i);
+        expect(await operation.locator('.trying').textContent()).not.toMatch(
+          /could not resolve|resolver error|Unknown Type/i,
+        );
       }
     }));
 
@@ -108,29 +126,39 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
     await context.close();
   });
 
-  test.each(SIZES)('on a %s an operation that the address names is open, also by the address that it had before', (_, options) =>
-    docs.visit(options, async (page) => {
-      await page.goto(`${docs.url}/docs#/Webhooks/createWebhook`);
-      await page.waitForURL('**/docs/rest#/Webhooks/createWebhook');
-      const operation = operationIn(page, 'createWebhook');
-      await operation.getByText('Idempotency-Key', { exact: true }).waitFor();
-      const top = () => operation.evaluate((element) => element.getBoundingClientRect().top);
-      await until(top, (px) => px >= 0 && px < PART_OF_WINDOW_PX);
-      await expectStill(page);
-      await page.evaluate("location.hash = '#/Users/getMe'");
-      await operationIn(page, 'getMe').locator('[data-code="401"]').waitFor();
-    }),
+  test.each(SIZES)(
+    'on a %s an operation that the address names is open, also by the address that it had before',
+    (_, options) =>
+      docs.visit(options, async (page) => {
+        await page.goto(`${docs.url}/docs#/Webhooks/createWebhook`);
+        await page.waitForURL('**/docs/rest#/Webhooks/createWebhook');
+        const operation = operationIn(page, 'createWebhook');
+        await operation.getByText('Idempotency-Key', { exact: true }).waitFor();
+        const top = () => operation.evaluate((element) => element.getBoundingClientRect().top);
+        await until(top, (px) => px >= 0 && px < PART_OF_WINDOW_PX);
+        await expectStill(page);
+        await page.evaluate("location.hash = '#/Users/getMe'");
+        await operationIn(page, 'getMe').locator('[data-code="401"]').waitFor();
+      }),
   );
 
   test('the language of examples is chosen by keyboard, for all of them, and is kept', () =>
     docs.visit(DESKTOP, async (page) => {
       await page.goto(`${docs.url}/docs/rest#/Articles/editArticle`);
       const operation = operationIn(page, 'editArticle');
-      await operation.getByRole('tabpanel', { name: 'curl' }).getByText('http://localhost:4000/articles/8001').waitFor();
+      await operation
+        .getByRole('tabpanel', { name: 'curl' })
+        .getByText('http://localhost:4000/articles/8001')
+        .waitFor();
       expect(await operation.getByRole('tabpanel').count()).toBe(1);
       await operation.getByRole('tab', { name: 'curl' }).press('ArrowRight');
-      await operation.getByRole('tabpanel', { name: 'TypeScript' }).getByText('client.articles.edit(8001,').waitFor();
-      expect(await operation.getByRole('tab', { name: 'TypeScript' }).getAttribute('aria-selected')).toBe('true');
+      await operation
+        .getByRole('tabpanel', { name: 'TypeScript' })
+        .getByText('client.articles.edit(8001,')
+        .waitFor();
+      expect(await operation.getByRole('tab', { name: 'TypeScript' }).getAttribute('aria-selected')).toBe(
+        'true',
+      );
       await page.keyboard.press('End');
       await operation.getByRole('tabpanel', { name: 'GraphQL' }).getByText('updatePost').waitFor();
       await picture(page, 'docs-rest-tabs');
@@ -146,7 +174,8 @@ describe.skipIf(missing !== undefined)('the reference of REST in Chromium', () =
       await page.goto(`${docs.url}/docs/rest`);
       const operation = operationIn(page, 'editArticle');
       await operation.locator('summary').click();
-      for (const part of ['curl -X PATCH', 'client.articles.edit', 'updatePost']) await operation.getByText(part).first().waitFor();
+      for (const part of ['curl -X PATCH', 'client.articles.edit', 'updatePost'])
+        await operation.getByText(part).first().waitFor();
       expect(await operation.getByRole('tab').count()).toBe(0);
     }));
 

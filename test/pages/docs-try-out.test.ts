@@ -56,11 +56,9 @@ describe.skipIf(missing !== undefined)('the reference of a whole installation', 
 
   test('a token that is given for one operation holds for those that are there and those that come, until it is taken back', async () => {
     const page = await opened('/Users/getMe');
-    const [me, hooks, articles] = ['getMe', 'listWebhooks', 'listArticles'].map((id) => operationIn(page, id)) as [
-      Locator,
-      Locator,
-      Locator,
-    ];
+    const [me, hooks, articles] = ['getMe', 'listWebhooks', 'listArticles'].map((id) =>
+      operationIn(page, id),
+    ) as [Locator, Locator, Locator];
     await tryIt(me);
     await hooks.locator('summary').click();
     await tryIt(hooks);
@@ -109,6 +107,9 @@ const statusOf = async (answer: Locator): Promise<string | undefined> =>
 const execute = async (operation: Locator, status?: string): Promise<Locator> => {
   await operation.getByRole('button', { name: 'Execute' }).click();
   const answer = operation.locator('.live-responses-table .response');
-  await (status === undefined ? answer : answer.locator('.response-col_status', { hasText: status })).waitFor();
+  await (status === undefined
+    ? answer
+    : answer.locator('.response-col_status', { hasText: status })
+  ).waitFor();
   return answer;
 };

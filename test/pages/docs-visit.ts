@@ -7,13 +7,23 @@ import { scaled } from '../../testing/load.ts';
 import { launchChromium, watchShifts } from '../engines/chromium.ts';
 import { type Served, serveRoutes } from '../serve.ts';
 
-const OPTIONS = { domain: publishing, publicUrl: 'http://localhost:4000', issuerUrl: 'http://localhost:4000', requireIfMatch: false };
+const OPTIONS = {
+  domain: publishing,
+  publicUrl: 'http://localhost:4000',
+  issuerUrl: 'http://localhost:4000',
+  requireIfMatch: false,
+};
 export const DEADLINE_MS = 60_000;
 
 const serveDocs = (): Promise<Served> => serveRoutes(openApiRoutes(OPTIONS), docsRoutes(OPTIONS));
 
 export const DESKTOP = { viewport: { width: 1280, height: 800 } };
-export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
+export const PHONE = {
+  viewport: { width: 390, height: 844 },
+  isMobile: true,
+  hasTouch: true,
+  deviceScaleFactor: 2,
+};
 export const SIZES = [
   ['desktop', { ...DESKTOP, colorScheme: 'light' }],
   ['phone', { ...PHONE, colorScheme: 'dark' }],
@@ -61,10 +71,14 @@ const visitDocs = async (
   await watchShifts(page);
   const complaints: string[] = [];
   const elsewhere: string[] = [];
-  page.on('console', (message) => void (['error', 'warning'].includes(message.type()) && complaints.push(message.text())));
+  page.on(
+    'console',
+    (message) => void (['error', 'warning'].includes(message.type()) && complaints.push(message.text())),
+  );
   page.on('pageerror', (error) => void complaints.push(String(error)));
   page.on('request', (request) => {
-    if (new URL(request.url()).origin !== url && !request.url().startsWith('data:')) elsewhere.push(request.url());
+    if (new URL(request.url()).origin !== url && !request.url().startsWith('data:'))
+      elsewhere.push(request.url());
   });
   await look(page);
   expect({ complaints, elsewhere }).toEqual({ complaints: [], elsewhere: [] });

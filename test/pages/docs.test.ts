@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { until } from '../../testing/until.ts';
-import { chromiumMissing, expectAccessible, expectFitting, expectStill, picture } from '../engines/chromium.ts';
+import {
+  chromiumMissing,
+  expectAccessible,
+  expectFitting,
+  expectStill,
+  picture,
+} from '../engines/chromium.ts';
 import { DESKTOP, docsInChromium, PHONE, SIZES } from './docs-visit.ts';
 
 const missing = chromiumMissing();
@@ -48,9 +54,14 @@ describe.skipIf(missing !== undefined)('the documentation in Chromium', () => {
       expect(await current.textContent()).toBe('Chaos');
       // However far down it stands in the navigation.
       const isInSight = () =>
-        page.evaluate<boolean>("document.querySelector('.side [aria-current]').getBoundingClientRect().bottom <= innerHeight");
+        page.evaluate<boolean>(
+          "document.querySelector('.side [aria-current]').getBoundingClientRect().bottom <= innerHeight",
+        );
       await until(isInSight, (seen) => seen);
-      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Webhooks', exact: true }).click();
+      await page
+        .getByRole('navigation', { name: 'Pages' })
+        .getByRole('link', { name: 'Webhooks', exact: true })
+        .click();
       await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
       await page.emulateMedia({ media: 'print' });
       expect(await page.getByRole('navigation', { name: 'Pages' }).count()).toBe(0);
@@ -59,7 +70,10 @@ describe.skipIf(missing !== undefined)('the documentation in Chromium', () => {
       await page.goto(`${docs.url}/docs`);
       expect(await page.getByRole('navigation', { name: 'Pages' }).count()).toBe(0);
       await page.getByText('Pages', { exact: true }).tap();
-      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Events', exact: true }).tap();
+      await page
+        .getByRole('navigation', { name: 'Pages' })
+        .getByRole('link', { name: 'Events', exact: true })
+        .tap();
       await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
     });
   });
@@ -137,7 +151,9 @@ describe.skipIf(missing !== undefined)('the documentation in Chromium', () => {
   test('an unknown address is a page with the search', () =>
     docs.visit(DESKTOP, async (page) => {
       // What a browser says of every 404 is no fault of the page.
-      const response = await page.request.get(`${docs.url}/docs/guides/unknown`, { headers: { Accept: 'text/html' } });
+      const response = await page.request.get(`${docs.url}/docs/guides/unknown`, {
+        headers: { Accept: 'text/html' },
+      });
       await page.setContent(await response.text());
       await page.getByRole('heading', { name: 'Not found', level: 1 }).waitFor();
     }));

@@ -12,7 +12,8 @@ import { type Following, openFollowing } from '../engines/following.ts';
 
 /** What docs/changes.md tells web pages to do, on a page whose origin is not that of Annals. */
 const missing = chromiumMissing();
-if (missing !== undefined) console.warn(`test/pages/following-changes.test.ts is skipped, because ${missing}.`);
+if (missing !== undefined)
+  console.warn(`test/pages/following-changes.test.ts is skipped, because ${missing}.`);
 
 const EXAMPLES = join(import.meta.dirname, '../../docs/examples');
 const DEADLINE_MS = 60_000;
@@ -43,13 +44,19 @@ describe.skipIf(missing !== undefined)('in Chromium', () => {
   });
   afterAll(() => open.disposeAsync());
 
-  /** The site of somebody else: a page that runs one of the ways, the examples, and a stream of Annals passed on. */
+  /**
+   * The site of somebody else: a page that runs one of the ways, the examples, and a stream of Annals passed
+   * on.
+   */
   const serveSite = async (): Promise<string> => {
     const server = createServer((asked, response) => {
       const { pathname, searchParams } = new URL(asked.url ?? '/', 'http://site');
-      if (pathname === '/events') return void passOn(asked.url ?? '', asked.headers['last-event-id'], response);
+      if (pathname === '/events')
+        return void passOn(asked.url ?? '', asked.headers['last-event-id'], response);
       if (pathname.endsWith('.js'))
-        return void response.setHeader('Content-Type', 'text/javascript').end(readFileSync(join(EXAMPLES, pathname)));
+        return void response
+          .setHeader('Content-Type', 'text/javascript')
+          .end(readFileSync(join(EXAMPLES, pathname)));
       const script = `const [url, from] = ${JSON.stringify([following.network.url, searchParams.get('from') || undefined])};${WAYS[searchParams.get('way') ?? '']}`;
       response
         .setHeader('Content-Type', 'text/html')
@@ -64,7 +71,11 @@ describe.skipIf(missing !== undefined)('in Chromium', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
 
-  const passOn = async (path: string, lastEventId: string | string[] | undefined, response: ServerResponse): Promise<void> => {
+  const passOn = async (
+    path: string,
+    lastEventId: string | string[] | undefined,
+    response: ServerResponse,
+  ): Promise<void> => {
     const headers = {
       accept: 'text/event-stream',
       authorization: `Bearer ${await following.tokenOfFollower()}`,

@@ -3,7 +3,13 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
 import { rootRoutes } from '#shared/http/root.ts';
 import { queryLinksOf } from '../../query/service.ts';
-import { chromiumMissing, expectAccessible, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import {
+  chromiumMissing,
+  expectAccessible,
+  expectFitting,
+  launchChromium,
+  picture,
+} from '../engines/chromium.ts';
 import { type Served, serveRoutes } from '../serve.ts';
 
 const missing = chromiumMissing();
@@ -14,7 +20,12 @@ describe.skipIf(missing !== undefined)('the first page in Chromium', () => {
   let server: Served;
   beforeAll(async () => {
     server = await serveRoutes(
-      rootRoutes({ version: '1.2.3', domain: publishing, links: queryLinksOf(publishing), offersDemo: async () => true }),
+      rootRoutes({
+        version: '1.2.3',
+        domain: publishing,
+        links: queryLinksOf(publishing),
+        offersDemo: async () => true,
+      }),
     );
     chromium = await launchChromium();
   });

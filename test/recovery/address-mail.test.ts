@@ -17,7 +17,11 @@ beforeAll(async () => {
   side = resources.use(await world.open());
   smtp = resources.use(await startSmtpReceiver());
   startAuth = async (mailUrl) => {
-    const auth = startRole('auth/main.ts', { ...world.settings, MAIL_URL: mailUrl, MAIL_FROM: 'annals@example.com' });
+    const auth = startRole('auth/main.ts', {
+      ...world.settings,
+      MAIL_URL: mailUrl,
+      MAIL_FROM: 'annals@example.com',
+    });
     await auth.logged('Annals is ready.');
     return auth;
   };
@@ -39,7 +43,10 @@ const untilTold = async () => {
 /** A mail server that takes connections and says nothing. */
 const startDeafServer = async () => {
   const sockets: Socket[] = [];
-  const server = createServer((socket) => void sockets.push(socket.on('error', () => {}))).listen(0, '127.0.0.1');
+  const server = createServer((socket) => void sockets.push(socket.on('error', () => {}))).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(server, 'listening');
   return {
     url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -59,7 +66,9 @@ test('a process that is killed while it sends mail about a changed address has t
   await killed.kill('SIGKILL');
   await using _next = await startAuth(smtp.url);
   // It is due again only after a while, because whoever took it could live.
-  await side.pool.query('update auth.address_mail set due_at = clock_timestamp() where user_id = $1', [userId]);
+  await side.pool.query('update auth.address_mail set due_at = clock_timestamp() where user_id = $1', [
+    userId,
+  ]);
   await untilTold();
 });
 

@@ -9,7 +9,15 @@ import { temporaryDataDir } from '../engines/data-dir.ts';
 import { createDatabase, type TestDatabase } from '../engines/database.ts';
 import { startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { type Asking, askAs, type Operated, operate, startWriter, titlesOf, type Written } from './operated.ts';
+import {
+  type Asking,
+  askAs,
+  type Operated,
+  operate,
+  startWriter,
+  titlesOf,
+  type Written,
+} from './operated.ts';
 import { runBlock } from './page.ts';
 
 /** The log is in EventStoreDB and went on; the database is restored to an earlier time. */
@@ -51,7 +59,10 @@ beforeAll(async () => {
     before = await write(await askAs(first));
   }
   await until(
-    () => inDatabase(database.url.replace(database.name, 'postgres'), (client) => client.query(OTHERS, [database.name])),
+    () =>
+      inDatabase(database.url.replace(database.name, 'postgres'), (client) =>
+        client.query(OTHERS, [database.name]),
+      ),
     ({ rows }) => rows.length === 0,
   );
   backup = resources.use(await createDatabase({ template: database.name }));
@@ -78,7 +89,10 @@ test('what was written since the backup is there, and cursors are good', async (
 test('whoever was registered since has lost their key: they are parked, and nothing else is', async () => {
   await using installation = await startInstallation({ settings, admin });
   const { ask, token } = await askAs(installation);
-  expect(await ask('GET', `/users/${late}`, { token })).toMatchObject({ status: 503, body: { code: 'parked' } });
+  expect(await ask('GET', `/users/${late}`, { token })).toMatchObject({
+    status: 503,
+    body: { code: 'parked' },
+  });
   const parked = await callLine(settings, ['projection', 'parked']);
   expect(parked.lines.join('\n')).toContain(`user-${late}`);
   expect(parked.lines.join('\n')).not.toContain('article-');
@@ -87,7 +101,10 @@ test('whoever was registered since has lost their key: they are parked, and noth
 test(
   'once they are erased, and all that follows from that follows',
   async () => {
-    expect(await callLine(settings, ['erasure', 'lost-keys'])).toMatchObject({ exit: 0, lines: [`user ${late}`] });
+    expect(await callLine(settings, ['erasure', 'lost-keys'])).toMatchObject({
+      exit: 0,
+      lines: [`user ${late}`],
+    });
     await runBlock('lost-keys', settings);
     await using installation = await startInstallation({ settings, admin });
     const { ask, token } = await askAs(installation);
@@ -113,9 +130,13 @@ test(
     for (const role of ['main.ts', 'projector/main.ts', 'query/main.ts'])
       expect(await runAnnals([role], { ...given, DATA_DIR: folder.path })).toEqual({
         exit: 1,
-        output: expect.stringMatching(/^The event log has personal data of (one person|\d+ persons), and .+`.+lost-keys --erase`.+\n$/),
+        output: expect.stringMatching(
+          /^The event log has personal data of (one person|\d+ persons), and .+`.+lost-keys --erase`.+\n$/,
+        ),
       });
-    const { rows } = await inDatabase(empty.url, (client) => client.query(`select to_regnamespace('read_model') as "readModel"`));
+    const { rows } = await inDatabase(empty.url, (client) =>
+      client.query(`select to_regnamespace('read_model') as "readModel"`),
+    );
     expect(rows).toEqual([{ readModel: null }]);
     const erased = await callLine(given, ['erasure', 'lost-keys', '--erase']);
     expect(erased, erased.complaint).toMatchObject({ exit: 0 });
@@ -123,11 +144,19 @@ test(
     const args = ['--id', 'another', '--service', '--role', 'admin', '--scope', 'read:articles'];
     const created = await callLine(given, ['client', 'create', 'Another', ...args]);
     const { secret } = JSON.parse(created.lines.join('\n')) as { secret: string };
-    await using installation = await startInstallation({ settings: given, admin: { clientId: 'another', secret } });
+    await using installation = await startInstallation({
+      settings: given,
+      admin: { clientId: 'another', secret },
+    });
     const all = [...before, ...since];
-    expect(await titlesOf(await askAs(installation), all, since.at(-1)?.cursor)).toEqual(all.map(({ title }) => title));
+    expect(await titlesOf(await askAs(installation), all, since.at(-1)?.cursor)).toEqual(
+      all.map(({ title }) => title),
+    );
     expect((await callLine(given, ['projection', 'parked'])).lines.join()).not.toContain('user-');
-    expect(await callLine(given, ['erasure', 'lost-keys'])).toMatchObject({ exit: 0, lines: [expect.stringContaining('every person')] });
+    expect(await callLine(given, ['erasure', 'lost-keys'])).toMatchObject({
+      exit: 0,
+      lines: [expect.stringContaining('every person')],
+    });
   },
   scaled(180_000),
 );

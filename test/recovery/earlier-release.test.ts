@@ -15,8 +15,9 @@ import { createDatabase } from '../engines/database.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 
 /**
- * An installation that 6c97dec made and people used, as a dump and the files beside it, with what it answered in the end. This release
- * starts on it. The queue of jobs (schema `bullmq`) is left out: it is made from the ledger. The files are never changed.
+ * An installation that 6c97dec made and people used, as a dump and the files beside it, with what it answered
+ * in the end. This release starts on it. The queue of jobs (schema `bullmq`) is left out: it is made from the
+ * ledger. The files are never changed.
  */
 type Left = {
   readonly masterKey: string;
@@ -37,7 +38,8 @@ type Answer = {
 };
 
 const FOLDER = join(import.meta.dirname, '../fixtures/earlier-release');
-const read = async <Content>(file: string): Promise<Content> => JSON.parse(await readFile(join(FOLDER, file), 'utf8')) as Content;
+const read = async <Content>(file: string): Promise<Content> =>
+  JSON.parse(await readFile(join(FOLDER, file), 'utf8')) as Content;
 const APPLICATION = { clientId: 'journal-app', redirectUri: 'https://app.example/callback' };
 
 const resources = new AsyncDisposableStack();
@@ -59,7 +61,8 @@ beforeAll(async () => {
     await client.query('set standard_conforming_strings = on; set datestyle = iso');
     await client.query(dump);
   });
-  for (const folder of ['audit', 'uploads']) await cp(join(FOLDER, folder), join(dataDir.path, folder), { recursive: true });
+  for (const folder of ['audit', 'uploads'])
+    await cp(join(FOLDER, folder), join(dataDir.path, folder), { recursive: true });
   const settings = { DATABASE_URL: database.url, DATA_DIR: dataDir.path, MASTER_KEY: left.masterKey };
   installation = resources.use(await startInstallation({ settings, admin: left.admin }));
   // Which scopes there were is not known of a release that did not note them: docs/upgrade.md.
@@ -77,14 +80,20 @@ const tokenOf = (by: Answer['by']): string | undefined =>
   ({ administrator: people.administrator.token, ada: ada.token, nobody: undefined })[by];
 
 /** What has happened since comes after what there was. */
-const upTo = (before: unknown, now: unknown): unknown => (Array.isArray(before) && Array.isArray(now) ? now.slice(0, before.length) : now);
+const upTo = (before: unknown, now: unknown): unknown =>
+  Array.isArray(before) && Array.isArray(now) ? now.slice(0, before.length) : now;
 
 const expectSameAnswers = async (): Promise<void> => {
   for (const { by, path, query, status, body } of answers) {
     const token = tokenOf(by);
-    const reply = query === undefined ? await ask('GET', path, { token }) : await ask('POST', path, { token, body: { query } });
+    const reply =
+      query === undefined
+        ? await ask('GET', path, { token })
+        : await ask('POST', path, { token, body: { query } });
     expect(reply.status, `${by} ${path}`).toBe(status);
-    expect(path.startsWith('/events') ? upTo(body, reply.body) : reply.body, `${by} ${path}`).toMatchObject(body as object);
+    expect(path.startsWith('/events') ? upTo(body, reply.body) : reply.body, `${by} ${path}`).toMatchObject(
+      body as object,
+    );
   }
 };
 
@@ -99,8 +108,12 @@ test('all is answered as before, and so it is by a read model that is rebuilt wh
 test('a cursor goes on in a stream', async () => {
   const [before] = answers.filter(({ by, path }) => by === 'administrator' && path.startsWith('/events'));
   const headers = { authorization: `Bearer ${people.administrator.token}` };
-  const stream = await follow(`${installation.url}/events?after=${left.cursor}`, { headers, fetch: installation.fetch });
-  const cursorsOf = (events: unknown) => (events as readonly { cursor: string }[]).map(({ cursor }) => cursor);
+  const stream = await follow(`${installation.url}/events?after=${left.cursor}`, {
+    headers,
+    fetch: installation.fetch,
+  });
+  const cursorsOf = (events: unknown) =>
+    (events as readonly { cursor: string }[]).map(({ cursor }) => cursor);
   const expected = cursorsOf(before?.body);
   expect(expected.length).toBeGreaterThan(0);
   expect(cursorsOf(await stream.data(expected.length)).slice(0, expected.length)).toEqual(expected);
@@ -112,16 +125,26 @@ test('a service and a person go on writing, and a webhook is told, signed as bef
   const moved = await ask('PATCH', left.webhook.path, { token, body: { url: `${sink.url}/shop` } });
   expect(moved.status, JSON.stringify(moved.body)).toBe(200);
   const robot = await people.tokenOf(left.robot);
-  const { body } = await ask('POST', '/articles', { token: robot.token, body: { title: 'Afterwards', body: '', tags: [], publish: true } });
+  const { body } = await ask('POST', '/articles', {
+    token: robot.token,
+    body: { title: 'Afterwards', body: '', tags: [], publish: true },
+  });
   const { id } = body as { id: number };
-  const commented = await ask('POST', `/articles/${id}/comments`, { token: ada.token, body: { text: 'Still here' } });
+  const commented = await ask('POST', `/articles/${id}/comments`, {
+    token: ada.token,
+    body: { text: 'Still here' },
+  });
   expect(commented.status).toBe(201);
   const received = await until(
     () => sink.received.find((each) => each.body.includes(`article-${id}`)),
     (found) => found !== undefined,
     60_000,
   );
-  const verify = () => new Webhook(left.webhook.secret).verify(received?.body ?? '', received?.headers as Record<string, string>);
+  const verify = () =>
+    new Webhook(left.webhook.secret).verify(
+      received?.body ?? '',
+      received?.headers as Record<string, string>,
+    );
   expect(verify()).toMatchObject({ type: 'article.drafted' });
 });
 

@@ -23,7 +23,10 @@ test('a copy of a data folder has the data, and is a database of its own beside 
   const copy = join(backup.path, 'data');
   await inFolder(copy, `insert into kept values ('in the copy')`);
   expect(await inFolder(original.path, 'select at from kept')).toEqual([{ at: 'before the copy' }]);
-  expect(await inFolder(copy, 'select at from kept')).toEqual([{ at: 'before the copy' }, { at: 'in the copy' }]);
+  expect(await inFolder(copy, 'select at from kept')).toEqual([
+    { at: 'before the copy' },
+    { at: 'in the copy' },
+  ]);
 });
 
 test('a copy without its database is refused, instead of opening that of the original', async () => {
@@ -32,6 +35,7 @@ test('a copy without its database is refused, instead of opening that of the ori
   await inFolder(original.path, 'create table kept (at text)');
   await runBlock('embedded', { DATA_DIR: original.path, BACKUP: backup.path });
   const copy = join(backup.path, 'data');
-  for (const name of await readdir(copy)) if (name.startsWith('postgres-')) await rm(join(copy, name), { recursive: true });
+  for (const name of await readdir(copy))
+    if (name.startsWith('postgres-')) await rm(join(copy, name), { recursive: true });
   await expect(inFolder(copy, 'select')).rejects.toThrow('missing or damaged');
 });

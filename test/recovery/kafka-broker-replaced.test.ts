@@ -2,9 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scaled } from '../../testing/load.ts';
 import { type KafkaCluster, startKafkaCluster } from '../engines/kafka-cluster.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
-import { closeLogInStep, createKafkaWorld, type KafkaWorld, listen, untilHeard, untilPublished } from '../engines/kafka-world.ts';
+import {
+  closeLogInStep,
+  createKafkaWorld,
+  type KafkaWorld,
+  listen,
+  untilHeard,
+  untilPublished,
+} from '../engines/kafka-world.ts';
 
-if (kafkaMissing !== undefined) process.stderr.write(`The replacement of a Kafka broker is not tested: ${kafkaMissing}.\n`);
+if (kafkaMissing !== undefined)
+  process.stderr.write(`The replacement of a Kafka broker is not tested: ${kafkaMissing}.\n`);
 
 /** Of the addresses in CHANGE_STREAM_URL one may change; clients learn the new one from the other brokers. */
 const REPLACED = [

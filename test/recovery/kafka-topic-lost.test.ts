@@ -4,7 +4,14 @@ import { parseKafkaUrl } from '#shared/change-stream/kafka/kafka-url.ts';
 import { scaled } from '../../testing/load.ts';
 import { startKafka, type TestKafka } from '../engines/kafka.ts';
 import { kafkaMissing } from '../engines/kafka-server.ts';
-import { closeLogInStep, createKafkaWorld, type KafkaWorld, listen, untilHeard, untilPublished } from '../engines/kafka-world.ts';
+import {
+  closeLogInStep,
+  createKafkaWorld,
+  type KafkaWorld,
+  listen,
+  untilHeard,
+  untilPublished,
+} from '../engines/kafka-world.ts';
 import { captureLog } from '../serve.ts';
 
 describe.skipIf(kafkaMissing !== undefined)('a topic that is deleted', () => {

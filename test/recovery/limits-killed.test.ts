@@ -35,10 +35,13 @@ const loansIn = async (log: EventLog): Promise<readonly Row[]> => {
   const head = await log.head();
   for await (const page of log.follow(START, new AbortController().signal)) {
     for (const { stream, type, data } of page)
-      if (stream.startsWith('loan-')) states.set(stream, evolve(states.get(stream) ?? initial, { type, data }));
+      if (stream.startsWith('loan-'))
+        states.set(stream, evolve(states.get(stream) ?? initial, { type, data }));
     if ((page.at(-1)?.position ?? 0) >= head) break;
   }
-  return [...states.values()].flatMap((state) => (state.status === 'present' && state.fields.status === 'open' ? [state.fields] : []));
+  return [...states.values()].flatMap((state) =>
+    state.status === 'present' && state.fields.status === 'open' ? [state.fields] : [],
+  );
 };
 
 const mostOf = (loans: readonly Row[], field: string): number =>
@@ -56,9 +59,15 @@ describe.each(LOG_ENGINES)('limits on %s', (_, startLog) => {
       const role = startRole('test/toy/lending-main.ts command', settings);
       const { url } = await role.logged('Commands of the other roles are taken.');
       const gateway = createHttpGateway({
-        ...{ urls: [String(url)], key: gatewayKey(parseMasterKey(MASTER_KEY)), issuer: 'test', timeoutMs: 60_000 },
+        ...{
+          urls: [String(url)],
+          key: gatewayKey(parseMasterKey(MASTER_KEY)),
+          issuer: 'test',
+          timeoutMs: 60_000,
+        },
       });
-      const give = async (command: object): Promise<number> => (await gateway.send(command as never, by(system))).id;
+      const give = async (command: object): Promise<number> =>
+        (await gateway.send(command as never, by(system))).id;
       return { role, gateway, give };
     };
     let count = 0;
@@ -70,12 +79,19 @@ describe.each(LOG_ENGINES)('limits on %s', (_, startLog) => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const { role, gateway, give } = await start();
       await using _ = role;
-      for (let each = 0; round === 0 && each < MEMBERS; each += 1) members.push(await registerUser(gateway, { role: 'member' as never }));
-      const books = await Promise.all(Array.from({ length: BOOKS }, () => give({ type: 'BuyBook', code: newCode(), shelf: null })));
+      for (let each = 0; round === 0 && each < MEMBERS; each += 1)
+        members.push(await registerUser(gateway, { role: 'member' as never }));
+      const books = await Promise.all(
+        Array.from({ length: BOOKS }, () => give({ type: 'BuyBook', code: newCode(), shelf: null })),
+      );
       let ended = 0;
       const asked = Array.from({ length: REQUESTS }, async (_each, index) => {
         try {
-          const loanId = await give({ type: 'LendLoan', borrowerId: members[index % MEMBERS], bookId: books[index % BOOKS] });
+          const loanId = await give({
+            type: 'LendLoan',
+            borrowerId: members[index % MEMBERS],
+            bookId: books[index % BOOKS],
+          });
           if (index % 2 === 0) await give({ type: 'ReturnLoan', loanId });
         } catch (error) {
           if (!(error instanceof Rejection || error instanceof CommandUnavailable)) throw error;
@@ -95,10 +111,11 @@ describe.each(LOG_ENGINES)('limits on %s', (_, startLog) => {
     await using _role = role;
     await using log = await openEventLog({ url: engine.url ?? database.url });
     const left = await loansIn(log);
-    expect([mostOf(left, 'borrower'), mostOf(left, 'book')].map((most, index) => most <= (index === 0 ? OPEN_MAX : 1))).toEqual([
-      true,
-      true,
-    ]);
+    expect(
+      [mostOf(left, 'borrower'), mostOf(left, 'book')].map(
+        (most, index) => most <= (index === 0 ? OPEN_MAX : 1),
+      ),
+    ).toEqual([true, true]);
     await Promise.all(left.map(({ id }) => give({ type: 'ReturnLoan', loanId: id })));
     // What was claimed in vain is free, and nothing beyond it.
     for (const borrowerId of members) {
@@ -117,10 +134,16 @@ describe.each(LOG_ENGINES)('limits on %s', (_, startLog) => {
     }
     await role.kill('SIGTERM');
 
-    await using installation = await startInstallation({ settings, of: { domain: lending, main: 'test/toy/lending-main.ts' } });
+    await using installation = await startInstallation({
+      settings,
+      of: { domain: lending, main: 'test/toy/lending-main.ts' },
+    });
     const people = await openPeople(installation);
     const session = restSessionOver(restClientOf(installation));
-    await session.write('POST', '/books', { token: people.administrator.token, body: { code: 'The last one' } });
+    await session.write('POST', '/books', {
+      token: people.administrator.token,
+      body: { code: 'The last one' },
+    });
     expect(await operate(['audit', 'verify'], installation.settings, lending)).toContain('Proven');
   });
 });

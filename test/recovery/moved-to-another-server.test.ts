@@ -3,10 +3,21 @@ import { scaled } from '../../testing/load.ts';
 import { createDatabase } from '../engines/database.ts';
 import { startInstallation } from '../engines/installation.ts';
 import { startSystemPostgres, systemPostgresMissing } from '../engines/system-postgres.ts';
-import { type Asking, askAs, type Operated, operate, startWriter, titlesOf, type Written } from './operated.ts';
+import {
+  type Asking,
+  askAs,
+  type Operated,
+  operate,
+  startWriter,
+  titlesOf,
+  type Written,
+} from './operated.ts';
 import { runBlock } from './page.ts';
 
-/** With everything stopped, a dump of one server is restored on another, of another version: nothing is lost, so nothing is renewed. */
+/**
+ * With everything stopped, a dump of one server is restored on another, of another version: nothing is lost,
+ * so nothing is renewed.
+ */
 const resources = new AsyncDisposableStack();
 let written: readonly Written[];
 let operated: Operated;
@@ -39,14 +50,20 @@ const onAnother = test.skipIf(systemPostgresMissing !== undefined);
 
 onAnother('everything is there, and cursors of before are good', async () => {
   expect(await titlesOf(asking, written, written.at(-1)?.cursor)).toEqual(written.map(({ title }) => title));
-  const { body } = await asking.ask('GET', `/events?types=article.published&after=${written.at(-2)?.cursor}`, { token: asking.token });
+  const { body } = await asking.ask(
+    'GET',
+    `/events?types=article.published&after=${written.at(-2)?.cursor}`,
+    { token: asking.token },
+  );
   expect(body).toMatchObject([{ subject: `article-${written.at(-1)?.id}` }]);
 });
 
 onAnother(
   'it proves the log, with the heads of before',
   async () => {
-    expect(await runBlock('prove', { ...operated.environment, DATABASE_URL: databaseUrl })).toMatch(/\bproven\b/i);
+    expect(await runBlock('prove', { ...operated.environment, DATABASE_URL: databaseUrl })).toMatch(
+      /\bproven\b/i,
+    );
   },
   120_000,
 );

@@ -6,10 +6,18 @@ import { until } from '../../testing/until.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import type { Installation } from '../engines/installation.ts';
 
-/** What an operator has: the settings of an installation, and where its backups go, as `docs/backup.md` names them. */
-export type Operated = AsyncDisposable & { readonly settings: Readonly<Record<string, string>>; readonly environment: Environment };
+/**
+ * What an operator has: the settings of an installation, and where its backups go, as `docs/backup.md` names
+ * them.
+ */
+export type Operated = AsyncDisposable & {
+  readonly settings: Readonly<Record<string, string>>;
+  readonly environment: Environment;
+};
 
-type Environment = Readonly<Record<'DATABASE_URL' | 'AUDIT_DIR' | 'MASTER_KEY' | 'BLOB_URL' | 'UPLOADS' | 'BACKUP' | 'DATA_DIR', string>>;
+type Environment = Readonly<
+  Record<'DATABASE_URL' | 'AUDIT_DIR' | 'MASTER_KEY' | 'BLOB_URL' | 'UPLOADS' | 'BACKUP' | 'DATA_DIR', string>
+>;
 
 export const operate = async (databaseUrl: string): Promise<Operated> => {
   const folder = await temporaryDataDir();
@@ -34,7 +42,11 @@ export const askAs = async (installation: Installation): Promise<Asking> => {
   const ask = restClientOf(installation);
   const { clientId, secret } = installation.admin;
   const authorization = `Basic ${Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64')}`;
-  const asked = { body: 'grant_type=client_credentials', type: 'application/x-www-form-urlencoded', headers: { authorization } };
+  const asked = {
+    body: 'grant_type=client_credentials',
+    type: 'application/x-www-form-urlencoded',
+    headers: { authorization },
+  };
   // The authorization server may not have heard of the service's user yet.
   const { body } = await until(
     () => ask('POST', '/token', asked),
@@ -61,9 +73,16 @@ export const startWriter = ({ ask, token }: Asking): Writer => {
   const ending = new AbortController();
   const write = async (): Promise<void> => {
     const title = randomUUID();
-    const reply = await ask('POST', '/articles', { token, body: { title, body: '', tags: [], publish: true } });
+    const reply = await ask('POST', '/articles', {
+      token,
+      body: { title, body: '', tags: [], publish: true },
+    });
     if (reply.status !== 201) return;
-    acknowledged.push({ id: (reply.body as { id: number }).id, title, cursor: reply.headers.get('consistency-token') ?? '' });
+    acknowledged.push({
+      id: (reply.body as { id: number }).id,
+      title,
+      cursor: reply.headers.get('consistency-token') ?? '',
+    });
   };
   const writing = (async () => {
     while (!ending.signal.aborted) await write().catch(() => ending.abort());
@@ -86,7 +105,11 @@ export const startWriter = ({ ask, token }: Asking): Writer => {
 };
 
 /** Deletes somebody, and waits until the list outside the database has them. */
-export const erase = async ({ ask, token }: Asking, userId: number, { AUDIT_DIR }: Environment): Promise<void> => {
+export const erase = async (
+  { ask, token }: Asking,
+  userId: number,
+  { AUDIT_DIR }: Environment,
+): Promise<void> => {
   const { status } = await ask('DELETE', `/users/${userId}`, { token });
   if (status !== 204) throw new Error(`the user was not deleted: ${status}`);
   await until(
@@ -97,12 +120,17 @@ export const erase = async ({ ask, token }: Asking, userId: number, { AUDIT_DIR 
 };
 
 /** The titles of those articles that are there. */
-export const titlesOf = async ({ ask, token }: Asking, written: readonly Written[], cursor?: string): Promise<readonly string[]> => {
+export const titlesOf = async (
+  { ask, token }: Asking,
+  written: readonly Written[],
+  cursor?: string,
+): Promise<readonly string[]> => {
   const titles: string[] = [];
   for (const { id } of written) {
     const headers = cursor === undefined ? {} : { 'consistency-token': cursor };
     const { status, body } = await ask('GET', `/articles/${id}`, { token, headers });
-    if (status !== 200 && status !== 404) throw new Error(`an article was answered with ${status}: ${JSON.stringify(body)}`);
+    if (status !== 200 && status !== 404)
+      throw new Error(`an article was answered with ${status}: ${JSON.stringify(body)}`);
     if (status === 200) titles.push((body as { title: string }).title);
   }
   return titles;

@@ -24,7 +24,9 @@ test.skipIf(systemPostgresMissing !== undefined)(
     await using postgres = await startSystemPostgres();
     await postgres.start();
     await postgres.createDatabase();
-    await inDatabase(postgres.url, (client) => client.query(`create database former encoding 'SQL_ASCII' template template0 locale 'C'`));
+    await inDatabase(postgres.url, (client) =>
+      client.query(`create database former encoding 'SQL_ASCII' template template0 locale 'C'`),
+    );
     await using operated = await operate(postgres.url);
     const { settings, environment } = operated;
     const formerUrl = postgres.url.replace(/annals$/, 'former');
@@ -34,17 +36,32 @@ test.skipIf(systemPostgresMissing !== undefined)(
       await using side = await world.open();
       await using _projection = await startProjecting(side);
       const author = await registerUser(side, { name: 'Zoë' });
-      return (await side.send({ type: 'DraftArticle', title: TITLE, body: '', tags: [], cover: null, publish: true }, by(as(author)))).id;
+      return (
+        await side.send(
+          { type: 'DraftArticle', title: TITLE, body: '', tags: [], cover: null, publish: true },
+          by(as(author)),
+        )
+      ).id;
     })();
     const refused = await runAnnals(['query/main.ts'], { ...settings, DATABASE_URL: formerUrl });
-    expect(refused).toEqual({ exit: 1, output: expect.stringContaining('has the encoding SQL_ASCII, and Annals needs UTF8') });
+    expect(refused).toEqual({
+      exit: 1,
+      output: expect.stringContaining('has the encoding SQL_ASCII, and Annals needs UTF8'),
+    });
     execFileSync('bash', ['-euc', COMMANDS], {
       cwd: environment.BACKUP,
-      env: { DATABASE_URL: postgres.url, FORMER_URL: formerUrl, PATH: `${systemPostgresBin}:${process.env.PATH}` },
+      env: {
+        DATABASE_URL: postgres.url,
+        FORMER_URL: formerUrl,
+        PATH: `${systemPostgresBin}:${process.env.PATH}`,
+      },
     });
     await using installation = await startInstallation({ settings });
     const { ask, token } = await askAs(installation);
-    expect(await ask('GET', `/articles/${id}`, { token })).toMatchObject({ status: 200, body: { title: TITLE } });
+    expect(await ask('GET', `/articles/${id}`, { token })).toMatchObject({
+      status: 200,
+      body: { title: TITLE },
+    });
     expect(await command(['audit', 'verify'], settings)).toContain('Proven, ');
   },
   scaled(120_000),

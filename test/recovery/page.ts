@@ -9,7 +9,9 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (page: string) => readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), 'utf8');
 const PAGES = ['backup', 'runbooks'].map(read);
 const BLOCKS = new Map(
-  PAGES.flatMap((page) => [...page.matchAll(/^ *```sh ([\w-]+)\n(.*?)^ *```$/gms)]).map(([, name = '', commands = '']) => [name, commands]),
+  PAGES.flatMap((page) => [...page.matchAll(/^ *```sh ([\w-]+)\n(.*?)^ *```$/gms)]).map(
+    ([, name = '', commands = '']) => [name, commands],
+  ),
 );
 
 /** The one statement that docs/backup.md has for the database. */
@@ -20,21 +22,34 @@ type Environment = Readonly<Record<string, string>>;
 /** The commands that a page has under this name. */
 const commandsOf = (name: string): string => {
   const commands = BLOCKS.get(name);
-  if (commands === undefined) throw new Error(`no page has a block ${name}, but ${[...BLOCKS.keys()].join(', ')}`);
+  if (commands === undefined)
+    throw new Error(`no page has a block ${name}, but ${[...BLOCKS.keys()].join(', ')}`);
   return commands;
 };
 
 const spawnBlock = (name: string, environment: Environment): ChildProcess => {
-  const paths = [systemPostgresBin, dirname(process.execPath), process.env.PATH].filter((path) => path !== undefined);
-  const env = { HOME: process.env.HOME, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment, PATH: paths.join(':') };
-  return spawn('bash', ['-euo', 'pipefail', '-c', commandsOf(name)], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const paths = [systemPostgresBin, dirname(process.execPath), process.env.PATH].filter(
+    (path) => path !== undefined,
+  );
+  const env = {
+    HOME: process.env.HOME,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+    ...environment,
+    PATH: paths.join(':'),
+  };
+  return spawn('bash', ['-euo', 'pipefail', '-c', commandsOf(name)], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 };
 
 /** Runs them as an operator does, to their end, and answers with what they print. */
 export const runBlock = async (name: string, environment: Environment): Promise<string> => {
   const child = spawnBlock(name, environment);
   const printed: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text: string) => printed.push(text));
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => printed.push(text));
   const [code] = await once(child, 'close');
   if (code !== 0) throw new Error(`${name} ended with ${code}:\n${printed.join('')}`);
   return printed.join('');

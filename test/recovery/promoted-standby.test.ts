@@ -12,13 +12,20 @@ import { until } from '../../testing/until.ts';
 import { type Cuttable, openCuttable } from '../engines/cuttable.ts';
 import { type Installation, operate as operateBy, startInstallation } from '../engines/installation.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
-import { type SystemPostgres, startSystemPostgres, systemPostgresMissing } from '../engines/system-postgres.ts';
+import {
+  type SystemPostgres,
+  startSystemPostgres,
+  systemPostgresMissing,
+} from '../engines/system-postgres.ts';
 import { type Asking, askAs, type Operated, operate, startWriter, titlesOf } from './operated.ts';
 import { runBlock } from './page.ts';
 
 if (systemPostgresMissing !== undefined) console.warn(`Skipped: ${systemPostgresMissing}.`);
 
-/** One server, and standbys that take its place under load: the first receives synchronously, the second falls behind. */
+/**
+ * One server, and standbys that take its place under load: the first receives synchronously, the second falls
+ * behind.
+ */
 const resources = new AsyncDisposableStack();
 const ROLES = ['command', 'query', 'auth', 'projector', 'webhook-dispatcher'] as const;
 let primary: SystemPostgres;
@@ -32,7 +39,10 @@ let reader: Reader;
 
 const at = (url: string, port: number): string => Object.assign(new URL(url), { port: String(port) }).href;
 
-/** The primary is gone with its disk, and the standby is it from then on. Its connections are reset, or never answered again. */
+/**
+ * The primary is gone with its disk, and the standby is it from then on. Its connections are reset, or never
+ * answered again.
+ */
 const failOver = async (standby: SystemPostgres, end: 'cut' | 'strand'): Promise<void> => {
   name[end]();
   await primary.destroy();
@@ -42,17 +52,29 @@ const failOver = async (standby: SystemPostgres, end: 'cut' | 'strand'): Promise
 };
 
 const startBeside = async (): Promise<typeof beside> => {
-  const internal = resources.use(startRole('command/main.ts', { ...installation.settings, JWKS_URL: `${installation.origin}/jwks` }));
+  const internal = resources.use(
+    startRole('command/main.ts', { ...installation.settings, JWKS_URL: `${installation.origin}/jwks` }),
+  );
   const { url: commandUrl } = await internal.logged('Commands of the other roles are taken.');
-  const settings = { ...installation.settings, JWKS_URL: `${installation.origin}/jwks`, COMMAND_URL: String(commandUrl) };
-  const others = ROLES.slice(1).map((role) => ({ role, process: resources.use(startRole(`${role}/main.ts`, settings)) }));
+  const settings = {
+    ...installation.settings,
+    JWKS_URL: `${installation.origin}/jwks`,
+    COMMAND_URL: String(commandUrl),
+  };
+  const others = ROLES.slice(1).map((role) => ({
+    role,
+    process: resources.use(startRole(`${role}/main.ts`, settings)),
+  }));
   const all = [{ role: 'command', process: internal }, ...others];
-  return Promise.all(all.map(async (each) => ({ ...each, url: String((await each.process.logged('Annals is ready.')).url) })));
+  return Promise.all(
+    all.map(async (each) => ({ ...each, url: String((await each.process.logged('Annals is ready.')).url) })),
+  );
 };
 
 type Readiness = { readonly status: string; readonly checks: Readonly<Record<string, string>> };
 
-const readinessOf = async (url: string): Promise<Readiness> => (await (await fetch(new URL('/readyz', url))).json()) as Readiness;
+const readinessOf = async (url: string): Promise<Readiness> =>
+  (await (await fetch(new URL('/readyz', url))).json()) as Readiness;
 
 const untilReady = async (): Promise<void> => {
   for (const { url } of beside)
@@ -101,7 +123,10 @@ const readOn = (url: string, token: string): Reader => {
     }
   })();
   return {
-    subjects: () => earlier.flatMap(({ messages }) => messages.map(({ data }) => (JSON.parse(data) as { subject: string }).subject)),
+    subjects: () =>
+      earlier.flatMap(({ messages }) =>
+        messages.map(({ data }) => (JSON.parse(data) as { subject: string }).subject),
+      ),
     lastId,
     isConnected: () => earlier.some(({ isOver }) => !isOver()),
     async [Symbol.asyncDispose]() {
@@ -143,9 +168,15 @@ withStandby(
       ({ length }) => length === 1,
       60_000,
     );
-    expect(await titlesOf(asking, acknowledged, acknowledged.at(-1)?.cursor)).toEqual(acknowledged.map(({ title }) => title));
+    expect(await titlesOf(asking, acknowledged, acknowledged.at(-1)?.cursor)).toEqual(
+      acknowledged.map(({ title }) => title),
+    );
     await untilReady();
-    await until(reader.subjects, (subjects) => acknowledged.every(({ id }) => subjects.includes(`article-${id}`)), 30_000);
+    await until(
+      reader.subjects,
+      (subjects) => acknowledged.every(({ id }) => subjects.includes(`article-${id}`)),
+      30_000,
+    );
   },
   120_000,
 );
@@ -163,7 +194,11 @@ withStandby(
     await writer.more(5);
     await writer.end();
     const doomed = writer.acknowledged.slice(kept);
-    await until(reader.subjects, (subjects) => doomed.every(({ id }) => subjects.includes(`article-${id}`)), 30_000);
+    await until(
+      reader.subjects,
+      (subjects) => doomed.every(({ id }) => subjects.includes(`article-${id}`)),
+      30_000,
+    );
     const before = reader.subjects().length;
     // A process that follows nothing just now sees the end of the log when it is asked.
     await untilReady();
@@ -173,7 +208,9 @@ withStandby(
     await using newcomer = await openEventLog({ url: primary.url });
     const instead = Array.from({ length: 30 }, () => `article-${randomUUID()}` as StreamName);
     for (const to of instead)
-      await newcomer.append(to, NO_STREAM, [{ id: randomUUID() as EventId, type: 'thing.noted', data: {}, metadata: {} }]);
+      await newcomer.append(to, NO_STREAM, [
+        { id: randomUUID() as EventId, type: 'thing.noted', data: {}, metadata: {} },
+      ]);
     const head = await newcomer.head();
     for (const { url } of [...beside, { url: installation.origin }])
       await until(
@@ -181,8 +218,12 @@ withStandby(
         ({ checks }) => checks['event log history'] === 'fail' && checks.database === 'pass',
         30_000,
       );
-    for (const { process } of beside) expect(process.printed().match(/has lost events that were here/g)).toHaveLength(1);
-    const refused = await asking.ask('POST', '/articles', { token: asking.token, body: { title: 'Refused', body: '', tags: [] } });
+    for (const { process } of beside)
+      expect(process.printed().match(/has lost events that were here/g)).toHaveLength(1);
+    const refused = await asking.ask('POST', '/articles', {
+      token: asking.token,
+      body: { title: 'Refused', body: '', tags: [] },
+    });
     expect(refused.status).toBe(503);
     expect(await newcomer.head()).toBe(head);
     expect(reader.subjects()).toHaveLength(before);
@@ -197,13 +238,18 @@ withStandby(
     await Promise.all(beside.map(({ process }) => process.kill('SIGTERM')));
     await installation[Symbol.asyncDispose]();
     expect(await operateBy(['log', 'renew'], installation.settings)).toContain('from now on');
-    const again = resources.use(await startInstallation({ settings: operated.settings, admin: installation.admin }));
+    const again = resources.use(
+      await startInstallation({ settings: operated.settings, admin: installation.admin }),
+    );
     const asked = await askAs(again);
     const writer = startWriter(asked);
     await writer.more(3);
     await writer.end();
     const refused = await asked.ask('GET', `/events?after=${last}`, { token: asked.token });
-    expect([refused.status, refused.body]).toEqual([400, expect.objectContaining({ code: 'cursor_of_lost_history' })]);
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      expect.objectContaining({ code: 'cursor_of_lost_history' }),
+    ]);
   },
   120_000,
 );

@@ -9,7 +9,11 @@ import { until } from '../../testing/until.ts';
 import { tokenOf } from '../chaos/steady-load.ts';
 import { temporaryDataDir } from '../engines/data-dir.ts';
 import { type RoleProcess, startRole } from '../engines/role-process.ts';
-import { type SystemPostgres, startSystemPostgres, systemPostgresMissing } from '../engines/system-postgres.ts';
+import {
+  type SystemPostgres,
+  startSystemPostgres,
+  systemPostgresMissing,
+} from '../engines/system-postgres.ts';
 
 if (systemPostgresMissing !== undefined) console.warn(`Skipped: ${systemPostgresMissing}.`);
 
@@ -54,10 +58,13 @@ describe.skipIf(systemPostgresMissing !== undefined)('reads on replicas', () => 
 
   const nameOf = ({ url }: SystemPostgres): string => new URL(url).host;
   const metric = async (name: string): Promise<number> => {
-    const line = (await (await fetch(metricsUrl)).text()).split('\n').find((each) => each.startsWith(`${name} `));
+    const line = (await (await fetch(metricsUrl)).text())
+      .split('\n')
+      .find((each) => each.startsWith(`${name} `));
     return Number(line?.slice(name.length + 1) ?? 0);
   };
-  const serving = (replica: SystemPostgres) => metric(`annals_read_replica_serving{replica="${nameOf(replica)}"}`);
+  const serving = (replica: SystemPostgres) =>
+    metric(`annals_read_replica_serving{replica="${nameOf(replica)}"}`);
   const readsOn = (server: string) => metric(`annals_read_replica_reads_total{server="${server}"}`);
   const untilServing = (replica: SystemPostgres, wanted: 0 | 1) =>
     until(
@@ -67,12 +74,18 @@ describe.skipIf(systemPostgresMissing !== undefined)('reads on replicas', () => 
     );
   const checkpointsOf = ({ url }: SystemPostgres): Promise<string> =>
     inDatabase(url, async (client) => {
-      const { rows } = await client.query('select follower, position from public.follower_checkpoint order by follower');
+      const { rows } = await client.query(
+        'select follower, position from public.follower_checkpoint order by follower',
+      );
       return JSON.stringify(rows);
     });
   /** It has all that the primary has, and the process has seen it. */
   const untilReplayed = async (replica: SystemPostgres): Promise<void> => {
-    await until(async () => (await checkpointsOf(primary)) === (await checkpointsOf(replica)), Boolean, 60_000);
+    await until(
+      async () => (await checkpointsOf(primary)) === (await checkpointsOf(replica)),
+      Boolean,
+      60_000,
+    );
     await untilServing(replica, 1);
     await until(
       () => metric(`annals_read_replica_lag_seconds{replica="${nameOf(replica)}"}`),
@@ -81,9 +94,15 @@ describe.skipIf(systemPostgresMissing !== undefined)('reads on replicas', () => 
     );
   };
   const write = async (title: string) => {
-    const made = await ask('POST', '/articles', { token, body: { title, body: 'x', tags: [], publish: true } });
+    const made = await ask('POST', '/articles', {
+      token,
+      body: { title, body: 'x', tags: [], publish: true },
+    });
     expect(made.status).toBe(201);
-    return { path: made.headers.get('location') ?? '', headers: { 'consistency-token': made.headers.get('consistency-token') ?? '' } };
+    return {
+      path: made.headers.get('location') ?? '',
+      headers: { 'consistency-token': made.headers.get('consistency-token') ?? '' },
+    };
   };
   const titleOf = async (path: string, headers = {}): Promise<unknown> => {
     const { status, body } = await ask('GET', path, { headers });
@@ -108,7 +127,9 @@ describe.skipIf(systemPostgresMissing !== undefined)('reads on replicas', () => 
       const listed = await ask('GET', '/articles?limit=1', { headers });
       expect(listed.body).toMatchObject([{ title }]);
       const query = { query: '{ posts(limit: 1) { title author { name } } }' };
-      expect((await ask('POST', '/graphql', { body: query, headers })).body).toMatchObject({ data: { posts: [{ title }] } });
+      expect((await ask('POST', '/graphql', { body: query, headers })).body).toMatchObject({
+        data: { posts: [{ title }] },
+      });
     }
     for (const replica of replicas) expect(await readsOn(nameOf(replica))).toBeGreaterThan(0);
   });
@@ -118,7 +139,8 @@ describe.skipIf(systemPostgresMissing !== undefined)('reads on replicas', () => 
     expect(await titleOf(path, headers)).toBe('0');
     let written = 0;
     const writing = (async () => {
-      for (written = 1; written <= 40; written += 1) await ask('PATCH', path, { token, body: { title: String(written) } });
+      for (written = 1; written <= 40; written += 1)
+        await ask('PATCH', path, { token, body: { title: String(written) } });
     })();
     let seen = 0;
     const faults: string[] = [];

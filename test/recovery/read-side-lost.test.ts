@@ -6,10 +6,21 @@ import { callLine } from '../engines/call-line.ts';
 import { createDatabase } from '../engines/database.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { LOG_ENGINES } from '../engines/log-engines.ts';
-import { type Asking, askAs, type Operated, operate, startWriter, titlesOf, type Written } from './operated.ts';
+import {
+  type Asking,
+  askAs,
+  type Operated,
+  operate,
+  startWriter,
+  titlesOf,
+  type Written,
+} from './operated.ts';
 import { STATEMENT } from './page.ts';
 
-/** The read model is dropped under a running installation, which goes on with writing, and is made again of the log by the next start. */
+/**
+ * The read model is dropped under a running installation, which goes on with writing, and is made again of
+ * the log by the next start.
+ */
 describe.each(LOG_ENGINES)('the log in %s', (_name, startLog) => {
   const resources = new AsyncDisposableStack();
   let operated: Operated;
@@ -23,7 +34,9 @@ describe.each(LOG_ENGINES)('the log in %s', (_name, startLog) => {
   const LIST = '/articles?limit=100&sort=createdAt';
   const countDeliveries = () =>
     inDatabase(operated.environment.DATABASE_URL, async (client) => {
-      const { rows } = await client.query<{ count: number }>('select count(*)::integer as count from webhook_ledger.delivery');
+      const { rows } = await client.query<{ count: number }>(
+        'select count(*)::integer as count from webhook_ledger.delivery',
+      );
       return rows[0]?.count ?? 0;
     });
 
@@ -60,7 +73,9 @@ describe.each(LOG_ENGINES)('the log in %s', (_name, startLog) => {
 
   test('reads fail while it is away, and writes are recorded', async () => {
     expect(whileLost).toBeGreaterThanOrEqual(500);
-    expect(await titlesOf(asking, written, written.at(-1)?.cursor)).toEqual(written.map(({ title }) => title));
+    expect(await titlesOf(asking, written, written.at(-1)?.cursor)).toEqual(
+      written.map(({ title }) => title),
+    );
   });
 
   test('what is read afterwards is what was read before', async () => {
@@ -72,7 +87,9 @@ describe.each(LOG_ENGINES)('the log in %s', (_name, startLog) => {
 
   test('a cursor of before goes on where it was', async () => {
     const after = written.at(-2)?.cursor;
-    const { body } = await asking.ask('GET', `/events?types=article.published&after=${after}`, { token: asking.token });
+    const { body } = await asking.ask('GET', `/events?types=article.published&after=${after}`, {
+      token: asking.token,
+    });
     expect(body).toMatchObject([{ subject: `article-${written.at(-1)?.id}` }]);
   });
 

@@ -8,7 +8,8 @@ import { redisMissing, startRedis, type TestRedis } from '../engines/redis.ts';
 import { captureLog } from '../serve.ts';
 import { runBlock } from './page.ts';
 
-if (redisMissing !== undefined) process.stderr.write(`The failover of Redis is not tested: ${redisMissing}.\n`);
+if (redisMissing !== undefined)
+  process.stderr.write(`The failover of Redis is not tested: ${redisMissing}.\n`);
 
 /** A primary and its replica behind one name, as a managed Redis has them. Follows docs/runbooks.md. */
 describe.skipIf(redisMissing !== undefined)('a Redis whose replica takes over', () => {
@@ -44,7 +45,9 @@ describe.skipIf(redisMissing !== undefined)('a Redis whose replica takes over', 
     await during;
     await world.publish(10);
     await world.untilDeliveries(webhookId, 'delivered', 30);
-    expect(new Set(world.sink.received.filter((each) => each.path === path).map(({ id }) => id)).size).toBe(30);
+    expect(new Set(world.sink.received.filter((each) => each.path === path).map(({ id }) => id)).size).toBe(
+      30,
+    );
   };
 
   test(

@@ -7,12 +7,24 @@ import { PIXEL } from '../../testing/pixel.ts';
 import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
 import { startSystemPostgres, systemPostgresMissing } from '../engines/system-postgres.ts';
-import { type Asking, askAs, erase, type Operated, operate, startWriter, titlesOf, type Written } from './operated.ts';
+import {
+  type Asking,
+  askAs,
+  erase,
+  type Operated,
+  operate,
+  startWriter,
+  titlesOf,
+  type Written,
+} from './operated.ts';
 import { runBlock } from './page.ts';
 
 if (systemPostgresMissing !== undefined) console.warn(`Skipped: ${systemPostgresMissing}.`);
 
-/** A dump is made under writes, somebody is erased, the server is lost with its disk, and another one is given the dump. */
+/**
+ * A dump is made under writes, somebody is erased, the server is lost with its disk, and another one is given
+ * the dump.
+ */
 const resources = new AsyncDisposableStack();
 const SAID = { name: `Erasmus-${randomUUID()}`, email: `${randomUUID()}@example.com` };
 const texts = Object.values(SAID);
@@ -26,11 +38,16 @@ let entityTag: string;
 let came: readonly string[];
 let found: string;
 
-const loseIt = async (postgres: Awaited<ReturnType<typeof startSystemPostgres>>): Promise<Installation['admin']> => {
+const loseIt = async (
+  postgres: Awaited<ReturnType<typeof startSystemPostgres>>,
+): Promise<Installation['admin']> => {
   const { settings, environment } = operated;
   await using first = await startInstallation({ settings });
   const asked = await askAs(first);
-  const { body } = await asked.ask('POST', '/users', { token: asked.token, body: { ...SAID, role: 'author' } });
+  const { body } = await asked.ask('POST', '/users', {
+    token: asked.token,
+    body: { ...SAID, role: 'author' },
+  });
   erased = (body as { id: number }).id;
   const writer = startWriter(asked);
   await writer.more(5);
@@ -38,7 +55,10 @@ const loseIt = async (postgres: Awaited<ReturnType<typeof startSystemPostgres>>)
   const cover = { token: asked.token, body: PIXEL, type: 'image/png' };
   const { headers: covered } = await asked.ask('PUT', `/articles/${before[0]?.id}/cover`, cover);
   const seen = { 'consistency-token': covered.get('consistency-token') ?? '' };
-  entityTag = (await asked.ask('GET', `/articles/${before[0]?.id}`, { token: asked.token, headers: seen })).headers.get('etag') ?? '';
+  entityTag =
+    (await asked.ask('GET', `/articles/${before[0]?.id}`, { token: asked.token, headers: seen })).headers.get(
+      'etag',
+    ) ?? '';
   await runBlock('dump', environment);
   const dumped = writer.acknowledged.length;
   await writer.more(5);
@@ -93,7 +113,9 @@ restored('a cursor of what was lost is refused, also when the log is longer agai
   const after = lost.at(-1)?.cursor ?? '';
   const answer = await asking.ask('GET', `/events?limit=1&after=${after}`, { token: asking.token });
   expect(answer).toMatchObject({ status: 400, body: { code: 'cursor_of_lost_history' } });
-  expect(await titlesOf(asking, writer.acknowledged, writer.acknowledged.at(-1)?.cursor)).toHaveLength(writer.acknowledged.length);
+  expect(await titlesOf(asking, writer.acknowledged, writer.acknowledged.at(-1)?.cursor)).toHaveLength(
+    writer.acknowledged.length,
+  );
 });
 
 restored('a picture of before the dump is there', async () => {
@@ -104,7 +126,9 @@ restored('a picture of before the dump is there', async () => {
 
 restored('an entity tag of before the dump is still good', async () => {
   const headers = { 'if-none-match': entityTag };
-  expect((await asking.ask('GET', `/articles/${before[0]?.id}`, { token: asking.token, headers })).status).toBe(304);
+  expect(
+    (await asking.ask('GET', `/articles/${before[0]?.id}`, { token: asking.token, headers })).status,
+  ).toBe(304);
 });
 
 restored(

@@ -4,13 +4,29 @@ import { inDatabase, searchDatabase } from '../../testing/database/search-everyw
 import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { type Installation, startInstallation } from '../engines/installation.ts';
-import { type SystemPostgres, startSystemPostgres, systemPostgresMissing } from '../engines/system-postgres.ts';
-import { type Asking, askAs, erase, type Operated, operate, startWriter, titlesOf, type Written } from './operated.ts';
+import {
+  type SystemPostgres,
+  startSystemPostgres,
+  systemPostgresMissing,
+} from '../engines/system-postgres.ts';
+import {
+  type Asking,
+  askAs,
+  erase,
+  type Operated,
+  operate,
+  startWriter,
+  titlesOf,
+  type Written,
+} from './operated.ts';
 import { runBlock, startBlock } from './page.ts';
 
 if (systemPostgresMissing !== undefined) console.warn(`Skipped: ${systemPostgresMissing}.`);
 
-/** The write-ahead log is received all the time, and the server is lost with its disk in the middle of a write. */
+/**
+ * The write-ahead log is received all the time, and the server is lost with its disk in the middle of a
+ * write.
+ */
 const resources = new AsyncDisposableStack();
 const SAID = { name: `Erasmus-${randomUUID()}`, email: `${randomUUID()}@example.com` };
 let operated: Operated;
@@ -27,7 +43,10 @@ const loseIt = async (): Promise<Installation['admin']> => {
   await untilSynchronous();
   await using first = await startInstallation({ settings });
   const asked = await askAs(first);
-  const { body } = await asked.ask('POST', '/users', { token: asked.token, body: { ...SAID, role: 'author' } });
+  const { body } = await asked.ask('POST', '/users', {
+    token: asked.token,
+    body: { ...SAID, role: 'author' },
+  });
   erased = (body as { id: number }).id;
   const writer = startWriter(asked);
   await writer.more(5);
@@ -44,7 +63,10 @@ const loseIt = async (): Promise<Installation['admin']> => {
 
 const untilSynchronous = () =>
   until(
-    () => inDatabase(postgres.url, (client) => client.query(`select from pg_stat_replication where sync_state = 'sync'`)),
+    () =>
+      inDatabase(postgres.url, (client) =>
+        client.query(`select from pg_stat_replication where sync_state = 'sync'`),
+      ),
     ({ rowCount }) => rowCount === 1,
     30_000,
   );
@@ -67,7 +89,9 @@ const restored = test.skipIf(systemPostgresMissing !== undefined);
 
 restored('everything that was acknowledged is there, to the last moment', async () => {
   expect(acknowledged.length).toBeGreaterThanOrEqual(15);
-  expect(await titlesOf(asking, acknowledged, acknowledged.at(-1)?.cursor)).toEqual(acknowledged.map(({ title }) => title));
+  expect(await titlesOf(asking, acknowledged, acknowledged.at(-1)?.cursor)).toEqual(
+    acknowledged.map(({ title }) => title),
+  );
 });
 
 restored('a cursor of before goes on where it was, with what was written after the restore', async () => {
@@ -76,10 +100,14 @@ restored('a cursor of before goes on where it was, with what was written after t
   await writer.more(3);
   await writer.end();
   const headers = { 'consistency-token': writer.acknowledged.at(-1)?.cursor ?? '' };
-  const { body } = await asking.ask('GET', `/events?types=article.published&limit=100&after=${last?.cursor}`, {
-    token: asking.token,
-    headers,
-  });
+  const { body } = await asking.ask(
+    'GET',
+    `/events?types=article.published&limit=100&after=${last?.cursor}`,
+    {
+      token: asking.token,
+      headers,
+    },
+  );
   const heard = (body as { subject: string }[]).map(({ subject }) => Number(subject.split('-')[1]));
   const expected = [...acknowledged.slice(-1), ...writer.acknowledged].map(({ id }) => id);
   expect(heard.filter((id) => expected.includes(id))).toEqual(expected);

@@ -7,12 +7,18 @@ import { createDatabase, createRole } from '../engines/database.ts';
 import { operate as command, startInstallation } from '../engines/installation.ts';
 import { askAs, operate, startWriter, titlesOf } from './operated.ts';
 
-/** What docs/postgresql.md has people do in their database is done here, as it stands there but for the names. */
+/**
+ * What docs/postgresql.md has people do in their database is done here, as it stands there but for the names.
+ */
 const PAGE = readFileSync(new URL('../../docs/postgresql.md', import.meta.url), 'utf8');
-const BLOCKS = new Map([...PAGE.matchAll(/^```sql (\w+)\n(.*?)^```$/gms)].map(([, name = '', sql = '']) => [name, sql]));
-const blockOf = (name: string, own: string): string => (BLOCKS.get(name) ?? '').replaceAll(/\bannals\b/g, own);
+const BLOCKS = new Map(
+  [...PAGE.matchAll(/^```sql (\w+)\n(.*?)^```$/gms)].map(([, name = '', sql = '']) => [name, sql]),
+);
+const blockOf = (name: string, own: string): string =>
+  (BLOCKS.get(name) ?? '').replaceAll(/\bannals\b/g, own);
 
-const execute = (url: string, sql: string): Promise<void> => inDatabase(url, async (client) => void (await client.query(sql)));
+const execute = (url: string, sql: string): Promise<void> =>
+  inDatabase(url, async (client) => void (await client.query(sql)));
 const changed = (url: string, change: (url: URL) => void): string => {
   const parsed = new URL(url);
   change(parsed);
@@ -81,7 +87,9 @@ test('tables that an earlier release has made in another schema are moved, and n
   const { exit, output } = await runAnnals(['query/main.ts'], settings);
   expect([exit, output]).toEqual([
     1,
-    expect.stringMatching(/^In the database \w+ at \S+, an earlier release has made its tables in the schema app: move them .+\n$/),
+    expect.stringMatching(
+      /^In the database \w+ at \S+, an earlier release has made its tables in the schema app: move them .+\n$/,
+    ),
   ]);
   await execute(database.url, blockOf('move', 'annals'));
   await using installation = await startInstallation({ settings, admin });

@@ -36,7 +36,10 @@ type Target = {
 };
 
 /** Small as it comes, and very large when it is undone. */
-const bombs = ({ method = 'POST', path, type, content, headers }: Target, statuses: Partial<Record<Coding, number>>): readonly Hostile[] =>
+const bombs = (
+  { method = 'POST', path, type, content, headers }: Target,
+  statuses: Partial<Record<Coding, number>>,
+): readonly Hostile[] =>
   (Object.entries(statuses) as [Coding, number][]).map(([coding, status]) => [
     `a bomb by ${coding}`,
     method,
@@ -70,7 +73,10 @@ const FORM_REQUESTS: readonly Sent[] = [
 
 export const HOSTILE: readonly Hostile[] = [
   ...JSON_PATHS.flatMap((path) => [
-    ...bombs({ path, type: 'application/json', content: json }, { gzip: 413, deflate: 413, br: 413, 'gzip, gzip': 415 }),
+    ...bombs(
+      { path, type: 'application/json', content: json },
+      { gzip: 413, deflate: 413, br: 413, 'gzip, gzip': 415 },
+    ),
     ...to(path, ...JSON_REQUESTS),
   ]),
   ...FORM_PATHS.flatMap((path) => [
@@ -78,10 +84,17 @@ export const HOSTILE: readonly Hostile[] = [
     ...bombs({ path, type: FORM, content: form }, { gzip: 401, 'gzip, gzip': 401 }),
     ...to(path, ...FORM_REQUESTS),
   ]),
-  ...['/sign-in/x', '/sign-up'].flatMap((path) => bombs({ path, type: FORM, content: form }, { gzip: 413, br: 413, 'gzip, gzip': 415 })),
+  ...['/sign-in/x', '/sign-up'].flatMap((path) =>
+    bombs({ path, type: FORM, content: form }, { gzip: 413, br: 413, 'gzip, gzip': 415 }),
+  ),
   ...bombs({ method: 'PUT', path: '/articles/1/cover', type: 'image/png', content: zeros }, { gzip: 415 }),
   ...bombs(
-    { path: '/graphql', type: 'multipart/form-data; boundary=x', content: zeros, headers: { 'graphql-require-preflight': '1' } },
+    {
+      path: '/graphql',
+      type: 'multipart/form-data; boundary=x',
+      content: zeros,
+      headers: { 'graphql-require-preflight': '1' },
+    },
     { gzip: 400 },
   ),
 ];
@@ -106,7 +119,11 @@ export const SPLITTING: readonly string[] = [
 
 /** No two readers of these agree on where one request ends. */
 export const SMUGGLED: readonly (readonly [name: string, lines: readonly string[], body: string])[] = [
-  ['a length beside chunks', ['Content-Length: 4', 'Transfer-Encoding: chunked'], '0\r\n\r\nGET /x HTTP/1.1\r\n\r\n'],
+  [
+    'a length beside chunks',
+    ['Content-Length: 4', 'Transfer-Encoding: chunked'],
+    '0\r\n\r\nGET /x HTTP/1.1\r\n\r\n',
+  ],
   ['two lengths', ['Content-Length: 4', 'Content-Length: 5'], 'abcde'],
   ['a length that is none', ['Content-Length: +4'], 'abcd'],
   ['chunks that are not the last coding', ['Transfer-Encoding: chunked, identity'], '0\r\n\r\n'],

@@ -28,7 +28,13 @@ const beside = (
     (things) => ({ method, path: pathOf(things), body: { ...right, [member]: choose(things) } }),
   ]);
 
-const NOWHERE = { owner: { userId: '…' }, draft: '…', published: '…', comment: '…', webhook: '…' } as unknown as PrivateThings;
+const NOWHERE = {
+  owner: { userId: '…' },
+  draft: '…',
+  published: '…',
+  comment: '…',
+  webhook: '…',
+} as unknown as PrivateThings;
 
 const READ_ONLY: Members = {
   id: said(5),
@@ -47,15 +53,25 @@ const patched = (pointer: string, value: unknown): MassAssignment => [
   }),
 ];
 
-const mutation = (name: string, query: string, inputOf: (things: PrivateThings) => object): MassAssignment => [
+const mutation = (
+  name: string,
+  query: string,
+  inputOf: (things: PrivateThings) => object,
+): MassAssignment => [
   `GraphQL: ${name}`,
   'invalid_variables',
-  (things) => ({ method: 'POST', path: '/graphql', body: { query, variables: { id: String(things.draft), input: inputOf(things) } } }),
+  (things) => ({
+    method: 'POST',
+    path: '/graphql',
+    body: { query, variables: { id: String(things.draft), input: inputOf(things) } },
+  }),
 ];
 
 const CREATE_POST = 'mutation ($input: PostInput!) { createPost(input: $input) { id } }';
-const UPDATE_POST = 'mutation ($id: ID!, $input: PostChanges!) { updatePost(id: $id, changes: $input) { id } }';
-const UPDATE_ME = 'mutation ($of: ID = 1, $input: UserChanges!) { updateUser(id: $of, changes: $input) { id } }';
+const UPDATE_POST =
+  'mutation ($id: ID!, $input: PostChanges!) { updatePost(id: $id, changes: $input) { id } }';
+const UPDATE_ME =
+  'mutation ($of: ID = 1, $input: UserChanges!) { updateUser(id: $of, changes: $input) { id } }';
 const REGISTER = 'mutation ($input: WebhookInput!) { registerWebhook(input: $input) { secret } }';
 
 export const MASS_ASSIGNMENTS: readonly MassAssignment[] = [
@@ -66,22 +82,44 @@ export const MASS_ASSIGNMENTS: readonly MassAssignment[] = [
   }),
   ...beside(['PATCH', ({ draft }) => `/articles/${draft}`, {}], {
     ...READ_ONLY,
-    ...{ status: said('published'), publishedAt: said('2020-01-01T00:00:00.000Z'), authorId: stranger, ownerId: stranger },
+    ...{
+      status: said('published'),
+      publishedAt: said('2020-01-01T00:00:00.000Z'),
+      authorId: stranger,
+      ownerId: stranger,
+    },
   }),
-  ...beside(['PUT', ({ draft }) => `/articles/${draft}`, { ...NEW_ARTICLE, cover: null }], { authorId: stranger, version: said(1) }),
+  ...beside(['PUT', ({ draft }) => `/articles/${draft}`, { ...NEW_ARTICLE, cover: null }], {
+    authorId: stranger,
+    version: said(1),
+  }),
   ...beside(['PATCH', ({ owner }) => `/users/${owner.userId}`, {}], { role: said('admin') }, 403),
   ...beside(['PATCH', ({ owner }) => `/users/${owner.userId}`, {}], {
     ...READ_ONLY,
-    ...{ scopes: said(['manage:clients']), password: said('hunter2hunter2'), userId: stranger, isAdmin: said(true) },
+    ...{
+      scopes: said(['manage:clients']),
+      password: said('hunter2hunter2'),
+      userId: stranger,
+      isAdmin: said(true),
+    },
   }),
   ...beside(['POST', ({ published }) => `/articles/${published}/comments`, { text: 'Mine.' }], {
     ...READ_ONLY,
     articleId: ({ draft }) => draft,
   }),
-  ...beside(['PATCH', ({ comment }) => `/comments/${comment}`, {}], { ...READ_ONLY, articleId: ({ draft }) => draft, authorId: stranger }),
+  ...beside(['PATCH', ({ comment }) => `/comments/${comment}`, {}], {
+    ...READ_ONLY,
+    articleId: ({ draft }) => draft,
+    authorId: stranger,
+  }),
   ...beside(['POST', () => '/webhooks', NEW_WEBHOOK], {
     ...READ_ONLY,
-    ...{ secret: said('whsec_AAAA'), scopes: said(['read:users']), disabledReason: said(null), missedSince: said(null) },
+    ...{
+      secret: said('whsec_AAAA'),
+      scopes: said(['read:users']),
+      disabledReason: said(null),
+      missedSince: said(null),
+    },
   }),
   ...beside(['PATCH', ({ webhook }) => `/webhooks/${webhook}`, {}], {
     ...READ_ONLY,

@@ -4,9 +4,15 @@ import { OPERATIONS } from '../engines/operations.ts';
 import { CANARY, type PrivateThings } from './private-things.ts';
 
 /** Ways to come to what is somebody's own. */
-export type PrivateRead = readonly [name: string, request: (things: PrivateThings) => { readonly path: string } & Ask];
+export type PrivateRead = readonly [
+  name: string,
+  request: (things: PrivateThings) => { readonly path: string } & Ask,
+];
 
-/** They say nothing of anybody; neither do those that take no right. What only administrators may, `rest-rights.test.ts` tells. */
+/**
+ * They say nothing of anybody; neither do those that take no right. What only administrators may,
+ * `rest-rights.test.ts` tells.
+ */
 const OF_NOBODY: ReadonlySet<string> = new Set(['listEventTypes', 'getAuditStatus']);
 const OF_ADMINISTRATORS: ReadonlySet<string | null> = new Set(['events.export', 'operations.read']);
 
@@ -24,7 +30,10 @@ const placesOf = ({ owner, draft, comment, webhook, delivery, replay }: PrivateT
 });
 
 const OPERATION_READS = Object.entries(OPERATIONS)
-  .filter(([id, { method, right }]) => method === 'GET' && right !== null && !OF_ADMINISTRATORS.has(right) && !OF_NOBODY.has(id))
+  .filter(
+    ([id, { method, right }]) =>
+      method === 'GET' && right !== null && !OF_ADMINISTRATORS.has(right) && !OF_NOBODY.has(id),
+  )
   .map(
     ([id, { path }]): PrivateRead => [
       id,
@@ -43,16 +52,25 @@ const rest =
   (things) => ({ path: pathOf(things), ...ask });
 
 const REST_READS: readonly PrivateRead[] = [
-  ['the list of their articles by status', rest(({ owner }) => `/articles?author=${owner.userId}&status=draft`)],
+  [
+    'the list of their articles by status',
+    rest(({ owner }) => `/articles?author=${owner.userId}&status=draft`),
+  ],
   ['the list of articles by tag', rest(() => `/articles?tag=${CANARY}`)],
   ['the list of articles by words', rest(() => `/articles?q=${CANARY}`)],
   ['their articles by status', rest(({ owner }) => `/users/${owner.userId}/articles?status=draft`)],
-  ['a draft in HAL', rest(({ draft }) => `/articles/${draft}`, { headers: { accept: 'application/hal+json' } })],
+  [
+    'a draft in HAL',
+    rest(({ draft }) => `/articles/${draft}`, { headers: { accept: 'application/hal+json' } }),
+  ],
   ['a draft under /api', rest(({ draft }) => `/api/articles/${draft}`)],
   ['a draft as it was', rest(({ draft }) => `/articles/${draft}?at=v1`)],
   ['what was withdrawn, when it was published', rest(({ withdrawn }) => `/articles/${withdrawn}?at=v2`)],
   ['them as they were', rest(({ owner }) => `/users/${owner.userId}?at=v1`)],
-  ['the list of articles as it was', rest(({ end, owner }) => `/articles?at=${end}&author=${owner.userId}&limit=100`)],
+  [
+    'the list of articles as it was',
+    rest(({ end, owner }) => `/articles?at=${end}&author=${owner.userId}&limit=100`),
+  ],
   ['webhooks by owner', rest(({ owner }) => `/webhooks?owner=${owner.userId}`)],
   ['deliveries by state', rest(({ webhook }) => `/webhooks/${webhook}/deliveries?state=delivered`)],
   ['events of a draft', rest(({ draft }) => `/events?article=${draft}`)],
@@ -71,7 +89,9 @@ const graphql =
 
 const idOf =
   (thing: 'owner' | 'draft' | 'published' | 'comment' | 'webhook') =>
-  (things: PrivateThings): object => ({ id: String(thing === 'owner' ? things.owner.userId : things[thing]) });
+  (things: PrivateThings): object => ({
+    id: String(thing === 'owner' ? things.owner.userId : things[thing]),
+  });
 
 const WEBHOOK = `id url description headerNames eventTypes
   deliveriesConnection(first: 3) { nodes { id type subject attemptsConnection(first: 2) { nodes { requestHeaders { value } answer { text } } } } }
@@ -87,25 +107,55 @@ const GRAPHQL_READS: readonly PrivateRead[] = [
       idOf('owner'),
     ),
   ],
-  ['a user’s webhooks', graphql(`query ($id: ID!) { user(id: $id) { webhooks(limit: 2) { ${WEBHOOK} } } }`, idOf('owner'))],
-  ['all users', graphql('{ users(limit: 20) { email posts(limit: 10) { id title } webhooks(limit: 5) { id url } } }')],
+  [
+    'a user’s webhooks',
+    graphql(`query ($id: ID!) { user(id: $id) { webhooks(limit: 2) { ${WEBHOOK} } } }`, idOf('owner')),
+  ],
+  [
+    'all users',
+    graphql('{ users(limit: 20) { email posts(limit: 10) { id title } webhooks(limit: 5) { id url } } }'),
+  ],
   ['all posts', graphql(`{ posts(limit: 100) { ${POST} author { email } } }`)],
   ['posts by status', graphql(`{ posts(limit: 100, filter: { status: draft }) { ${POST} } }`)],
   ['posts by words', graphql(`{ posts(filter: { search: "${CANARY}" }) { ${POST} } }`)],
-  ['posts by tag', graphql(`{ postsConnection(first: 10, filter: { tag: "${CANARY}" }) { nodes { ${POST} } } }`)],
+  [
+    'posts by tag',
+    graphql(`{ postsConnection(first: 10, filter: { tag: "${CANARY}" }) { nodes { ${POST} } } }`),
+  ],
   ['a draft', graphql(`query ($id: ID!) { post(id: $id) { ${POST} } }`, idOf('draft'))],
-  ['a draft as a node', graphql(`query ($id: ID!) { node(id: $id) { id ... on Post { ${POST} } } }`, idOf('draft'))],
-  ['a webhook as a node', graphql(`query ($id: ID!) { node(id: $id) { id ... on Webhook { ${WEBHOOK} } } }`, idOf('webhook'))],
-  ['a comment as a node', graphql('query ($id: ID!) { node(id: $id) { id ... on Comment { text } } }', idOf('comment'))],
-  ['a user as a node', graphql('query ($id: ID!) { node(id: $id) { ... on User { email webhooks { id } } } }', idOf('owner'))],
-  ['a comment, and what it stands under', graphql('query ($id: ID!) { comment(id: $id) { text post { id title } } }', idOf('comment'))],
+  [
+    'a draft as a node',
+    graphql(`query ($id: ID!) { node(id: $id) { id ... on Post { ${POST} } } }`, idOf('draft')),
+  ],
+  [
+    'a webhook as a node',
+    graphql(`query ($id: ID!) { node(id: $id) { id ... on Webhook { ${WEBHOOK} } } }`, idOf('webhook')),
+  ],
+  [
+    'a comment as a node',
+    graphql('query ($id: ID!) { node(id: $id) { id ... on Comment { text } } }', idOf('comment')),
+  ],
+  [
+    'a user as a node',
+    graphql('query ($id: ID!) { node(id: $id) { ... on User { email webhooks { id } } } }', idOf('owner')),
+  ],
+  [
+    'a comment, and what it stands under',
+    graphql('query ($id: ID!) { comment(id: $id) { text post { id title } } }', idOf('comment')),
+  ],
   ['a webhook', graphql(`query ($id: ID!) { webhook(id: $id) { ${WEBHOOK} } }`, idOf('webhook'))],
-  ['webhooks by owner', graphql(`query ($id: ID!) { webhooks(limit: 2, filter: { owner: $id }) { ${WEBHOOK} } }`, idOf('owner'))],
+  [
+    'webhooks by owner',
+    graphql(`query ($id: ID!) { webhooks(limit: 2, filter: { owner: $id }) { ${WEBHOOK} } }`, idOf('owner')),
+  ],
   [
     'a delivery of a webhook',
-    graphql('query ($id: ID!, $of: ID!) { webhook(id: $of) { delivery(id: $id) { id subject } } }', (things) => ({
-      ...{ id: things.delivery, of: things.webhook },
-    })),
+    graphql(
+      'query ($id: ID!, $of: ID!) { webhook(id: $of) { delivery(id: $id) { id subject } } }',
+      (things) => ({
+        ...{ id: things.delivery, of: things.webhook },
+      }),
+    ),
   ],
   [
     'by the author of what is public',
@@ -119,10 +169,12 @@ const GRAPHQL_READS: readonly PrivateRead[] = [
     graphql(
       'query ($them: [_Any!]!) { _entities(representations: $them) { ... on User { email } ... on Post { title } ... on Comment { text } } }',
       ({ owner, draft, comment }) => ({
-        them: Object.entries({ User: owner.userId, Post: draft, Comment: comment }).map(([__typename, id]) => ({
-          __typename,
-          id: String(id),
-        })),
+        them: Object.entries({ User: owner.userId, Post: draft, Comment: comment }).map(
+          ([__typename, id]) => ({
+            __typename,
+            id: String(id),
+          }),
+        ),
       }),
     ),
   ],

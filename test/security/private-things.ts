@@ -6,7 +6,9 @@ import { openPeople, type People, type Person } from '../../testing/people.ts';
 import { until } from '../../testing/until.ts';
 import type { Installation } from '../engines/installation.ts';
 
-/** Stands in all that is somebody's own and nobody else's, so that whoever is shown some of it is shown this. */
+/**
+ * Stands in all that is somebody's own and nobody else's, so that whoever is shown some of it is shown this.
+ */
 export const CANARY = 'canary-9d1f';
 
 /** Somebody's things, of which others may see the published article alone, with somebody else to try. */
@@ -31,7 +33,10 @@ export type PrivateThings = {
 
 const BROKEN = '-broken';
 
-export const makePrivateThings = async (installation: Installation, sink: WebhookSink): Promise<PrivateThings> => {
+export const makePrivateThings = async (
+  installation: Installation,
+  sink: WebhookSink,
+): Promise<PrivateThings> => {
   sink.behave(({ path }, response) => {
     response.writeHead(path.endsWith(BROKEN) ? 500 : 200, { 'x-answer': CANARY }).end(`${CANARY} answers`);
   });
@@ -46,20 +51,38 @@ export const makePrivateThings = async (installation: Installation, sink: Webhoo
     const [item] = await until(items, ({ length }) => length > 0);
     return item as Item;
   };
-  const published = await write('POST', '/articles', { title: 'Public', body: 'For all.', tags: [], publish: true });
+  const published = await write('POST', '/articles', {
+    title: 'Public',
+    body: 'For all.',
+    tags: [],
+    publish: true,
+  });
   const content = { title: `${CANARY} title`, body: `${CANARY} body`, tags: [CANARY] };
   const draft = await write('POST', '/articles', content);
-  const withdrawn = await write('POST', '/articles', { title: `${CANARY} withdrawn`, body: '', tags: [], publish: true });
+  const withdrawn = await write('POST', '/articles', {
+    title: `${CANARY} withdrawn`,
+    body: '',
+    tags: [],
+    publish: true,
+  });
   const comment = await write('POST', `/articles/${withdrawn.id}/comments`, { text: `${CANARY} comment` });
   await write('POST', `/articles/${withdrawn.id}/unpublish`);
   const webhook = await write('POST', '/webhooks', {
-    ...{ url: `${sink.url}/${CANARY}`, description: `${CANARY} webhook`, eventTypes: ['article.*'], headers: { 'X-Canary': CANARY } },
+    ...{
+      url: `${sink.url}/${CANARY}`,
+      description: `${CANARY} webhook`,
+      eventTypes: ['article.*'],
+      headers: { 'X-Canary': CANARY },
+    },
   });
   await write('POST', `/webhooks/${webhook.id}/test`);
   await write('POST', `/webhooks/${webhook.id}/replay`, { from: published.cursor });
   const delivery = await first<Delivery>(`/webhooks/${webhook.id}/deliveries?state=delivered`);
   const replay = await first<Replay>(`/webhooks/${webhook.id}/replays`);
-  const broken = await write('POST', '/webhooks', { url: `${sink.url}/${CANARY}${BROKEN}`, eventTypes: ['article.*'] });
+  const broken = await write('POST', '/webhooks', {
+    url: `${sink.url}/${CANARY}${BROKEN}`,
+    eventTypes: ['article.*'],
+  });
   await write('POST', `/webhooks/${broken.id}/replay`, { from: published.cursor });
   await first('/deliveries/failed');
   const end = await write('POST', '/articles', { title: 'The end', body: '', tags: [], publish: true });

@@ -10,7 +10,10 @@ type Exchange = {
 export type Recorder = {
   readonly fetch: typeof fetch;
   readonly exchanges: readonly Exchange[];
-  /** Each once: what came in bodies, cookies and addresses, or went in forms and headers, and is a secret by its name. */
+  /**
+   * Each once: what came in bodies, cookies and addresses, or went in forms and headers, and is a secret by
+   * its name.
+   */
   secrets(): readonly string[];
 };
 
@@ -18,7 +21,8 @@ const SHORTEST = 8;
 /** Codes of problems, which are for everybody. */
 const IS_WORD = /^[a-z_]+$/;
 /** In JSON, forms, queries, and the hidden fields of pages. */
-const NAMES = 'access_token|refresh_token|id_token|client_secret|secret|code|code_verifier|device_code|token|password|email|name|text';
+const NAMES =
+  'access_token|refresh_token|id_token|client_secret|secret|code|code_verifier|device_code|token|password|email|name|text';
 const IN_JSON = new RegExp(`"(?:${NAMES})":"([^"]+)"`, 'g');
 const IN_FORM = new RegExp(`(?:^|[?&#])(?:${NAMES})=([^&#]+)`, 'g');
 const IN_PAGE = new RegExp(`name="(?:${NAMES})" value="([^"]+)"`, 'g');
@@ -50,8 +54,11 @@ export const recordExchanges = (fetchIt: typeof fetch): Recorder => {
       const body = await response.clone().text();
       keepFrom(body, IN_JSON, IN_PAGE);
       keepFrom(headers.get('location') ?? '', IN_FORM);
-      // The id of an interaction stands in its address; what proves it is the signature in the cookie beside it.
-      for (const cookie of headers.getSetCookie().filter((each) => !/annals_(interaction|resume)=/.test(each)))
+      // The id of an interaction stands in its address; what proves it is the signature in the cookie beside
+      // it.
+      for (const cookie of headers
+        .getSetCookie()
+        .filter((each) => !/annals_(interaction|resume)=/.test(each)))
         keep(cookie.split(';')[0]?.split('=').slice(1).join('=') ?? '');
       exchanges.push({ path: pathname, hasToken: authorization !== null, status, headers, body });
       return response;

@@ -3,7 +3,12 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ErasureReport } from '#shared/rest/erasure.ts';
-import { hitsIn, inDatabase, searchDatabase, searchFolder } from '../../testing/database/search-everywhere.ts';
+import {
+  hitsIn,
+  inDatabase,
+  searchDatabase,
+  searchFolder,
+} from '../../testing/database/search-everywhere.ts';
 import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
 import { restClientOf } from '../../testing/http/rest-client.ts';
 import { type RestSession, restSessionOver } from '../../testing/http/rest-session.ts';
@@ -15,7 +20,10 @@ import { type Installation, operate, startInstallation } from '../engines/instal
 import { picture } from '../engines/pictures.ts';
 import { care } from './care.ts';
 
-/** What is a person's by paths of references, wherever it got to, is searched for before the person is deleted and after it. */
+/**
+ * What is a person's by paths of references, wherever it got to, is searched for before the person is deleted
+ * and after it.
+ */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let session: RestSession;
@@ -50,14 +58,20 @@ const write = async (path: string, body: object, method = 'POST') => {
   return (await session.write(method, path, { token, body, ...type })).written.id;
 };
 const annals = (...words: string[]) => operate(words, installation.settings, care);
-const report = async () => (await session.read<ErasureReport>(`/users/${ada.userId}/erasure`, { token: people.administrator.token })).body;
-const workload = async () => (await session.read(`/workload/${ada.userId}`, { token: people.administrator.token })).body;
+const report = async () =>
+  (await session.read<ErasureReport>(`/users/${ada.userId}/erasure`, { token: people.administrator.token }))
+    .body;
+const workload = async () =>
+  (await session.read(`/workload/${ada.userId}`, { token: people.administrator.token })).body;
 
 beforeAll(async () => {
   sink = resources.use(await startWebhookSink());
   sink.behave(({ body }, response) => void response.writeHead(500).end(body));
   installation = resources.use(
-    await startInstallation({ settings: { WEBHOOK_RETRY_SCHEDULE: '0.1' }, of: { domain: care, main: 'test/toy/care-main.ts' } }),
+    await startInstallation({
+      settings: { WEBHOOK_RETRY_SCHEDULE: '0.1' },
+      of: { domain: care, main: 'test/toy/care-main.ts' },
+    }),
   );
   session = restSessionOver(restClientOf(installation));
   people = await openPeople(installation);
@@ -72,14 +86,20 @@ test('what is told of a person by one reference, by two and by three is in many 
   const visit = { reason: SAID.reason, place: 'ward', minutes: 20, clientId: ada.userId };
   ids = { done: await write('/visits', visit), asked: await write('/visits', { ...visit, minutes: 30 }) };
   await write(`/visits/${ids.done}/needs`, { need: SAID.need, minutes: 5 });
-  await session.write('PUT', `/visits/${ids.asked}/photo`, { token: admin.token, body: picture('image/png'), type: 'image/png' });
+  await session.write('PUT', `/visits/${ids.asked}/photo`, {
+    token: admin.token,
+    body: picture('image/png'),
+    type: 'image/png',
+  });
   await session.write('POST', `/visits/${ids.done}/do`, { token: admin.token });
   const opened = await write(`/visits/${ids.done}/reports`, { summary: null, nurseId: nurse.userId });
   await write(`/reports/${opened}`, { summary: SAID.summary }, 'PATCH');
   await write(`/reports/${opened}/measures`, { pulse: 60, remark: SAID.measure });
   await write(`/reports/${opened}/remarks`, { text: SAID.remark, nurseId: nurse.userId });
   await write('/letters', { aboutId: ada.userId, senderId: nurse.userId, text: SAID.letter });
-  expect((await session.read(`/reports/${opened}`, { token: admin.token })).body).toMatchObject({ visitClient: { id: ada.userId } });
+  expect((await session.read(`/reports/${opened}`, { token: admin.token })).body).toMatchObject({
+    visitClient: { id: ada.userId },
+  });
   const { data, errors } = await graphqlClientOf(installation)('{ visitsConnection { totalCount } }', {
     token: people.administrator.token,
   });
@@ -99,7 +119,9 @@ test('what is told of a person by one reference, by two and by three is in many 
 
 const TABLES = ['users', 'visits', 'visit_needs', 'reports', 'report_measures', 'remarks', 'letters'];
 const FOUND = [
-  ...['read_model', 'read_model_previous', 'replay_before'].flatMap((schema) => TABLES.map((table) => `${schema}.${table}`)),
+  ...['read_model', 'read_model_previous', 'replay_before'].flatMap((schema) =>
+    TABLES.map((table) => `${schema}.${table}`),
+  ),
   'webhook_ledger.attempt',
 ];
 let before: string[];
@@ -129,8 +151,16 @@ test('once the person is deleted, it is found nowhere, and the report has named 
       { type: 'visit.needAdded', events: 1 },
     ]),
   );
-  expect(places.find(({ place }) => place === 'read_model.remarks')).toMatchObject({ verdict: 'erased', rows: 2, left: 0 });
-  expect(places.find(({ place }) => place === 'uploads')).toMatchObject({ verdict: 'erased', rows: 1, left: 0 });
+  expect(places.find(({ place }) => place === 'read_model.remarks')).toMatchObject({
+    verdict: 'erased',
+    rows: 2,
+    left: 0,
+  });
+  expect(places.find(({ place }) => place === 'uploads')).toMatchObject({
+    verdict: 'erased',
+    rows: 1,
+    left: 0,
+  });
   expect(hitsIn('report', JSON.stringify(places), texts())).toEqual([]);
 });
 
@@ -148,15 +178,22 @@ test('an export with the key is left until somebody removes it, and the report s
 });
 
 test('every table of the database is known to the report, and one that is not is named', async () => {
-  const unknown = async () => (await report()).places.filter(({ verdict }) => verdict === 'unknown').map(({ place }) => place);
+  const unknown = async () =>
+    (await report()).places.filter(({ verdict }) => verdict === 'unknown').map(({ place }) => place);
   expect(await unknown()).toEqual([]);
-  await inDatabase(installation.settings.DATABASE_URL ?? '', (client) => client.query('create table public.forgotten (id bigint)'));
+  await inDatabase(installation.settings.DATABASE_URL ?? '', (client) =>
+    client.query('create table public.forgotten (id bigint)'),
+  );
   expect(await unknown()).toEqual(['public.forgotten']);
 });
 
 test('what is not personal stays: rows, sums and counts', async () => {
   const { token } = people.administrator;
-  expect((await session.read(`/visits/${ids.done}`, { token })).body).toMatchObject({ reason: '[deleted]', minutes: 20, needed: 5 });
+  expect((await session.read(`/visits/${ids.done}`, { token })).body).toMatchObject({
+    reason: '[deleted]',
+    minutes: 20,
+    needed: 5,
+  });
   expect(await workload()).toMatchObject({ visits: 1, minutes: 20, lastPlace: 'ward' });
   await annals('audit', 'verify');
   await annals('projection', 'rebuild');

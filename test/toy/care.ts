@@ -3,8 +3,15 @@ import { choice, integer, line, list, picture, prose, ref, states } from '#kerne
 import { count, latest, sum } from '#kernel/declare/view.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
-/** A domain of care at home: what is noted of a visit is the client's, who is one, two or three references away. */
-const base = domain({ name: 'care', roles: ['client', 'nurse'], user: { fields: { phone: line(40).optional().personal() } } });
+/**
+ * A domain of care at home: what is noted of a visit is the client's, who is one, two or three references
+ * away.
+ */
+const base = domain({
+  name: 'care',
+  roles: ['client', 'nurse'],
+  user: { fields: { phone: line(40).optional().personal() } },
+});
 const { aggregate, user, view } = base;
 
 const everybody = { read: { signedIn: true }, write: { signedIn: true } } as const;
@@ -47,7 +54,10 @@ export const visit = aggregate('visit', {
   timers: { remind: { after: 'asked', wait: '3 days', run: 'remind', while: 'asked' } },
 });
 
-/** Its text and its items are of the client of the visit. What is concluded is remarked too, by code that reacts. */
+/**
+ * Its text and its items are of the client of the visit. What is concluded is remarked too, by code that
+ * reacts.
+ */
 export const report = aggregate('report', {
   parent: 'visit',
   owner: 'nurse',
@@ -55,7 +65,10 @@ export const report = aggregate('report', {
     visit: ref(visit),
     nurse: ref(user),
     summary: prose(500).optional().personal({ of: 'visit.client' }),
-    measures: list({ remark: line(80).optional().personal({ of: 'visit.client' }), pulse: integer(1, 300) }, { max: 5 }),
+    measures: list(
+      { remark: line(80).optional().personal({ of: 'visit.client' }), pulse: integer(1, 300) },
+      { max: 5 },
+    ),
   },
   events: {
     opened: { creates: ['summary'] },
@@ -75,7 +88,11 @@ export const report = aggregate('report', {
   reactions: { visit: { cancelled: { run: 'withdraw' } } },
   react: {
     concluded: ({ data }, { state, run }) =>
-      run(remark, 'make', { reportId: state.id, nurseId: state.nurse, text: data.summary ?? 'Nothing to tell.' }),
+      run(remark, 'make', {
+        reportId: state.id,
+        nurseId: state.nurse,
+        text: data.summary ?? 'Nothing to tell.',
+      }),
   },
 });
 
@@ -83,7 +100,11 @@ export const report = aggregate('report', {
 export const remark = aggregate('remark', {
   parent: 'report',
   owner: 'nurse',
-  fields: { report: ref('report'), nurse: ref(user), text: prose(500).personal({ of: 'report.visit.client', erased: '[deleted]' }) },
+  fields: {
+    report: ref('report'),
+    nurse: ref(user),
+    text: prose(500).personal({ of: 'report.visit.client', erased: '[deleted]' }),
+  },
   events: { made: { creates: ['text'] }, changed: { changes: ['text'] }, withdrawn: { ends: true } },
   commands: { make: { emits: 'made' }, change: { emits: 'changed' }, withdraw: { emits: 'withdrawn' } },
   rights: { read: { as: 'report' }, write: { signedIn: true } },
@@ -92,7 +113,11 @@ export const remark = aggregate('remark', {
 /** Of whom it is about, and not of who wrote it. */
 const letter = aggregate('letter', {
   owner: 'sender',
-  fields: { sender: ref(user), about: ref(user), text: prose(500).personal({ of: 'about', erased: '[deleted]' }) },
+  fields: {
+    sender: ref(user),
+    about: ref(user),
+    text: prose(500).personal({ of: 'about', erased: '[deleted]' }),
+  },
   events: { sent: { creates: ['about', 'text'] }, changed: { changes: ['text'] }, burnt: { ends: true } },
   commands: { send: { emits: 'sent' }, change: { emits: 'changed' }, burn: { emits: 'burnt' } },
   rights: everybody,
@@ -106,7 +131,10 @@ const workload = view('workload', {
   from: {
     visit: {
       by: { client: 'client' },
-      on: { asked: { gives: { visits: 1, minutes: 'minutes', lastPlace: 'place' } }, edited: { changes: { minutes: 'minutes' } } },
+      on: {
+        asked: { gives: { visits: 1, minutes: 'minutes', lastPlace: 'place' } },
+        edited: { changes: { minutes: 'minutes' } },
+      },
     },
   },
   rights: { read: { signedIn: true } },

@@ -7,7 +7,10 @@ import { until } from '../../testing/until.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 import { publishingWithCollections } from './collections.ts';
 
-/** An aggregate that is added to publishing by one declaration, on every surface. The tests follow one upon the other. */
+/**
+ * An aggregate that is added to publishing by one declaration, on every surface. The tests follow one upon
+ * the other.
+ */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let people: People;
@@ -21,7 +24,9 @@ const merge = 'application/merge-patch+json';
 
 beforeAll(async () => {
   installation = resources.use(
-    await startInstallation({ of: { domain: publishingWithCollections, main: 'test/toy/collections-main.ts' } }),
+    await startInstallation({
+      of: { domain: publishingWithCollections, main: 'test/toy/collections-main.ts' },
+    }),
   );
   people = await openPeople(installation);
   session = restSessionOver(restClientOf(installation));
@@ -29,28 +34,48 @@ beforeAll(async () => {
   articles = await Promise.all(
     ['One', 'Two', 'Three'].map(
       async (title) =>
-        (await session.write('POST', '/articles', { token: ada.token, body: { title, body: 'x', publish: true } })).written.id,
+        (
+          await session.write('POST', '/articles', {
+            token: ada.token,
+            body: { title, body: 'x', publish: true },
+          })
+        ).written.id,
     ),
   );
 });
 afterAll(() => resources.disposeAsync());
 
-const read = async <Body = Record<string, unknown>>(path: string, by?: Person) => session.read<Body>(path, { token: by?.token });
-const graphql = async (query: string, by?: Person) => (await graphqlClientOf(installation)(query, { token: by?.token })) as never as Answer;
-type Answer = { readonly data: unknown; readonly errors?: readonly { readonly extensions: { readonly code: string } }[] };
+const read = async <Body = Record<string, unknown>>(path: string, by?: Person) =>
+  session.read<Body>(path, { token: by?.token });
+const graphql = async (query: string, by?: Person) =>
+  (await graphqlClientOf(installation)(query, { token: by?.token })) as never as Answer;
+type Answer = {
+  readonly data: unknown;
+  readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
+};
 const shown = async (by?: Person) =>
   (await read<{ articleId: number }[]>(`${collection}/items`, by)).body.map(({ articleId }) => articleId);
 
 test('somebody makes a collection, and articles are added, moved and removed', async () => {
-  const { written } = await session.write('POST', '/collections', { token: ada.token, body: { title: 'On engines' } });
+  const { written } = await session.write('POST', '/collections', {
+    token: ada.token,
+    body: { title: 'On engines' },
+  });
   collection = `/collections/${written.id}`;
-  for (const articleId of articles) await session.write('POST', `${collection}/items`, { token: ada.token, body: { articleId } });
+  for (const articleId of articles)
+    await session.write('POST', `${collection}/items`, { token: ada.token, body: { articleId } });
   expect(await shown(ada)).toEqual(articles);
   const [one, two, three] = articles;
-  await session.write('POST', `${collection}/items/${three}/move`, { token: ada.token, body: { before: one } });
+  await session.write('POST', `${collection}/items/${three}/move`, {
+    token: ada.token,
+    body: { before: one },
+  });
   expect(await shown(ada)).toEqual([three, one, two]);
   await session.write('DELETE', `${collection}/items/${one}`, { token: ada.token });
-  await session.write('POST', `${collection}/items`, { token: ada.token, body: { articleId: one, note: 'Again' } });
+  await session.write('POST', `${collection}/items`, {
+    token: ada.token,
+    body: { articleId: one, note: 'Again' },
+  });
   expect(await shown(ada)).toEqual([three, two, one]);
   expect((await read(`${collection}/items/${one}`, ada)).body).toMatchObject({
     ...{ articleId: one, note: 'Again' },
@@ -78,15 +103,20 @@ test('GraphQL shows and changes it as REST does', async () => {
   const move = `mutation { moveCollectionItem(id: ${id}, postId: ${one}, before: ${three}) { collection { items { post { id } } } } }`;
   expect((await graphql(move, bert)).errors?.[0]?.extensions.code).toBe('forbidden');
   expect((await graphql(move, ada)).data).toMatchObject({
-    moveCollectionItem: { collection: { items: [{ post: { id: one } }, { post: { id: three } }, { post: { id: two } }] } },
+    moveCollectionItem: {
+      collection: { items: [{ post: { id: one } }, { post: { id: three } }, { post: { id: two } }] },
+    },
   });
 });
 
 test('an article that is taken back is hidden in it, and one that is deleted is removed from it', async () => {
   const [one, two, three] = articles as [number, number, number];
   await session.write('POST', `/articles/${two}/unpublish`, { token: ada.token });
-  const hidden = () => graphql(`{ collection(id: ${collection.split('/')[2]}) { items { post { title } } } }`);
-  const posts = async () => ((await hidden()).data as { collection: { items: { post: { title: string } | null }[] } }).collection.items;
+  const hidden = () =>
+    graphql(`{ collection(id: ${collection.split('/')[2]}) { items { post { title } } } }`);
+  const posts = async () =>
+    ((await hidden()).data as { collection: { items: { post: { title: string } | null }[] } }).collection
+      .items;
   await until(posts, (items) => items.some(({ post }) => post === null));
   expect((await posts()).map(({ post }) => post?.title)).toEqual(['One', 'Three', undefined]);
   await session.write('DELETE', `/articles/${three}`, { token: ada.token });
@@ -96,7 +126,10 @@ test('an article that is taken back is hidden in it, and one that is deleted is 
     (await read<{ type: string; actor: string }[]>(`${collection}/history`, ada)).body.filter(
       ({ type }) => type === 'collection.itemRemoved',
     );
-  expect((await removals()).map(({ actor }) => actor)).toEqual(['system:process-manager', `user:${ada.userId}`]);
+  expect((await removals()).map(({ actor }) => actor)).toEqual([
+    'system:process-manager',
+    `user:${ada.userId}`,
+  ]);
   // Added after it was deleted, it is removed as well.
   await session.write('POST', `${collection}/items`, { token: ada.token, body: { articleId: three } });
   await until(removals, (all) => all.length === 3);
@@ -109,5 +142,7 @@ test('it goes with its owner, and all of it is proven', async () => {
     () => session.read(collection, { token: people.administrator.token }),
     ({ status }) => status === 404,
   );
-  expect(await operate(['audit', 'verify'], installation.settings, publishingWithCollections)).toContain('Proven');
+  expect(await operate(['audit', 'verify'], installation.settings, publishingWithCollections)).toContain(
+    'Proven',
+  );
 });

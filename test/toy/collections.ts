@@ -14,7 +14,10 @@ const collection = aggregate('collection', {
     title: line(100).search('A').example('On engines'),
     description: prose(1_000).optional(),
     visibility: choice('private', 'public').default('private').filter(),
-    items: list({ article: ref(article), note: line(200).optional() }, { max: 100, key: 'article', ordered: true }),
+    items: list(
+      { article: ref(article), note: line(200).optional() },
+      { max: 100, key: 'article', ordered: true },
+    ),
   },
   derived: { itemCount: { count: 'items' } },
   events: {

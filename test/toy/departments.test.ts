@@ -32,13 +32,21 @@ type Linked = { readonly _links: Readonly<Record<string, unknown>>; readonly cos
 type Told = { readonly type: string; readonly subject: string };
 
 const byAdmin = (method: string, path: string, body?: object) =>
-  session.write(method, path, { token: people.administrator.token, ...(body && { body }), ...(method === 'PATCH' && { type: merge }) });
+  session.write(method, path, {
+    token: people.administrator.token,
+    ...(body && { body }),
+    ...(method === 'PATCH' && { type: merge }),
+  });
 const idIn = (path: string): number => Number(path.split('/').at(-1));
 const all = (): readonly Person[] => [ada, bea, cora, dora];
-const statusesOf = (path: string) => Promise.all(all().map(async (person) => (await session.read(path, { token: person.token })).status));
+const statusesOf = (path: string) =>
+  Promise.all(all().map(async (person) => (await session.read(path, { token: person.token })).status));
 const departmentIn = ({ token }: Person): unknown =>
-  (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { attributes?: { department?: unknown } }).attributes
-    ?.department;
+  (
+    JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
+      attributes?: { department?: unknown };
+    }
+  ).attributes?.department;
 /** Signs in until the token says so. */
 const signedInto = (person: Person, department: string) =>
   until(
@@ -51,25 +59,39 @@ const toldTo = (person: Person, path: string): readonly string[] =>
     .map(({ data }) => JSON.parse(data) as Partial<Told>)
     .flatMap(({ type, subject }) => (subject === `report-${idIn(path)}` ? [String(type)] : []));
 const drafted = async (by: Person, department: string, title: string): Promise<string> => {
-  const { written } = await session.write('POST', '/reports', { token: by.token, body: { department, title, cost: 70 } });
+  const { written } = await session.write('POST', '/reports', {
+    token: by.token,
+    body: { department, title, cost: 70 },
+  });
   return `/reports/${written.id}`;
 };
 
 beforeAll(async () => {
   sink = resources.use(await startWebhookSink());
-  installation = resources.use(await startInstallation({ of: { domain: departments, main: 'test/toy/departments-main.ts' } }));
+  installation = resources.use(
+    await startInstallation({ of: { domain: departments, main: 'test/toy/departments-main.ts' } }),
+  );
   people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
-  const [first, second, third, fourth] = await Promise.all(['Ada', 'Bea', 'Cora', 'Dora'].map((name) => people.signUp(name)));
+  const [first, second, third, fourth] = await Promise.all(
+    ['Ada', 'Bea', 'Cora', 'Dora'].map((name) => people.signUp(name)),
+  );
   const put = async (person: Person, department: string): Promise<Person> => {
     await byAdmin('PATCH', `/users/${person.userId}`, { department });
     return signedInto(person, department);
   };
-  [ada, bea, cora] = [await put(first as Person, 'mill'), await put(second as Person, 'mill'), await put(third as Person, 'office')];
+  [ada, bea, cora] = [
+    await put(first as Person, 'mill'),
+    await put(second as Person, 'mill'),
+    await put(third as Person, 'office'),
+  ];
   dora = fourth as Person;
   const follows = async (person: Person) =>
-    [person, await follow(`${installation.url}/events`, { headers: { authorization: `Bearer ${person.token}` } })] as const;
+    [
+      person,
+      await follow(`${installation.url}/events`, { headers: { authorization: `Bearer ${person.token}` } }),
+    ] as const;
   heard = new Map(await Promise.all(all().map(follows)));
 });
 afterAll(async () => {
@@ -78,9 +100,16 @@ afterAll(async () => {
 });
 
 test('nobody gives themselves a department, and a command asks for that of the caller', async () => {
-  const own = await ask('PATCH', `/users/${dora.userId}`, { token: dora.token, type: merge, body: { department: 'mill' } });
+  const own = await ask('PATCH', `/users/${dora.userId}`, {
+    token: dora.token,
+    type: merge,
+    body: { department: 'mill' },
+  });
   expect([own.status, own.body]).toMatchObject([403, { code: 'forbidden' }]);
-  const refused = await ask('POST', '/reports', { token: cora.token, body: { department: 'mill', title: 'Grain' } });
+  const refused = await ask('POST', '/reports', {
+    token: cora.token,
+    body: { department: 'mill', title: 'Grain' },
+  });
   expect(refused.status).toBe(403);
   report = await drafted(ada, 'mill', 'Grain');
   expect(await statusesOf(report)).toEqual([200, 200, 404, 404]);
@@ -90,7 +119,12 @@ test('items, lists, filters, searches, counts and GraphQL say the same', async (
   const graphql = graphqlClientOf(installation);
   for (const person of all()) {
     const titles = person === ada || person === bea ? ['Grain'] : [];
-    for (const path of ['/reports', '/reports?department=mill', '/reports?q=grain', '/reports?status=draft']) {
+    for (const path of [
+      '/reports',
+      '/reports?department=mill',
+      '/reports?q=grain',
+      '/reports?status=draft',
+    ]) {
       const { body } = await session.read<Listed>(path, { token: person.token });
       expect([path, body.map(({ title }) => title)]).toEqual([path, titles]);
     }
@@ -107,14 +141,21 @@ test('items, lists, filters, searches, counts and GraphQL say the same', async (
 });
 
 test('a creation is offered to all who may make some', async () => {
-  const { body } = await ask('GET', '/reports', { token: cora.token, headers: { accept: 'application/hal+json' } });
+  const { body } = await ask('GET', '/reports', {
+    token: cora.token,
+    headers: { accept: 'application/hal+json' },
+  });
   expect(body).toMatchObject({ _links: { create: { href: '/reports', method: 'POST' } } });
 });
 
 test('links and what stands under it ask the same', async () => {
-  const linksOf = async (person: Person) => Object.keys((await session.read<Linked>(report, { token: person.token })).body._links);
+  const linksOf = async (person: Person) =>
+    Object.keys((await session.read<Linked>(report, { token: person.token })).body._links);
   expect(await linksOf(bea)).toEqual(expect.arrayContaining(['file', 'edit', 'remark']));
-  const { written } = await session.write('POST', `${report}/remarks`, { token: bea.token, body: { text: 'How much?' } });
+  const { written } = await session.write('POST', `${report}/remarks`, {
+    token: bea.token,
+    body: { text: 'How much?' },
+  });
   expect(await statusesOf(`/remarks/${written.id}`)).toEqual([200, 200, 404, 404]);
   await session.write('POST', `${report}/file`, { token: bea.token });
   expect(await statusesOf(report)).toEqual([200, 200, 200, 200]);
@@ -139,10 +180,16 @@ test('those of two departments are told different things of the same, by differe
 
 test('streams of one role tell each department its own, by the department of the event', async () => {
   await until(
-    () => [toldTo(ada, report), toldTo(bea, report), toldTo(cora, report), toldTo(dora, report)].map(({ length }) => length),
+    () =>
+      [toldTo(ada, report), toldTo(bea, report), toldTo(cora, report), toldTo(dora, report)].map(
+        ({ length }) => length,
+      ),
     (counts) => counts.join() === '2,2,1,1',
   );
-  expect([toldTo(ada, report), toldTo(cora, report)]).toEqual([['report.drafted', 'report.filed'], ['report.filed']]);
+  expect([toldTo(ada, report), toldTo(cora, report)]).toEqual([
+    ['report.drafted', 'report.filed'],
+    ['report.filed'],
+  ]);
   const moving = await drafted(bea, 'mill', 'Flour');
   await byAdmin('PATCH', moving, { department: 'office' });
   await session.write('PATCH', moving, { token: cora.token, type: merge, body: { title: 'Bread' } });
@@ -158,12 +205,17 @@ test('streams of one role tell each department its own, by the department of the
 });
 
 test('an open stream ends when the department of its reader changes, and webhooks go by that of now', async () => {
-  const delivered = () => sink.received.map(({ body }) => JSON.parse(body) as Told).map(({ type, subject }) => `${type} ${subject}`);
+  const delivered = () =>
+    sink.received
+      .map(({ body }) => JSON.parse(body) as Told)
+      .map(({ type, subject }) => `${type} ${subject}`);
   const { written: hook } = await session.write('POST', '/webhooks', {
     token: cora.token,
     body: { url: `${sink.url}/cora`, eventTypes: ['report.*'] },
   });
-  const subscription = await streamOf(installation, 'subscription { changes { type subjectId } }', { token: cora.token });
+  const subscription = await streamOf(installation, 'subscription { changes { type subjectId } }', {
+    token: cora.token,
+  });
   const before = await drafted(ada, 'mill', 'Before');
   // What comes before it is planned by then, for her as she is in the office.
   const office = await drafted(cora, 'office', 'Office');
@@ -180,23 +232,32 @@ test('an open stream ends when the department of its reader changes, and webhook
   expect(await statusesOf(after)).toEqual([200, 200, 200, 404]);
   await until(delivered, (all) => all.includes(`report.drafted report-${idIn(after)}`));
   expect(delivered()).not.toContain(`report.drafted report-${idIn(before)}`);
-  expect((await session.read<object>(`/webhooks/${hook.id}`, { token: cora.token })).body).toMatchObject({ withheld: [] });
+  expect((await session.read<object>(`/webhooks/${hook.id}`, { token: cora.token })).body).toMatchObject({
+    withheld: [],
+  });
 });
 
 test('what was is shown by the department that its reader has now', async () => {
   const moved = await drafted(ada, 'mill', 'Moved');
   await byAdmin('PATCH', moved, { department: 'office' });
   const types = async (person: Person) =>
-    (await session.read<{ type: string; cursor: string }[]>(`${moved}/history`, { token: person.token })).status;
+    (await session.read<{ type: string; cursor: string }[]>(`${moved}/history`, { token: person.token }))
+      .status;
   expect(await Promise.all([types(ada), types(cora)])).toEqual([404, 404]);
   await byAdmin('PATCH', `/users/${dora.userId}`, { department: 'office' });
   dora = await signedInto(dora, 'office');
-  const { body } = await session.read<{ type: string; cursor: string }[]>(`${moved}/history`, { token: dora.token });
+  const { body } = await session.read<{ type: string; cursor: string }[]>(`${moved}/history`, {
+    token: dora.token,
+  });
   // What it was in the mill is of the mill.
   expect(body.map(({ type }) => type)).toEqual(['report.edited']);
-  const [first] = (await session.read<{ cursor: string }[]>(`${moved}/history`, { token: people.administrator.token })).body.toReversed();
+  const [first] = (
+    await session.read<{ cursor: string }[]>(`${moved}/history`, { token: people.administrator.token })
+  ).body.toReversed();
   expect(await statusesOf(`${moved}?at=${first?.cursor}`)).toEqual([404, 404, 404, 404]);
-  expect((await ask('GET', `${moved}?at=${first?.cursor}`, { token: people.administrator.token })).status).toBe(200);
+  expect(
+    (await ask('GET', `${moved}?at=${first?.cursor}`, { token: people.administrator.token })).status,
+  ).toBe(200);
 });
 
 test('a service account has the department of its user, and the read model is proven', async () => {

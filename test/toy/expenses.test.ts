@@ -9,7 +9,10 @@ import { until } from '../../testing/until.ts';
 import { type Installation, operate, startInstallation } from '../engines/installation.ts';
 import { expenses } from './expenses.ts';
 
-/** Lists of items on every surface, with nothing outside their declaration. The tests follow one upon the other. */
+/**
+ * Lists of items on every surface, with nothing outside their declaration. The tests follow one upon the
+ * other.
+ */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let people: People;
@@ -21,16 +24,24 @@ let heard: Followed;
 let claim: string;
 
 const merge = 'application/merge-patch+json';
-type Linked = { readonly id: number; readonly _links: Readonly<Record<string, { readonly href: string; readonly method?: string }>> };
+type Linked = {
+  readonly id: number;
+  readonly _links: Readonly<Record<string, { readonly href: string; readonly method?: string }>>;
+};
 
 beforeAll(async () => {
-  installation = resources.use(await startInstallation({ of: { domain: expenses, main: 'test/toy/expenses-main.ts' } }));
+  installation = resources.use(
+    await startInstallation({ of: { domain: expenses, main: 'test/toy/expenses-main.ts' } }),
+  );
   people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
   [eve, bert] = (await Promise.all(['Eve', 'Bert'].map((name) => people.signUp(name)))) as [Person, Person];
   heard = await follow(`${installation.url}/events`, { headers: { authorization: `Bearer ${eve.token}` } });
-  const { written } = await session.write('POST', '/claims', { token: eve.token, body: { purpose: 'Strasbourg' } });
+  const { written } = await session.write('POST', '/claims', {
+    token: eve.token,
+    body: { purpose: 'Strasbourg' },
+  });
   claim = `/claims/${written.id}`;
 });
 afterAll(async () => {
@@ -38,17 +49,34 @@ afterAll(async () => {
   await resources.disposeAsync();
 });
 
-const read = async (path: string, by: Person | undefined = eve) => session.read<Linked & Linked[]>(path, { token: by?.token });
-const amounts = async (path = `${claim}/items`) => (await read(path)).body.map((item) => (item as unknown as { amount: number }).amount);
+const read = async (path: string, by: Person | undefined = eve) =>
+  session.read<Linked & Linked[]>(path, { token: by?.token });
+const amounts = async (path = `${claim}/items`) =>
+  (await read(path)).body.map((item) => (item as unknown as { amount: number }).amount);
 
 test('items are added, told apart, listed in their order, and read one by one', async () => {
-  const added = await session.write('POST', `${claim}/items`, { token: eve.token, body: { amount: 100, note: 'Taxi' } });
+  const added = await session.write('POST', `${claim}/items`, {
+    token: eve.token,
+    body: { amount: 100, note: 'Taxi' },
+  });
   expect(added.status).toBe(201);
-  expect(added.written).toMatchObject({ itemId: 1, version: 2, _links: { self: { href: `${claim}/items/1` } } });
+  expect(added.written).toMatchObject({
+    itemId: 1,
+    version: 2,
+    _links: { self: { href: `${claim}/items/1` } },
+  });
   expect(added.headers.get('location')).toBe(`${claim}/items/1`);
-  for (const amount of [200, 300]) await session.write('POST', `${claim}/items`, { token: eve.token, body: { amount } });
+  for (const amount of [200, 300])
+    await session.write('POST', `${claim}/items`, { token: eve.token, body: { amount } });
   expect((await read(`${claim}/items/1`)).body).toEqual({
-    ...{ id: 1, category: 'other', amount: 100, note: 'Taxi', createdAt: expect.any(String), updatedAt: expect.any(String) },
+    ...{
+      id: 1,
+      category: 'other',
+      amount: 100,
+      note: 'Taxi',
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+    },
     _links: {
       self: { href: `${claim}/items/1` },
       claim: { href: claim },
@@ -75,7 +103,12 @@ test('items are changed, moved and removed, by their version as that of their cl
   });
   expect([stale.status, (stale.body as { code: string }).code]).toEqual([412, 'version_mismatch']);
   const ifMatch = { 'if-match': headers.get('etag') ?? '' };
-  await session.write('PATCH', `${claim}/items/2`, { token: eve.token, type: merge, body: { amount: 250 }, headers: ifMatch });
+  await session.write('PATCH', `${claim}/items/2`, {
+    token: eve.token,
+    type: merge,
+    body: { amount: 250 },
+    headers: ifMatch,
+  });
   await session.write('POST', `${claim}/items/3/move`, { token: eve.token, body: { before: 1 } });
   expect(await amounts()).toEqual([300, 100, 250]);
   await session.write('DELETE', `${claim}/items/1`, { token: eve.token });
@@ -92,25 +125,39 @@ test('items are changed, moved and removed, by their version as that of their cl
     ['DELETE', 'items/x'],
   ] as const) {
     const answer = await ask(method, `${claim}/${path}`, { token: eve.token, ...(body && { body }) });
-    expect([answer.status, (answer.body as { code: string }).code], `${method} ${path}`).toEqual([404, 'claim_item_not_found']);
+    expect([answer.status, (answer.body as { code: string }).code], `${method} ${path}`).toEqual([
+      404,
+      'claim_item_not_found',
+    ]);
   }
 });
 
 test('a list is full, and what it holds keeps to its form', async () => {
-  for (const amount of [400, 500, 600]) await session.write('POST', `${claim}/items`, { token: eve.token, body: { amount } });
+  for (const amount of [400, 500, 600])
+    await session.write('POST', `${claim}/items`, { token: eve.token, body: { amount } });
   const full = await ask('POST', `${claim}/items`, { token: eve.token, body: { amount: 1 } });
-  expect([full.status, full.body]).toEqual([409, expect.objectContaining({ code: 'claim_items_full', details: { max: 5 } })]);
-  expect((await read(claim)).body._links).not.toHaveProperty('add-item');
-  const wrong = await ask('PATCH', `${claim}/items/2`, { token: eve.token, type: merge, body: { amount: 0, rank: 'a' } });
-  expect([wrong.status, (wrong.body as { errors: { pointer: string }[] }).errors.map(({ pointer }) => pointer)]).toEqual([
-    422,
-    ['/amount', '/rank'],
+  expect([full.status, full.body]).toEqual([
+    409,
+    expect.objectContaining({ code: 'claim_items_full', details: { max: 5 } }),
   ]);
+  expect((await read(claim)).body._links).not.toHaveProperty('add-item');
+  const wrong = await ask('PATCH', `${claim}/items/2`, {
+    token: eve.token,
+    type: merge,
+    body: { amount: 0, rank: 'a' },
+  });
+  expect([
+    wrong.status,
+    (wrong.body as { errors: { pointer: string }[] }).errors.map(({ pointer }) => pointer),
+  ]).toEqual([422, ['/amount', '/rank']]);
 });
 
 test('sums and counts are read by REST and GraphQL, also as they were', async () => {
   const shown = async (query: string) => {
-    const { total, itemCount } = (await read(`${claim}${query}`)).body as unknown as { total: number; itemCount: number };
+    const { total, itemCount } = (await read(`${claim}${query}`)).body as unknown as {
+      total: number;
+      itemCount: number;
+    };
     return { total, itemCount };
   };
   expect(await shown('')).toEqual({ total: 2_050, itemCount: 5 });
@@ -119,21 +166,31 @@ test('sums and counts are read by REST and GraphQL, also as they were', async ()
     { total: 600, itemCount: 3 },
     { total: 550, itemCount: 2 },
   ]);
-  const asked = await graphqlClientOf(installation)(`{ claim(id: "${claim.split('/')[2]}") { total itemCount } }`, { token: eve.token });
+  const asked = await graphqlClientOf(installation)(
+    `{ claim(id: "${claim.split('/')[2]}") { total itemCount } }`,
+    { token: eve.token },
+  );
   expect(asked).toMatchObject({ data: { claim: { total: 2_050, itemCount: 5 } } });
   const set = await ask('PATCH', claim, { token: eve.token, type: merge, body: { total: 1 } });
   expect(set.status).toBe(422);
 });
 
 test('items are shown as they were, in a list and one by one', async () => {
-  expect([await amounts(`${claim}/items?at=v4`), await amounts(`${claim}/items?at=v5`), await amounts(`${claim}/items?at=v6`)]).toEqual([
+  expect([
+    await amounts(`${claim}/items?at=v4`),
+    await amounts(`${claim}/items?at=v5`),
+    await amounts(`${claim}/items?at=v6`),
+  ]).toEqual([
     [100, 200, 300],
     [100, 250, 300],
     [300, 100, 250],
   ]);
   expect(await amounts(`${claim}/items?at=v1`)).toEqual([]);
   const then = await read(`${claim}/items?at=v6&limit=2`);
-  const [asOf, next] = [then.headers.get('as-of'), /<([^>]+)>; rel="next"/.exec(then.headers.get('link') ?? '')?.[1] ?? ''];
+  const [asOf, next] = [
+    then.headers.get('as-of'),
+    /<([^>]+)>; rel="next"/.exec(then.headers.get('link') ?? '')?.[1] ?? '',
+  ];
   expect([then.body.map(({ id }) => id), await amounts(next)]).toEqual([[3, 1], [250]]);
   expect(then.body[0]?._links).toEqual({
     self: { href: `${claim}/items/3?at=${asOf}` },
@@ -147,7 +204,9 @@ test('items are shown as they were, in a list and one by one', async () => {
     { amount: 200, _links: { latest: { href: `${claim}/items/2` } } },
     `<${claim}/items/2>; rel="original latest-version"`,
   ]);
-  expect((await read(`${claim}?at=v6`)).body._links).toMatchObject({ items: { href: `${claim}/items?at=${asOf}` } });
+  expect((await read(`${claim}?at=v6`)).body._links).toMatchObject({
+    items: { href: `${claim}/items?at=${asOf}` },
+  });
   for (const [path, by, code] of [
     ['items/1?at=v7', eve, 'claim_item_not_found'],
     ['items/9?at=v6', eve, 'claim_item_not_found'],
@@ -177,15 +236,24 @@ test('items are shown as they were, in a list and one by one', async () => {
 test('a write answers with the item as it is then, if it is asked to', async () => {
   const { written } = await session.write('POST', '/claims', { token: eve.token, body: { purpose: 'Oslo' } });
   const items = `/claims/${written.id}/items`;
-  const prefer = async (method: 'POST' | 'PATCH', path: string, body: object, wish = 'return=representation') =>
-    ask(method, path, { token: eve.token, body, headers: { prefer: wish } });
+  const prefer = async (
+    method: 'POST' | 'PATCH',
+    path: string,
+    body: object,
+    wish = 'return=representation',
+  ) => ask(method, path, { token: eve.token, body, headers: { prefer: wish } });
   const added = await prefer('POST', items, { amount: 7 });
-  expect([added.status, added.headers.get('preference-applied'), added.headers.get('content-location')]).toEqual([
-    ...[201, 'return=representation', `${items}/1`],
-  ]);
+  expect([
+    added.status,
+    added.headers.get('preference-applied'),
+    added.headers.get('content-location'),
+  ]).toEqual([...[201, 'return=representation', `${items}/1`]]);
   expect(added.body).toMatchObject({ id: 1, amount: 7, _links: { edit: { method: 'PATCH' } } });
   const changed = await prefer('PATCH', `${items}/1`, { amount: 8 });
-  expect([changed.body, changed.headers.get('etag')]).toMatchObject([{ id: 1, amount: 8 }, expect.stringMatching(/^"3-/)]);
+  expect([changed.body, changed.headers.get('etag')]).toMatchObject([
+    { id: 1, amount: 8 },
+    expect.stringMatching(/^"3-/),
+  ]);
   await prefer('POST', items, { amount: 9 });
   expect((await prefer('POST', `${items}/2/move`, { before: 1 })).body).toMatchObject({ id: 2, amount: 9 });
   expect((await prefer('PATCH', `${items}/1`, { amount: 7 }, 'return=minimal')).status).toBe(204);
@@ -194,9 +262,13 @@ test('a write answers with the item as it is then, if it is asked to', async () 
 });
 
 test('a page goes on where it was, whatever was removed there', async () => {
-  const { written } = await session.write('POST', '/claims', { token: eve.token, body: { purpose: 'Bergen' } });
+  const { written } = await session.write('POST', '/claims', {
+    token: eve.token,
+    body: { purpose: 'Bergen' },
+  });
   const items = `/claims/${written.id}/items`;
-  for (const amount of [1, 2, 3, 4]) await session.write('POST', items, { token: eve.token, body: { amount } });
+  for (const amount of [1, 2, 3, 4])
+    await session.write('POST', items, { token: eve.token, body: { amount } });
   const { headers } = await read(`${items}?limit=2`);
   const next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? '';
   // The one that the cursor names, and the one after it.
@@ -208,7 +280,9 @@ test('pages go forth and back, and their cursors are good for one list', async (
   expect(await amounts(`${claim}/items?limit=2`)).toEqual([300, 250]);
   const pages = async (path: string) =>
     Object.fromEntries(
-      [...((await read(path)).headers.get('link') ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, href, rel]) => [rel, href ?? '']),
+      [...((await read(path)).headers.get('link') ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(
+        ([, href, rel]) => [rel, href ?? ''],
+      ),
     );
   const { next = '' } = await pages(`${claim}/items?limit=2`);
   expect(await amounts(next)).toEqual([400, 500]);
@@ -217,41 +291,67 @@ test('pages go forth and back, and their cursors are good for one list', async (
   expect((await pages(middle.next ?? '')).next).toBeUndefined();
   expect(await amounts(middle.prev)).toEqual([300, 250]);
   const forged = (place: unknown) => {
-    const [identity] = JSON.parse(Buffer.from(new URLSearchParams(next.split('?')[1]).get('after') ?? '', 'base64url').toString()) as [
-      string,
-    ];
+    const [identity] = JSON.parse(
+      Buffer.from(new URLSearchParams(next.split('?')[1]).get('after') ?? '', 'base64url').toString(),
+    ) as [string];
     return `items?after=${Buffer.from(JSON.stringify([identity, ...(place as unknown[])])).toString('base64url')}`;
   };
-  for (const path of [`labels?${next.split('?')[1]}`, forged(['a0', 'x']), forged(['\u0000', 1]), forged(['a0', 1, 2])]) {
+  for (const path of [
+    `labels?${next.split('?')[1]}`,
+    forged(['a0', 'x']),
+    forged(['\u0000', 1]),
+    forged(['a0', 1, 2]),
+  ]) {
     const answer = await ask('GET', `${claim}/${path}`, { token: eve.token });
     expect([answer.status, (answer.body as { code: string }).code], path).toEqual([400, 'unknown_cursor']);
   }
 });
 
 test('a key tells items apart, by whatever it is', async () => {
-  const named = await session.write('POST', `${claim}/approvers`, { token: eve.token, body: { approverId: bert.userId, upTo: 7 } });
+  const named = await session.write('POST', `${claim}/approvers`, {
+    token: eve.token,
+    body: { approverId: bert.userId, upTo: 7 },
+  });
   expect(named.written).toMatchObject({ approverId: bert.userId });
   const self = `${claim}/approvers/${bert.userId}`;
   expect((await read(self)).body).toMatchObject({
     approver: { id: bert.userId, name: 'Bert' },
     upTo: 7,
-    _links: { approver: { href: `/users/${bert.userId}` }, edit: { method: 'PATCH' }, 'dismiss-approver': { method: 'DELETE' } },
+    _links: {
+      approver: { href: `/users/${bert.userId}` },
+      edit: { method: 'PATCH' },
+      'dismiss-approver': { method: 'DELETE' },
+    },
   });
-  const again = await ask('POST', `${claim}/approvers`, { token: eve.token, body: { approverId: bert.userId } });
+  const again = await ask('POST', `${claim}/approvers`, {
+    token: eve.token,
+    body: { approverId: bert.userId },
+  });
   expect([again.status, (again.body as { code: string }).code]).toEqual([409, 'claim_approver_exists']);
-  for (const word of ['urgent', 'Abroad']) await session.write('POST', `${claim}/labels`, { token: eve.token, body: { word } });
+  for (const word of ['urgent', 'Abroad'])
+    await session.write('POST', `${claim}/labels`, { token: eve.token, body: { word } });
   // Added again as it is, it is there already, wherever others are.
-  const there = await session.write('POST', `${claim}/labels`, { token: eve.token, body: { word: 'urgent' } });
-  expect([there.written, there.headers.get('location')]).toEqual([expect.objectContaining({ word: 'urgent' }), `${claim}/labels/urgent`]);
+  const there = await session.write('POST', `${claim}/labels`, {
+    token: eve.token,
+    body: { word: 'urgent' },
+  });
+  expect([there.written, there.headers.get('location')]).toEqual([
+    expect.objectContaining({ word: 'urgent' }),
+    `${claim}/labels/urgent`,
+  ]);
   expect((await read(`${claim}/labels`)).body).toMatchObject([{ word: 'Abroad' }, { word: 'urgent' }]);
   expect((await read(`${claim}/labels/urgent`)).body).toMatchObject({ word: 'urgent', colour: null });
   await session.write('DELETE', `${claim}/labels/urgent`, { token: eve.token });
-  for (const word of ['urgent', '%00', '1', 'a%20b']) expect((await read(`${claim}/labels/${word}`)).status, word).toBe(404);
+  for (const word of ['urgent', '%00', '1', 'a%20b'])
+    expect((await read(`${claim}/labels/${word}`)).status, word).toBe(404);
 });
 
 test('a repeated request adds nothing more, and is answered as the first time', async () => {
   const sent = { token: eve.token, body: { word: 'twice' }, headers: { 'idempotency-key': 'k-1' } };
-  const [first, second] = [await ask('POST', `${claim}/labels`, sent), await ask('POST', `${claim}/labels`, sent)];
+  const [first, second] = [
+    await ask('POST', `${claim}/labels`, sent),
+    await ask('POST', `${claim}/labels`, sent),
+  ];
   expect([second.status, second.body]).toEqual([first.status, first.body]);
   expect(first.body).toMatchObject({ word: 'twice' });
 });
@@ -268,17 +368,22 @@ test('by GraphQL items are added, changed, moved and removed as by REST, and ref
     return data?.done ?? errors?.map(({ extensions }) => extensions.code);
   };
   const item = 'itemId amount note category claim { total version }';
-  expect(await mutate(`addClaimItem(id: "${id}", input: { amount: 100, note: "Taxi" }) { ${item} }`)).toEqual({
-    ...{ itemId: '1', amount: 100, note: 'Taxi', category: 'other', claim: { total: 100, version: 2 } },
-  });
+  expect(await mutate(`addClaimItem(id: "${id}", input: { amount: 100, note: "Taxi" }) { ${item} }`)).toEqual(
+    {
+      ...{ itemId: '1', amount: 100, note: 'Taxi', category: 'other', claim: { total: 100, version: 2 } },
+    },
+  );
   await mutate(`addClaimItem(id: "${id}", input: { amount: 200, category: meals }) { itemId }`);
-  const change = (args: string, by?: Person) => mutate(`updateClaimItem(id: "${id}", ${args}) { ${item} }`, by);
+  const change = (args: string, by?: Person) =>
+    mutate(`updateClaimItem(id: "${id}", ${args}) { ${item} }`, by);
   expect(await change('itemId: 2, changes: { amount: 250 }, ifVersion: 3')).toMatchObject({
     amount: 250,
     claim: { total: 350, version: 4 },
   });
   expect(await change('itemId: 1, changes: { note: null }')).toMatchObject({ note: null });
-  expect(await mutate(`moveClaimItem(id: "${id}", itemId: 2, before: 1) { claim { items { itemId } } }`)).toEqual({
+  expect(
+    await mutate(`moveClaimItem(id: "${id}", itemId: 2, before: 1) { claim { items { itemId } } }`),
+  ).toEqual({
     claim: { items: [{ itemId: '2' }, { itemId: '1' }] },
   });
   expect(await mutate(`moveClaimItem(id: "${id}", itemId: 2) { claim { items { itemId } } }`)).toEqual({
@@ -288,23 +393,36 @@ test('by GraphQL items are added, changed, moved and removed as by REST, and ref
     total: 250,
     items: [{ itemId: '2' }],
   });
-  expect(await mutate(`addClaimLabel(id: "${id}", input: { word: "urgent" }) { word claim { labels { word } } }`)).toEqual({
+  expect(
+    await mutate(`addClaimLabel(id: "${id}", input: { word: "urgent" }) { word claim { labels { word } } }`),
+  ).toEqual({
     word: 'urgent',
     claim: { labels: [{ word: 'urgent' }] },
   });
-  expect(await mutate(`addClaimApprover(id: "${id}", input: { approver: ${bert.userId} }) { approver { name } upTo }`)).toEqual({
+  expect(
+    await mutate(
+      `addClaimApprover(id: "${id}", input: { approver: ${bert.userId} }) { approver { name } upTo }`,
+    ),
+  ).toEqual({
     approver: { name: 'Bert' },
     upTo: null,
   });
-  expect(await mutate(`removeClaimApprover(id: "${id}", approverId: ${bert.userId}) { approvers { upTo } }`)).toEqual({ approvers: [] });
+  expect(
+    await mutate(`removeClaimApprover(id: "${id}", approverId: ${bert.userId}) { approvers { upTo } }`),
+  ).toEqual({ approvers: [] });
   expect(await change('itemId: 2, changes: { amount: 1 }, ifVersion: 1')).toEqual(['version_mismatch']);
   for (const itemId of ['1', '"x"', '9'])
     expect(await change(`itemId: ${itemId}, changes: { amount: 1 }`)).toEqual(['claim_item_not_found']);
   expect(await change('itemId: 2, changes: { amount: 0 }')).toEqual(['invalid_request']);
   expect(await change('itemId: 2, changes: { amount: 1 }', bert)).toEqual(['claim_not_found']);
-  expect(await mutate(`addClaimLabel(id: "${id}", input: { word: "urgent", colour: "red" }) { word }`)).toEqual(['claim_label_exists']);
-  for (let count = 0; count < 4; count += 1) await mutate(`addClaimItem(id: "${id}", input: { amount: 1 }) { itemId }`);
-  expect(await mutate(`addClaimItem(id: "${id}", input: { amount: 1 }) { itemId }`)).toEqual(['claim_items_full']);
+  expect(
+    await mutate(`addClaimLabel(id: "${id}", input: { word: "urgent", colour: "red" }) { word }`),
+  ).toEqual(['claim_label_exists']);
+  for (let count = 0; count < 4; count += 1)
+    await mutate(`addClaimItem(id: "${id}", input: { amount: 1 }) { itemId }`);
+  expect(await mutate(`addClaimItem(id: "${id}", input: { amount: 1 }) { itemId }`)).toEqual([
+    'claim_items_full',
+  ]);
 });
 
 test('its events, its history and the document of the interface tell of items', async () => {
@@ -327,8 +445,11 @@ test('its events, its history and the document of the interface tell of items', 
       ].map((name) => `claim.${name}`),
     ),
   );
-  const history = await session.read<{ type: string; changes: unknown[] }[]>(`${claim}/history?limit=100`, { token: eve.token });
-  const changesOf = (name: string) => history.body.filter(({ type }) => type === `claim.${name}`).map(({ changes }) => changes);
+  const history = await session.read<{ type: string; changes: unknown[] }[]>(`${claim}/history?limit=100`, {
+    token: eve.token,
+  });
+  const changesOf = (name: string) =>
+    history.body.filter(({ type }) => type === `claim.${name}`).map(({ changes }) => changes);
   expect(changesOf('itemChanged')).toEqual([[{ field: 'items.2.amount', from: 200, to: 250 }]]);
   expect(changesOf('itemRemoved')).toEqual([
     [
@@ -338,8 +459,12 @@ test('its events, its history and the document of the interface tell of items', 
     ],
   ]);
   expect(changesOf('itemAdded').at(-1)).toContainEqual({ field: 'items.1.note', from: null, to: 'Taxi' });
-  expect(changesOf('approverNamed')).toEqual([[{ field: `approvers.${bert.userId}.upTo`, from: null, to: 7 }]]);
-  const { body } = await session.read<{ paths: Record<string, Record<string, { parameters: { name: string }[] }>> }>('/openapi.json');
+  expect(changesOf('approverNamed')).toEqual([
+    [{ field: `approvers.${bert.userId}.upTo`, from: null, to: 7 }],
+  ]);
+  const { body } = await session.read<{
+    paths: Record<string, Record<string, { parameters: { name: string }[] }>>;
+  }>('/openapi.json');
   expect(Object.keys(body.paths).filter((path) => path.includes('{claimId}/'))).toEqual(
     expect.arrayContaining(
       ['items', 'items/{itemId}', 'items/{itemId}/move', 'approvers/{approverId}', 'labels/{word}'].map(

@@ -2,7 +2,9 @@ import { domain } from '#kernel/declare/domain.ts';
 import { choice, integer, line, list, ref, states, word } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
-/** A domain of one aggregate with three lists: numbered items in an order of their own, references, and words. */
+/**
+ * A domain of one aggregate with three lists: numbered items in an order of their own, references, and words.
+ */
 const base = domain({ name: 'expenses', roles: ['employee', 'approver'] });
 const { aggregate, user } = base;
 
@@ -20,7 +22,10 @@ export const claim = aggregate('claim', {
       { max: 5, ordered: true },
     ),
     approvers: list({ approver: ref(user), upTo: integer(0, 1_000).optional() }, { max: 3, key: 'approver' }),
-    labels: list({ word: word(/^[a-zA-Z]{1,20}$/, 'Must be 1 to 20 letters.'), colour: line(20).optional() }, { max: 10, key: 'word' }),
+    labels: list(
+      { word: word(/^[a-zA-Z]{1,20}$/, 'Must be 1 to 20 letters.'), colour: line(20).optional() },
+      { max: 10, key: 'word' },
+    ),
     status: states('draft', 'submitted').filter(),
   },
   derived: { total: { sum: 'items.amount' }, itemCount: { count: 'items' } },

@@ -19,27 +19,48 @@ test('events of before fields were added are read with null or the default, and 
   await using database = await createDatabase();
   await using folder = await temporaryDataDir();
   await using sink = await startWebhookSink();
-  const settings = { DATABASE_URL: database.url, DATA_DIR: folder.path, MASTER_KEY: randomBytes(32).toString('base64') };
+  const settings = {
+    DATABASE_URL: database.url,
+    DATA_DIR: folder.path,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+  };
   const first = await (async () => {
-    await using installation = await startInstallation({ settings, of: { domain: before, main: 'test/toy/before.ts' } });
+    await using installation = await startInstallation({
+      settings,
+      of: { domain: before, main: 'test/toy/before.ts' },
+    });
     const people = await openPeople(installation);
     const session = restSessionOver(restClientOf(installation));
     const [carla, bert] = [await people.signUp('Carla'), await people.signUp('Bert')];
-    const { written } = await session.write('POST', '/tickets', { token: carla.token, body: { subject: 'It burns' } });
+    const { written } = await session.write('POST', '/tickets', {
+      token: carla.token,
+      body: { subject: 'It burns' },
+    });
     const hook = { url: sink.url, eventTypes: ['*'], ordered: true };
-    const { written: webhook } = await session.write('POST', '/webhooks', { token: people.administrator.token, body: hook });
+    const { written: webhook } = await session.write('POST', '/webhooks', {
+      token: people.administrator.token,
+      body: hook,
+    });
     const visit = { visitor: 'Vera of the visits', minutes: 90 };
-    const book = async ({ token }: Person) => (await session.write('POST', '/visits', { token, body: visit })).written.id;
+    const book = async ({ token }: Person) =>
+      (await session.write('POST', '/visits', { token, body: visit })).written.id;
     const visits = { kept: await book(carla), erased: await book(bert) };
     await session.write('PATCH', `/visits/${visits.kept}`, { token: carla.token, body: { minutes: 150 } });
-    expect((await session.read(`/visits/${visits.kept}`, { token: carla.token })).body).toMatchObject({ minutes: 150 });
+    expect((await session.read(`/visits/${visits.kept}`, { token: carla.token })).body).toMatchObject({
+      minutes: 150,
+    });
     await session.write('DELETE', `/users/${bert.userId}`, { token: people.administrator.token });
     return { admin: installation.admin, carla, webhook: webhook.id, ticket: written.id, visits };
   })();
   const { admin, carla, webhook, ticket, visits } = first;
 
-  await using installation = await startInstallation({ settings, admin, of: { domain: after, main: 'test/toy/after.ts' } });
-  const status = async () => JSON.parse(await operate(['projection', 'status', '--json'], installation.settings, after)).live;
+  await using installation = await startInstallation({
+    settings,
+    admin,
+    of: { domain: after, main: 'test/toy/after.ts' },
+  });
+  const status = async () =>
+    JSON.parse(await operate(['projection', 'status', '--json'], installation.settings, after)).live;
   expect(await status()).toMatchObject({ isOfThisRelease: false });
   await expect(operate(['projection', 'rebuild'], installation.settings, helpdesk)).rejects.toThrow(
     'The data here is of desk, and this is helpdesk: set DOMAIN_FILE to the file of desk',
@@ -50,7 +71,12 @@ test('events of before fields were added are read with null or the default, and 
     code: { code: 'unavailable', detail: expect.stringContaining('is being made from the events') },
   });
   expect(await graphqlClientOf(installation)('{ tickets { place } }', {})).toMatchObject({
-    errors: [{ message: expect.stringContaining('is being made from the events'), extensions: { code: 'unavailable' } }],
+    errors: [
+      {
+        message: expect.stringContaining('is being made from the events'),
+        extensions: { code: 'unavailable' },
+      },
+    ],
   });
   await operate(['projection', 'rebuild'], installation.settings, after);
   expect(await status()).toMatchObject({ isOfThisRelease: true });
@@ -71,15 +97,19 @@ test('events of before fields were added are read with null or the default, and 
     data: { user: { name: 'Carla', department: null, floor: 3, phone: null }, ticket: added },
   });
   expect((await session.read(`/tickets/${ticket}?at=v1`, { token })).body).toMatchObject(added);
-  expect((await session.read(`/users/${carla.userId}?at=v1`, { token })).body).toMatchObject({ floor: 3, department: null });
-  expect((await session.read<readonly object[]>('/events?types=ticket.opened', { token })).body).toMatchObject([
-    { subject: `ticket-${ticket}`, data: { subject: 'It burns', ...added } },
-  ]);
+  expect((await session.read(`/users/${carla.userId}?at=v1`, { token })).body).toMatchObject({
+    floor: 3,
+    department: null,
+  });
+  expect(
+    (await session.read<readonly object[]>('/events?types=ticket.opened', { token })).body,
+  ).toMatchObject([{ subject: `ticket-${ticket}`, data: { subject: 'It burns', ...added } }]);
 
   const visitAt = async (path: string) => (await session.read(`/visits/${path}`, { token })).body;
   expect(await visitAt(`${visits.kept}`)).toMatchObject({ guest: 'Vera of the visits', hours: 3 });
   expect(await visitAt(`${visits.kept}?at=v1`)).toMatchObject({ guest: 'Vera of the visits', hours: 2 });
-  // The former release need not have projected the deletion before it ended, and the key is destroyed soon after it.
+  // The former release need not have projected the deletion before it ended, and the key is destroyed soon
+  // after it.
   const erasedAt = (at: string) =>
     until(
       () => visitAt(`${visits.erased}${at}`),
@@ -92,9 +122,17 @@ test('events of before fields were added are read with null or the default, and 
     data: { visit: { guest: 'Vera of the visits', hours: 3 }, former: { hours: 2 } },
   });
   const { body: visited } = await session.read<History>(`/visits/${visits.kept}/history`, { token });
-  expect(visited[0]).toMatchObject({ type: 'visit.prolonged', changes: [{ field: 'hours', from: 2, to: 3 }] });
+  expect(visited[0]).toMatchObject({
+    type: 'visit.prolonged',
+    changes: [{ field: 'hours', from: 2, to: 3 }],
+  });
   const told = async () =>
-    (await session.read<readonly { readonly data: { readonly guest?: unknown } }[]>('/events?types=visit.*', { token })).body;
+    (
+      await session.read<readonly { readonly data: { readonly guest?: unknown } }[]>(
+        '/events?types=visit.*',
+        { token },
+      )
+    ).body;
   expect(await told()).toMatchObject([
     { type: 'visit.booked', data: { guest: 'Vera of the visits', hours: 2 } },
     { type: 'visit.booked', data: { guest: null, hours: 2 } },
@@ -106,12 +144,24 @@ test('events of before fields were added are read with null or the default, and 
   await session.write('POST', '/notes', { token, body: { text: 'Not told' } });
 
   const merge = 'application/merge-patch+json';
-  await session.write('PATCH', `/users/${carla.userId}`, { token, type: merge, body: { department: 'Press', phone: '123' } });
+  await session.write('PATCH', `/users/${carla.userId}`, {
+    token,
+    type: merge,
+    body: { department: 'Press', phone: '123' },
+  });
   await session.write('PATCH', `/tickets/${ticket}`, { token, type: merge, body: { place: 'Cellar' } });
-  expect((await session.read(`/users/${carla.userId}`, { token })).body).toMatchObject({ ...user, department: 'Press', phone: '123' });
+  expect((await session.read(`/users/${carla.userId}`, { token })).body).toMatchObject({
+    ...user,
+    department: 'Press',
+    phone: '123',
+  });
   const { body: history } = await session.read<History>(`/tickets/${ticket}/history`, { token });
-  expect(history[0]).toMatchObject({ type: 'ticket.changed', changes: [{ field: 'place', from: null, to: 'Cellar' }] });
-  const received = () => sink.received.map(({ body }) => (JSON.parse(body) as { readonly type: string }).type);
+  expect(history[0]).toMatchObject({
+    type: 'ticket.changed',
+    changes: [{ field: 'place', from: null, to: 'Cellar' }],
+  });
+  const received = () =>
+    sink.received.map(({ body }) => (JSON.parse(body) as { readonly type: string }).type);
   expect(await until(received, (types) => types.includes('ticket.changed'))).not.toContain('note.written');
   // Decided on what was upcast: the same changes nothing.
   await session.write('PATCH', `/visits/${visits.kept}`, { token, type: merge, body: { hours: 3 } });
@@ -120,7 +170,8 @@ test('events of before fields were added are read with null or the default, and 
   expect(await operate(['audit', 'verify'], installation.settings, after)).toContain('Proven');
 
   // The former read model has it under the name of then.
-  const lying = async () => (await searchDatabase(database.url, ['Vera of the visits'])).map(({ place }) => place);
+  const lying = async () =>
+    (await searchDatabase(database.url, ['Vera of the visits'])).map(({ place }) => place);
   expect(await lying()).toEqual(['read_model.visits', 'read_model_previous.visits']);
   await session.write('DELETE', `/users/${carla.userId}`, { token });
   await until(lying, (places) => places.length === 0);

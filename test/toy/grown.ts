@@ -2,7 +2,10 @@ import { domain } from '#kernel/declare/domain.ts';
 import { choice, integer, line, ref } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
-/** A domain of one release, and of the next, which knows more of its users and of its tickets, has notes, and counts visits in hours. */
+/**
+ * A domain of one release, and of the next, which knows more of its users and of its tickets, has notes, and
+ * counts visits in hours.
+ */
 const first = domain({ name: 'desk', roles: ['customer'] });
 const rights = { read: { anyone: true }, write: { customer: 'own' } } as const;
 
@@ -33,7 +36,13 @@ const inHours = ({ minutes, visitor, ...data }: Readonly<Record<string, unknown>
 const next = domain({
   name: 'desk',
   roles: ['customer'],
-  user: { fields: { department: line(80).optional(), floor: integer(0, 99).default(3), phone: line(20).optional().personal() } },
+  user: {
+    fields: {
+      department: line(80).optional(),
+      floor: integer(0, 99).default(3),
+      phone: line(20).optional().personal(),
+    },
+  },
 });
 
 export const after = assemble(next, [
@@ -45,7 +54,10 @@ export const after = assemble(next, [
       urgency: choice('low', 'high').default('low'),
       place: line(20).optional(),
     },
-    events: { opened: { creates: ['subject', 'urgency', 'place'] }, changed: { changes: ['subject', 'urgency', 'place'] } },
+    events: {
+      opened: { creates: ['subject', 'urgency', 'place'] },
+      changed: { changes: ['subject', 'urgency', 'place'] },
+    },
     commands: { open: { emits: 'opened' }, change: { emits: 'changed' } },
     rights,
   }),

@@ -2,7 +2,10 @@ import { domain } from '#kernel/declare/domain.ts';
 import { line, prose, ref, set, states, word } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
-/** A domain of one aggregate with five fields, an action, a right that depends on the state, and a personal field. */
+/**
+ * A domain of one aggregate with five fields, an action, a right that depends on the state, and a personal
+ * field.
+ */
 const base = domain({ name: 'helpdesk', roles: ['customer', 'agent'] });
 const { aggregate, user } = base;
 

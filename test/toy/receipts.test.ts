@@ -12,7 +12,10 @@ import { picture } from '../engines/pictures.ts';
 import { PREFLIGHT } from '../engines/uploads-world.ts';
 import { receipts } from './receipts.ts';
 
-/** Uploads of an aggregate and of its items, and days, on every surface, with nothing outside their declaration. The tests follow one upon the other. */
+/**
+ * Uploads of an aggregate and of its items, and days, on every surface, with nothing outside their
+ * declaration. The tests follow one upon the other.
+ */
 const resources = new AsyncDisposableStack();
 let installation: Installation;
 let people: People;
@@ -24,33 +27,55 @@ let clerk: Person;
 let claim: string;
 
 const merge = 'application/merge-patch+json';
-type Linked = { readonly id: number; readonly _links: Readonly<Record<string, { readonly href: string; readonly method?: string }>> };
+type Linked = {
+  readonly id: number;
+  readonly _links: Readonly<Record<string, { readonly href: string; readonly method?: string }>>;
+};
 type Shown = Linked & Readonly<Record<'receipt' | 'overview' | 'scan', string | null>>;
 
 beforeAll(async () => {
-  installation = resources.use(await startInstallation({ of: { domain: receipts, main: 'test/toy/receipts-main.ts' } }));
+  installation = resources.use(
+    await startInstallation({ of: { domain: receipts, main: 'test/toy/receipts-main.ts' } }),
+  );
   people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
-  const [one, two, third] = (await Promise.all(['Eve', 'Otto', 'Clara'].map((name) => people.signUp(name)))) as [Person, Person, Person];
-  await session.write('PATCH', `/users/${third.userId}`, { token: people.administrator.token, type: merge, body: { role: 'clerk' } });
+  const [one, two, third] = (await Promise.all(
+    ['Eve', 'Otto', 'Clara'].map((name) => people.signUp(name)),
+  )) as [Person, Person, Person];
+  await session.write('PATCH', `/users/${third.userId}`, {
+    token: people.administrator.token,
+    type: merge,
+    body: { role: 'clerk' },
+  });
   [eve, other, clerk] = [one, two, await people.signIn(third, 'clerk' as never)];
-  const { written } = await session.write('POST', '/claims', { token: eve.token, body: { purpose: 'Strasbourg' } });
+  const { written } = await session.write('POST', '/claims', {
+    token: eve.token,
+    body: { purpose: 'Strasbourg' },
+  });
   claim = `/claims/${written.id}`;
-  for (const amount of [100, 200]) await session.write('POST', `${claim}/items`, { token: eve.token, body: { amount } });
+  for (const amount of [100, 200])
+    await session.write('POST', `${claim}/items`, { token: eve.token, body: { amount } });
 });
 afterAll(() => resources.disposeAsync());
 
-const read = async (path: string, by: Person = eve) => (await session.read<Shown>(path, { token: by.token })).body;
+const read = async (path: string, by: Person = eve) =>
+  (await session.read<Shown>(path, { token: by.token })).body;
 const put = (path: string, by: Person = eve, headers = {}) =>
   ask('PUT', path, { token: by.token, type: 'image/png', body: picture('image/png', 2_000), headers });
 const give = async (path: string): Promise<string> => {
-  await session.write('PUT', path, { token: eve.token, type: 'image/png', body: picture('image/png', 2_000) });
+  await session.write('PUT', path, {
+    token: eve.token,
+    type: 'image/png',
+    body: picture('image/png', 2_000),
+  });
   const of = path.slice(0, path.lastIndexOf('/'));
   return String((await read(of))[path.split('/').at(-1) as 'receipt']);
 };
 const statusesOf = async (path: string) =>
-  Promise.all([undefined, eve, other, clerk].map(async (by) => (await session.read(path, { token: by?.token })).status));
+  Promise.all(
+    [undefined, eve, other, clerk].map(async (by) => (await session.read(path, { token: by?.token })).status),
+  );
 const stored = () => readdir(join(installation.settings.DATA_DIR ?? '', 'uploads'));
 const gone = (path: string) =>
   until(
@@ -63,10 +88,16 @@ test('a receipt is given to an item, by the links of that, and is as visible as 
   expect((await read(item))._links).toMatchObject({ receipt: { href: `${item}/receipt`, method: 'PUT' } });
   expect((await read(item))._links).not.toHaveProperty('unreceipt');
   const reply = await put(`${item}/receipt`);
-  expect([reply.status, reply.body]).toEqual([200, expect.objectContaining({ version: 4, _links: { self: { href: item } } })]);
+  expect([reply.status, reply.body]).toEqual([
+    200,
+    expect.objectContaining({ version: 4, _links: { self: { href: item } } }),
+  ]);
   expect(reply.headers.get('etag')).toMatch(/^"4-/);
   const { receipt, _links } = await session
-    .read<Shown>(item, { token: eve.token, headers: { 'consistency-token': reply.headers.get('consistency-token') ?? '' } })
+    .read<Shown>(item, {
+      token: eve.token,
+      headers: { 'consistency-token': reply.headers.get('consistency-token') ?? '' },
+    })
     .then(({ body }) => body);
   expect(_links).toMatchObject({ unreceipt: { href: `${item}/receipt`, method: 'DELETE' } });
   expect(receipt).toMatch(/^\/uploads\/.+\.png$/);
@@ -78,7 +109,9 @@ test('a receipt is given to an item, by the links of that, and is as visible as 
     'bytes 0-99/2000',
     'private, no-cache',
   ]);
-  const signed = (await ask('GET', `${receipt}/address`, { token: eve.token })).body as { readonly href: string };
+  const signed = (await ask('GET', `${receipt}/address`, { token: eve.token })).body as {
+    readonly href: string;
+  };
   expect((await ask('GET', signed.href)).status).toBe(200);
 });
 
@@ -90,13 +123,28 @@ test('who may not give it, and what is no picture, is refused', async () => {
   expect(await refused(`${claim}/items/1/receipt`, other)).toEqual([404, 'claim_not_found']);
   expect(await refused(`${claim}/items/9/receipt`, eve)).toEqual([404, 'claim_item_not_found']);
   expect(await refused(`${claim}/items/x/receipt`, eve)).toEqual([404, 'claim_item_not_found']);
-  expect(await refused(`${claim}/items/1/receipt`, eve, { 'if-match': '"1-"' })).toEqual([412, 'version_mismatch']);
-  const text = await ask('PUT', `${claim}/items/1/receipt`, { token: eve.token, type: 'text/plain', body: 'a receipt' });
+  expect(await refused(`${claim}/items/1/receipt`, eve, { 'if-match': '"1-"' })).toEqual([
+    412,
+    'version_mismatch',
+  ]);
+  const text = await ask('PUT', `${claim}/items/1/receipt`, {
+    token: eve.token,
+    type: 'text/plain',
+    body: 'a receipt',
+  });
   expect(text.status).toBe(415);
   const before = await stored();
-  const sent = { token: eve.token, type: 'image/png', body: picture('image/png', 500), headers: { 'idempotency-key': 'one-receipt' } };
+  const sent = {
+    token: eve.token,
+    type: 'image/png',
+    body: picture('image/png', 500),
+    headers: { 'idempotency-key': 'one-receipt' },
+  };
   const first = await ask('PUT', `${claim}/items/2/receipt`, sent);
-  expect(await ask('PUT', `${claim}/items/2/receipt`, sent)).toMatchObject({ status: 200, body: first.body as object });
+  expect(await ask('PUT', `${claim}/items/2/receipt`, sent)).toMatchObject({
+    status: 200,
+    body: first.body as object,
+  });
   expect(await stored()).toHaveLength(before.length + 1);
   await session.write('DELETE', `${claim}/items/2/receipt`, { token: eve.token });
 });
@@ -111,8 +159,15 @@ test('an upload belongs to one field of one item, and never comes back', async (
   expect(await named(`${claim}/items/2`, { receipt: first })).toEqual([422, ['/receipt']]);
   expect(await named(`${claim}/items/2`, { receipt: overview })).toEqual([422, ['/receipt']]);
   expect(await named(claim, { overview: first })).toEqual([422, ['/overview']]);
-  expect(await named(`${claim}/items/2`, { receipt: 'https://example.com/a.png' })).toEqual([422, ['/receipt']]);
-  await session.write('PATCH', `${claim}/items/2`, { token: eve.token, type: merge, body: { photo: 'https://example.com/a.png' } });
+  expect(await named(`${claim}/items/2`, { receipt: 'https://example.com/a.png' })).toEqual([
+    422,
+    ['/receipt'],
+  ]);
+  await session.write('PATCH', `${claim}/items/2`, {
+    token: eve.token,
+    type: merge,
+    body: { photo: 'https://example.com/a.png' },
+  });
   const second = await give(`${claim}/items/1/receipt`);
   await gone(first);
   expect(await statusesOf(second)).toEqual([404, 200, 404, 404]);
@@ -157,7 +212,11 @@ test('a file of an item is hidden with its item', async () => {
     await session.write('POST', `${claim}/notes`, { token: clerk.token, body: { text: 'Seen', internal } });
   expect((await put(`${claim}/notes/2/scan`, eve)).status).toBe(404);
   for (const note of [1, 2])
-    await session.write('PUT', `${claim}/notes/${note}/scan`, { token: clerk.token, type: 'image/png', body: picture('image/png') });
+    await session.write('PUT', `${claim}/notes/${note}/scan`, {
+      token: clerk.token,
+      type: 'image/png',
+      body: picture('image/png'),
+    });
   const [open, hidden] = [await read(`${claim}/notes/1`, clerk), await read(`${claim}/notes/2`, clerk)];
   expect(await statusesOf(String(open.scan))).toEqual([404, 200, 404, 200]);
   expect(await statusesOf(String(hidden.scan))).toEqual([404, 404, 404, 200]);
@@ -177,14 +236,27 @@ test('GraphQL gives files to items, and shows them', async () => {
   form.append('map', '{"0":["variables.file"]}');
   form.append('0', new File([picture('image/png') as never], 'a.png', { type: 'image/png' }));
   const headers = { ...PREFLIGHT, authorization: `Bearer ${eve.token}` };
-  const answer = await installation.fetch(`${installation.url}/graphql`, { method: 'POST', headers, body: form });
-  const { data } = (await answer.json()) as { data: { setClaimItemReceipt: { receipt: string; receiptAddress: { href: string } } } };
-  expect(data.setClaimItemReceipt).toMatchObject({ amount: 7, receipt: expect.stringMatching(/^\/uploads\//), claim: { purpose: 'Lyon' } });
+  const answer = await installation.fetch(`${installation.url}/graphql`, {
+    method: 'POST',
+    headers,
+    body: form,
+  });
+  const { data } = (await answer.json()) as {
+    data: { setClaimItemReceipt: { receipt: string; receiptAddress: { href: string } } };
+  };
+  expect(data.setClaimItemReceipt).toMatchObject({
+    amount: 7,
+    receipt: expect.stringMatching(/^\/uploads\//),
+    claim: { purpose: 'Lyon' },
+  });
   expect((await ask('GET', data.setClaimItemReceipt.receiptAddress.href)).status).toBe(200);
   const graphql = graphqlClientOf(installation);
-  const removed = await graphql(`mutation { removeClaimItemReceipt(id: ${written.id}, itemId: 1) { receipt receiptAddress { href } } }`, {
-    token: eve.token,
-  });
+  const removed = await graphql(
+    `mutation { removeClaimItemReceipt(id: ${written.id}, itemId: 1) { receipt receiptAddress { href } } }`,
+    {
+      token: eve.token,
+    },
+  );
   expect(removed.data).toEqual({ removeClaimItemReceipt: { receipt: null, receiptAddress: null } });
   await gone(data.setClaimItemReceipt.receipt);
 });
@@ -193,20 +265,32 @@ test('days are told as they were given, whatever the time zone, and lists are na
   const made = { purpose: 'Nice', dueOn: '2026-03-29', bornOn: '1999-12-31' };
   const { written } = await session.write('POST', '/claims', { token: eve.token, body: made });
   expect(await read(`/claims/${written.id}`)).toMatchObject(made);
-  const idsOf = async (query: string) => (await session.read<Linked[]>(`/claims?${query}`, { token: eve.token })).body.map(({ id }) => id);
+  const idsOf = async (query: string) =>
+    (await session.read<Linked[]>(`/claims?${query}`, { token: eve.token })).body.map(({ id }) => id);
   expect([await idsOf('dueOn=2026-03-29'), await idsOf('dueOn=2026-03-28')]).toEqual([[written.id], []]);
   expect(await idsOf(`dueOn=2026-03-29&at=${written.cursor}`)).toEqual([written.id]);
   const graphql = graphqlClientOf(installation);
   const asked = '{ claims(filter: { dueOn: "2026-03-29" }) { id dueOn } }';
-  expect((await graphql(asked, { token: eve.token })).data).toEqual({ claims: [{ id: String(written.id), dueOn: '2026-03-29' }] });
+  expect((await graphql(asked, { token: eve.token })).data).toEqual({
+    claims: [{ id: String(written.id), dueOn: '2026-03-29' }],
+  });
   const wrong = await graphql('{ claims(filter: { dueOn: "2026-02-30" }) { id } }', { token: eve.token });
   expect(wrong.errors?.[0]?.message).toContain('A Date is a day');
   for (const dueOn of ['2026-02-30', '0000-01-01', '2026-1-1', '2026-03-29T00:00:00Z', 20_260_329]) {
-    const refused = await ask('PATCH', `/claims/${written.id}`, { token: eve.token, type: merge, body: { dueOn } });
-    expect([refused.status, (refused.body as { errors: { pointer: string }[] }).errors[0]?.pointer]).toEqual([422, '/dueOn']);
+    const refused = await ask('PATCH', `/claims/${written.id}`, {
+      token: eve.token,
+      type: merge,
+      body: { dueOn },
+    });
+    expect([refused.status, (refused.body as { errors: { pointer: string }[] }).errors[0]?.pointer]).toEqual([
+      422,
+      '/dueOn',
+    ]);
   }
   const { body } = await ask('GET', '/openapi.json');
-  const { Claim } = (body as { components: { schemas: Record<string, { properties: Record<string, object> }> } }).components.schemas;
+  const { Claim } = (
+    body as { components: { schemas: Record<string, { properties: Record<string, object> }> } }
+  ).components.schemas;
   expect(JSON.stringify(Claim?.properties.dueOn)).toContain('"format":"date"');
 });
 

@@ -2,7 +2,10 @@ import { domain } from '#kernel/declare/domain.ts';
 import { date, flag, integer, line, list, picture, ref, states, upload } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
-/** A domain of one aggregate with days, and with uploads: of its own, of its items, and of items that not everybody may read. */
+/**
+ * A domain of one aggregate with days, and with uploads: of its own, of its items, and of items that not
+ * everybody may read.
+ */
 const base = domain({ name: 'receipts', roles: ['employee', 'clerk'] });
 const { aggregate, user } = base;
 

@@ -2,7 +2,9 @@ import { domain } from '#kernel/declare/domain.ts';
 import { line, ref, states } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
-/** A domain with timers: a reminder, another one after it, and a service level that waits for the customer. */
+/**
+ * A domain with timers: a reminder, another one after it, and a service level that waits for the customer.
+ */
 const base = domain({ name: 'requests', roles: ['customer', 'agent'] });
 const { aggregate, user } = base;
 

@@ -25,20 +25,32 @@ const open = async (by: TokenHolder, budget: number): Promise<number> => {
   const body = { name: `Team ${budget}`, approverId: by.userId, budget };
   return (await session.write('POST', '/teams', { token: by.token, body })).written.id;
 };
-const request = async (teamId: number | undefined, amount: number, actions: readonly string[]): Promise<number> => {
+const request = async (
+  teamId: number | undefined,
+  amount: number,
+  actions: readonly string[],
+): Promise<number> => {
   const body = { purpose: 'Strasbourg', category: 'travel', amount, teamId: teamId ?? null };
   const { written } = await session.write('POST', '/requests', { token: eve.token, body });
-  for (const action of actions) await session.write('POST', `/requests/${written.id}/${action}`, { token: ann.token });
+  for (const action of actions)
+    await session.write('POST', `/requests/${written.id}/${action}`, { token: ann.token });
   return written.id;
 };
 
 beforeAll(async () => {
-  installation = resources.use(await startInstallation({ of: { domain: spendingDomain, main: 'test/toy/spending-main.ts' } }));
+  installation = resources.use(
+    await startInstallation({ of: { domain: spendingDomain, main: 'test/toy/spending-main.ts' } }),
+  );
   const people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
   const serve = async (role: string) => people.tokenOf(await people.registerService(role as never));
-  [eve, ann, bob, accountant] = [await people.signUp('Eve'), await serve('approver'), await serve('approver'), await serve('accountant')];
+  [eve, ann, bob, accountant] = [
+    await people.signUp('Eve'),
+    await serve('approver'),
+    await serve('approver'),
+    await serve('accountant'),
+  ];
   teams = [await open(ann, 100), await open(bob, 200), await open(bob, 300)];
   await request(teams[0], 30, ['submit', 'approve', 'pay']);
   await request(teams[0], 40, ['submit']);
@@ -48,8 +60,10 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 type Row = Readonly<Record<string, unknown>> & { readonly team: { readonly id: number } };
-const read = async (path: string, by: TokenHolder = accountant) => session.read<Row & Row[]>(path, { token: by.token });
-const teamsIn = async (path: string, by?: TokenHolder) => (await read(path, by)).body.map(({ team }) => teams.indexOf(team.id));
+const read = async (path: string, by: TokenHolder = accountant) =>
+  session.read<Row & Row[]>(path, { token: by.token });
+const teamsIn = async (path: string, by?: TokenHolder) =>
+  (await read(path, by)).body.map(({ team }) => teams.indexOf(team.id));
 
 test('a row shows its key with labels, its values, and what its key refers to', async () => {
   const { status, body } = await read(`/spending/${teams[0]}`, ann);
@@ -57,12 +71,26 @@ test('a row shows its key with labels, its values, and what its key refers to', 
     200,
     {
       team: { id: teams[0], name: 'Team 100' },
-      ...{ budget: 100, waiting: 1, approved: 0, paid: 30, reminders: 0, lastPaidAt: expect.stringMatching(/Z$/), lastPurpose: 'travel' },
+      ...{
+        budget: 100,
+        waiting: 1,
+        approved: 0,
+        paid: 30,
+        reminders: 0,
+        lastPaidAt: expect.stringMatching(/Z$/),
+        lastPurpose: 'travel',
+      },
       _links: { self: { href: `/spending/${teams[0]}` }, team: { href: `/teams/${teams[0]}` } },
     },
   ]);
   const asking = await read(`/asking/${eve.userId}/travel`, eve);
-  expect(asking.body).toMatchObject({ employee: { id: eve.userId, name: 'Eve' }, category: 'travel', requests: 4, amount: 180, owed: 0 });
+  expect(asking.body).toMatchObject({
+    employee: { id: eve.userId, name: 'Eve' },
+    category: 'travel',
+    requests: 4,
+    amount: 180,
+    owed: 0,
+  });
 });
 
 test('rows are listed and read by whoever has the right, and are absent to others', async () => {
@@ -104,35 +132,55 @@ test('what was cannot be asked for, and whoever asks for it is told so', async (
   for (const path of ['/spending', `/spending/${teams[0]}`])
     for (const at of ['v1', '2026-11-21T10:15:00Z'])
       expect((await read(`${path}?at=${at}`)).body).toMatchObject({ code: 'invalid_parameter', errors });
-  expect(await graphqlClientOf(installation)(`{ spending(team: "${teams[0]}", at: "v1") { paid } }`)).toMatchObject({ errors: [{}] });
+  expect(
+    await graphqlClientOf(installation)(`{ spending(team: "${teams[0]}", at: "v1") { paid } }`),
+  ).toMatchObject({ errors: [{}] });
 });
 
-test.each(['team', '-team', 'paid', '-waiting', '-lastPaidAt'])('pages by %s have each row once, forwards and backwards', async (sort) => {
-  const whole = await teamsIn(`/spending?sort=${sort}`);
-  const forwards: (readonly number[])[] = [];
-  let last = '';
-  for (let path: string | undefined = `/spending?sort=${sort}&limit=1`; path !== undefined; ) {
-    last = path;
-    const { body, headers } = await read(path);
-    forwards.push(body.map(({ team }) => teams.indexOf(team.id)));
-    path = linkIn(headers.get('link'), 'next');
-  }
-  expect(forwards).toEqual(whole.map((each) => [each]));
-  const backwards: number[] = [];
-  for (let path: string | undefined = last; path !== undefined; path = linkIn((await read(path)).headers.get('link'), 'prev'))
-    backwards.push(...(await teamsIn(path)));
-  expect(backwards.toReversed()).toEqual(whole);
-});
+test.each(['team', '-team', 'paid', '-waiting', '-lastPaidAt'])(
+  'pages by %s have each row once, forwards and backwards',
+  async (sort) => {
+    const whole = await teamsIn(`/spending?sort=${sort}`);
+    const forwards: (readonly number[])[] = [];
+    let last = '';
+    for (let path: string | undefined = `/spending?sort=${sort}&limit=1`; path !== undefined; ) {
+      last = path;
+      const { body, headers } = await read(path);
+      forwards.push(body.map(({ team }) => teams.indexOf(team.id)));
+      path = linkIn(headers.get('link'), 'next');
+    }
+    expect(forwards).toEqual(whole.map((each) => [each]));
+    const backwards: number[] = [];
+    for (
+      let path: string | undefined = last;
+      path !== undefined;
+      path = linkIn((await read(path)).headers.get('link'), 'prev')
+    )
+      backwards.push(...(await teamsIn(path)));
+    expect(backwards.toReversed()).toEqual(whole);
+  },
+);
 
-const linkIn = (header: string | null, rel: string): string | undefined => new RegExp(`<([^>]*)>; rel="${rel}"`).exec(header ?? '')?.[1];
+const linkIn = (header: string | null, rel: string): string | undefined =>
+  new RegExp(`<([^>]*)>; rel="${rel}"`).exec(header ?? '')?.[1];
 
 test('a cursor is good for its own list, and whatever else is sent is refused', async () => {
   const { headers } = await read('/spending?limit=1');
   const after = new URLSearchParams(linkIn(headers.get('link'), 'next')?.split('?')[1]).get('after') ?? '';
   expect((await read(`/spending?limit=1&after=${after}`)).status).toBe(200);
   const [identity] = JSON.parse(Buffer.from(after, 'base64url').toString());
-  const forged = [[identity, '1; drop'], [identity], [identity, '1', '2'], [identity, 1], [identity, '9'.repeat(30)], 'x'];
-  for (const each of [after.slice(1), ...forged.map((made) => Buffer.from(JSON.stringify(made)).toString('base64url'))])
+  const forged = [
+    [identity, '1; drop'],
+    [identity],
+    [identity, '1', '2'],
+    [identity, 1],
+    [identity, '9'.repeat(30)],
+    'x',
+  ];
+  for (const each of [
+    after.slice(1),
+    ...forged.map((made) => Buffer.from(JSON.stringify(made)).toString('base64url')),
+  ])
     expect((await read(`/spending?after=${each}`)).status).toBe(400);
   expect((await read(`/spending?sort=-team&after=${after}`)).status).toBe(400);
 });
@@ -140,7 +188,11 @@ test('a cursor is good for its own list, and whatever else is sent is refused', 
 test('whoever has a row or a page is told so, until it changes', async () => {
   for (const path of [`/spending/${teams[1]}`, '/spending']) {
     const { headers } = await read(path);
-    const again = () => session.read(path, { token: accountant.token, headers: { 'if-none-match': headers.get('etag') ?? '' } });
+    const again = () =>
+      session.read(path, {
+        token: accountant.token,
+        headers: { 'if-none-match': headers.get('etag') ?? '' },
+      });
     expect((await again()).status).toBe(304);
     await request(teams[1], 1, ['submit']);
     expect((await again()).status).toBe(200);
@@ -152,36 +204,64 @@ test('GraphQL has rows and pages, with what they refer to', async () => {
   const query = `{ spending(team: "${teams[2]}") { paid team { name } } spendingConnection(sort: TEAM_DESC, first: 2) { nodes { budget } totalCount } }`;
   const nodes = [{ budget: 300 }, { budget: 200 }];
   expect(await graphql(query, { token: bob.token })).toMatchObject({
-    data: { spending: { paid: 60, team: { name: 'Team 300' } }, spendingConnection: { nodes, totalCount: 2 } },
+    data: {
+      spending: { paid: 60, team: { name: 'Team 300' } },
+      spendingConnection: { nodes, totalCount: 2 },
+    },
   });
-  expect((await graphql(query, { token: eve.token })).data).toEqual({ spending: null, spendingConnection: { nodes: [], totalCount: 0 } });
+  expect((await graphql(query, { token: eve.token })).data).toEqual({
+    spending: null,
+    spendingConnection: { nodes: [], totalCount: 0 },
+  });
 });
 
-type Told = { readonly type: string; readonly key?: { readonly team: number }; readonly row?: Row & { readonly budget: number } };
+type Told = {
+  readonly type: string;
+  readonly key?: { readonly team: number };
+  readonly row?: Row & { readonly budget: number };
+};
 const watch = (by: TokenHolder, query = '', headers = {}) =>
   follow(`${installation.url}/spending${query}`, {
     fetch: installation.fetch,
     headers: { authorization: `Bearer ${by.token}`, ...headers },
   });
 const edit = (index: number, budget: number) =>
-  session.write('PATCH', `/teams/${teams[index]}`, { token: ann.token, body: { budget }, headers: { 'if-match': '*' } });
+  session.write('PATCH', `/teams/${teams[index]}`, {
+    token: ann.token,
+    body: { budget },
+    headers: { 'if-match': '*' },
+  });
 
 test('a stream of its rows begins with all that one may read, tells what changes, and goes on where one left off', async () => {
   const stream = await watch(bob);
-  expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+  expect([stream.status, stream.headers.get('content-type')]).toEqual([
+    200,
+    'text/event-stream; charset=utf-8',
+  ]);
   const [reset, ...rows] = await stream.data<Told>(3);
   expect(reset).toEqual({ type: 'reset' });
   expect(rows.map(({ key, row }) => [key?.team, row?._links])).toEqual(
-    [teams[1], teams[2]].map((id) => [id, { self: { href: `/spending/${id}` }, team: { href: `/teams/${id}` } }]),
+    [teams[1], teams[2]].map((id) => [
+      id,
+      { self: { href: `/spending/${id}` }, team: { href: `/teams/${id}` } },
+    ]),
   );
   await edit(0, 101);
   await edit(1, 201);
-  expect((await stream.data<Told>(4)).at(-1)).toMatchObject({ type: 'changed', key: { team: teams[1] }, row: { budget: 201 } });
-  const after = await until(stream.lastEventId, (id) => id.endsWith(stream.messages.at(-1)?.id.slice(-9) ?? ''));
+  expect((await stream.data<Told>(4)).at(-1)).toMatchObject({
+    type: 'changed',
+    key: { team: teams[1] },
+    row: { budget: 201 },
+  });
+  const after = await until(stream.lastEventId, (id) =>
+    id.endsWith(stream.messages.at(-1)?.id.slice(-9) ?? ''),
+  );
   await stream.close();
   await edit(2, 301);
   const again = await watch(bob, '', { 'last-event-id': after });
-  expect((await again.data<Told>(1)).map(({ type, key }) => [type, key?.team])).toEqual([['changed', teams[2]]]);
+  expect((await again.data<Told>(1)).map(({ type, key }) => [type, key?.team])).toEqual([
+    ['changed', teams[2]],
+  ]);
   await again.close();
   // Whoever may read something else, or asks for it, begins anew.
   for (const [by, query, row] of [
@@ -211,7 +291,9 @@ test('a subscription of GraphQL tells the same, with the fields that are asked f
   type Data = { readonly spendingChanged: { readonly cursor: string } };
   const stream = await streamOf(installation, query, { token: ann.token });
   const [reset, first] = await stream.results<Data>(2);
-  expect(reset?.data).toEqual({ spendingChanged: { cursor: expect.any(String), type: 'RESET', key: null, row: null } });
+  expect(reset?.data).toEqual({
+    spendingChanged: { cursor: expect.any(String), type: 'RESET', key: null, row: null },
+  });
   expect(first?.data?.spendingChanged).toMatchObject({
     type: 'CHANGED',
     key: { team: String(teams[0]) },
@@ -225,11 +307,16 @@ test('a subscription of GraphQL tells the same, with the fields that are asked f
   await request(closed, 5, ['submit']);
   await edit(0, 103);
   const again = await streamOf(installation, query, { token: ann.token, variables: { after: told?.cursor } });
-  const seen = async () => JSON.stringify((await again.results<Data>(1)).map(({ data }) => data?.spendingChanged));
-  expect(await until(seen, (text) => text.includes('"budget":103') && text.includes('"budget":400'))).not.toContain('RESET');
+  const seen = async () =>
+    JSON.stringify((await again.results<Data>(1)).map(({ data }) => data?.spendingChanged));
+  expect(
+    await until(seen, (text) => text.includes('"budget":103') && text.includes('"budget":400')),
+  ).not.toContain('RESET');
   await again.close();
   const stranger = await streamOf(installation, query, { token: eve.token });
-  expect(await stranger.results(1)).toEqual([{ data: { spendingChanged: expect.objectContaining({ type: 'RESET' }) } }]);
+  expect(await stranger.results(1)).toEqual([
+    { data: { spendingChanged: expect.objectContaining({ type: 'RESET' }) } },
+  ]);
   await edit(0, 104);
   await until(stranger.lastEventId, (id) => id !== '' && id !== stranger.messages[0]?.id);
   expect(stranger.messages.length).toBe(1);
@@ -238,16 +325,24 @@ test('a subscription of GraphQL tells the same, with the fields that are asked f
 
 test('by one connection for all operations, views are followed beside others', async () => {
   const authorization = `Bearer ${ann.token}`;
-  const token = await (await installation.fetch(`${installation.url}/graphql`, { method: 'PUT', headers: { authorization } })).text();
+  const token = await (
+    await installation.fetch(`${installation.url}/graphql`, { method: 'PUT', headers: { authorization } })
+  ).text();
   const headers = { authorization, 'x-graphql-event-stream-token': token };
   const stream = await follow(`${installation.url}/graphql`, { fetch: installation.fetch, headers });
   const { status } = await installation.fetch(`${installation.url}/graphql`, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify({ query: 'subscription { spendingChanged { type row { budget } } }', extensions: { operationId: 'one' } }),
+    body: JSON.stringify({
+      query: 'subscription { spendingChanged { type row { budget } } }',
+      extensions: { operationId: 'one' },
+    }),
   });
   expect(status).toBe(202);
-  const told = await stream.data<{ readonly id: string; readonly payload: { readonly data: { readonly spendingChanged: object } } }>(2);
+  const told = await stream.data<{
+    readonly id: string;
+    readonly payload: { readonly data: { readonly spendingChanged: object } };
+  }>(2);
   expect(told.slice(0, 2).map(({ id, payload }) => [id, payload.data.spendingChanged])).toEqual([
     ['one', { type: 'RESET', row: null }],
     ['one', { type: 'CHANGED', row: { budget: expect.any(Number) } }],
@@ -256,8 +351,13 @@ test('by one connection for all operations, views are followed beside others', a
 });
 
 test('the description of the interface has it, and everything is proven', async () => {
-  const { body } = await session.read<{ readonly paths: object; readonly components: { readonly schemas: object } }>('/openapi.json');
-  expect(Object.keys(body.paths)).toEqual(expect.arrayContaining(['/spending', '/spending/{teamId}', '/asking/{employeeId}/{category}']));
+  const { body } = await session.read<{
+    readonly paths: object;
+    readonly components: { readonly schemas: object };
+  }>('/openapi.json');
+  expect(Object.keys(body.paths)).toEqual(
+    expect.arrayContaining(['/spending', '/spending/{teamId}', '/asking/{employeeId}/{category}']),
+  );
   expect(body.components.schemas).toMatchObject({
     Spending: { properties: { waiting: { description: 'Requests that wait for a decision.' } } },
   });

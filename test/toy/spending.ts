@@ -3,7 +3,9 @@ import { choice, instant, integer, line, ref, states } from '#kernel/declare/fie
 import { count, latest, sum } from '#kernel/declare/view.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
-/** A domain with views over its aggregates: by a reference, by several fields, of one aggregate and of two. */
+/**
+ * A domain with views over its aggregates: by a reference, by several fields, of one aggregate and of two.
+ */
 const base = domain({ name: 'spending', roles: ['employee', 'approver', 'accountant'] });
 const { aggregate, user, view } = base;
 
@@ -69,7 +71,10 @@ const spending = view('spending', {
     lastPurpose: latest(choice('travel', 'meals', 'other')),
   },
   from: {
-    team: { by: { team: 'id' }, on: { opened: { gives: { budget: 'budget' } }, edited: { changes: { budget: 'budget' } } } },
+    team: {
+      by: { team: 'id' },
+      on: { opened: { gives: { budget: 'budget' } }, edited: { changes: { budget: 'budget' } } },
+    },
     request: {
       by: { team: 'team' },
       on: {

@@ -2,7 +2,10 @@ import { domain } from '#kernel/declare/domain.ts';
 import { flag, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
-/** A domain of one aggregate with parts that not everybody may read who may read it: fields, a list with its total, and some items of another. */
+/**
+ * A domain of one aggregate with parts that not everybody may read who may read it: fields, a list with its
+ * total, and some items of another.
+ */
 const base = domain({ name: 'support', roles: ['customer', 'agent', 'lead'] });
 const { aggregate, user } = base;
 
@@ -15,7 +18,10 @@ const ticket = aggregate('ticket', {
     assignee: ref(user).optional().filter(),
     triagedAt: instant().optional().sort(),
     budget: integer(0, 1_000).optional().filter(),
-    notes: list({ text: line(200).example('It is the toner.'), internal: flag().default(false) }, { max: 20, ordered: true }),
+    notes: list(
+      { text: line(200).example('It is the toner.'), internal: flag().default(false) },
+      { max: 20, ordered: true },
+    ),
     costs: list({ amount: integer(1, 1_000).example(40) }, { max: 9 }),
     status: states('open', 'solved').filter(),
   },
@@ -23,7 +29,11 @@ const ticket = aggregate('ticket', {
   events: {
     opened: { says: 'A ticket was opened.', creates: ['subject', 'priority'] },
     changed: { says: 'A ticket was changed.', changes: ['subject', 'budget'] },
-    triaged: { says: 'Who should look at a ticket, and how soon.', changes: ['priority', 'assignee'], sets: { triagedAt: 'now' } },
+    triaged: {
+      says: 'Who should look at a ticket, and how soon.',
+      changes: ['priority', 'assignee'],
+      sets: { triagedAt: 'now' },
+    },
     noteAdded: { says: 'A note was added to a ticket.', adds: 'notes' },
     noteChanged: { updates: 'notes' },
     noteMoved: { moves: 'notes' },

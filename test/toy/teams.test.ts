@@ -18,7 +18,10 @@ let ask: RestClient;
 let session: RestSession;
 let sink: WebhookSink;
 let [ada, bea, cora, dora]: Person[] = [];
-/** Ada and Bea are members of it, Bea as an approver; Dora directs its company, and Cora has nothing to do with it. */
+/**
+ * Ada and Bea are members of it, Bea as an approver; Dora directs its company, and Cora has nothing to do
+ * with it.
+ */
 let team: string;
 let company: string;
 let claim: string;
@@ -30,7 +33,11 @@ type Linked = { readonly _links: Readonly<Record<string, unknown>> };
 type Told = { readonly type: string; readonly subject: string };
 
 const byAdmin = (method: string, path: string, body?: object) =>
-  session.write(method, path, { token: people.administrator.token, ...(body && { body }), ...(method === 'PATCH' && { type: merge }) });
+  session.write(method, path, {
+    token: people.administrator.token,
+    ...(body && { body }),
+    ...(method === 'PATCH' && { type: merge }),
+  });
 const idIn = (path: string): number => Number(path.split('/').at(-1));
 const statusFor = async (person: Person | undefined, path: string): Promise<number> =>
   (await session.read(path, { token: person?.token })).status;
@@ -38,11 +45,18 @@ const statusesOf = (path: string) => Promise.all([ada, bea, cora, dora].map((eac
 
 beforeAll(async () => {
   sink = resources.use(await startWebhookSink());
-  installation = resources.use(await startInstallation({ of: { domain: teams, main: 'test/toy/teams-main.ts' } }));
+  installation = resources.use(
+    await startInstallation({ of: { domain: teams, main: 'test/toy/teams-main.ts' } }),
+  );
   people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
-  const all = (await Promise.all(['Ada', 'Bea', 'Cora', 'Dora'].map((name) => people.signUp(name)))) as [Person, Person, Person, Person];
+  const all = (await Promise.all(['Ada', 'Bea', 'Cora', 'Dora'].map((name) => people.signUp(name)))) as [
+    Person,
+    Person,
+    Person,
+    Person,
+  ];
   await byAdmin('PATCH', `/users/${all[3].userId}`, { role: 'director' });
   [ada, bea, cora, dora] = [all[0], all[1], all[2], await people.signIn(all[3], 'director' as never)];
   company = `/companies/${(await byAdmin('POST', '/companies', { name: 'Engines' })).written.id}`;
@@ -51,7 +65,10 @@ beforeAll(async () => {
   await byAdmin('POST', `${team}/members`, { personId: ada.userId, part: 'guest' });
   await byAdmin('POST', `${team}/members`, { personId: bea.userId, part: 'approver' });
   const follows = async (person: Person) =>
-    [person, await follow(`${installation.url}/events`, { headers: { authorization: `Bearer ${person.token}` } })] as const;
+    [
+      person,
+      await follow(`${installation.url}/events`, { headers: { authorization: `Bearer ${person.token}` } }),
+    ] as const;
   heard = new Map(await Promise.all([ada, bea, cora, dora].map(follows)));
   const hook = { url: `${sink.url}/bea`, eventTypes: ['claim.*'] };
   await session.write('POST', '/webhooks', { token: bea.token, body: hook });
@@ -84,15 +101,21 @@ test('links and the resolvers of mutations ask the same', async () => {
   const refused = await ask('POST', `${claim}/approve`, { token: ada?.token });
   expect([refused.status, refused.body]).toMatchObject([403, { code: 'forbidden' }]);
   // Who is no approver any more is none from the next request on.
-  const members = await session.read<{ id: number; person: { id: number } }[]>(`${team}/members`, { token: people.administrator.token });
+  const members = await session.read<{ id: number; person: { id: number } }[]>(`${team}/members`, {
+    token: people.administrator.token,
+  });
   const ofBea = members.body.find(({ person }) => person.id === bea?.userId)?.id;
   await byAdmin('PATCH', `${team}/members/${ofBea}`, { part: 'guest' });
   expect((await ask('POST', `${claim}/approve`, { token: bea?.token })).status).toBe(403);
   await byAdmin('PATCH', `${team}/members/${ofBea}`, { part: 'approver' });
   const graphql = graphqlClientOf(installation);
   const approve = `mutation { approveClaim(id: "${idIn(claim)}") { status team { name } } }`;
-  expect(await graphql(approve, { token: cora?.token })).toMatchObject({ errors: [{ extensions: { code: 'claim_not_found' } }] });
-  expect((await graphql(approve, { token: bea?.token })).data).toEqual({ approveClaim: { status: 'approved', team: { name: 'Mills' } } });
+  expect(await graphql(approve, { token: cora?.token })).toMatchObject({
+    errors: [{ extensions: { code: 'claim_not_found' } }],
+  });
+  expect((await graphql(approve, { token: bea?.token })).data).toEqual({
+    approveClaim: { status: 'approved', team: { name: 'Mills' } },
+  });
 });
 
 test('who leaves a team is told of nothing more, in open streams and by webhooks, and who joins of what comes then', async () => {
@@ -107,12 +130,24 @@ test('who leaves a team is told of nothing more, in open streams and by webhooks
     () => [told(ada), told(bea), told(dora)].map(({ length }) => length),
     (counts) => counts.join() === '3,2,2',
   );
-  expect([told(ada), told(bea), told(cora), told(dora)]).toEqual([['claim.drafted', ...first], first, [], first]);
+  expect([told(ada), told(bea), told(cora), told(dora)]).toEqual([
+    ['claim.drafted', ...first],
+    first,
+    [],
+    first,
+  ]);
   await until(delivered, (types) => types.length >= 2);
 
-  await using approvals = asDisposable(await streamOf(installation, 'subscription { claimApproved { subjectId } }', { token: bea?.token }));
-  const leaving = await session.read<{ id: number; person: { id: number } }[]>(`${team}/members`, { token: people.administrator.token });
-  await byAdmin('DELETE', `${team}/members/${leaving.body.find(({ person }) => person.id === bea?.userId)?.id}`);
+  await using approvals = asDisposable(
+    await streamOf(installation, 'subscription { claimApproved { subjectId } }', { token: bea?.token }),
+  );
+  const leaving = await session.read<{ id: number; person: { id: number } }[]>(`${team}/members`, {
+    token: people.administrator.token,
+  });
+  await byAdmin(
+    'DELETE',
+    `${team}/members/${leaving.body.find(({ person }) => person.id === bea?.userId)?.id}`,
+  );
   await byAdmin('POST', `${team}/members`, { personId: cora?.userId, part: 'approver' });
   expect(await statusesOf(claim)).toEqual([200, 404, 200, 200]);
   const body = { teamId: idIn(team), purpose: 'Rome' };
@@ -121,10 +156,12 @@ test('who leaves a team is told of nothing more, in open streams and by webhooks
   await session.write('POST', `${second}/approve`, { token: cora?.token });
   // What Bea may still know comes after it, so that what she was not told of is not merely late.
   await byAdmin('PATCH', `/users/${bea?.userId}`, { name: 'Beatrice' });
-  const all = (person: Person | undefined) => (heard.get(person as Person)?.messages ?? []).map(({ data }) => JSON.parse(data) as Told);
+  const all = (person: Person | undefined) =>
+    (heard.get(person as Person)?.messages ?? []).map(({ data }) => JSON.parse(data) as Told);
   await until(
     () => all(bea),
-    (messages) => messages.some(({ type, subject }) => type === 'user.updated' && subject === `user-${bea?.userId}`),
+    (messages) =>
+      messages.some(({ type, subject }) => type === 'user.updated' && subject === `user-${bea?.userId}`),
   );
   const ofSecond = (person: Person | undefined) =>
     all(person).flatMap(({ type, subject }) => (subject === `claim-${idIn(second)}` ? [type] : []));
@@ -152,10 +189,14 @@ test('what was is shown to who might have seen it then and may see it now', asyn
   expect(await statusFor(cora, claim)).toBe(200);
   const { body } = await session.read<Listed>(`/claims${at}`, { token: cora?.token });
   expect(body).toEqual([]);
-  expect((await session.read<Listed>(`/claims${at}`, { token: dora?.token })).body.map(({ purpose }) => purpose)).toEqual(['Strasbourg']);
+  expect(
+    (await session.read<Listed>(`/claims${at}`, { token: dora?.token })).body.map(({ purpose }) => purpose),
+  ).toEqual(['Strasbourg']);
   const graphql = graphqlClientOf(installation);
   const query = `{ claims(at: "${approved?.cursor}") { purpose } }`;
-  expect((await graphql(query, { token: dora?.token })).data).toEqual({ claims: [{ purpose: 'Strasbourg' }] });
+  expect((await graphql(query, { token: dora?.token })).data).toEqual({
+    claims: [{ purpose: 'Strasbourg' }],
+  });
   expect((await graphql(query, { token: cora?.token })).data).toEqual({ claims: [] });
 });
 

@@ -2,16 +2,27 @@ import { domain } from '#kernel/declare/domain.ts';
 import { choice, line, list, ref, states } from '#kernel/declare/fields.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
-/** A domain in which people may read and do things because of what others say of them: the members of a team, the directors of its company. */
+/**
+ * A domain in which people may read and do things because of what others say of them: the members of a team,
+ * the directors of its company.
+ */
 const base = domain({ name: 'teams', roles: ['member', 'director'] });
 const { aggregate, user } = base;
 
 const company = aggregate('company', {
   names: { plural: 'companies' },
   fields: { name: line(50), directors: list({ person: ref(user) }, { max: 20, key: 'person' }) },
-  events: { founded: { creates: ['name'] }, directorNamed: { adds: 'directors' }, directorDismissed: { removes: 'directors' } },
+  events: {
+    founded: { creates: ['name'] },
+    directorNamed: { adds: 'directors' },
+    directorDismissed: { removes: 'directors' },
+  },
   facts: { directed: { directors: { some: { person: 'caller' } } } },
-  commands: { found: { emits: 'founded' }, nameDirector: { emits: 'directorNamed' }, dismissDirector: { emits: 'directorDismissed' } },
+  commands: {
+    found: { emits: 'founded' },
+    nameDirector: { emits: 'directorNamed' },
+    dismissDirector: { emits: 'directorDismissed' },
+  },
   rights: { read: { signedIn: true }, write: {} },
 });
 
@@ -41,12 +52,21 @@ const team = aggregate('team', {
     leave: { emits: 'left' },
     dissolve: { emits: 'dissolved' },
   },
-  rights: { read: { member: 'ours', director: { company: 'directed' } }, write: {}, rename: { member: 'approvable' } },
+  rights: {
+    read: { member: 'ours', director: { company: 'directed' } },
+    write: {},
+    rename: { member: 'approvable' },
+  },
 });
 
 const claim = aggregate('claim', {
   owner: 'employee',
-  fields: { employee: ref(user), team: ref(team), purpose: line(100), status: states('draft', 'submitted', 'approved').filter() },
+  fields: {
+    employee: ref(user),
+    team: ref(team),
+    purpose: line(100),
+    status: states('draft', 'submitted', 'approved').filter(),
+  },
   events: {
     drafted: { creates: ['team', 'purpose'] },
     reworded: { changes: ['purpose'] },

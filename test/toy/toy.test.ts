@@ -25,22 +25,30 @@ let bert: Person;
 let agent: Person;
 let ticket: number;
 
-const FIRE = { subject: 'The printer burns', details: `smoke-${randomUUID().replaceAll('-', '')}`, tags: ['fire'] };
+const FIRE = {
+  subject: 'The printer burns',
+  details: `smoke-${randomUUID().replaceAll('-', '')}`,
+  tags: ['fire'],
+};
 const merge = 'application/merge-patch+json';
 
 beforeAll(async () => {
   sink = resources.use(await startWebhookSink());
-  installation = resources.use(await startInstallation({ of: { domain: helpdesk, main: 'test/toy/main.ts' } }));
+  installation = resources.use(
+    await startInstallation({ of: { domain: helpdesk, main: 'test/toy/main.ts' } }),
+  );
   people = await openPeople(installation);
   ask = restClientOf(installation);
   session = restSessionOver(ask);
-  const [one, other, third] = (await Promise.all(['Carla', 'Bert', 'Agnes'].map((name) => people.signUp(name)))) as [
-    Person,
-    Person,
-    Person,
-  ];
+  const [one, other, third] = (await Promise.all(
+    ['Carla', 'Bert', 'Agnes'].map((name) => people.signUp(name)),
+  )) as [Person, Person, Person];
   [carla, bert] = [one, other];
-  await session.write('PATCH', `/users/${third.userId}`, { token: people.administrator.token, type: merge, body: { role: 'agent' } });
+  await session.write('PATCH', `/users/${third.userId}`, {
+    token: people.administrator.token,
+    type: merge,
+    body: { role: 'agent' },
+  });
   agent = await people.signIn(third, 'agent' as never);
   ticket = (await session.write('POST', '/tickets', { token: carla.token, body: FIRE })).written.id;
 });
@@ -56,7 +64,9 @@ const read = async (path: string, by?: Person) => {
 test('GraphQL: a subscription to its events, and one to one ticket, tell of what mutations do', async () => {
   const graphql = graphqlClientOf(installation);
   await using stream = resources.use(
-    asDisposable(await streamOf(installation, 'subscription { ticketSolved { subjectId } }', { token: agent.token })),
+    asDisposable(
+      await streamOf(installation, 'subscription { ticketSolved { subjectId } }', { token: agent.token }),
+    ),
   );
   const made = await graphql<{ createTicket: { id: string } }>(
     'mutation { createTicket(input: { subject: "Second", details: "x" }) { id } }',
@@ -66,14 +76,20 @@ test('GraphQL: a subscription to its events, and one to one ticket, tell of what
   );
   const { id } = made.data.createTicket;
   const ofOne = `subscription { ticketChanged(id: "${id}") { type subjectId } }`;
-  await using changes = resources.use(asDisposable(await streamOf(installation, ofOne, { token: carla.token })));
+  await using changes = resources.use(
+    asDisposable(await streamOf(installation, ofOne, { token: carla.token })),
+  );
   for (const each of [ticket, id])
-    await graphql(`mutation { updateTicket(id: "${each}", changes: { tags: ["fire"] }) { id } }`, { token: carla.token });
+    await graphql(`mutation { updateTicket(id: "${each}", changes: { tags: ["fire"] }) { id } }`, {
+      token: carla.token,
+    });
   const solved = await graphql(`mutation { solveTicket(id: "${id}") { status } }`, { token: agent.token });
   expect(solved).toMatchObject({ data: { solveTicket: { status: 'solved' } } });
   expect(await stream.results(1)).toMatchObject([{ data: { ticketSolved: { subjectId: id } } }]);
   // An event of the same name as the subscription to one ticket takes nothing from it.
-  const told = ['ticket.changed', 'ticket.solved'].map((type) => ({ data: { ticketChanged: { type, subjectId: id } } }));
+  const told = ['ticket.changed', 'ticket.solved'].map((type) => ({
+    data: { ticketChanged: { type, subjectId: id } },
+  }));
   expect(await changes.results(2)).toMatchObject(told);
 });
 
@@ -83,7 +99,11 @@ const asDisposable = <Stream extends { close(): Promise<unknown> }>(stream: Stre
 test('its one file starts a role alone, and runs the commands of operators', async () => {
   const { origin, settings } = installation;
   await session.write('POST', `/tickets/${ticket}/solve`, { token: agent.token });
-  await using query = startRole('test/toy/main.ts query', { ...settings, JWKS_URL: `${origin}/jwks`, COMMAND_URL: origin });
+  await using query = startRole('test/toy/main.ts query', {
+    ...settings,
+    JWKS_URL: `${origin}/jwks`,
+    COMMAND_URL: origin,
+  });
   const { url } = await query.logged('Annals is ready.');
   const answer = await fetch(`${url}/tickets/${ticket}`, { headers: { accept: 'application/json' } });
   expect([answer.status, await answer.json()]).toMatchObject([200, { status: 'solved' }]);
@@ -94,26 +114,50 @@ test('its one file starts a role alone, and runs the commands of operators', asy
 
 test('a webhook is told only of tickets of the requester by whom it is filtered', async () => {
   const eventTypes = ['ticket.opened', 'user.registered'];
-  const hook = { url: `${sink.url}/of-bert`, eventTypes, payload: 'full', filter: { requesterId: bert.userId } };
-  const { written } = await session.write('POST', '/webhooks', { token: people.administrator.token, body: hook });
+  const hook = {
+    url: `${sink.url}/of-bert`,
+    eventTypes,
+    payload: 'full',
+    filter: { requesterId: bert.userId },
+  };
+  const { written } = await session.write('POST', '/webhooks', {
+    token: people.administrator.token,
+    body: hook,
+  });
   const shown = await session.read(`/webhooks/${written.id}`, { token: people.administrator.token });
   expect(shown.body).toMatchObject({ filter: { requesterId: bert.userId } });
   const asked = `{ webhook(id: "${written.id}") { requesterId } }`;
   expect(await graphqlClientOf(installation)(asked, { token: people.administrator.token })).toMatchObject({
     data: { webhook: { requesterId: String(bert.userId) } },
   });
-  await session.write('POST', '/tickets', { token: carla.token, body: { subject: 'Of Carla', details: 'x' } });
-  const { written: ofBert } = await session.write('POST', '/tickets', { token: bert.token, body: { subject: 'Of Bert', details: 'x' } });
-  const received = () => sink.received.filter(({ path }) => path === '/of-bert').map(({ body }) => (JSON.parse(body) as Told).subject);
+  await session.write('POST', '/tickets', {
+    token: carla.token,
+    body: { subject: 'Of Carla', details: 'x' },
+  });
+  const { written: ofBert } = await session.write('POST', '/tickets', {
+    token: bert.token,
+    body: { subject: 'Of Bert', details: 'x' },
+  });
+  const received = () =>
+    sink.received
+      .filter(({ path }) => path === '/of-bert')
+      .map(({ body }) => (JSON.parse(body) as Told).subject);
   type Told = { readonly subject: string };
   expect(await until(received, (subjects) => subjects.length > 0)).toEqual([`ticket-${ofBert.id}`]);
   const changes = { filter: { requesterId: null } };
-  await session.write('PATCH', `/webhooks/${written.id}`, { token: people.administrator.token, type: merge, body: changes });
+  await session.write('PATCH', `/webhooks/${written.id}`, {
+    token: people.administrator.token,
+    type: merge,
+    body: changes,
+  });
   const { written: last } = await session.write('POST', '/tickets', {
     token: carla.token,
     body: { subject: 'Of Carla, too', details: 'x' },
   });
-  expect(await until(received, (subjects) => subjects.length > 1)).toEqual([`ticket-${ofBert.id}`, `ticket-${last.id}`]);
+  expect(await until(received, (subjects) => subjects.length > 1)).toEqual([
+    `ticket-${ofBert.id}`,
+    `ticket-${last.id}`,
+  ]);
   expect(JSON.parse(sink.received.find(({ path }) => path === '/of-bert')?.body ?? '')).toMatchObject({
     data: { ticketId: ofBert.id, subject: 'Of Bert', details: 'x' },
   });
@@ -122,13 +166,18 @@ test('a webhook is told only of tickets of the requester by whom it is filtered'
     { url, eventTypes: ['ticket.*'], filter: { articleId: 1 } },
     { url, eventTypes: ['ticket.exploded'] },
   ])
-    expect((await ask('POST', '/webhooks', { token: people.administrator.token, body: unknown })).status).toBe(422);
+    expect(
+      (await ask('POST', '/webhooks', { token: people.administrator.token, body: unknown })).status,
+    ).toBe(422);
 });
 
 const verify = () => operate(['audit', 'verify'], installation.settings, helpdesk);
 
 test('the end of its requester ends what is open, and erases what was personal everywhere', async () => {
-  const { written } = await session.write('POST', '/tickets', { token: carla.token, body: { subject: 'Open', details: FIRE.details } });
+  const { written } = await session.write('POST', '/tickets', {
+    token: carla.token,
+    body: { subject: 'Open', details: FIRE.details },
+  });
   await session.write('DELETE', `/users/${carla.userId}`, { token: people.administrator.token });
   await until(
     () => session.read(`/tickets/${written.id}`, { token: agent.token }),
@@ -140,7 +189,10 @@ test('the end of its requester ends what is open, and erases what was personal e
   });
   const { DATABASE_URL = '', DATA_DIR = '' } = installation.settings;
   await until(
-    async () => [...(await searchDatabase(DATABASE_URL, [FIRE.details])), ...(await searchFolder(DATA_DIR, [FIRE.details]))],
+    async () => [
+      ...(await searchDatabase(DATABASE_URL, [FIRE.details])),
+      ...(await searchFolder(DATA_DIR, [FIRE.details])),
+    ],
     (found) => found.length === 0,
     60_000,
   );

@@ -17,9 +17,16 @@ const FIELDS = 'title slug hours isLong initial words';
 test('SQL and code of an author hold on every surface, and what changes in them is made anew live', async () => {
   await using database = await createDatabase();
   await using folder = await temporaryDataDir();
-  const settings = { DATABASE_URL: database.url, DATA_DIR: folder.path, MASTER_KEY: randomBytes(32).toString('base64') };
+  const settings = {
+    DATABASE_URL: database.url,
+    DATA_DIR: folder.path,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+  };
   const left = await (async () => {
-    await using installation = await startInstallation({ settings, of: { domain: workshop, main: 'test/toy/workshop-main.ts' } });
+    await using installation = await startInstallation({
+      settings,
+      of: { domain: workshop, main: 'test/toy/workshop-main.ts' },
+    });
     return { admin: installation.admin, id: await first(installation, database.url) };
   })();
 
@@ -28,7 +35,8 @@ test('SQL and code of an author hold on every surface, and what changes in them 
     admin: left.admin,
     of: { domain: nextWorkshop, main: 'test/toy/workshop-next-main.ts' },
   });
-  const status = async () => JSON.parse(await operate(['projection', 'status', '--json'], installation.settings, nextWorkshop)).live;
+  const status = async () =>
+    JSON.parse(await operate(['projection', 'status', '--json'], installation.settings, nextWorkshop)).live;
   expect(await status()).toMatchObject({ isOfThisRelease: false });
   await operate(['projection', 'rebuild'], installation.settings, nextWorkshop);
   expect(await status()).toMatchObject({ isOfThisRelease: true });
@@ -40,10 +48,14 @@ test('SQL and code of an author hold on every surface, and what changes in them 
 const first = async (installation: Installation, databaseUrl: string): Promise<number> => {
   const people = await openPeople(installation);
   const session = restSessionOver(restClientOf(installation));
-  const graphql = async (query: string, by?: Person) => graphqlClientOf(installation)(query, { token: by?.token });
+  const graphql = async (query: string, by?: Person) =>
+    graphqlClientOf(installation)(query, { token: by?.token });
   const ada = await people.signUp('Ada');
   const write = async (title: string, minutes: number, seats: number, text = ''): Promise<number> => {
-    const { written } = await session.write('POST', '/courses', { token: ada.token, body: { title, minutes, seats, text } });
+    const { written } = await session.write('POST', '/courses', {
+      token: ada.token,
+      body: { title, minutes, seats, text },
+    });
     await session.write('POST', `/courses/${written.id}/open`, { token: ada.token });
     return written.id;
   };
@@ -51,7 +63,9 @@ const first = async (installation: Installation, databaseUrl: string): Promise<n
   const steel = await write('On Steel', 200, 40);
   await write('Glass', 30, 30, 'One');
   const titles = async (query: string) =>
-    (await session.read<readonly { readonly title: string }[]>(`/courses?sort=createdAt${query}`)).body.map(({ title }) => title);
+    (await session.read<readonly { readonly title: string }[]>(`/courses?sort=createdAt${query}`)).body.map(
+      ({ title }) => title,
+    );
   await until(
     () => titles(''),
     (all) => all.length === 3,
@@ -70,20 +84,38 @@ const first = async (installation: Installation, databaseUrl: string): Promise<n
   for (const [query, found] of asked) expect(await titles(query), query).toEqual(found);
   expect((await session.read('/courses?seatsMin=many')).status).toBe(400);
   const connection = `{ coursesConnection(first: 5, filter: { seatsMin: 30, begins: "o" }) { totalCount nodes { title } } }`;
-  expect(await graphql(connection)).toMatchObject({ data: { coursesConnection: { totalCount: 1, nodes: [{ title: 'On Steel' }] } } });
+  expect(await graphql(connection)).toMatchObject({
+    data: { coursesConnection: { totalCount: 1, nodes: [{ title: 'On Steel' }] } },
+  });
 
-  // A field of GraphQL is the same if planned, if resolved field by field after a mutation, and in time travel.
+  // A field of GraphQL is the same if planned, if resolved field by field after a mutation, and in time
+  // travel.
   const ofWood = { title: 'On wood', slug: 'on-wood', hours: 1, isLong: false, initial: 'O', words: 3 };
   const ofSteel = { title: 'On Steel', slug: 'on-steel', hours: 3, isLong: true, initial: 'O', words: null };
-  expect(await graphql(`{ course(id: ${wood}) { ${FIELDS} } courses(filter: { roomy: true }) { ${FIELDS} } }`)).toMatchObject({
+  expect(
+    await graphql(`{ course(id: ${wood}) { ${FIELDS} } courses(filter: { roomy: true }) { ${FIELDS} } }`),
+  ).toMatchObject({
     data: { course: ofWood, courses: [ofSteel] },
   });
-  expect(await graphql(`mutation { openCourse(id: ${steel}) { ${FIELDS} } }`, ada)).toMatchObject({ data: { openCourse: ofSteel } });
+  expect(await graphql(`mutation { openCourse(id: ${steel}) { ${FIELDS} } }`, ada)).toMatchObject({
+    data: { openCourse: ofSteel },
+  });
   expect(
-    await graphql(`mutation { updateCourse(id: ${wood}, changes: { title: "On wood II", minutes: 130 }) { ${FIELDS} } }`, ada),
-  ).toMatchObject({ data: { updateCourse: { title: 'On wood II', slug: 'on-wood-ii', hours: 2, isLong: true } } });
-  expect(await graphql(`{ course(id: ${wood}, at: "v1") { ${FIELDS} } }`, ada)).toMatchObject({ data: { course: ofWood } });
-  const renamed = await session.write('PATCH', `/courses/${steel}`, { token: ada.token, type: merge, body: { title: 'Of steel' } });
+    await graphql(
+      `mutation { updateCourse(id: ${wood}, changes: { title: "On wood II", minutes: 130 }) { ${FIELDS} } }`,
+      ada,
+    ),
+  ).toMatchObject({
+    data: { updateCourse: { title: 'On wood II', slug: 'on-wood-ii', hours: 2, isLong: true } },
+  });
+  expect(await graphql(`{ course(id: ${wood}, at: "v1") { ${FIELDS} } }`, ada)).toMatchObject({
+    data: { course: ofWood },
+  });
+  const renamed = await session.write('PATCH', `/courses/${steel}`, {
+    token: ada.token,
+    type: merge,
+    body: { title: 'Of steel' },
+  });
   const then = encodeURIComponent(renamed.headers.get('consistency-token') ?? '');
   await session.write('PATCH', `/courses/${steel}`, { token: ada.token, type: merge, body: { seats: 5 } });
   expect(await titles('&seatsMin=30')).toEqual(['Glass']);
@@ -91,17 +123,23 @@ const first = async (installation: Installation, databaseUrl: string): Promise<n
   expect(await titles(`&begins=on&at=${then}`)).toEqual(['On wood II']);
 
   // What follows from an event is part of the row, its history, and its proof.
-  const { body: history } = await session.read<readonly { changes?: readonly unknown[] }[]>(`/courses/${wood}/history`, {
-    token: ada.token,
-  });
+  const { body: history } = await session.read<readonly { changes?: readonly unknown[] }[]>(
+    `/courses/${wood}/history`,
+    {
+      token: ada.token,
+    },
+  );
   expect(history[0]?.changes).toContainEqual({ field: 'slug', from: 'on-wood', to: 'on-wood-ii' });
-  expect((await session.read(`/courses/${wood}?at=v1`, { token: ada.token })).body).toMatchObject({ slug: 'on-wood' });
+  expect((await session.read(`/courses/${wood}?at=v1`, { token: ada.token })).body).toMatchObject({
+    slug: 'on-wood',
+  });
   const verify = () => operate(['audit', 'verify'], installation.settings, workshop);
   expect(await verify()).toContain('Proven');
   const set = (slug: string) =>
     inDatabase(
       databaseUrl,
-      async (client) => void (await client.query(`update read_model.courses set slug = $1 where id = $2`, [slug, wood])),
+      async (client) =>
+        void (await client.query(`update read_model.courses set slug = $1 where id = $2`, [slug, wood])),
     );
   await set('on-glass');
   await expect(verify()).rejects.toThrow(/row different/);
@@ -110,8 +148,12 @@ const first = async (installation: Installation, databaseUrl: string): Promise<n
 
   // A route of its own is for those who may read everything.
   const bert = await people.signUp('Bert');
-  await session.write('POST', '/courses', { token: bert.token, body: { title: 'Hidden', minutes: 10, seats: 50 } });
-  const summary = (query: string, token?: string) => session.read<readonly object[]>(`/course-summary${query}`, { token });
+  await session.write('POST', '/courses', {
+    token: bert.token,
+    body: { title: 'Hidden', minutes: 10, seats: 50 },
+  });
+  const summary = (query: string, token?: string) =>
+    session.read<readonly object[]>(`/course-summary${query}`, { token });
   const { token } = people.administrator;
   const of = ({ userId }: Person, name: string, [courses, minutes, seats]: readonly (number | null)[]) => ({
     teacherId: userId,
@@ -123,18 +165,27 @@ const first = async (installation: Installation, databaseUrl: string): Promise<n
     mine: false,
   });
   const all = await summary('', token);
-  expect([all.status, all.body]).toEqual([200, [of(ada, 'Ada', [3, 360, null]), of(bert, 'Bert', [1, 10, 50])]]);
+  expect([all.status, all.body]).toEqual([
+    200,
+    [of(ada, 'Ada', [3, 360, null]), of(bert, 'Bert', [1, 10, 50])],
+  ]);
   expect((await summary('?seatsMin=30&status=open', token)).body).toEqual([of(ada, 'Ada', [1, 30, null])]);
   expect((await summary('', ada.token)).body).toMatchObject({ code: 'forbidden' });
   expect((await summary('')).body).toMatchObject({ code: 'unauthenticated' });
   expect((await summary('?seats=1', token)).status).toBe(400);
   expect((await summary('?seatsMin=1;drop', token)).status).toBe(400);
-  expect((await restClientOf(installation)('POST', '/course-summary', { token, body: {} })).headers.get('allow')).toContain('GET');
+  expect(
+    (await restClientOf(installation)('POST', '/course-summary', { token, body: {} })).headers.get('allow'),
+  ).toContain('GET');
 
   // Clients are told of all of it.
   const { body: openapi } = await restClientOf(installation)('GET', '/openapi.json');
   expect(JSON.stringify(openapi)).toContain('Only courses with so many seats at least.');
-  expect(openapi).toMatchObject({ paths: { '/course-summary': { get: { operationId: 'summarizeCourses' } } } });
-  expect(await operate(['graphql', 'schema'], installation.settings, workshop)).toContain('How many words its text has; null without any.');
+  expect(openapi).toMatchObject({
+    paths: { '/course-summary': { get: { operationId: 'summarizeCourses' } } },
+  });
+  expect(await operate(['graphql', 'schema'], installation.settings, workshop)).toContain(
+    'How many words its text has; null without any.',
+  );
   return wood;
 };

@@ -3,7 +3,10 @@ import { choice, flag, instant, integer, line, markdown, ref, states } from '#ke
 import { route } from '#kernel/declare/route.ts';
 import { assemble } from '#kernel/registry/assemble.ts';
 
-/** A domain that says in SQL and code what data does not say: of one release, and of the next, whose code says something else. */
+/**
+ * A domain that says in SQL and code what data does not say: of one release, and of the next, whose code says
+ * something else.
+ */
 const base = domain({ name: 'workshop', roles: ['teacher'] });
 const { aggregate, user } = base;
 
@@ -38,13 +41,26 @@ const courseOf = (version: number, slugOf: (title: string) => string) =>
       },
     },
     expressions: {
-      hours: { type: 'Int', sql: ({ minutes }) => `${minutes} / 60`, value: ({ minutes }) => Math.trunc(minutes / 60) },
-      isLong: { type: 'Boolean', sql: ({ minutes }) => `${minutes} > 90`, value: ({ minutes }) => minutes > 90 },
-      initial: { type: 'String', sql: ({ title }) => `left(${title}, 1)`, value: ({ title }) => title.slice(0, 1) },
+      hours: {
+        type: 'Int',
+        sql: ({ minutes }) => `${minutes} / 60`,
+        value: ({ minutes }) => Math.trunc(minutes / 60),
+      },
+      isLong: {
+        type: 'Boolean',
+        sql: ({ minutes }) => `${minutes} > 90`,
+        value: ({ minutes }) => minutes > 90,
+      },
+      initial: {
+        type: 'String',
+        sql: ({ title }) => `left(${title}, 1)`,
+        value: ({ title }) => title.slice(0, 1),
+      },
       words: {
         type: 'Int',
         says: 'How many words its text has; null without any.',
-        sql: ({ text }) => `nullif(cardinality(regexp_split_to_array(btrim(${text}), ' +')) - (btrim(${text}) = '')::integer, 0)`,
+        sql: ({ text }) =>
+          `nullif(cardinality(regexp_split_to_array(btrim(${text}), ' +')) - (btrim(${text}) = '')::integer, 0)`,
         value: ({ text }) => text.split(' ').filter((each) => each !== '').length || null,
       },
     },

@@ -6,8 +6,9 @@ import pg from 'pg';
 export type Found = { readonly place: string; readonly text: string };
 
 /**
- * Looks for texts in every row and column of every table of a database, in the samples that PostgreSQL keeps of them, and in what those
- * hold in bytes. Not in its files: what was deleted stays there until vacuum, and in the write-ahead log until that is recycled.
+ * Looks for texts in every row and column of every table of a database, in the samples that PostgreSQL keeps
+ * of them, and in what those hold in bytes. Not in its files: what was deleted stays there until vacuum, and
+ * in the write-ahead log until that is recycled.
  */
 export const searchDatabase = (url: string, texts: readonly string[]): Promise<readonly Found[]> =>
   inDatabase(url, async (client) => {
@@ -17,22 +18,38 @@ export const searchDatabase = (url: string, texts: readonly string[]): Promise<r
     );
     const found: Found[] = [];
     for (const { name } of [...tables, { name: 'pg_stats' }]) {
-      const { rows } = await client.query({ text: `select * from ${name}`, rowMode: 'array', types: AS_TEXT });
+      const { rows } = await client.query({
+        text: `select * from ${name}`,
+        rowMode: 'array',
+        types: AS_TEXT,
+      });
       for (const row of rows as (string | null)[][])
         for (const value of row) found.push(...hitsIn(name, value === null ? '' : readable(value), texts));
     }
     return unique(found);
   });
 
-/** For what works on the tables of a database of tests: those may say that nobody waits for a lock, such as that of the server's own vacuum. */
-export const inDatabase = <Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> =>
+/**
+ * For what works on the tables of a database of tests: those may say that nobody waits for a lock, such as
+ * that of the server's own vacuum.
+ */
+export const inDatabase = <Result>(
+  url: string,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> =>
   onConnection(url, async (client) => {
     await client.query(`set lock_timeout = '30s'`);
     return await work(client);
   });
 
-/** For a connection on which nothing is set: one of a pooler is lent to others afterwards, and its own console knows no settings. */
-export const onConnection = async <Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> => {
+/**
+ * For a connection on which nothing is set: one of a pooler is lent to others afterwards, and its own console
+ * knows no settings.
+ */
+export const onConnection = async <Result>(
+  url: string,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -46,7 +63,8 @@ export const onConnection = async <Result>(url: string, work: (client: pg.Client
 const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig;
 
 /** Bytes are written in hexadecimal digits. */
-const readable = (value: string): string => (value.startsWith('\\x') ? Buffer.from(value.slice(2), 'hex').toString('latin1') : value);
+const readable = (value: string): string =>
+  value.startsWith('\\x') ? Buffer.from(value.slice(2), 'hex').toString('latin1') : value;
 
 /** Looks for texts in every file of a folder. */
 export const searchFolder = async (folder: string, texts: readonly string[]): Promise<readonly Found[]> => {
@@ -61,7 +79,9 @@ export const searchFolder = async (folder: string, texts: readonly string[]): Pr
 };
 
 export const hitsIn = (place: string, content: string, texts: readonly string[]): readonly Found[] =>
-  texts.filter((text) => formsOf(text).some((form) => content.includes(form))).map((text) => ({ place, text }));
+  texts
+    .filter((text) => formsOf(text).some((form) => content.includes(form)))
+    .map((text) => ({ place, text }));
 
 /** As it is, and as part of a longer text in base64, wherever in that it begins. */
 const formsOf = (text: string): readonly string[] => [

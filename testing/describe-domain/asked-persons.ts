@@ -7,13 +7,17 @@ export type Place = string;
 export const placeOf = ({ name }: Kind, field: string, { list }: Pick<CommandInfo, 'list'>): Place =>
   [name, ...(list === undefined ? [] : [list.name]), field].join('.');
 
-/** The roles of those whom rights and guards look for at a place: whoever is named there should have one, or nobody gets the right. */
+/**
+ * The roles of those whom rights and guards look for at a place: whoever is named there should have one, or
+ * nobody gets the right.
+ */
 export const rolesAskedAt = (domain: Domain): ReadonlyMap<Place, ReadonlySet<string>> => {
   const asked = new Map<Place, Set<string>>();
   for (const { kind, byRole } of rightsOf(domain).values())
     for (const [role, reach] of byRole)
       for (const expression of kind === undefined ? [] : reach)
-        for (const place of placesIn(expression, kind?.name ?? '')) asked.set(place, (asked.get(place) ?? new Set()).add(role));
+        for (const place of placesIn(expression, kind?.name ?? ''))
+          asked.set(place, (asked.get(place) ?? new Set()).add(role));
   for (const kind of Object.values(domain.kinds))
     for (const { name, when, internal } of Object.values(kind.commands)) {
       if (when === undefined || internal) continue;

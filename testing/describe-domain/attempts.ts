@@ -29,10 +29,14 @@ export const attemptsOn = async (stage: Stage, made: Made): Promise<readonly Att
   const onItself = own
     .filter(({ list, kind: of }) => list === undefined || of === 'addItem')
     .map((command) => commanded(stage, made, command, ids));
-  const onItems = await Promise.all(Object.values(kind.lists).map((list) => attemptsOnItem(stage, made, list)));
+  const onItems = await Promise.all(
+    Object.values(kind.lists).map((list) => attemptsOnItem(stage, made, list)),
+  );
   const children = Object.values(domain.kinds).flatMap((child) => {
     const def = child.parent === undefined ? undefined : child.fields[child.parent];
-    const command = Object.values(child.commands).find(({ kind: of, internal }) => of === 'create' && !internal);
+    const command = Object.values(child.commands).find(
+      ({ kind: of, internal }) => of === 'create' && !internal,
+    );
     if (def === undefined || targetOf(def) !== kind.name || command === undefined) return [];
     return [
       {
@@ -42,7 +46,12 @@ export const attemptsOn = async (stage: Stage, made: Made): Promise<readonly Att
       } as const,
     ];
   });
-  return [...onItself, ...onItems.flat(), ...children, ...filesOf(stage, made, { list: undefined, ids, on: made.path })];
+  return [
+    ...onItself,
+    ...onItems.flat(),
+    ...children,
+    ...filesOf(stage, made, { list: undefined, ids, on: made.path }),
+  ];
 };
 
 const commanded = (stage: Stage, made: Made, command: CommandInfo, ids: Row): Attempt => {
@@ -50,13 +59,25 @@ const commanded = (stage: Stage, made: Made, command: CommandInfo, ids: Row): At
   const { kind } = made.situation;
   const [method, path] = requestOf(domain, kind, command, ids);
   return {
-    ...{ name: `${command.name} of ${kind.name}`, kind, command, does: 'command', method, path, on: made.path },
+    ...{
+      name: `${command.name} of ${kind.name}`,
+      kind,
+      command,
+      does: 'command',
+      method,
+      path,
+      on: made.path,
+    },
     body: async () => freshBody(stage, kind, command, await keysThere(stage, made, command)),
   };
 };
 
 /** The keys of the items that are there: who adds one of them again changes nothing. */
-const keysThere = async ({ read, admin }: Stage, made: Made, { kind: does, list }: CommandInfo): Promise<readonly string[]> => {
+const keysThere = async (
+  { read, admin }: Stage,
+  made: Made,
+  { kind: does, list }: CommandInfo,
+): Promise<readonly string[]> => {
   if (does !== 'addItem' || list?.key === undefined) return [];
   const { body } = await read<readonly Item[]>(`${made.path}/${kebab(list.name)}?limit=100`, admin);
   return Array.isArray(body) ? body.map(keyOf) : [];
@@ -65,7 +86,10 @@ const keysThere = async ({ read, admin }: Stage, made: Made, { kind: does, list 
 type Item = { readonly _links: { readonly self: { readonly href: string } } };
 const keyOf = ({ _links: { self } }: Item): string => decodeURIComponent(self.href.split('/').at(-1) ?? '');
 
-/** What a command is sent with: other values each time, references to what was made for it, and of the people nobody who is there already. */
+/**
+ * What a command is sent with: other values each time, references to what was made for it, and of the people
+ * nobody who is there already.
+ */
 export const freshBody = async (
   stage: Stage,
   kind: Kind,
@@ -78,18 +102,30 @@ export const freshBody = async (
   const people = others.length === 0 ? everybody : others;
   const ids = new Map<string, number>();
   for (const [name, def] of referencesIn(kind, command)) {
-    const target = isToUser(def) ? undefined : targetFor(found, { kind, command, name: wire(name, def), to: targetOf(def) });
-    const id = isToUser(def) ? people[stage.serial() % people.length] : target && (await stage.target(target)).id;
+    const target = isToUser(def)
+      ? undefined
+      : targetFor(found, { kind, command, name: wire(name, def), to: targetOf(def) });
+    const id = isToUser(def)
+      ? people[stage.serial() % people.length]
+      : target && (await stage.target(target)).id;
     if (id !== undefined) ids.set(name, id);
   }
   const form = formOf({ kind, command, examples, idFor: (name) => ids.get(name) }, stage.serial());
   return bodyOf(kind, command, { ...form, ...(command.kind === 'moveItem' && { before: null }) });
 };
 
-type Referring = { readonly kind: Kind; readonly command: CommandInfo; readonly name: string; readonly to: string };
+type Referring = {
+  readonly kind: Kind;
+  readonly command: CommandInfo;
+  readonly name: string;
+  readonly to: string;
+};
 
 /** With which the command was let through in the search, or the first that there is. */
-const targetFor = ({ situations, byId }: Found, { kind, command, name, to }: Referring): Situation | undefined => {
+const targetFor = (
+  { situations, byId }: Found,
+  { kind, command, name, to }: Referring,
+): Situation | undefined => {
   const steps = situations.flatMap((each) => (each.kind === kind ? each.steps : []));
   const known = steps.find((step) => step.command === command && typeof step.form[name] === 'number');
   return (known && byId.get(Number(known.form[name]))) ?? situations.find((each) => each.kind.name === to);
@@ -115,8 +151,18 @@ type Place = { readonly list: ListInfo | undefined; readonly ids: Row; readonly 
 
 const filesOf = ({ domain }: Stage, made: Made, { list, ids, on }: Place): readonly Attempt[] =>
   Object.entries(aggregateOperations(domain)).flatMap(([name, { use, method, path }]): readonly Attempt[] => {
-    if (use.kind !== made.situation.kind || (use.does !== 'putFile' && use.does !== 'removeFile') || use.upload.list !== list) return [];
+    if (
+      use.kind !== made.situation.kind ||
+      (use.does !== 'putFile' && use.does !== 'removeFile') ||
+      use.upload.list !== list
+    )
+      return [];
     const at = path.replaceAll(/\{(\w+)\}/g, (_, id: string) => encodeURIComponent(String(ids[id])));
-    const file = use.does === 'putFile' ? { body: async () => PIXEL, type: 'image/png' } : { body: async () => undefined };
-    return [{ name, kind: use.kind, command: use.upload.command, does: use.does, method, path: at, on, ...file }];
+    const file =
+      use.does === 'putFile'
+        ? { body: async () => PIXEL, type: 'image/png' }
+        : { body: async () => undefined };
+    return [
+      { name, kind: use.kind, command: use.upload.command, does: use.does, method, path: at, on, ...file },
+    ];
   });

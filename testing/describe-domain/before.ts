@@ -6,7 +6,11 @@ import type { Actor, Stage } from './stage.ts';
 export type Before = { readonly situation: Situation; readonly by: Actor };
 
 /** Once for each way to it: the shortest first. Nothing of a creation. */
-export const beforeCommand = ({ found, actors, admin }: Stage, kind: Kind, command: CommandInfo): readonly Before[] =>
+export const beforeCommand = (
+  { found, actors, admin }: Stage,
+  kind: Kind,
+  command: CommandInfo,
+): readonly Before[] =>
   found.situations
     .filter((each) => each.kind === kind && each.later.length === 0)
     .flatMap((situation): readonly (Before & { readonly index: number })[] => {
@@ -14,7 +18,15 @@ export const beforeCommand = ({ found, actors, admin }: Stage, kind: Kind, comma
       if (index < 1) return [];
       const by = actors.find(({ key }) => key === situation.steps[index]?.actor) ?? admin;
       return [
-        { index, by, situation: { ...situation, name: `${kind.name} before ${command.name}`, steps: situation.steps.slice(0, index) } },
+        {
+          index,
+          by,
+          situation: {
+            ...situation,
+            name: `${kind.name} before ${command.name}`,
+            steps: situation.steps.slice(0, index),
+          },
+        },
       ];
     })
     .toSorted((one, other) => one.index - other.index);

@@ -5,11 +5,16 @@ import { itemsIn } from './forms.ts';
 
 type Changed = { readonly before: AggregateState; readonly after: AggregateState };
 
-/** The rights of which somebody needs one to know what was changed, where all of it is in parts that fewer may read; else nothing. */
+/**
+ * The rights of which somebody needs one to know what was changed, where all of it is in parts that fewer may
+ * read; else nothing.
+ */
 export const partsChangedBy = (kind: Kind, { before, after }: Changed): readonly string[] | undefined => {
   if (before.status !== 'present' || after.status !== 'present') return undefined;
   const derived = new Set(kind.derived.map(({ name }) => name));
-  const fields = Object.keys(kind.fields).filter((name) => !derived.has(name) && differ(before.fields[name], after.fields[name]));
+  const fields = Object.keys(kind.fields).filter(
+    (name) => !derived.has(name) && differ(before.fields[name], after.fields[name]),
+  );
   const parts = [
     ...fields.map((name) => partsOf(kind).find(({ reads }) => reads.includes(name))?.name),
     ...Object.values(kind.lists).flatMap((list) =>
@@ -21,13 +26,20 @@ export const partsChangedBy = (kind: Kind, { before, after }: Changed): readonly
 };
 
 const partOf = (kind: Kind, { name }: ListInfo, item: Row): string | undefined =>
-  partsOf(kind).find(({ reads, items }) => reads.includes(name) || (items[name] !== undefined && isHidden(items[name], item)))?.name;
+  partsOf(kind).find(
+    ({ reads, items }) => reads.includes(name) || (items[name] !== undefined && isHidden(items[name], item)),
+  )?.name;
 
 /** Those that were added, changed or removed. */
 const itemsChanged = (list: ListInfo, [before, after]: readonly [Row, Row]): readonly Row[] => {
-  const [was, is] = [before, after].map((fields) => new Map(itemsIn(fields, list).map((item) => [item.id, item])));
+  const [was, is] = [before, after].map(
+    (fields) => new Map(itemsIn(fields, list).map((item) => [item.id, item])),
+  );
   const ids = new Set([...(was?.keys() ?? []), ...(is?.keys() ?? [])]);
-  return [...ids].flatMap((id) => (differ(was?.get(id), is?.get(id)) ? [(is?.get(id) ?? was?.get(id)) as Row] : []));
+  return [...ids].flatMap((id) =>
+    differ(was?.get(id), is?.get(id)) ? [(is?.get(id) ?? was?.get(id)) as Row] : [],
+  );
 };
 
-const differ = (one: unknown, other: unknown): boolean => JSON.stringify(one ?? null) !== JSON.stringify(other ?? null);
+const differ = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(one ?? null) !== JSON.stringify(other ?? null);

@@ -1,6 +1,9 @@
 import { demandEqual } from '../equal.ts';
 
-/** Counts what was compared, so that a suite tells how much it has looked at, and one that looks at nothing fails. */
+/**
+ * Counts what was compared, so that a suite tells how much it has looked at, and one that looks at nothing
+ * fails.
+ */
 export type Checks = {
   equal(actual: unknown, wanted: unknown, what: string): void;
   /** The same, counted beside that under a name. */

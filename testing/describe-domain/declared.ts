@@ -3,8 +3,8 @@ import { targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 
 /**
- * What a right says, read a second time, word for word as docs/conditions.md has it and with nothing of the kernel: the suites hold
- * what the installation does against this.
+ * What a right says, read a second time, word for word as docs/conditions.md has it and with nothing of the
+ * kernel: the suites hold what the installation does against this.
  */
 export type Asking = {
   readonly domain: Domain;
@@ -26,7 +26,11 @@ export const mayAs = (asking: Asking, kind: Kind, name: string, state: Row): boo
     if (own !== undefined) return isTrue(asking, kind, own, state);
     const target = targetKind(asking.domain, kind.fields[row.as]);
     const found = target && asking.find(target.name, state[row.as]);
-    return found !== undefined && target !== undefined && mayAs(asking, target, name === 'read' ? 'read' : 'write', found);
+    return (
+      found !== undefined &&
+      target !== undefined &&
+      mayAs(asking, target, name === 'read' ? 'read' : 'write', found)
+    );
   }
   return isTrue(asking, kind, cellOf(row, role), state);
 };
@@ -43,24 +47,35 @@ export const mayEver = (domain: Domain, kind: Kind, name: string, role: string):
 
 /** Whether somebody may read a part of it: of what they may read at all. */
 export const mayReadPart = (asking: Asking, kind: Kind, part: string, state: Row): boolean =>
-  mayAs(asking, kind, 'read', state) && isTrue(asking, kind, cellOf(kind.fieldRights[part] ?? {}, asking.role), state);
+  mayAs(asking, kind, 'read', state) &&
+  isTrue(asking, kind, cellOf(kind.fieldRights[part] ?? {}, asking.role), state);
 
 /** Whether there is any of which somebody of a role may read a part. */
-export const mayEverReadPart = (kind: Kind, part: string, role: string): boolean => cellOf(kind.fieldRights[part] ?? {}, role) !== false;
+export const mayEverReadPart = (kind: Kind, part: string, role: string): boolean =>
+  cellOf(kind.fieldRights[part] ?? {}, role) !== false;
 
-/** The names of the rights to parts, each with its fields and lists, and what it says of the items of some. */
+/**
+ * The names of the rights to parts, each with its fields and lists, and what it says of the items of some.
+ */
 export const partsOf = ({ fieldRights }: Kind) =>
   Object.entries(fieldRights).flatMap(([name, { reads, items }]) =>
     reads === undefined && items === undefined
       ? []
-      : [{ name, reads: (reads ?? []) as readonly string[], items: (items ?? {}) as Readonly<Record<string, Row>> }],
+      : [
+          {
+            name,
+            reads: (reads ?? []) as readonly string[],
+            items: (items ?? {}) as Readonly<Record<string, Row>>,
+          },
+        ],
   );
 
 /** Whether an item is one that only those of a right may read. */
 export const isHidden = (where: Row, item: Row): boolean =>
   Object.entries(where).every(([name, value]) => isValue(item[name] ?? null, value));
 
-const rowOf = (kind: Kind, name: string): Row => kind.rights[name] ?? (name === 'read' ? {} : (kind.rights.write ?? {}));
+const rowOf = (kind: Kind, name: string): Row =>
+  kind.rights[name] ?? (name === 'read' ? {} : (kind.rights.write ?? {}));
 
 const cellOf = (row: Row, role: string): unknown => {
   if (row[role] !== undefined) return row[role];
@@ -69,15 +84,19 @@ const cellOf = (row: Row, role: string): unknown => {
 };
 
 /** What is said of a role where everything else is as something else has it. */
-const ownCell = (row: Row, role: string): unknown => row[role] ?? (role === 'anonymous' || role === 'admin' ? undefined : row.signedIn);
+const ownCell = (row: Row, role: string): unknown =>
+  row[role] ?? (role === 'anonymous' || role === 'admin' ? undefined : row.signedIn);
 
-const targetKind = (domain: Domain, def: FieldDef | undefined): Kind | undefined => def && domain.kinds[targetOf(def)];
+const targetKind = (domain: Domain, def: FieldDef | undefined): Kind | undefined =>
+  def && domain.kinds[targetOf(def)];
 
 const isTrue = (asking: Asking, kind: Kind, condition: unknown, state: Row): boolean => {
   if (typeof condition === 'boolean') return condition;
   if (typeof condition === 'string') return isFact(asking, kind, condition, state);
   if (Array.isArray(condition)) return condition.some((each) => isTrue(asking, kind, each, state));
-  return Object.entries(condition as Row).every(([name, value]) => isEntry(asking, kind, [name, value], state));
+  return Object.entries(condition as Row).every(([name, value]) =>
+    isEntry(asking, kind, [name, value], state),
+  );
 };
 
 const isFact = (asking: Asking, kind: Kind, word: string, state: Row): boolean => {
@@ -90,7 +109,12 @@ const isFact = (asking: Asking, kind: Kind, word: string, state: Row): boolean =
   return state[field] === word;
 };
 
-const isEntry = (asking: Asking, kind: Kind, [name, value]: readonly [string, unknown], state: Row): boolean => {
+const isEntry = (
+  asking: Asking,
+  kind: Kind,
+  [name, value]: readonly [string, unknown],
+  state: Row,
+): boolean => {
   const list = kind.lists[name];
   if (list !== undefined) return isOfSome(asking, kind, { list, items: state[name], wanted: value });
   const def = kind.fields[name];
@@ -101,8 +125,10 @@ const isEntry = (asking: Asking, kind: Kind, [name, value]: readonly [string, un
   // The people of this suite have no such values.
   if (isOfCaller(value)) throw new UnknownCondition(`${kind.name}: ${name} of the caller`);
   const target = targetKind(asking.domain, def);
-  if (value === null || target === undefined || typeof value === 'number' || isNegation(value)) return isValue(state[name] ?? null, value);
-  if (target.name === 'user' && value === 'caller') return asking.callerId !== null && state[name] === asking.callerId;
+  if (value === null || target === undefined || typeof value === 'number' || isNegation(value))
+    return isValue(state[name] ?? null, value);
+  if (target.name === 'user' && value === 'caller')
+    return asking.callerId !== null && state[name] === asking.callerId;
   if (target.name === 'user' && typeof value === 'object' && 'caller' in value)
     return (asking.callerId !== null && state[name] === asking.callerId) === value.caller;
   const found = asking.find(target.name, state[name]);
@@ -126,8 +152,15 @@ const isNegation = (value: unknown): boolean => typeof value === 'object' && val
 const isValue = (actual: unknown, wanted: unknown): boolean => {
   if (Array.isArray(wanted)) return wanted.includes(actual);
   if (typeof wanted !== 'object' || wanted === null) return actual === wanted;
-  const { not, min, max } = wanted as { readonly not?: unknown; readonly min?: number | string; readonly max?: number | string };
+  const { not, min, max } = wanted as {
+    readonly not?: unknown;
+    readonly min?: number | string;
+    readonly max?: number | string;
+  };
   if ('not' in wanted) return !isValue(actual, not);
   if (actual === null || (min === undefined && max === undefined)) return false;
-  return (min === undefined || (actual as number) >= (min as number)) && (max === undefined || (actual as number) <= (max as number));
+  return (
+    (min === undefined || (actual as number) >= (min as number)) &&
+    (max === undefined || (actual as number) <= (max as number))
+  );
 };

@@ -25,14 +25,27 @@ import { checkViews, viewChecksOf } from './views.ts';
 export type Options = {
   /** Forms for commands, where the values that the suite makes do not suffice. */
   readonly examples?: Examples;
-  /** What the suite cannot reach, as it names that, each with the reason: `{ 'claim: no lapse': 'only its timer does' }`. Whatever else is not reached fails. */
+  /**
+   * What the suite cannot reach, as it names that, each with the reason: `{ 'claim: no lapse': 'only its
+   * timer does' }`. Whatever else is not reached fails.
+   */
   readonly unreached?: Readonly<Record<string, string>>;
-  /** The same of what the declaration demands a check of, and no situation has: `{ 'the limits of claim.iban': 'only … may say it' }`. */
+  /**
+   * The same of what the declaration demands a check of, and no situation has: `{ 'the limits of claim.iban':
+   * 'only … may say it' }`.
+   */
   readonly unchecked?: Readonly<Record<string, string>>;
 };
 
-/** Everything that a domain must keep to on every surface, for each of its aggregates, by the declaration alone. */
-export const describeDomain = (host: Host, domain: Domain, { examples = {}, unreached = {}, unchecked = {} }: Options = {}): void => {
+/**
+ * Everything that a domain must keep to on every surface, for each of its aggregates, by the declaration
+ * alone.
+ */
+export const describeDomain = (
+  host: Host,
+  domain: Domain,
+  { examples = {}, unreached = {}, unchecked = {} }: Options = {},
+): void => {
   const { describe, test, beforeAll, afterAll } = host.runner;
   describe(domain.name, () => {
     const checks = countChecks();
@@ -51,19 +64,47 @@ export const describeDomain = (host: Host, domain: Domain, { examples = {}, unre
         await check(stage, checks.of(name));
         const nothing = demands.filter((demanded) => checks.made(demanded) === 0);
         const excused = demands.filter((demanded) => demanded in unchecked);
-        checks.equal(nothing.toSorted(), excused.toSorted(), 'what nothing was checked of, and what was said not to be');
+        checks.equal(
+          nothing.toSorted(),
+          excused.toSorted(),
+          'what nothing was checked of, and what was said not to be',
+        );
       });
-    each('every command is carried out, and every state reached, but for those that are named with their reason', async (on, of) => {
-      of.equal(on.found.unreached.toSorted(), Object.keys(unreached).toSorted(), 'what is not reached, and what was said not to be');
-    });
+    each(
+      'every command is carried out, and every state reached, but for those that are named with their reason',
+      async (on, of) => {
+        of.equal(
+          on.found.unreached.toSorted(),
+          Object.keys(unreached).toSorted(),
+          'what is not reached, and what was said not to be',
+        );
+      },
+    );
     describeRest(domain, each);
-    each('GraphQL: random queries are answered as graphql-js does over the same rows, for everybody', checkQueries);
-    each('links are there exactly where what they lead to changes something, for everybody in every state', async (on, of) => {
-      await inTurn(domain, on.found.situations, (situation) => checkLinks(on, of, situation));
-    });
-    each('whoever follows is told what they may know, in order, and goes on where they were', checkStreams, [TOLD, PAST]);
-    each('who follows a view has what is in it, and nothing is left in it of what has ended', checkViews, viewChecksOf(domain));
-    each('what refers to something does what it says when something happens to that', checkReactions, reactionsOf(domain));
+    each(
+      'GraphQL: random queries are answered as graphql-js does over the same rows, for everybody',
+      checkQueries,
+    );
+    each(
+      'links are there exactly where what they lead to changes something, for everybody in every state',
+      async (on, of) => {
+        await inTurn(domain, on.found.situations, (situation) => checkLinks(on, of, situation));
+      },
+    );
+    each('whoever follows is told what they may know, in order, and goes on where they were', checkStreams, [
+      TOLD,
+      PAST,
+    ]);
+    each(
+      'who follows a view has what is in it, and nothing is left in it of what has ended',
+      checkViews,
+      viewChecksOf(domain),
+    );
+    each(
+      'what refers to something does what it says when something happens to that',
+      checkReactions,
+      reactionsOf(domain),
+    );
     describePast(domain, each);
     each('built again, and carried elsewhere, the read model is the same', checkRebuilding);
     each('what is personal goes with its person, wherever it got to', checkErasure, [
@@ -76,7 +117,8 @@ export const describeDomain = (host: Host, domain: Domain, { examples = {}, unre
 };
 
 type Each = (name: string, check: Check, demands?: readonly string[]) => void;
-const ofAll = (domain: Domain, of: (kind: Kind) => readonly string[]): readonly string[] => kindsOf(domain).flatMap(of);
+const ofAll = (domain: Domain, of: (kind: Kind) => readonly string[]): readonly string[] =>
+  kindsOf(domain).flatMap(of);
 
 const describeRest = (domain: Domain, each: Each): void => {
   each('REST: forms are refused at the field that is wrong, and what is sent is there', async (on, of) => {
@@ -133,9 +175,13 @@ const describePast = (domain: Domain, each: Each): void => {
 
 type Check = (stage: Stage, checks: Checks) => Promise<void>;
 
-const kindsOf = (domain: Domain): readonly Kind[] => Object.values(domain.kinds).filter(({ name }) => name !== 'user');
+const kindsOf = (domain: Domain): readonly Kind[] =>
+  Object.values(domain.kinds).filter(({ name }) => name !== 'user');
 
-/** Of each aggregate the situation in which most is there, so that there is most to be done with it; what only administrators make is left out unless `byAnybody`. */
+/**
+ * Of each aggregate the situation in which most is there, so that there is most to be done with it; what only
+ * administrators make is left out unless `byAnybody`.
+ */
 const firstsOf = ({ domain, found }: Stage, { byAnybody = false } = {}): readonly Situation[] =>
   kindsOf(domain).flatMap(({ name }) => {
     const all = found.situations.filter(({ kind, later }) => kind.name === name && later.length === 0);
@@ -147,7 +193,11 @@ const firstsOf = ({ domain, found }: Stage, { byAnybody = false } = {}): readonl
 const AT_ONCE = 4;
 
 /** So many at a time. */
-const inTurn = async <Item>(domain: Domain, items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> => {
+const inTurn = async <Item>(
+  domain: Domain,
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+): Promise<void> => {
   const queue = [...items];
   const worker = async (): Promise<void> => {
     for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);

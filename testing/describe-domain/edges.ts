@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import * as z from 'zod';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 
-/** What is said of the values of a field: as JSON Schema has it, so that it is read without the kernel's own code for them. */
+/**
+ * What is said of the values of a field: as JSON Schema has it, so that it is read without the kernel's own
+ * code for them.
+ */
 type Limits = {
   readonly type?: string;
   readonly format?: string;
@@ -32,11 +35,20 @@ export const edgesOf = (def: FieldDef, serial: number): Edges => {
     case 'set':
       return setEdges({ ...limitsOf(def), ...(def.max !== undefined && { maxItems: def.max }) }, serial);
     case 'choice':
-      return { taken: def.values ?? [], refused: (def.values ?? []).slice(0, 1).flatMap((word) => [`${word} `, `${word}x`, '']) };
+      return {
+        taken: def.values ?? [],
+        refused: (def.values ?? []).slice(0, 1).flatMap((word) => [`${word} `, `${word}x`, '']),
+      };
     case 'date':
-      return { taken: ['0001-01-01', '2028-02-29', '9999-12-31'], refused: ['0000-12-31', '2027-02-29', '2026-13-01', '2026-1-1'] };
+      return {
+        taken: ['0001-01-01', '2028-02-29', '9999-12-31'],
+        refused: ['0000-12-31', '2027-02-29', '2026-13-01', '2026-1-1'],
+      };
     case 'instant':
-      return { taken: ['2026-12-31T23:59:59.999Z'], refused: ['2026-02-30T00:00:00.000Z', '2026-12-31', '2026-12-31T24:00:00.001Z'] };
+      return {
+        taken: ['2026-12-31T23:59:59.999Z'],
+        refused: ['2026-02-30T00:00:00.000Z', '2026-12-31', '2026-12-31T24:00:00.001Z'],
+      };
     case 'boolean':
       return { taken: [true, false], refused: [] };
     default:
@@ -46,8 +58,13 @@ export const edgesOf = (def: FieldDef, serial: number): Edges => {
 
 const isExact = (value: number): boolean => Number.isSafeInteger(value);
 const integerEdges = ({ minimum, maximum }: Limits): Edges => {
-  const [low, high] = [minimum ?? Number.NaN, maximum ?? Number.NaN].map((edge) => (isExact(edge) ? [edge] : [])) as [number[], number[]];
-  return { taken: [...low, ...high], refused: [...low.map((edge) => edge - 1), ...high.map((edge) => edge + 1)].filter(isExact) };
+  const [low, high] = [minimum ?? Number.NaN, maximum ?? Number.NaN].map((edge) =>
+    isExact(edge) ? [edge] : [],
+  ) as [number[], number[]];
+  return {
+    taken: [...low, ...high],
+    refused: [...low.map((edge) => edge - 1), ...high.map((edge) => edge + 1)].filter(isExact),
+  };
 };
 
 /** Characters are code points: one that takes two units of UTF-16 counts once. */
@@ -58,8 +75,11 @@ const WIDE_MAX = 5_000;
 const textEdges = (limits: Limits, serial: number): Edges => {
   const { maxLength, minLength = 0, pattern, format } = limits;
   if (maxLength === undefined) return pattern === undefined ? NONE : wordEdges(new RegExp(pattern), serial);
-  const isSuch = (text: string): boolean => format === 'email' || pattern === undefined || new RegExp(pattern, 'u').test(text);
-  const filled = FILLED.map((fill) => fill(maxLength, serial)).find((text) => text.length === maxLength && isSuch(text));
+  const isSuch = (text: string): boolean =>
+    format === 'email' || pattern === undefined || new RegExp(pattern, 'u').test(text);
+  const filled = FILLED.map((fill) => fill(maxLength, serial)).find(
+    (text) => text.length === maxLength && isSuch(text),
+  );
   if (filled === undefined || (format === 'email' && !filled.includes('@')))
     return format === 'email' ? mailEdges(maxLength, serial) : NONE;
   const wide = WIDE.repeat(maxLength);
@@ -87,27 +107,40 @@ const LOCAL_MAX = 64;
 const DOMAIN = '.example';
 
 const LONGER_MAX = 400;
-/** The longest and the shortest of a form, as far as repeating and leaving out one of its characters leads there. */
+/**
+ * The longest and the shortest of a form, as far as repeating and leaving out one of its characters leads
+ * there.
+ */
 const wordEdges = (pattern: RegExp, serial: number): Edges => {
   const [first] = fc.sample(fc.stringMatching(pattern), { seed: serial, numRuns: 1 });
   if (first === undefined) return NONE;
   const longer = (text: string): string | undefined =>
-    [...text].map((letter, index) => `${text.slice(0, index)}${letter}${text.slice(index)}`).find((each) => pattern.test(each));
+    [...text]
+      .map((letter, index) => `${text.slice(0, index)}${letter}${text.slice(index)}`)
+      .find((each) => pattern.test(each));
   const shorter = (text: string): string | undefined =>
-    [...text].map((letter, index) => `${text.slice(0, index)}${text.slice(index + letter.length)}`).find((each) => pattern.test(each));
+    [...text]
+      .map((letter, index) => `${text.slice(0, index)}${text.slice(index + letter.length)}`)
+      .find((each) => pattern.test(each));
   const longest = lastOf(first, longer);
   const shortest = lastOf(first, shorter);
   return {
     taken: longest.length < LONGER_MAX ? [longest] : [],
-    refused: [...(longest.length < LONGER_MAX ? [`${longest}${longest.at(-1) ?? 'x'}`] : []), shortest.slice(1)].filter(
-      (text) => !pattern.test(text),
-    ),
+    refused: [
+      ...(longest.length < LONGER_MAX ? [`${longest}${longest.at(-1) ?? 'x'}`] : []),
+      shortest.slice(1),
+    ].filter((text) => !pattern.test(text)),
   };
 };
 
 const lastOf = (first: string, next: (text: string) => string | undefined): string => {
   let last = first;
-  for (let following = next(last); following !== undefined && last.length < LONGER_MAX; following = next(last)) last = following;
+  for (
+    let following = next(last);
+    following !== undefined && last.length < LONGER_MAX;
+    following = next(last)
+  )
+    last = following;
   return last;
 };
 
@@ -118,7 +151,10 @@ const setEdges = ({ maxItems, uniqueItems = false, items = {} }: Limits, serial:
   const [first] = words;
   return {
     taken: words.length > maxItems ? [words.slice(0, maxItems)] : [],
-    refused: [...(words.length > maxItems ? [words] : []), ...(uniqueItems && first !== undefined && maxItems > 1 ? [[first, first]] : [])],
+    refused: [
+      ...(words.length > maxItems ? [words] : []),
+      ...(uniqueItems && first !== undefined && maxItems > 1 ? [[first, first]] : []),
+    ],
   };
 };
 
@@ -127,10 +163,13 @@ const wordsOf = (
   { pattern, maxLength }: Limits,
   { count, serial }: { readonly count: number; readonly serial: number },
 ): readonly string[] => {
-  const numbered = Array.from({ length: count }, (_, index) => `w${(serial + index).toString(36)}`.slice(0, maxLength));
+  const numbered = Array.from({ length: count }, (_, index) =>
+    `w${(serial + index).toString(36)}`.slice(0, maxLength),
+  );
   const form = pattern === undefined ? undefined : new RegExp(pattern, 'u');
   const fitting = numbered.filter((word) => form === undefined || form.test(word));
-  const sampled = form === undefined ? [] : fc.sample(fc.stringMatching(form), { seed: serial, numRuns: count * SAMPLES });
+  const sampled =
+    form === undefined ? [] : fc.sample(fc.stringMatching(form), { seed: serial, numRuns: count * SAMPLES });
   return [...new Set([...fitting, ...sampled])].slice(0, count);
 };
 
@@ -159,5 +198,9 @@ const isTextWithin = (
   const { length } = [...value];
   if (words !== undefined) return words.includes(value);
   if (format === 'email' && !value.includes('@')) return false;
-  return length >= minLength && length <= maxLength && (pattern === undefined || new RegExp(pattern, 'u').test(value));
+  return (
+    length >= minLength &&
+    length <= maxLength &&
+    (pattern === undefined || new RegExp(pattern, 'u').test(value))
+  );
 };

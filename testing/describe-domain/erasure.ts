@@ -15,7 +15,10 @@ import { markerOf } from './values.ts';
 
 const ERASED_WITHIN_MS = 60_000;
 
-/** Whatever is personal, in every field and list that says so, is in no table and no file once its person is deleted. */
+/**
+ * Whatever is personal, in every field and list that says so, is in no table and no file once its person is
+ * deleted.
+ */
 export const checkErasure = async (stage: Stage, checks: Checks): Promise<void> => {
   const { installation, domain, admin, session } = stage;
   const { DATABASE_URL = '', DATA_DIR = '' } = installation.settings;
@@ -29,11 +32,15 @@ export const checkErasure = async (stage: Stage, checks: Checks): Promise<void> 
   const { user } = domain.kinds;
   if (user) await markUser(stage, user, { person: person.userId, token: person.token, marks });
   for (const kind of Object.values(domain.kinds)) {
-    if (kind.name !== 'user') paths.push(...(await markKind(stage, kind, { person: person.userId, token: person.token, marks })));
+    if (kind.name !== 'user')
+      paths.push(...(await markKind(stage, kind, { person: person.userId, token: person.token, marks })));
   }
   await stage.read('/', admin);
   await operate(['projection', 'rebuild'], installation.settings, domain);
-  const search = async () => [...(await searchDatabase(DATABASE_URL, texts())), ...(await searchFolder(DATA_DIR, texts()))];
+  const search = async () => [
+    ...(await searchDatabase(DATABASE_URL, texts())),
+    ...(await searchFolder(DATA_DIR, texts())),
+  ];
   const before = new Set((await search()).map(({ text }) => text));
   // What was refused in one state was taken in another.
   for (const [field, all] of marks)
@@ -83,7 +90,8 @@ const marked = async (
     const key = markNamed(kind, command, name);
     marks.set(key, [...(marks.get(key) ?? []), mark]);
   }
-  if (command.kind === 'create' && kind.owner !== undefined) form[wire(kind.owner, kind.fields[kind.owner])] = person;
+  if (command.kind === 'create' && kind.owner !== undefined)
+    form[wire(kind.owner, kind.fields[kind.owner])] = person;
   return form;
 };
 
@@ -91,18 +99,27 @@ const marked = async (
 const markUser = async (stage: Stage, user: Kind, marking: Marking): Promise<void> => {
   const changes = Object.fromEntries(
     Object.entries(user.fields).flatMap(([name, def]) => {
-      const mark = def.personal && !['name', 'email'].includes(name) ? markerOf(def, stage.random) : undefined;
+      const mark =
+        def.personal && !['name', 'email'].includes(name) ? markerOf(def, stage.random) : undefined;
       if (mark !== undefined) marking.marks.set(`user.${name}`, [mark]);
       return mark === undefined ? [] : [[name, mark] as const];
     }),
   );
   if (Object.keys(changes).length > 0)
-    await stage.session.write('PATCH', `/users/${marking.person}`, { token: stage.admin.token, type: MERGE, body: changes });
+    await stage.session.write('PATCH', `/users/${marking.person}`, {
+      token: stage.admin.token,
+      type: MERGE,
+      body: changes,
+    });
 };
 
-/** Of each state one of the person's, with a mark in whatever is personal. Answers with their paths if it has anything personal. */
+/**
+ * Of each state one of the person's, with a mark in whatever is personal. Answers with their paths if it has
+ * anything personal.
+ */
 const markKind = async (stage: Stage, kind: Kind, marking: Marking): Promise<readonly string[]> => {
-  const holds = (command: CommandInfo): boolean => fieldsOfForm(kind, command).some(([, def]) => isOfPerson(kind, def));
+  const holds = (command: CommandInfo): boolean =>
+    fieldsOfForm(kind, command).some(([, def]) => isOfPerson(kind, def));
   if (!Object.values(kind.commands).some((command) => !command.internal && holds(command))) return [];
   const byState = new Map<string, Situation>();
   for (const situation of stage.found.situations)
@@ -125,13 +142,18 @@ const markSituation = async (stage: Stage, situation: Situation, marking: Markin
   const example = await stage.make(situation);
   const theirs = await markAbove(stage, situation, marking);
   const parent =
-    kind.parent === undefined ? undefined : (theirs[kind.parent] ?? example.ids.get(Number(situation.state.fields[kind.parent])));
+    kind.parent === undefined
+      ? undefined
+      : (theirs[kind.parent] ?? example.ids.get(Number(situation.state.fields[kind.parent])));
   const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
   await stage.unmake(example);
   let self = '';
   let id: unknown = parent;
   for (const { command, actor } of [...steps, ...editsOf(kind)]) {
-    const ids = { [`${command.kind === 'create' && def ? targetOf(def) : kind.name}Id`]: id, ...(await itemIn(stage, self, command)) };
+    const ids = {
+      [`${command.kind === 'create' && def ? targetOf(def) : kind.name}Id`]: id,
+      ...(await itemIn(stage, self, command)),
+    };
     const body: Record<string, unknown> = { ...(await marked(stage, kind, command, marking)) };
     for (const [name, of] of fieldsOfForm(kind, command))
       if (command.kind === 'create' && name in theirs) body[wire(name, of)] = theirs[name];
@@ -140,16 +162,21 @@ const markSituation = async (stage: Stage, situation: Situation, marking: Markin
     const sent = Object.keys(body).length > 0 && { body };
     const reply = await stage.ask(method, path, { token: by.token, ...sent });
     // What nobody else may do, the person does.
-    const done = reply.status === 403 ? await stage.ask(method, path, { token: marking.token, ...sent }) : reply;
+    const done =
+      reply.status === 403 ? await stage.ask(method, path, { token: marking.token, ...sent }) : reply;
     if (command.kind !== 'create') continue;
     ({ id } = done.body as { readonly id: number });
-    if (done.status !== 201) throw new Error(`${command.name} of ${kind.name} was refused: ${JSON.stringify(done.body)}`);
+    if (done.status !== 201)
+      throw new Error(`${command.name} of ${kind.name} was refused: ${JSON.stringify(done.body)}`);
     self = `/${kind.path}/${id}`;
   }
   return self;
 };
 
-/** What leads to the person whose the personal fields are, by the references to it: of the person, and marked as well. */
+/**
+ * What leads to the person whose the personal fields are, by the references to it: of the person, and marked
+ * as well.
+ */
 const markAbove = async (
   stage: Stage,
   { kind, steps: [creation] }: Situation,
@@ -158,7 +185,8 @@ const markAbove = async (
   const made: Record<string, number> = {};
   for (const [first = ''] of Object.values(kind.persons)) {
     const above = stage.found.byId.get(Number(creation?.form[wire(first, kind.fields[first])]));
-    if (above !== undefined) made[first] = Number((await markSituation(stage, above, marking)).split('/').at(-1));
+    if (above !== undefined)
+      made[first] = Number((await markSituation(stage, above, marking)).split('/').at(-1));
   }
   return made;
 };
@@ -175,5 +203,9 @@ const itemIn = async ({ read, admin }: Stage, self: string, { kind, list }: Comm
     `${self}/${kebab(list.name)}`,
     admin,
   );
-  return { [list.id.name]: decodeURIComponent((Array.isArray(body) ? body : [])[0]?._links.self.href.split('/').at(-1) ?? '0') };
+  return {
+    [list.id.name]: decodeURIComponent(
+      (Array.isArray(body) ? body : [])[0]?._links.self.href.split('/').at(-1) ?? '0',
+    ),
+  };
 };

@@ -15,7 +15,11 @@ export type Reference = {
 
 export type Args = Readonly<Record<string, unknown>>;
 /** A row, and what it is a row of. */
-export type Node = { readonly type: string; readonly source: Source | ItemSource | ViewSource; readonly row: Row };
+export type Node = {
+  readonly type: string;
+  readonly source: Source | ItemSource | ViewSource;
+  readonly row: Row;
+};
 export type Resolve = (node: Node, args: Args, reference: Reference) => unknown;
 export type Resolvers = ReadonlyMap<string, Resolve>;
 
@@ -30,7 +34,9 @@ export const memberValue = (domain: Domain, { column, def, target }: Member): Re
   return ({ row }, _, reference) => {
     const found = reference.rows.byId(other, row[column]);
     // Of those who were deleted a name is left.
-    return found && (other.staysWhenEnded || isReadable(other, found, reference)) ? nodeOf(other, found) : null;
+    return found && (other.staysWhenEnded || isReadable(other, found, reference))
+      ? nodeOf(other, found)
+      : null;
   };
 };
 

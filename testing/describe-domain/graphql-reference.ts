@@ -29,7 +29,12 @@ export const executeReference = async (
 ): Promise<ExecutionResult> => {
   const resolvers = made.get(reference.domain) ?? resolversOf(reference.domain);
   made.set(reference.domain, resolvers);
-  const fieldResolver: GraphQLFieldResolver<unknown, Reference> = (source, args, context, { parentType, fieldName }) => {
+  const fieldResolver: GraphQLFieldResolver<unknown, Reference> = (
+    source,
+    args,
+    context,
+    { parentType, fieldName },
+  ) => {
     const own = resolvers.get(`${parentType.name}.${fieldName}`);
     return own ? own(source as Node, args, context) : (source as Record<string, unknown>)[fieldName];
   };
@@ -46,7 +51,9 @@ export const executeReference = async (
 const resolversOf = (domain: Domain): Resolvers => {
   const { all } = sourcesOf(domain);
   const resolvers = new Map<string, Resolve>(resolversOfViews(domain));
-  resolvers.set('Query.node', (_, { id }, reference) => first(all.map((source) => byId(source, id, reference))));
+  resolvers.set('Query.node', (_, { id }, reference) =>
+    first(all.map((source) => byId(source, id, reference))),
+  );
   resolvers.set('Query.me', (_, __, { asking, rows }) => {
     const users = all.find(({ kind }) => kind.name === 'user');
     return users
@@ -61,7 +68,8 @@ const resolversOf = (domain: Domain): Resolvers => {
   for (const source of all) {
     const { kind, parent } = source;
     resolvers.set(`Query.${kind.field}`, (_, { id }, reference) => byId(source, id, reference) ?? null);
-    if (parent === undefined) addLists(resolvers, 'Query', { source, of: (_, reference) => reference.rows.of(source) });
+    if (parent === undefined)
+      addLists(resolvers, 'Query', { source, of: (_, reference) => reference.rows.of(source) });
     addFields(domain, resolvers, source);
     for (const child of source.children) {
       const under = sourcesOf(domain).of(child.kind.name);
@@ -76,7 +84,8 @@ const resolversOf = (domain: Domain): Resolvers => {
   return resolvers;
 };
 
-const first = <Item>(items: readonly (Item | undefined)[]): Item | null => items.find((item) => item !== undefined) ?? null;
+const first = <Item>(items: readonly (Item | undefined)[]): Item | null =>
+  items.find((item) => item !== undefined) ?? null;
 
 const isPartOf = (source: Source, row: Row, part: string, { asking, rows }: Reference): boolean =>
   mayReadPart(asking, source.kind, part, rows.stateOf(source, row));
@@ -96,7 +105,9 @@ const addFields = (domain: Domain, resolvers: Map<string, Resolve>, source: Sour
     if (needed.length === 0) return read;
     return (node, args, reference) => {
       const isThere = reference.rows.of(source).some(({ id }) => id === node.row.id);
-      return isThere && needed.every((part) => isPartOf(source, node.row, part.name, reference)) ? read(node, args, reference) : null;
+      return isThere && needed.every((part) => isPartOf(source, node.row, part.name, reference))
+        ? read(node, args, reference)
+        : null;
     };
   };
   resolvers.set(`${type}.id`, ({ row }) => String(row.id));
@@ -113,17 +124,26 @@ const addFields = (domain: Domain, resolvers: Map<string, Resolve>, source: Sour
     `${type}.updatedAt`,
     guarded('updatedAt', ({ row }) => row.updated_at),
   );
-  for (const member of source.members) resolvers.set(`${type}.${memberName(member)}`, guarded(member.name, memberValue(domain, member)));
+  for (const member of source.members)
+    resolvers.set(`${type}.${memberName(member)}`, guarded(member.name, memberValue(domain, member)));
 };
 
-const addItems = (domain: Domain, resolvers: Map<string, Resolve>, source: Source, items: ItemSource): void => {
+const addItems = (
+  domain: Domain,
+  resolvers: Map<string, Resolve>,
+  source: Source,
+  items: ItemSource,
+): void => {
   const { kind, list, members, order } = items;
   const type = itemType(kind, list);
-  if (list.key === undefined) resolvers.set(`${type}.${list.id.name}`, ({ row }) => String(row[list.id.column]));
+  if (list.key === undefined)
+    resolvers.set(`${type}.${list.id.name}`, ({ row }) => String(row[list.id.column]));
   for (const member of members) resolvers.set(`${type}.${memberName(member)}`, memberValue(domain, member));
   resolvers.set(`${type}.createdAt`, ({ row }) => row.created_at);
   resolvers.set(`${type}.updatedAt`, ({ row }) => row.updated_at);
-  resolvers.set(`${type}.${kind.field}`, ({ row }, _, { rows }) => nodeOf(source, rows.byId(source, row[items.of]) as Row));
+  resolvers.set(`${type}.${kind.field}`, ({ row }, _, { rows }) =>
+    nodeOf(source, rows.byId(source, row[items.of]) as Row),
+  );
   const part = partsOf(kind).find(({ reads, items: some }) => reads.includes(list.name) || list.name in some);
   const isSeen = (item: Row, row: Row, reference: Reference): boolean => {
     if (part === undefined || isPartOf(source, row, part.name, reference)) return true;
@@ -157,13 +177,25 @@ const addLists = (resolvers: Map<string, Resolve>, type: string, { source, of }:
     // In the order of creation, things are for everybody.
     const asked = [
       sort.name === 'createdAt' ? undefined : sort.name,
-      ...source.filters.flatMap(({ name, by, column }) => (isGiven(args.filter, name) ? [nameOf(source, by, column)] : [])),
+      ...source.filters.flatMap(({ name, by, column }) =>
+        isGiven(args.filter, name) ? [nameOf(source, by, column)] : [],
+      ),
     ];
-    const parts = partsOf(source.kind).filter(({ reads }) => asked.some((name) => name !== undefined && reads.includes(name)));
-    if (!parts.every(({ name }) => mayEverReadPart(source.kind, name, reference.asking.role))) throw new GraphQLError('invalid_parameter');
-    const isLookedBy = (row: Row): boolean => parts.every(({ name }) => isPartOf(source, row, name, reference));
+    const parts = partsOf(source.kind).filter(({ reads }) =>
+      asked.some((name) => name !== undefined && reads.includes(name)),
+    );
+    if (!parts.every(({ name }) => mayEverReadPart(source.kind, name, reference.asking.role)))
+      throw new GraphQLError('invalid_parameter');
+    const isLookedBy = (row: Row): boolean =>
+      parts.every(({ name }) => isPartOf(source, row, name, reference));
     return of(node, reference)
-      .filter((row) => isReadable(source, row, reference) && isKept(source, row, args.filter) && isSorted(row, sort) && isLookedBy(row))
+      .filter(
+        (row) =>
+          isReadable(source, row, reference) &&
+          isKept(source, row, args.filter) &&
+          isSorted(row, sort) &&
+          isLookedBy(row),
+      )
       .toSorted((one, other) => compareBy([sort.column, 'id'], one, other) * (sort.isDescending ? -1 : 1))
       .map((row) => nodeOf(source, row));
   };
@@ -184,7 +216,8 @@ type Sorting = Sort & { readonly isDescending: boolean; readonly field: string |
 const sortOf = ({ sorts, isNewestFirst, kind }: Source, asked: unknown): Sorting => {
   const [field] = Object.entries(kind.fields).find(([, def]) => def.kind === 'states') ?? [];
   for (const sort of sorts)
-    for (const isDescending of [false, true]) if (orderName(sort, isDescending) === asked) return { ...sort, isDescending, field };
+    for (const isDescending of [false, true])
+      if (orderName(sort, isDescending) === asked) return { ...sort, isDescending, field };
   return { ...(sorts[0] as Sort), isDescending: isNewestFirst, field };
 };
 
@@ -197,5 +230,7 @@ const isKept = ({ filters }: Source, row: Row, asked: unknown): boolean =>
     const filter = filters.find((each) => each.name === name);
     if (value === null || filter === undefined) return true;
     const actual = row[filter.column];
-    return filter.by === 'element' ? (actual as readonly unknown[]).includes(value) : String(actual) === String(value);
+    return filter.by === 'element'
+      ? (actual as readonly unknown[]).includes(value)
+      : String(actual) === String(value);
   });

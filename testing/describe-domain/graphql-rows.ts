@@ -22,16 +22,24 @@ export const readRows = (domain: Domain, url: string): Promise<Rows> =>
   inDatabase(url, async (client) => {
     const { all } = sourcesOf(domain);
     const tables = new Map<string, readonly Row[]>();
-    for (const source of all) for (const { table } of [source, ...source.items]) tables.set(table, await rowsOf(client, table));
+    for (const source of all)
+      for (const { table } of [source, ...source.items]) tables.set(table, await rowsOf(client, table));
     for (const { table } of viewSourcesOf(domain)) tables.set(table, await rowsOf(client, table));
-    const of = (source: Source): readonly Row[] => (tables.get(source.table) ?? []).filter((row) => isPresent(source, row));
+    const of = (source: Source): readonly Row[] =>
+      (tables.get(source.table) ?? []).filter((row) => isPresent(source, row));
     const itemsIn = (source: ItemSource, row: Row): readonly Row[] =>
       (tables.get(source.table) ?? []).filter((item) => item[source.of] === row.id);
     const state = (source: Source, row: Row): Row => ({
       ...stateOf(source, row),
-      ...Object.fromEntries(source.items.map((items) => [items.list.name, itemsIn(items, row).map((item) => stateOf(items, item))])),
+      ...Object.fromEntries(
+        source.items.map((items) => [
+          items.list.name,
+          itemsIn(items, row).map((item) => stateOf(items, item)),
+        ]),
+      ),
     });
-    const byId = (source: Source, id: unknown): Row | undefined => (tables.get(source.table) ?? []).find((row) => row.id === id);
+    const byId = (source: Source, id: unknown): Row | undefined =>
+      (tables.get(source.table) ?? []).find((row) => row.id === id);
     return {
       of,
       ofTable: (table) => tables.get(table) ?? [],
@@ -50,11 +58,14 @@ export const readRows = (domain: Domain, url: string): Promise<Rows> =>
 const rowsOf = async (client: pg.Client, table: string): Promise<readonly Row[]> => {
   const { rows } = await client.query<{ row: Row }>(`select row_to_json(t) as row from ${table} t`);
   return rows.map(({ row }) =>
-    Object.fromEntries(Object.entries(row).map(([name, value]) => [name, isMoment(value) ? iso(value) : value])),
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [name, isMoment(value) ? iso(value) : value]),
+    ),
   );
 };
 
-const isMoment = (value: unknown): value is string => typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T[\d:.]+[+-]\d{2}:\d{2}$/.test(value);
+const isMoment = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T[\d:.]+[+-]\d{2}:\d{2}$/.test(value);
 const iso = (text: string): string => new Date(text).toISOString();
 
 const stateOf = ({ members }: Pick<Source, 'members'>, row: Row): Row => ({

@@ -2,7 +2,15 @@ import type { Domain, Row } from '#kernel/registry/registry.ts';
 import { memberName, orderName } from '../../query/graphql/names.ts';
 import { orderOfView, type ViewSource, viewSourcesOf } from '../../query/views/source.ts';
 import { mayAs } from './declared.ts';
-import { type Args, compareBy, memberValue, pageOf, type Reference, type Resolve, type Resolvers } from './graphql-nodes.ts';
+import {
+  type Args,
+  compareBy,
+  memberValue,
+  pageOf,
+  type Reference,
+  type Resolve,
+  type Resolvers,
+} from './graphql-nodes.ts';
 
 /** The views of a domain: one row by its key, and pages of the rows that somebody may read. */
 export const resolversOfViews = (domain: Domain): Resolvers =>
@@ -17,7 +25,8 @@ const queriesOf = (source: ViewSource): readonly (readonly [string, Resolve])[] 
   const one: Resolve = (_, args, reference) => nodes(readable(source, args, reference))[0] ?? null;
   const page: Resolve = (_, args, reference) => {
     const rows = readable(source, (args.filter ?? {}) as Args, reference);
-    const [name, by] = [...source.sorts].find(([sort]) => isOrder(sort, args.sort)) ?? [...source.sorts][0] ?? [];
+    const [name, by] =
+      [...source.sorts].find(([sort]) => isOrder(sort, args.sort)) ?? [...source.sorts][0] ?? [];
     if (name === undefined || by === undefined) throw new RangeError(`${view.name} has no order`);
     const columns = orderOfView(source, name).map((column) => column.name);
     const sign = args.sort === orderName({ name }, true) ? -1 : 1;
@@ -32,15 +41,28 @@ const queriesOf = (source: ViewSource): readonly (readonly [string, Resolve])[] 
   ];
 };
 
-const isOrder = (name: string, asked: unknown): boolean => [false, true].some((descending) => orderName({ name }, descending) === asked);
+const isOrder = (name: string, asked: unknown): boolean =>
+  [false, true].some((descending) => orderName({ name }, descending) === asked);
 
 /** Those of a key, or of parts of it. */
-const readable = ({ view, keys, members, table }: ViewSource, args: Args, { asking, rows }: Reference): readonly Row[] =>
+const readable = (
+  { view, keys, members, table }: ViewSource,
+  args: Args,
+  { asking, rows }: Reference,
+): readonly Row[] =>
   rows.ofTable(table).filter((row) => {
     const parts = members.slice(0, keys.length);
     const isAsked = parts.every((part) => {
       const given = args[memberName(part)];
       return given == null || String(row[part.column]) === String(given);
     });
-    return isAsked && mayAs(asking, view.asked, 'read', Object.fromEntries(parts.map(({ name, column }) => [name, row[column]])));
+    return (
+      isAsked &&
+      mayAs(
+        asking,
+        view.asked,
+        'read',
+        Object.fromEntries(parts.map(({ name, column }) => [name, row[column]])),
+      )
+    );
   });

@@ -31,7 +31,8 @@ export const checkQueries = async (stage: Stage, checks: Checks): Promise<void> 
       const { text, variables, isOdd } = randomQuery(random, schema, knownOf(stage, rows));
       if (isOdd || validate(schema, parse(text)).length > 0) continue;
       const actual = await graphql(text, { token: actor.token, variables });
-      if (actual.data == null && actual.errors?.every(({ extensions }) => REFUSED.has(extensions.code))) continue;
+      if (actual.data == null && actual.errors?.every(({ extensions }) => REFUSED.has(extensions.code)))
+        continue;
       const expected = async () => {
         const asking = { ...askingAs(stage, world, actor), find: rows.find };
         const { data, errors } = await executeReference({ domain, schema, rows, asking }, text, variables);
@@ -45,10 +46,18 @@ export const checkQueries = async (stage: Stage, checks: Checks): Promise<void> 
         wanted = await expected();
       }
       const { first, ...whole } = wanted;
-      checks.equal(seen, whole, `${text} ${JSON.stringify(variables)} by ${actor.key} (${first}): ${JSON.stringify(actual.errors)}`);
+      checks.equal(
+        seen,
+        whole,
+        `${text} ${JSON.stringify(variables)} by ${actor.key} (${first}): ${JSON.stringify(actual.errors)}`,
+      );
       answered += 1;
     }
-  checks.equal(answered > actors.length * (QUERIES / 4), true, `enough random queries were answered: ${answered}`);
+  checks.equal(
+    answered > actors.length * (QUERIES / 4),
+    true,
+    `enough random queries were answered: ${answered}`,
+  );
 };
 
 const knownOf = ({ domain }: Stage, rows: Rows): Known => {

@@ -6,13 +6,20 @@ import type { Made, Stage } from './stage.ts';
 
 /** One version of something, as its history tells of it. */
 type Entry = { readonly version: number; readonly at: string; readonly cursor: string };
-/** A way of asking for what something was, and the version that it must lead to; none if there was nothing yet. */
+/**
+ * A way of asking for what something was, and the version that it must lead to; none if there was nothing
+ * yet.
+ */
 type Moment = { readonly at: string; readonly version: number | undefined };
 
-/** By its number, by the cursor of its event, and by the last moment before the next: so what was written at the same time makes no difference. */
+/**
+ * By its number, by the cursor of its event, and by the last moment before the next: so what was written at
+ * the same time makes no difference.
+ */
 export const momentsOf = async (stage: Stage, made: Made): Promise<readonly Moment[]> => {
   const { status, body } = await stage.read<readonly Entry[]>(`${made.path}/history?limit=100`, stage.admin);
-  if (status !== 200) throw new Error(`the history of ${made.situation.name} was not shown: ${JSON.stringify(body)}`);
+  if (status !== 200)
+    throw new Error(`the history of ${made.situation.name} was not shown: ${JSON.stringify(body)}`);
   const entries = body.toReversed();
   const [first] = entries;
   const times = entries.flatMap(({ version, at }, index): readonly Moment[] => {
@@ -40,12 +47,21 @@ export const checkByGraphql = async (
   { made, moments }: { readonly made: Made; readonly moments: readonly Moment[] },
 ): Promise<void> => {
   const { kind, name } = made.situation;
-  const fields = moments.map(({ at }, index) => `m${index}: ${kind.field}(id: "${made.id}", at: ${JSON.stringify(at)}) { version }`);
-  const { data, errors } = await graphqlClientOf(stage.installation)<Readonly<Record<string, Row | null>>>(`{ ${fields.join(' ')} }`, {
-    token: stage.admin.token,
-  });
+  const fields = moments.map(
+    ({ at }, index) => `m${index}: ${kind.field}(id: "${made.id}", at: ${JSON.stringify(at)}) { version }`,
+  );
+  const { data, errors } = await graphqlClientOf(stage.installation)<Readonly<Record<string, Row | null>>>(
+    `{ ${fields.join(' ')} }`,
+    {
+      token: stage.admin.token,
+    },
+  );
   for (const [index, { at, version }] of moments.entries())
-    checks.equal(data?.[`m${index}`]?.version, version, `${name} at ${at} by GraphQL: ${JSON.stringify(errors)}`);
+    checks.equal(
+      data?.[`m${index}`]?.version,
+      version,
+      `${name} at ${at} by GraphQL: ${JSON.stringify(errors)}`,
+    );
 };
 
 /** What the search had, version by version. */

@@ -9,7 +9,10 @@ import type { Made, Stage } from './stage.ts';
 import { toldIfKnown } from './told.ts';
 import { stateOf } from './world.ts';
 
-/** What has happened to it is told to whoever may know, the latest first, and leads to how it was; so it was by its version, too. */
+/**
+ * What has happened to it is told to whoever may know, the latest first, and leads to how it was; so it was
+ * by its version, too.
+ */
 export const checkHistory = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
   const made = await alone(() => stage.make(situation));
   await checkEntries(stage, checks, made);
@@ -19,7 +22,10 @@ export const checkHistory = async (stage: Stage, checks: Checks, situation: Situ
 
 export const historiesOf = ({ name }: Kind): string => `what ${name} was at each version`;
 
-/** One after the other, so that what comes next in the log is the next version, and one too many or too few is seen. */
+/**
+ * One after the other, so that what comes next in the log is the next version, and one too many or too few is
+ * seen.
+ */
 let making: Promise<unknown> = Promise.resolve();
 const alone = <Value>(make: () => Promise<Value>): Promise<Value> => {
   const made = making.then(make);
@@ -27,7 +33,11 @@ const alone = <Value>(make: () => Promise<Value>): Promise<Value> => {
   return made;
 };
 
-type Entry = { readonly version: number; readonly type: string; readonly _links: { readonly self?: { readonly href: string } } };
+type Entry = {
+  readonly version: number;
+  readonly type: string;
+  readonly _links: { readonly self?: { readonly href: string } };
+};
 
 const checkEntries = async (stage: Stage, checks: Checks, made: Made): Promise<void> => {
   const { situation, path } = made;
@@ -55,7 +65,9 @@ const checkVersions = async (stage: Stage, checks: Checks, made: Made): Promise<
   const { kind } = situation;
   const states = statesOf(made);
   // What follows from something else by itself, the search did not plan.
-  const moments = (await momentsOf(stage, made)).filter(({ version }) => version === undefined || states.has(version));
+  const moments = (await momentsOf(stage, made)).filter(
+    ({ version }) => version === undefined || states.has(version),
+  );
   for (const { at, version } of moments) {
     const after = version === undefined ? undefined : states.get(version);
     const what = `${situation.name}?at=${at}`;
@@ -65,7 +77,10 @@ const checkVersions = async (stage: Stage, checks: Checks, made: Made): Promise<
     checks.equal(/^"(\d+)-/.exec(headers.get('etag') ?? '')?.[1], String(version), `the version of ${what}`);
     checks.equal(comparable(kind, stateOf(kind, body)), comparable(kind, after.fields), what);
     for (const list of Object.values(kind.lists)) {
-      const items = await stage.read<readonly Row[]>(`${path}/${kebab(list.name)}?at=${encodeURIComponent(at)}`, stage.admin);
+      const items = await stage.read<readonly Row[]>(
+        `${path}/${kebab(list.name)}?at=${encodeURIComponent(at)}`,
+        stage.admin,
+      );
       const wanted = itemsIn(after.fields, list).map((item) => plain(list.fields, item));
       checks.equal(
         items.body.map((item) => plain(list.fields, item)),
@@ -77,12 +92,17 @@ const checkVersions = async (stage: Stage, checks: Checks, made: Made): Promise<
   await checkByGraphql(stage, checks, { made, moments });
 };
 
-/** Without what the search cannot know: ids, moments, and texts that are made anew because no two may be the same. */
+/**
+ * Without what the search cannot know: ids, moments, and texts that are made anew because no two may be the
+ * same.
+ */
 const comparable = ({ fields }: Kind, state: Row): Row => plain(fields, state);
 
 const plain = (fields: Readonly<Record<string, FieldDef>>, state: Row): Row =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, def]) =>
-      def.kind === 'ref' || def.kind === 'instant' || def.unique ? [] : [[name, state[name] ?? state[wire(name, def)] ?? null]],
+      def.kind === 'ref' || def.kind === 'instant' || def.unique
+        ? []
+        : [[name, state[name] ?? state[wire(name, def)] ?? null]],
     ),
   );

@@ -1,6 +1,15 @@
 import type { Row } from '#kernel/registry/registry.ts';
 import type { Checks } from './checks.ts';
-import { type Filling, type Item, itemSourceOf, keyOf, keySelection, keyShown, keysIn, pathOf } from './items.ts';
+import {
+  type Filling,
+  type Item,
+  itemSourceOf,
+  keyOf,
+  keySelection,
+  keyShown,
+  keysIn,
+  pathOf,
+} from './items.ts';
 import { checkBothWays, sizeFor } from './pages.ts';
 
 /** The items of a list, in pages on and back, by REST and by GraphQL. */

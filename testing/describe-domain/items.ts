@@ -18,7 +18,9 @@ export type Filling = {
 };
 
 export const commandOn = (kind: Kind, list: ListInfo, does: CommandInfo['kind']): CommandInfo | undefined =>
-  Object.values(kind.commands).find((command) => command.list === list && command.kind === does && !command.internal);
+  Object.values(kind.commands).find(
+    (command) => command.list === list && command.kind === does && !command.internal,
+  );
 
 /** Where a command was let through in the search. */
 export const makeBefore = async (
@@ -31,12 +33,19 @@ export const makeBefore = async (
 };
 
 export type Item = Row & { readonly _links: { readonly self: { readonly href: string } } };
-export const keyOf = ({ _links: { self } }: Item): string => decodeURIComponent(self.href.split('/').at(-1)?.split('?')[0] ?? '');
+export const keyOf = ({ _links: { self } }: Item): string =>
+  decodeURIComponent(self.href.split('/').at(-1)?.split('?')[0] ?? '');
 
 export const pathOf = ({ path }: Made, list: ListInfo): string => `${path}/${kebab(list.name)}`;
 
-export const keysIn = async ({ stage, made, list }: Pick<Filling, 'stage' | 'made' | 'list'>, at = ''): Promise<readonly string[]> => {
-  const { status, body } = await stage.read<readonly Item[]>(`${pathOf(made, list)}?limit=100${at}`, stage.admin);
+export const keysIn = async (
+  { stage, made, list }: Pick<Filling, 'stage' | 'made' | 'list'>,
+  at = '',
+): Promise<readonly string[]> => {
+  const { status, body } = await stage.read<readonly Item[]>(
+    `${pathOf(made, list)}?limit=100${at}`,
+    stage.admin,
+  );
   if (status !== 200) throw new Error(`${pathOf(made, list)} was not shown: ${JSON.stringify(body)}`);
   return body.map(keyOf);
 };
@@ -45,19 +54,30 @@ export const keysIn = async ({ stage, made, list }: Pick<Filling, 'stage' | 'mad
 export const addItem = async ({ stage, made, list, addition, by }: Filling, taken: readonly string[]) => {
   const { kind } = made.situation;
   const body: Record<string, unknown> = { ...(await freshBody(stage, kind, addition, taken)) };
-  if (list.key !== undefined && list.id.def.kind === 'ref') body[wire(list.key, list.id.def)] = await freshTarget(stage, list, taken);
+  if (list.key !== undefined && list.id.def.kind === 'ref')
+    body[wire(list.key, list.id.def)] = await freshTarget(stage, list, taken);
   const [method, path] = requestOf(stage.domain, kind, addition, { [`${kind.name}Id`]: made.id });
   const reply = await stage.ask(method, path, { token: by.token, body });
   const cursor = reply.headers.get('consistency-token');
   // Whoever looks afterwards sees it.
-  if (cursor !== null) await stage.session.read(made.path, { token: stage.admin.token, headers: { 'consistency-token': cursor } });
+  if (cursor !== null)
+    await stage.session.read(made.path, {
+      token: stage.admin.token,
+      headers: { 'consistency-token': cursor },
+    });
   return reply;
 };
 
 /** Of people those first who are there already. */
-const freshTarget = async (stage: Stage, { id: { def } }: ListInfo, taken: readonly string[]): Promise<unknown> => {
+const freshTarget = async (
+  stage: Stage,
+  { id: { def } }: ListInfo,
+  taken: readonly string[],
+): Promise<unknown> => {
   if (!isToUser(def)) {
-    const target = stage.found.situations.find(({ kind, later }) => kind.name === targetOf(def) && later.length === 0);
+    const target = stage.found.situations.find(
+      ({ kind, later }) => kind.name === targetOf(def) && later.length === 0,
+    );
     return target && (await stage.make(target)).id;
   }
   const known = stage.actors.find(({ userId }) => userId !== null && !taken.includes(String(userId)));
@@ -83,12 +103,18 @@ export const keyShown = (node: Row): string => {
 };
 
 /** The same by GraphQL. */
-export const keysByGraphql = async ({ stage, made, list }: Pick<Filling, 'stage' | 'made' | 'list'>): Promise<readonly string[]> => {
+export const keysByGraphql = async ({
+  stage,
+  made,
+  list,
+}: Pick<Filling, 'stage' | 'made' | 'list'>): Promise<readonly string[]> => {
   const { kind } = made.situation;
   const text = `{ one: ${kind.field}(id: "${made.id}") { items: ${list.name}(limit: 100) { ${keySelection(itemSourceOf(stage, kind, list))} } } }`;
   // Whatever was written before is seen.
   await stage.read(made.path, stage.admin);
-  const { data, errors } = await graphqlClientOf(stage.installation)<{ readonly one: { readonly items: readonly Row[] } | null }>(text, {
+  const { data, errors } = await graphqlClientOf(stage.installation)<{
+    readonly one: { readonly items: readonly Row[] } | null;
+  }>(text, {
     token: stage.admin.token,
   });
   if (!data?.one) throw new Error(`${text} was refused: ${JSON.stringify(errors)}`);

@@ -11,8 +11,8 @@ import { askingAs, mayBy, openWorld, type World } from './world.ts';
 type Link = { readonly href: string; readonly method?: string };
 
 /**
- * For every aggregate in each of its states and everybody: it is shown to those who may read it, a command is carried out for those who
- * may give it, and its link is there exactly if it changes something.
+ * For every aggregate in each of its states and everybody: it is shown to those who may read it, a command is
+ * carried out for those who may give it, and its link is there exactly if it changes something.
  */
 export const checkLinks = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
   const world = openWorld(stage);
@@ -25,7 +25,13 @@ export const checkLinks = async (stage: Stage, checks: Checks, situation: Situat
   for (const actor of stage.actors.filter((each) => isOfInterest(situation, each))) {
     const { made } = begun;
     checkReading(
-      { domain: stage.domain, checks, made, actor, isReadable: mayBy(askingAs(stage, world, actor), made, 'read') },
+      {
+        domain: stage.domain,
+        checks,
+        made,
+        actor,
+        isReadable: mayBy(askingAs(stage, world, actor), made, 'read'),
+      },
       await stage.read(made.path, actor),
     );
     for (const [index] of begun.attempts.entries()) {
@@ -40,7 +46,10 @@ export const checkLinks = async (stage: Stage, checks: Checks, situation: Situat
 
 type Begun = { readonly made: Made; readonly attempts: readonly Attempt[]; readonly version: string };
 
-/** The second of a role stands for whoever has it and owns nothing here: that is one more only beside the owner. */
+/**
+ * The second of a role stands for whoever has it and owns nothing here: that is one more only beside the
+ * owner.
+ */
 const isOfInterest = ({ owner }: Situation, { key, role }: Actor): boolean =>
   !key.endsWith(' 2') || owner === undefined || role === owner.role;
 
@@ -51,15 +60,32 @@ type Reading = {
   readonly actor: Actor;
   readonly isReadable: boolean | undefined;
 };
-const checkReading = ({ domain, checks, made, actor, isReadable }: Reading, { status }: { readonly status: number }): void => {
-  const hidden = mayEver(domain, made.situation.kind, 'read', actor.role) ? 404 : actor.token === undefined ? 401 : 403;
-  if (isReadable !== undefined) checks.equal(status, isReadable ? 200 : hidden, `${actor.key} reads ${made.situation.name}`);
+const checkReading = (
+  { domain, checks, made, actor, isReadable }: Reading,
+  { status }: { readonly status: number },
+): void => {
+  const hidden = mayEver(domain, made.situation.kind, 'read', actor.role)
+    ? 404
+    : actor.token === undefined
+      ? 401
+      : 403;
+  if (isReadable !== undefined)
+    checks.equal(status, isReadable ? 200 : hidden, `${actor.key} reads ${made.situation.name}`);
 };
 
-type Trying = { readonly stage: Stage; readonly checks: Checks; readonly world: World; readonly begun: Begun; readonly actor: Actor };
+type Trying = {
+  readonly stage: Stage;
+  readonly checks: Checks;
+  readonly world: World;
+  readonly begun: Begun;
+  readonly actor: Actor;
+};
 
 /** Answers with whether something was changed. */
-const checkAttempt = async ({ stage, checks, world, begun, actor }: Trying, attempt: Attempt): Promise<boolean> => {
+const checkAttempt = async (
+  { stage, checks, world, begun, actor }: Trying,
+  attempt: Attempt,
+): Promise<boolean> => {
   const { made, version: before } = begun;
   const { kind, command, does } = attempt;
   const what = `${attempt.name} by ${actor.key} on ${made.situation.name}`;
@@ -67,7 +93,8 @@ const checkAttempt = async ({ stage, checks, world, begun, actor }: Trying, atte
   const links = shown.status === 200 ? Object.values(shown.body._links) : [];
   const isLinked = links.some(({ href, method }) => href === attempt.path && method === attempt.method);
   let outcome = await tried(stage, made, { actor, attempt, before });
-  // A choice of two may have been made as it was, and the key of an item may have been drawn that another has.
+  // A choice of two may have been made as it was, and the key of an item may have been drawn that another
+  // has.
   const isUnlucky = (outcome.isDone && !outcome.isChanged) || String(outcome.code).endsWith('_exists');
   if (isUnlucky && does === 'command') outcome = await tried(stage, made, { actor, attempt, before });
   const { isDone, isChanged, status, code } = outcome;
@@ -79,12 +106,18 @@ const checkAttempt = async ({ stage, checks, world, begun, actor }: Trying, atte
     const isRight = mayBy(askingAs(stage, world, actor), made, command.name);
     const isRefused = status === 401 || status === 403 || status === 404;
     if (isRight === false) checks.equal({ isRefused, status }, { isRefused: true, status }, what);
-    if (isRight === true && shown.status === 200) checks.equal({ isRefused, status, code }, { isRefused: false, status, code }, what);
+    if (isRight === true && shown.status === 200)
+      checks.equal({ isRefused, status, code }, { isRefused: false, status, code }, what);
   }
   return isChanged;
 };
 
-type Tried = { readonly isDone: boolean; readonly isChanged: boolean; readonly status: number; readonly code: unknown };
+type Tried = {
+  readonly isDone: boolean;
+  readonly isChanged: boolean;
+  readonly status: number;
+  readonly code: unknown;
+};
 const tried = async (
   stage: Stage,
   made: Made,
@@ -95,19 +128,31 @@ const tried = async (
   const asked = { token, ...(body !== undefined && { body }), ...(attempt.type && { type: attempt.type }) };
   const reply = await stage.ask(attempt.method, attempt.path, asked);
   const isDone = reply.status < 300;
-  if (!isDone) return { isDone, isChanged: false, status: reply.status, code: (reply.body as Row | undefined)?.code };
-  if (attempt.does === 'create') return { isDone, isChanged: reply.status === 201, status: reply.status, code: undefined };
+  if (!isDone)
+    return { isDone, isChanged: false, status: reply.status, code: (reply.body as Row | undefined)?.code };
+  if (attempt.does === 'create')
+    return { isDone, isChanged: reply.status === 201, status: reply.status, code: undefined };
   const cursor = reply.headers.get('consistency-token');
   const after = await versionOf(stage, made, cursor);
   return { isDone, isChanged: after !== before, status: reply.status, code: undefined };
 };
 
-const versionOf = async ({ session, admin }: Stage, { path }: Made, cursor?: string | null): Promise<string> => {
-  const { status, headers } = await session.read(path, { token: admin.token, ...(cursor && { headers: { 'consistency-token': cursor } }) });
+const versionOf = async (
+  { session, admin }: Stage,
+  { path }: Made,
+  cursor?: string | null,
+): Promise<string> => {
+  const { status, headers } = await session.read(path, {
+    token: admin.token,
+    ...(cursor && { headers: { 'consistency-token': cursor } }),
+  });
   return status === 200 ? String(headers.get('etag')) : String(status);
 };
 
-/** What a link cannot foresee: how many others there are, what would be left behind, and what the author's own code decides. */
+/**
+ * What a link cannot foresee: how many others there are, what would be left behind, and what the author's own
+ * code decides.
+ */
 const isApart = (domain: Domain, kind: Kind, command: CommandInfo, code: unknown): boolean => {
   if (command.decide !== undefined || String(code).endsWith('_exists')) return true;
   if (code === undefined) return false;

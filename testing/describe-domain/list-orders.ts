@@ -5,7 +5,15 @@ import { graphqlClientOf } from '../graphql/graphql-client.ts';
 import type { Checks } from './checks.ts';
 import { isToUser } from './forms.ts';
 import { checkItemPages } from './item-pages.ts';
-import { addItem, commandOn, type Filling, itemSourceOf, keysByGraphql, keysIn, makeBefore } from './items.ts';
+import {
+  addItem,
+  commandOn,
+  type Filling,
+  itemSourceOf,
+  keysByGraphql,
+  keysIn,
+  makeBefore,
+} from './items.ts';
 import { requestOf, type Stage } from './stage.ts';
 import { giverOf } from './world.ts';
 
@@ -35,17 +43,26 @@ export const listChecksOf = (kind: Kind): readonly string[] =>
     ];
   });
 
-/** Lists are in the order in which their items were put, take as many as they may have, and show them in pages. */
+/**
+ * Lists are in the order in which their items were put, take as many as they may have, and show them in
+ * pages.
+ */
 export const checkItemLists = async (stage: Stage, checks: Checks, kind: Kind): Promise<void> => {
   for (const list of Object.values(kind.lists)) {
     const [addition, move] = [commandOn(kind, list, 'addItem'), commandOn(kind, list, 'moveItem')];
     if (addition === undefined) continue;
-    if (move !== undefined && canBeMoved(list)) await checkMoves(stage, checks.of(movesIn(kind, list)), { kind, list, addition, move });
+    if (move !== undefined && canBeMoved(list))
+      await checkMoves(stage, checks.of(movesIn(kind, list)), { kind, list, addition, move });
     if (canBeFilled(list)) await checkFullness(stage, checks, { kind, list, addition });
   }
 };
 
-type Moving = { readonly kind: Kind; readonly list: ListInfo; readonly addition: CommandInfo; readonly move: CommandInfo };
+type Moving = {
+  readonly kind: Kind;
+  readonly list: ListInfo;
+  readonly addition: CommandInfo;
+  readonly move: CommandInfo;
+};
 
 const PLACES = [
   { from: -1, before: 0 },
@@ -56,8 +73,15 @@ const PLACES = [
   { from: 2, before: undefined },
 ];
 
-/** To the first place, the last, and those between: by REST and by GraphQL in turn, and read by both, and as it was before. */
-const checkMoves = async (stage: Stage, checks: Checks, { kind, list, addition, move }: Moving): Promise<void> => {
+/**
+ * To the first place, the last, and those between: by REST and by GraphQL in turn, and read by both, and as
+ * it was before.
+ */
+const checkMoves = async (
+  stage: Stage,
+  checks: Checks,
+  { kind, list, addition, move }: Moving,
+): Promise<void> => {
   const before = await makeBefore(stage, kind, addition);
   if (before === undefined) return;
   const filling: Filling = { stage, list, addition, made: before.made, by: before.by };
@@ -65,7 +89,8 @@ const checkMoves = async (stage: Stage, checks: Checks, { kind, list, addition, 
   let order = await keysIn(filling);
   for (let count = order.length; count < MOVED; count += 1) {
     const { status, body } = await addItem(filling, order);
-    if (status >= 300) throw new Error(`${addition.name} of ${kind.name} was refused: ${JSON.stringify(body)}`);
+    if (status >= 300)
+      throw new Error(`${addition.name} of ${kind.name} was refused: ${JSON.stringify(body)}`);
     order = await keysIn(filling);
   }
   checks.equal(order.length >= MOVED, true, `there are ${MOVED} ${list.name} of ${kind.name}`);
@@ -83,34 +108,55 @@ const checkMoves = async (stage: Stage, checks: Checks, { kind, list, addition, 
     checks.equal(await keysByGraphql(filling), order, `${what}, by GraphQL`);
   }
   for (const [version, was] of were)
-    checks.equal(await keysIn(filling, `&at=v${version}`), was, `${list.name} of ${kind.name} at v${version}`);
+    checks.equal(
+      await keysIn(filling, `&at=v${version}`),
+      was,
+      `${list.name} of ${kind.name} at v${version}`,
+    );
   await stage.unmake(before.made);
 };
 
 type Move = { readonly moved: string; readonly next: string | undefined };
 
-const moveByRest = async ({ stage, made, list, by }: Filling, move: CommandInfo, { moved, next }: Move): Promise<string> => {
+const moveByRest = async (
+  { stage, made, list, by }: Filling,
+  move: CommandInfo,
+  { moved, next }: Move,
+): Promise<string> => {
   const { kind } = made.situation;
-  const [method, path] = requestOf(stage.domain, kind, move, { [`${kind.name}Id`]: made.id, [list.id.name]: moved });
+  const [method, path] = requestOf(stage.domain, kind, move, {
+    [`${kind.name}Id`]: made.id,
+    [list.id.name]: moved,
+  });
   const isNumber = list.key === undefined || list.id.def.column === 'bigint';
   const before = next === undefined ? null : isNumber ? Number(next) : next;
   const { written } = await stage.session.write(method, path, { token: by.token, body: { before } });
   return String(written.version);
 };
 
-const moveByGraphql = async ({ stage, made, list, by }: Filling, move: CommandInfo, { moved, next }: Move): Promise<string> => {
+const moveByGraphql = async (
+  { stage, made, list, by }: Filling,
+  move: CommandInfo,
+  { moved, next }: Move,
+): Promise<string> => {
   const { kind } = made.situation;
   const quoted = (key: string): string => (list.id.def.values === undefined ? JSON.stringify(key) : key);
   const one = `id: "${made.id}", ${itemArgument(itemSourceOf(stage, kind, list))}: ${quoted(moved)}`;
   const text = `mutation { done: ${mutationName(kind, move)}(${one}, before: ${next === undefined ? 'null' : quoted(next)}) { __typename } }`;
-  const { data, errors } = await graphqlClientOf(stage.installation)<{ readonly done: unknown }>(text, { token: by.token });
+  const { data, errors } = await graphqlClientOf(stage.installation)<{ readonly done: unknown }>(text, {
+    token: by.token,
+  });
   if (!data?.done) throw new Error(`${text} was refused: ${JSON.stringify(errors)}`);
   const { headers } = await stage.read(made.path, stage.admin);
   return /^"(\d+)-/.exec(headers.get('etag') ?? '')?.[1] ?? '';
 };
 
 /** As many as are declared, and not one more. */
-const checkFullness = async (stage: Stage, checks: Checks, { kind, list, addition }: Omit<Moving, 'move'>): Promise<void> => {
+const checkFullness = async (
+  stage: Stage,
+  checks: Checks,
+  { kind, list, addition }: Omit<Moving, 'move'>,
+): Promise<void> => {
   const before = await makeBefore(stage, kind, addition);
   if (before === undefined) return;
   const filling: Filling = { stage, list, addition, made: before.made, by: before.by };
@@ -121,14 +167,20 @@ const checkFullness = async (stage: Stage, checks: Checks, { kind, list, additio
     const { status, body } = await addItem(filling, taken);
     const { code } = (body ?? {}) as { readonly code?: unknown };
     const isTaken = status < 300 || String(code).endsWith('_exists');
-    checks.of(fullness(kind, list)).equal({ isTaken, code }, { isTaken: true, code }, `${taken.length + 1} of ${list.max} ${what}`);
+    checks
+      .of(fullness(kind, list))
+      .equal({ isTaken, code }, { isTaken: true, code }, `${taken.length + 1} of ${list.max} ${what}`);
     if (status < 300) taken.splice(0, taken.length, ...(await keysIn(filling)));
   }
   checks.of(fullness(kind, list)).equal(taken.length, list.max, `so many ${what} there may be`);
   const { status, body } = await addItem(filling, taken);
   const { code } = (body ?? {}) as { readonly code?: unknown };
-  checks.of(fullness(kind, list)).equal([status, code], [409, isFull(kind.name, list.name)], `one more of ${list.max} ${what}`);
-  checks.of(fullness(kind, list)).equal((await keysIn(filling)).length, list.max, `${what} once one more was refused`);
+  checks
+    .of(fullness(kind, list))
+    .equal([status, code], [409, isFull(kind.name, list.name)], `one more of ${list.max} ${what}`);
+  checks
+    .of(fullness(kind, list))
+    .equal((await keysIn(filling)).length, list.max, `${what} once one more was refused`);
   await checkItemPages(filling, checks.of(itemPages(kind, list)));
   await stage.unmake(before.made);
 };

@@ -11,7 +11,10 @@ type Paged = {
   readonly wanted: readonly string[];
   readonly keyOf: (item: Row) => string;
   readonly connection: Connection;
-  /** Its cursors are places between items: what is before one of `next` is the page itself, and what is after one of `prev`. */
+  /**
+   * Its cursors are places between items: what is before one of `next` is the page itself, and what is after
+   * one of `prev`.
+   */
   readonly hasPlaces?: true;
 };
 type Connection = {
@@ -27,12 +30,19 @@ type Connection = {
 type Reader = { readonly stage: Stage; readonly checks: Checks; readonly by: Actor };
 
 const PAGES = 4;
-/** So that there are several pages, and not too many; of two where that leaves more than one, as a page of one has no order. */
-export const sizeFor = (count: number): number => Math.max(count > 2 ? 2 : 1, Math.min(100, Math.ceil(count / PAGES)));
+/**
+ * So that there are several pages, and not too many; of two where that leaves more than one, as a page of one
+ * has no order.
+ */
+export const sizeFor = (count: number): number =>
+  Math.max(count > 2 ? 2 : 1, Math.min(100, Math.ceil(count / PAGES)));
 /** A list that leads round in a circle ends here. */
 const PAGES_MAX = 200;
 
-/** Forward to the end and back again to the beginning there is the same, in the same order, without a gap and nothing twice. */
+/**
+ * Forward to the end and back again to the beginning there is the same, in the same order, without a gap and
+ * nothing twice.
+ */
 export const checkBothWays = async (reader: Reader, paged: Paged): Promise<void> => {
   const { checks } = reader;
   const { wanted, path } = paged;
@@ -51,7 +61,8 @@ export const checkBothWays = async (reader: Reader, paged: Paged): Promise<void>
     const back = last?.previous === undefined ? [] : await walk(read, 'back', last.previous);
     const whole = [...back.toReversed().flatMap(({ keys }) => keys), ...(last?.keys ?? [])];
     checks.equal(whole, wanted, `${path} by ${way}, back from the last page`);
-    if (forward.length > 1) checks.equal(back.length > 0, true, `${path} by ${way} has a page before the last`);
+    if (forward.length > 1)
+      checks.equal(back.length > 0, true, `${path} by ${way} has a page before the last`);
     // From the first page that was come back to, there is a way on again.
     const again = back.at(-1)?.next === undefined ? [] : await walk(read, 'forward', back.at(-1)?.next);
     if (back.length > 0)
@@ -70,13 +81,26 @@ const checkPlaces = async (
 ): Promise<void> => {
   for (const { keys, next, previous } of pages.slice(0, 2))
     for (const from of [next?.replace('after=', 'before='), previous?.replace('before=', 'after=')])
-      if (from !== undefined) checks.equal((await read('forward', from)).keys, keys, `${from}, the other side of a cursor in ${path}`);
+      if (from !== undefined)
+        checks.equal(
+          (await read('forward', from)).keys,
+          keys,
+          `${from}, the other side of a cursor in ${path}`,
+        );
 };
 
-type Page = { readonly keys: readonly string[]; readonly next: string | undefined; readonly previous: string | undefined };
+type Page = {
+  readonly keys: readonly string[];
+  readonly next: string | undefined;
+  readonly previous: string | undefined;
+};
 type Read = (direction: 'forward' | 'back', from: string | undefined) => Promise<Page>;
 
-const walk = async (read: Read, direction: 'forward' | 'back', from: string | undefined): Promise<readonly Page[]> => {
+const walk = async (
+  read: Read,
+  direction: 'forward' | 'back',
+  from: string | undefined,
+): Promise<readonly Page[]> => {
   const pages: Page[] = [];
   let at = from;
   do {
@@ -93,7 +117,8 @@ const readByRest =
   async (_, from) => {
     const { status, body, headers } = await stage.read<readonly Row[]>(from ?? path, by);
     if (status !== 200) throw new Error(`${from ?? path} was refused: ${JSON.stringify(body)}`);
-    const link = (rel: string): string | undefined => new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
+    const link = (rel: string): string | undefined =>
+      new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
     return { keys: body.map(keyOf), next: link('next'), previous: link('prev') };
   };
 
@@ -111,10 +136,14 @@ const readByGraphql =
   ({ stage, by }: Reader, { size, connection: { before, after, name, args, node, keyOf } }: Paged): Read =>
   async (direction, from) => {
     const place = direction === 'forward' ? `first: ${size}` : `last: ${size}`;
-    const cursor = from === undefined ? '' : `, ${direction === 'forward' ? 'after' : 'before'}: ${JSON.stringify(from)}`;
+    const cursor =
+      from === undefined ? '' : `, ${direction === 'forward' ? 'after' : 'before'}: ${JSON.stringify(from)}`;
     const info = 'pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';
     const text = `{ ${before} page: ${name}(${place}${cursor}${args}) { nodes { ${node} } ${info} } ${after} }`;
-    const { data, errors } = await graphqlClientOf(stage.installation)<Readonly<Record<string, unknown>>>(text, { token: by.token });
+    const { data, errors } = await graphqlClientOf(stage.installation)<Readonly<Record<string, unknown>>>(
+      text,
+      { token: by.token },
+    );
     const page = (data?.page ?? (data?.one as Row | null | undefined)?.page) as Shown | undefined;
     if (page === undefined) throw new Error(`${text} was refused: ${JSON.stringify(errors)}`);
     const { hasNextPage, hasPreviousPage, startCursor, endCursor } = page.pageInfo;
@@ -123,6 +152,7 @@ const readByGraphql =
     return {
       keys: page.nodes.map(keyOf),
       next: (isBack || hasNextPage) && endCursor !== null ? endCursor : undefined,
-      previous: (isBack ? hasPreviousPage : from !== undefined) && startCursor !== null ? startCursor : undefined,
+      previous:
+        (isBack ? hasPreviousPage : from !== undefined) && startCursor !== null ? startCursor : undefined,
     };
   };

@@ -26,7 +26,9 @@ export const personalFields = (kind: Kind): readonly string[] => [
       command.internal
         ? []
         : fieldsOfForm(kind, command).flatMap(([name, def]) =>
-            def.kind === 'text' && isOfPerson(kind, def) && hasRoom(def) ? [markNamed(kind, command, name)] : [],
+            def.kind === 'text' && isOfPerson(kind, def) && hasRoom(def)
+              ? [markNamed(kind, command, name)]
+              : [],
           ),
     ),
   ),

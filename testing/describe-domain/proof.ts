@@ -10,10 +10,21 @@ import type { Checks } from './checks.ts';
 import { isCrowded, type Stage } from './stage.ts';
 
 type Column = { readonly name: string; readonly type: string };
-type Table = { readonly table: string; readonly values: ReadonlyMap<string, readonly string[]>; readonly keys: readonly string[] };
-type Finding = { readonly kind: string; readonly table?: string; readonly columns?: readonly { readonly name: string }[] };
+type Table = {
+  readonly table: string;
+  readonly values: ReadonlyMap<string, readonly string[]>;
+  readonly keys: readonly string[];
+};
+type Finding = {
+  readonly kind: string;
+  readonly table?: string;
+  readonly columns?: readonly { readonly name: string }[];
+};
 
-/** Whatever is changed behind the back of Annals is found, in each column of each table, and nothing is once it is as it was. */
+/**
+ * Whatever is changed behind the back of Annals is found, in each column of each table, and nothing is once
+ * it is as it was.
+ */
 export const checkTampering = async (stage: Stage, checks: Checks): Promise<void> => {
   if (!isCrowded(stage.domain)) for (const situation of stage.found.situations) await stage.make(situation);
   await stage.read('/', stage.admin);
@@ -29,11 +40,19 @@ const tablesIn = ({ domain }: Stage): readonly Table[] => {
     ...ofStreams.map((each) => [each.name, 'key' in each ? each.key : ['id']] as const),
     ...views.map(({ name, keys }) => [name, keys] as const),
   ];
-  return tables.map(([name, keys]) => ({ table: `read_model.${name}`, values: words.get(`read_model.${name}`) ?? new Map(), keys }));
+  return tables.map(([name, keys]) => ({
+    table: `read_model.${name}`,
+    values: words.get(`read_model.${name}`) ?? new Map(),
+    keys,
+  }));
 };
 
 const valuesIn = (members: Source['members']): ReadonlyMap<string, readonly string[]> =>
-  new Map(members.flatMap(({ column, def: { values } }) => (values === undefined ? [] : [[column, values] as const])));
+  new Map(
+    members.flatMap(({ column, def: { values } }) =>
+      values === undefined ? [] : [[column, values] as const],
+    ),
+  );
 
 /** Every column in some row; another key is a row that is gone, and one that was never made. */
 const checkTable = async (stage: Stage, checks: Checks, { table, values, keys }: Table): Promise<void> => {
@@ -44,7 +63,9 @@ const checkTable = async (stage: Stage, checks: Checks, { table, values, keys }:
   const columns = stored.filter(({ name }) => name !== CHANGED);
   const forged = await inDatabase(DATABASE_URL, async (client) => {
     await client.query(`create table public.kept_rows as select ${names} from ${table}`);
-    const { rows } = await client.query<{ ctid: string }>(`select ctid::text from ${table} order by 1 limit ${columns.length}`);
+    const { rows } = await client.query<{ ctid: string }>(
+      `select ctid::text from ${table} order by 1 limit ${columns.length}`,
+    );
     const places = placesFor(rows, columns, keys);
     for (const { ctid, changed } of places) {
       const set = changed.map(({ name, type }) => `${name} = ${otherIn(values, name, type)}`);
@@ -61,9 +82,17 @@ const checkTable = async (stage: Stage, checks: Checks, { table, values, keys }:
       const isFound = keys.includes(name) ? isOther : named.has(name);
       checks
         .of(tampered(table.split('.')[1] ?? ''))
-        .equal(isFound, true, `${table}.${name} that was forged is found: ${JSON.stringify(found).slice(0, 1_000)}`);
+        .equal(
+          isFound,
+          true,
+          `${table}.${name} that was forged is found: ${JSON.stringify(found).slice(0, 1_000)}`,
+        );
     }
-    checks.equal(found.length >= forged.rows, true, `as many findings in ${table} as rows were forged: ${found.length} of ${forged.rows}`);
+    checks.equal(
+      found.length >= forged.rows,
+      true,
+      `as many findings in ${table} as rows were forged: ${found.length} of ${forged.rows}`,
+    );
   } finally {
     await inDatabase(DATABASE_URL, async (client) => {
       await client.query(`delete from ${table}`);
@@ -81,8 +110,15 @@ export const tamperedTables = (domain: Domain): readonly string[] => {
 };
 
 type Forged = { readonly ctid: string; readonly changed: readonly Column[] };
-/** Every column in some row: a key in one where nothing else is changed, as far as there are so many rows, and the others in turn. */
-const placesFor = (rows: readonly { readonly ctid: string }[], columns: readonly Column[], keys: readonly string[]): readonly Forged[] => {
+/**
+ * Every column in some row: a key in one where nothing else is changed, as far as there are so many rows, and
+ * the others in turn.
+ */
+const placesFor = (
+  rows: readonly { readonly ctid: string }[],
+  columns: readonly Column[],
+  keys: readonly string[],
+): readonly Forged[] => {
   const isKey = ({ name }: Column): boolean => keys.includes(name);
   const ofKeys = columns.filter(isKey);
   const others = columns.filter((each) => !isKey(each));
@@ -90,7 +126,10 @@ const placesFor = (rows: readonly { readonly ctid: string }[], columns: readonly
   const rest = rows.slice(forKeys.length);
   return [
     ...forKeys.map(({ ctid }, index) => ({ ctid, changed: ofKeys.slice(index, index + 1) })),
-    ...rest.map(({ ctid }, index) => ({ ctid, changed: others.filter((_, place) => place % rest.length === index) })),
+    ...rest.map(({ ctid }, index) => ({
+      ctid,
+      changed: others.filter((_, place) => place % rest.length === index),
+    })),
   ].filter(({ changed }) => changed.length > 0);
 };
 
@@ -112,10 +151,13 @@ const otherIn = (values: ReadonlyMap<string, readonly string[]>, name: string, t
 };
 
 export const findings = async ({ installation, domain }: Stage): Promise<readonly Finding[]> => {
-  const printed = await operate(['audit', 'verify', '--json'], installation.settings, domain).catch((error: Error) => error.message);
+  const printed = await operate(['audit', 'verify', '--json'], installation.settings, domain).catch(
+    (error: Error) => error.message,
+  );
   const report = printed.split('\n').find((line) => line.startsWith('{'));
   if (report === undefined) throw new Error(`there is no report: ${printed}`);
-  return (JSON.parse(report) as { readonly findings: { readonly listed: readonly Finding[] } }).findings.listed;
+  return (JSON.parse(report) as { readonly findings: { readonly listed: readonly Finding[] } }).findings
+    .listed;
 };
 
 /** Built again while it is in use, and carried elsewhere, the read model has the same rows. */
@@ -144,7 +186,9 @@ const rowsOf = (stage: Stage, url: string): Promise<Readonly<Record<string, read
   inDatabase(url, async (client) => {
     const all: Record<string, readonly Row[]> = {};
     for (const { table } of tablesIn(stage)) {
-      const { rows } = await client.query<{ row: Row }>(`select to_jsonb(t) - '${CHANGED}' as row from ${table} t order by 1`);
+      const { rows } = await client.query<{ row: Row }>(
+        `select to_jsonb(t) - '${CHANGED}' as row from ${table} t order by 1`,
+      );
       all[table] = rows.map(({ row }) => row);
     }
     return all;

@@ -35,22 +35,39 @@ export const checkReactions = async (stage: Stage, checks: Checks): Promise<void
         !runsCode(situation) &&
         refersIn(situation, reaction) !== undefined
       )
-        await checkReaction({ stage, checks: checks.of(named(reaction)), reaction, cause: reaction.cause }, situation);
+        await checkReaction(
+          { stage, checks: checks.of(named(reaction)), reaction, cause: reaction.cause },
+          situation,
+        );
 };
 
 /** What code runs may be refused, and what an aggregate does afterwards waits for that. */
 const runsCode = ({ kind, steps }: Situation): boolean =>
   steps.some(({ command }) => command.events.some(({ name }) => name in kind.react));
 
-type Reacting = { readonly stage: Stage; readonly checks: Checks; readonly reaction: Reaction; readonly cause: CommandInfo };
+type Reacting = {
+  readonly stage: Stage;
+  readonly checks: Checks;
+  readonly reaction: Reaction;
+  readonly cause: CommandInfo;
+};
 
 /** What the search had there. */
-const refersIn = ({ state: { fields } }: Situation, { reference: { list, field } }: Reaction): number | undefined => {
-  const [planned] = list === undefined ? [fields[field]] : itemsIn(fields, list).map((item) => item[field === list.key ? 'id' : field]);
+const refersIn = (
+  { state: { fields } }: Situation,
+  { reference: { list, field } }: Reaction,
+): number | undefined => {
+  const [planned] =
+    list === undefined
+      ? [fields[field]]
+      : itemsIn(fields, list).map((item) => item[field === list.key ? 'id' : field]);
   return typeof planned === 'number' ? planned : undefined;
 };
 
-const checkReaction = async ({ stage, checks, reaction, cause }: Reacting, situation: Situation): Promise<void> => {
+const checkReaction = async (
+  { stage, checks, reaction, cause }: Reacting,
+  situation: Situation,
+): Promise<void> => {
   const { target, command, reference } = reaction;
   const made = await stage.make(situation);
   const planned = refersIn(situation, reaction) ?? 0;
@@ -66,28 +83,49 @@ const checkReaction = async ({ stage, checks, reaction, cause }: Reacting, situa
   if (done.status >= 300) return;
   const look = async (): Promise<boolean> => isDone(await shownOf(stage, made, reaction), reaction, id);
   const isSeen = await until(look, Boolean).catch(look);
-  checks.equal(isSeen, true, `${command.name} of ${made.path} after ${cause.name} of ${referred.path}, by ${reference.field}`);
+  checks.equal(
+    isSeen,
+    true,
+    `${command.name} of ${made.path} after ${cause.name} of ${referred.path}, by ${reference.field}`,
+  );
 };
 
 type Shown = { readonly status: number; readonly state: Row; readonly items: readonly Row[] };
 
-const shownOf = async ({ read, admin }: Stage, { path }: Made, { reference: { list } }: Reaction): Promise<Shown> => {
+const shownOf = async (
+  { read, admin }: Stage,
+  { path }: Made,
+  { reference: { list } }: Reaction,
+): Promise<Shown> => {
   const { status, body } = await read(path, admin);
-  const items = list === undefined ? undefined : await read<readonly Row[]>(`${path}/${kebab(list.name)}?limit=100`, admin);
+  const items =
+    list === undefined
+      ? undefined
+      : await read<readonly Row[]>(`${path}/${kebab(list.name)}?limit=100`, admin);
   return { status, state: body, items: Array.isArray(items?.body) ? items.body : [] };
 };
 
 /** Ended, without the item, or with what its events set. */
-const isDone = ({ status, state, items }: Shown, { command, reference: { list, field }, kind }: Reaction, id: number): boolean => {
+const isDone = (
+  { status, state, items }: Shown,
+  { command, reference: { list, field }, kind }: Reaction,
+  id: number,
+): boolean => {
   if (command.kind === 'end') return status === 404;
   if (command.kind === 'removeItem' && list !== undefined) {
     const def = field === list.key ? list.id.def : list.fields[field];
     return status === 200 && !items.some((item) => idOf(item[field] ?? item[wire(field, def)]) === id);
   }
-  return command.events.every(({ sets }) => Object.entries(sets).every(([name, set]) => isSet(kind, state, { name, set })));
+  return command.events.every(({ sets }) =>
+    Object.entries(sets).every(([name, set]) => isSet(kind, state, { name, set })),
+  );
 };
 
-const isSet = ({ fields }: Kind, state: Row, { name, set }: { readonly name: string; readonly set: unknown }): boolean =>
-  fields[name]?.kind !== 'states' || state[name] === set;
+const isSet = (
+  { fields }: Kind,
+  state: Row,
+  { name, set }: { readonly name: string; readonly set: unknown },
+): boolean => fields[name]?.kind !== 'states' || state[name] === set;
 
-const idOf = (value: unknown): unknown => (typeof value === 'object' && value !== null ? (value as Row).id : value);
+const idOf = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null ? (value as Row).id : value;

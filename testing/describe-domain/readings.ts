@@ -24,9 +24,10 @@ import { demandEqual } from '../equal.ts';
 import type { Host } from './host.ts';
 
 /**
- * What the readings of a right must agree on, for any domain: for every aggregate, role and user, the ids by SQL, by disjoint parts and
- * in memory are the same, whatever is null, absent or ended; and nobody may know of an event who could read neither what was before nor
- * what is after it. A parked aggregate has no row, as if it were absent.
+ * What the readings of a right must agree on, for any domain: for every aggregate, role and user, the ids by
+ * SQL, by disjoint parts and in memory are the same, whatever is null, absent or ended; and nobody may know
+ * of an event who could read neither what was before nor what is after it. A parked aggregate has no row, as
+ * if it were absent.
  */
 const IDS = 40;
 const USERS = [1, 2, 3, 4];
@@ -42,7 +43,9 @@ export const randomOf = (def: FieldDef): fc.Arbitrary<unknown> => {
   if (def.values !== undefined) return fc.constantFrom(...def.values);
   switch (def.kind) {
     case 'ref':
-      return targetOf(def) === 'user' ? fc.constantFrom(...USERS) : fc.integer({ min: 1, max: IDS + ABSENT_IDS });
+      return targetOf(def) === 'user'
+        ? fc.constantFrom(...USERS)
+        : fc.integer({ min: 1, max: IDS + ABSENT_IDS });
     case 'integer':
       return fc.integer({ min: 0, max: 9 });
     case 'boolean':
@@ -69,35 +72,55 @@ const kindsOf = (domain: Domain): readonly Kind[] => [
 ];
 
 const itemOf = ({ fields, settled }: ListInfo): fc.Arbitrary<State> =>
-  fc.record(Object.fromEntries(settled.map((name) => [name, fc.option(randomOf(fields[name] as FieldDef), { freq: 5 })])));
+  fc.record(
+    Object.fromEntries(
+      settled.map((name) => [name, fc.option(randomOf(fields[name] as FieldDef), { freq: 5 })]),
+    ),
+  );
 
 const worldOf = (domain: Domain): fc.Arbitrary<World> => {
   const ofKind = (kind: Kind): fc.Arbitrary<ReadonlyMap<number, State | 'ended'>> => {
     const fields = fieldsOf(kind).map(
-      ([name, def]) => [name, def.kind === 'states' ? randomOf(def) : fc.option(randomOf(def), { freq: 8 })] as const,
+      ([name, def]) =>
+        [name, def.kind === 'states' ? randomOf(def) : fc.option(randomOf(def), { freq: 8 })] as const,
     );
     const lists = Object.values(kind.lists).map((list) => [list.name, itemsOf(list)] as const);
     const present = fc.record(Object.fromEntries([...fields, ...lists]));
-    const one = fc.oneof({ weight: 7, arbitrary: present }, { weight: 1, arbitrary: fc.constant('ended' as const) });
+    const one = fc.oneof(
+      { weight: 7, arbitrary: present },
+      { weight: 1, arbitrary: fc.constant('ended' as const) },
+    );
     return fc
       .array(one, { minLength: IDS, maxLength: IDS })
-      .map((all) => new Map(all.map((state, index) => [index + 1, state === 'ended' ? state : { id: index + 1, ...state }])));
+      .map(
+        (all) =>
+          new Map(
+            all.map((state, index) => [index + 1, state === 'ended' ? state : { id: index + 1, ...state }]),
+          ),
+      );
   };
   const kinds = kindsOf(domain);
-  return fc.tuple(...kinds.map(ofKind)).map((all) => new Map(kinds.map(({ name }, index) => [name, all[index] ?? new Map()])));
+  return fc
+    .tuple(...kinds.map(ofKind))
+    .map((all) => new Map(kinds.map(({ name }, index) => [name, all[index] ?? new Map()])));
 };
 
 const ITEMS_MAX = 3;
 
 /** Told apart by numbers, or by their key. */
 const itemsOf = (list: ListInfo): fc.Arbitrary<readonly State[]> => {
-  const fields = Object.entries(list.fields).map(([name, def]) => [name, def.optional ? fc.option(randomOf(def)) : randomOf(def)] as const);
+  const fields = Object.entries(list.fields).map(
+    ([name, def]) => [name, def.optional ? fc.option(randomOf(def)) : randomOf(def)] as const,
+  );
   const item = fc.record({
     id: list.key === undefined ? fc.integer({ min: 1, max: 99 }) : randomOf(list.id.def),
     ...Object.fromEntries(fields),
   });
   const keyed = item.map((each) => (list.key === undefined ? each : { ...each, [list.key]: each.id }));
-  return fc.uniqueArray(keyed as fc.Arbitrary<State & { readonly id: unknown }>, { maxLength: ITEMS_MAX, selector: ({ id }) => id });
+  return fc.uniqueArray(keyed as fc.Arbitrary<State & { readonly id: unknown }>, {
+    maxLength: ITEMS_MAX,
+    selector: ({ id }) => id,
+  });
 };
 
 const findIn =
@@ -107,9 +130,14 @@ const findIn =
     return found === 'ended' ? undefined : found;
   };
 const presentIn = (world: World, kind: Kind): readonly (State & { readonly id: number })[] =>
-  [...(world.get(kind.name)?.values() ?? [])].flatMap((state) => (state === 'ended' ? [] : [state as State & { readonly id: number }]));
+  [...(world.get(kind.name)?.values() ?? [])].flatMap((state) =>
+    state === 'ended' ? [] : [state as State & { readonly id: number }],
+  );
 
-/** Text with places for values; the constants of a declaration are values too, which no statement may depend on. */
+/**
+ * Text with places for values; the constants of a declaration are values too, which no statement may depend
+ * on.
+ */
 type Piece = { readonly text: string; readonly values: readonly unknown[] };
 const writerFor = (domain: Domain, viewer: number | null, own: Attributes = {}): SqlWriter<Piece> => {
   const text = (word: string): Piece => ({ text: word, values: [] });
@@ -138,23 +166,31 @@ const createTables = async (pool: Pool, domain: Domain): Promise<void> => {
       ...fieldsOf(kind).map(([name, def]) => `${column(name, def)} ${def.column}`),
       ...(staysWhenEnded(kind) ? ['deleted_at timestamptz'] : []),
     ];
-    await pool.query(`create table readings.${kind.table} (${['id bigint primary key', ...columns].join(', ')})`);
+    await pool.query(
+      `create table readings.${kind.table} (${['id bigint primary key', ...columns].join(', ')})`,
+    );
     for (const list of Object.values(kind.lists)) {
       const ofItems = [[list.key ?? 'id', list.id.def] as const, ...Object.entries(list.fields)];
       const all = ofItems.map(([name, def]) => `${column(name, def)} ${def.column}`);
-      await pool.query(`create table readings.${list.table} (${[`${snake(kind.name)}_id bigint`, ...all].join(', ')})`);
+      await pool.query(
+        `create table readings.${list.table} (${[`${snake(kind.name)}_id bigint`, ...all].join(', ')})`,
+      );
     }
   }
 };
 const fill = async (pool: Pool, domain: Domain, world: World): Promise<void> => {
   for (const kind of kindsOf(domain)) {
     const rows = presentIn(world, kind).map((state) =>
-      Object.fromEntries([['id', state.id], ...fieldsOf(kind).map(([name, def]) => [column(name, def), state[name] ?? null])]),
+      Object.fromEntries([
+        ['id', state.id],
+        ...fieldsOf(kind).map(([name, def]) => [column(name, def), state[name] ?? null]),
+      ]),
     );
     await pool.query(`truncate readings.${kind.table}`);
-    await pool.query(`insert into readings.${kind.table} select * from json_populate_recordset(null::readings.${kind.table}, $1::json)`, [
-      JSON.stringify(rows),
-    ]);
+    await pool.query(
+      `insert into readings.${kind.table} select * from json_populate_recordset(null::readings.${kind.table}, $1::json)`,
+      [JSON.stringify(rows)],
+    );
     for (const list of Object.values(kind.lists)) {
       const ofItems = [[list.key ?? 'id', list.id.def] as const, ...Object.entries(list.fields)];
       const items = presentIn(world, kind).flatMap((state) =>
@@ -166,9 +202,10 @@ const fill = async (pool: Pool, domain: Domain, world: World): Promise<void> => 
         ),
       );
       await pool.query(`truncate readings.${list.table}`);
-      await pool.query(`insert into readings.${list.table} select * from json_populate_recordset(null::readings.${list.table}, $1::json)`, [
-        JSON.stringify(items),
-      ]);
+      await pool.query(
+        `insert into readings.${list.table} select * from json_populate_recordset(null::readings.${list.table}, $1::json)`,
+        [JSON.stringify(items)],
+      );
     }
   }
 };
@@ -179,13 +216,20 @@ const attributesFor = (domain: Domain, id: number): Attributes =>
   Object.fromEntries(
     attributesOf(domain).map(({ name, def }) => {
       const values =
-        def.values ?? (def.kind === 'integer' || def.kind === 'ref' ? [3, 5] : def.kind === 'boolean' ? [true, false] : ['a', 'b']);
+        def.values ??
+        (def.kind === 'integer' || def.kind === 'ref'
+          ? [3, 5]
+          : def.kind === 'boolean'
+            ? [true, false]
+            : ['a', 'b']);
       return [name, id === USERS.at(-1) ? null : (values[id % values.length] ?? null)] as const;
     }),
   );
 export const askersOf = (domain: Domain): readonly Asker[] =>
   domain.roles.flatMap((role): readonly Asker[] =>
-    role === 'anonymous' ? [{ role, id: null }] : USERS.map((id) => ({ role, id, own: attributesFor(domain, id) })),
+    role === 'anonymous'
+      ? [{ role, id: null }]
+      : USERS.map((id) => ({ role, id, own: attributesFor(domain, id) })),
   );
 
 /** With the scopes of all rights. */
@@ -193,14 +237,25 @@ export const callerOf = (domain: Domain, { role, id, own }: Asker): Caller => {
   const policy = policyOf(domain);
   if (id === null) return { kind: 'anonymous', policy };
   const scopes = new Set([...policy.rights.values()].map(({ scope }) => scope));
-  return { kind: 'user', policy, userId: id as UserId, role: role as Role, scopes, attributes: own, client: null };
+  return {
+    kind: 'user',
+    policy,
+    userId: id as UserId,
+    role: role as Role,
+    scopes,
+    attributes: own,
+    client: null,
+  };
 };
 
 /** What stands under something goes with it. */
 const isPlaced = (domain: Domain, world: World, kind: Kind, state: State): boolean => {
   const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
   if (def === undefined) return true;
-  const [parent, found] = [domain.kinds[targetOf(def)] as Kind, findIn(world)(targetOf(def), state[kind.parent as string])];
+  const [parent, found] = [
+    domain.kinds[targetOf(def)] as Kind,
+    findIn(world)(targetOf(def), state[kind.parent as string]),
+  ];
   return found !== undefined && isPlaced(domain, world, parent, found);
 };
 
@@ -214,12 +269,20 @@ const inMemory = (right: Right, { role, id, own }: Asker, world: World): readonl
 
 type Reading = 'whole' | 'parts' | 'parts of the caller';
 /** The ids by each reading, in which an id is twice if two parts have it. */
-const bySql = async (pool: Pool, domain: Domain, right: Right, asker: Asker): Promise<ReadonlyMap<Reading, readonly number[]>> => {
+const bySql = async (
+  pool: Pool,
+  domain: Domain,
+  right: Right,
+  asker: Asker,
+): Promise<ReadonlyMap<Reading, readonly number[]>> => {
   const kind = right.kind as Kind;
   const writer = writerFor(domain, asker.id, asker.own);
   const reach: Reach = right.byRole.get(asker.role) ?? NOTHING;
   const place = { domain, kind, row: writer.name('t') };
-  const granted: Granted<Piece> = (condition: Expression) => ({ text: '?::boolean', values: [reach.has(condition)] });
+  const granted: Granted<Piece> = (condition: Expression) => ({
+    text: '?::boolean',
+    values: [reach.has(condition)],
+  });
   const parts: [Reading, Piece][] = [['whole', rightSql(writer, right, place, granted)]];
   for (const { where } of partsSql(writer, right, place, granted)) parts.push(['parts', where]);
   const [state] = Object.entries(kind.fields).find(([, def]) => def.kind === 'states') ?? [];
@@ -227,16 +290,23 @@ const bySql = async (pool: Pool, domain: Domain, right: Right, asker: Asker): Pr
     const isState = writer.sql`t.${writer.name(state ?? '')} = ${writer.constant(part.state)}`;
     parts.push(['parts of the caller', writer.sql`${isState} and ${conditionSql(writer, part.left, place)}`]);
   }
-  const readings: readonly Reading[] = state === undefined ? ['whole', 'parts'] : ['whole', 'parts', 'parts of the caller'];
+  const readings: readonly Reading[] =
+    state === undefined ? ['whole', 'parts'] : ['whole', 'parts', 'parts of the caller'];
   const selects = parts.map(
-    ([reading, where]) => writer.sql`select ${writer.constant(reading)} reading, t.id from ${writer.table(kind.table)} t where ${where}`,
+    ([reading, where]) =>
+      writer.sql`select ${writer.constant(reading)} reading, t.id from ${writer.table(kind.table)} t where ${where}`,
   );
   const { text, values } = rendered(joinedBy(writer, selects, writer.sql` union all `));
   const { rows } = await pool.query<{ reading: Reading; id: number }>(`${text} order by id`, values);
-  return new Map(readings.map((each) => [each, rows.filter(({ reading }) => reading === each).map(({ id }) => id)]));
+  return new Map(
+    readings.map((each) => [each, rows.filter(({ reading }) => reading === each).map(({ id }) => id)]),
+  );
 };
 
-export const describeReadings = ({ runner, createDatabase }: Pick<Host, 'runner' | 'createDatabase'>, domain: Domain): void => {
+export const describeReadings = (
+  { runner, createDatabase }: Pick<Host, 'runner' | 'createDatabase'>,
+  domain: Domain,
+): void => {
   let open: AsyncDisposableStack;
   let pool: Pool;
   runner.beforeAll(async () => {
@@ -250,7 +320,8 @@ export const describeReadings = ({ runner, createDatabase }: Pick<Host, 'runner'
     runner.test(`${domain.name}: ${name}`, () => check(domain, pool));
   each('every right leaves the same ids by SQL, by disjoint parts and in memory', checkIds);
   each('what followers are shown of what happened is what they can read now', checkFollowers);
-  if (listedIn(domain).length > 0) each('of every list, the same items are in a part by SQL, in memory and by their events', checkItems);
+  if (listedIn(domain).length > 0)
+    each('of every list, the same items are in a part by SQL, in memory and by their events', checkItems);
   each('who may know of an event could read what was, or can read what is', checkKnowledge);
 };
 
@@ -263,7 +334,10 @@ const checkIds = async (domain: Domain, pool: Pool): Promise<void> => {
         for (const asker of askersOf(domain)) {
           const wanted = inMemory(right, asker, world);
           for (const [how, ids] of await bySql(pool, domain, right, asker))
-            demandEqual({ ids, how, asker, right: right.operation }, { ids: wanted, how, asker, right: right.operation });
+            demandEqual(
+              { ids, how, asker, right: right.operation },
+              { ids: wanted, how, asker, right: right.operation },
+            );
         }
     }),
     RUNS,
@@ -274,7 +348,8 @@ const checkFollowers = async (domain: Domain, pool: Pool): Promise<void> => {
   await fc.assert(
     fc.asyncProperty(worldOf(domain), async (world) => {
       await fill(pool, domain, world);
-      const run = async (text: string, values: readonly unknown[]) => (await pool.query(text, [...values])).rows;
+      const run = async (text: string, values: readonly unknown[]) =>
+        (await pool.query(text, [...values])).rows;
       const isReadable = createPresentRights({ domain, run: run as never, schema: 'readings' });
       for (const kind of Object.values(domain.kinds)) {
         const read = rightsOf(domain).get(`${kind.name}.read`) as Right;
@@ -287,7 +362,10 @@ const checkFollowers = async (domain: Domain, pool: Pool): Promise<void> => {
             isThere: state !== 'ended' && isPlaced(domain, world, kind, state),
           }));
           for (const { id, isShown, isThere } of await Promise.all(asked))
-            demandEqual({ isShown, id, asker, kind: kind.name }, { isShown: isThere && readable.has(id), id, asker, kind: kind.name });
+            demandEqual(
+              { isShown, id, asker, kind: kind.name },
+              { isShown: isThere && readable.has(id), id, asker, kind: kind.name },
+            );
         }
       }
     }),
@@ -295,7 +373,11 @@ const checkFollowers = async (domain: Domain, pool: Pool): Promise<void> => {
   );
 };
 
-type Listed = { readonly kind: Kind; readonly list: ListInfo; readonly part: NonNullable<ReturnType<typeof partOfItems>> };
+type Listed = {
+  readonly kind: Kind;
+  readonly list: ListInfo;
+  readonly part: NonNullable<ReturnType<typeof partOfItems>>;
+};
 const listedIn = (domain: Domain): readonly Listed[] =>
   Object.values(domain.kinds).flatMap((kind) =>
     Object.values(kind.lists).flatMap((list) => {
@@ -310,17 +392,27 @@ const checkItems = async (domain: Domain, pool: Pool): Promise<void> => {
     await fc.assert(
       fc.asyncProperty(fc.array(itemOf(list), { minLength: 1, maxLength: IDS }), async (all) => {
         const items = all.map((item, index): State => ({ ...item, id: index + 1 }));
-        const columns = list.settled.map((name) => [column(name, list.fields[name]), list.fields[name]?.column, name] as const);
-        const rows = items.map((item) => Object.fromEntries([['id', item.id], ...columns.map(([of, , name]) => [of, item[name] ?? null])]));
+        const columns = list.settled.map(
+          (name) => [column(name, list.fields[name]), list.fields[name]?.column, name] as const,
+        );
+        const rows = items.map((item) =>
+          Object.fromEntries([['id', item.id], ...columns.map(([of, , name]) => [of, item[name] ?? null])]),
+        );
         const writer = writerFor(domain, null);
-        const place = { domain, kind: { ...kind, fields: fieldsOfItem(list), lists: {} }, row: writer.name('i') };
+        const place = {
+          domain,
+          kind: { ...kind, fields: fieldsOfItem(list), lists: {} },
+          row: writer.name('i'),
+        };
         const { text } = rendered(conditionSql(writer, part.of, place));
         const found = await pool.query<{ id: number }>(
           `select i.id::integer from json_to_recordset($1::json) i (${['id bigint', ...columns.map(([of, type]) => `${of} ${type}`)].join(', ')})
              where (${text}) is true order by 1`,
           [JSON.stringify(rows)],
         );
-        const inPart = items.filter((item) => holdsOf(part.of)(item, null, () => undefined)).map(({ id }) => id);
+        const inPart = items
+          .filter((item) => holdsOf(part.of)(item, null, () => undefined))
+          .map(({ id }) => id);
         demandEqual(
           found.rows.map(({ id }) => id),
           inPart,
@@ -348,12 +440,17 @@ const checkKnowledge = async (domain: Domain): Promise<void> => {
     fc.property(worldOf(domain), worldOf(domain), (before, after) => {
       for (const kind of Object.values(domain.kinds)) {
         // What is not said of an item is taken to be of the part that fewer may read.
-        const rightTo = ({ list }: Kind['events'][string]) => operationOf(kind, (list && partOfItems(kind, list)?.name) ?? 'read');
+        const rightTo = ({ list }: Kind['events'][string]) =>
+          operationOf(kind, (list && partOfItems(kind, list)?.name) ?? 'read');
         for (const asker of askersOf(domain)) {
           const readableBy = new Map(
             [...new Set(Object.values(kind.events).map(rightTo))].map((operation) => {
               const right = rightsOf(domain).get(operation) as Right;
-              const then = inMemory(right, asker, new Map([...before, [kind.name, after.get(kind.name) ?? new Map()]]));
+              const then = inMemory(
+                right,
+                asker,
+                new Map([...before, [kind.name, after.get(kind.name) ?? new Map()]]),
+              );
               return [operation, new Set([...inMemory(right, asker, before), ...then])] as const;
             }),
           );
@@ -365,7 +462,10 @@ const checkKnowledge = async (domain: Domain): Promise<void> => {
               const isReadable = readableBy.get(rightTo(event))?.has(id) === true;
               const told = { kind: kind.name, event: name, data: {}, before: was, after: is };
               const isKnown = mayKnow(domain, told, asker, findIn(before));
-              demandEqual({ isKnown, name, id, asker }, { isKnown: spec.internal !== true && isReadable, name, id, asker });
+              demandEqual(
+                { isKnown, name, id, asker },
+                { isKnown: spec.internal !== true && isReadable, name, id, asker },
+              );
             }
             const unknown = { kind: kind.name, event: 'unheard_of', data: {}, before: was, after: is };
             demandEqual(mayKnow(domain, unknown, asker, findIn(before)), false);

@@ -19,36 +19,66 @@ const uploadsOf = (kind: Kind, list: ListInfo): readonly string[] =>
 
 /** What is checked of what is uploaded to aggregates, as it is counted. */
 export const filesOf = (kind: Kind): readonly string[] => [
-  ...(editOf(kind)?.form ?? []).flatMap((name) => (kind.fields[name]?.kind === 'upload' ? [filesIn(kind, name)] : [])),
-  ...Object.values(kind.lists).flatMap((list) => uploadsOf(kind, list).map((name) => filesIn(kind, name, list))),
+  ...(editOf(kind)?.form ?? []).flatMap((name) =>
+    kind.fields[name]?.kind === 'upload' ? [filesIn(kind, name)] : [],
+  ),
+  ...Object.values(kind.lists).flatMap((list) =>
+    uploadsOf(kind, list).map((name) => filesIn(kind, name, list)),
+  ),
 ];
 
-/** A file that was uploaded can be read by those who may read what it belongs to, and belongs to nothing else. */
+/**
+ * A file that was uploaded can be read by those who may read what it belongs to, and belongs to nothing else.
+ */
 export const checkFiles = async (stage: Stage, checks: Checks, { kind }: Situation): Promise<void> => {
   const edit = editOf(kind);
   for (const name of edit?.form ?? []) {
     if (edit === undefined || kind.fields[name]?.kind !== 'upload') continue;
     // In some of its states it takes none.
     for (const situation of stage.found.situations)
-      if (situation.kind === kind && situation.later.length === 0 && (await checkFile(stage, checks, { situation, edit, name }))) break;
+      if (
+        situation.kind === kind &&
+        situation.later.length === 0 &&
+        (await checkFile(stage, checks, { situation, edit, name }))
+      )
+        break;
   }
 };
 
 type Uploading = { readonly situation: Situation; readonly edit: CommandInfo; readonly name: string };
 
 /** Answers with whether it was taken. */
-const checkFile = async (stage: Stage, checks: Checks, { situation, edit, name }: Uploading): Promise<boolean> => {
+const checkFile = async (
+  stage: Stage,
+  checks: Checks,
+  { situation, edit, name }: Uploading,
+): Promise<boolean> => {
   const { kind } = situation;
   const [made, other] = [await stage.make(situation), await stage.make(situation)];
   const [by, byOther] = [await giverOf(stage, made, edit.name), await giverOf(stage, other, edit.name)];
-  const put = await stage.ask('PUT', `${made.path}/${kebab(name)}`, { token: by.token, body: PIXEL, type: 'image/png' });
+  const put = await stage.ask('PUT', `${made.path}/${kebab(name)}`, {
+    token: by.token,
+    body: PIXEL,
+    type: 'image/png',
+  });
   if (put.status === 409) return false;
   checks.equal(put.status, 200, `PUT of ${kind.name}.${name}: ${JSON.stringify(put.body)}`);
   const headers = { 'consistency-token': put.headers.get('consistency-token') ?? '' };
-  const { body } = await stage.session.read<Readonly<Record<string, string>>>(made.path, { token: by.token, headers });
+  const { body } = await stage.session.read<Readonly<Record<string, string>>>(made.path, {
+    token: by.token,
+    headers,
+  });
   await checkReaders(stage, checks.of(filesIn(kind, name)), { made, field: name, address: body[name] ?? '' });
-  const taken = await stage.ask('PATCH', other.path, { token: byOther.token, body: { [name]: body[name] }, type: MERGE });
-  checks.equal(taken.status, 422, `the file of another ${kind.name} as ${name}: ${JSON.stringify(taken.body)}`);
+  const taken = await stage.ask('PATCH', other.path, {
+    token: byOther.token,
+    body: { [name]: body[name] },
+    type: MERGE,
+  });
+  checks.equal(
+    taken.status,
+    422,
+    `the file of another ${kind.name} as ${name}: ${JSON.stringify(taken.body)}`,
+  );
   for (const one of [made, other]) await stage.unmake(one);
   return true;
 };
@@ -64,9 +94,14 @@ const checkReaders = async (stage: Stage, checks: Checks, { made, field, address
     const asking = askingAs(stage, world, actor);
     const state = world.find(kind.name, made.id) ?? {};
     try {
-      const isReadable = part === undefined ? mayAs(asking, kind, 'read', state) : mayReadPart(asking, kind, part.name, state);
+      const isReadable =
+        part === undefined ? mayAs(asking, kind, 'read', state) : mayReadPart(asking, kind, part.name, state);
       const { status } = await stage.read(address, actor);
-      checks.equal(status, isReadable ? 200 : 404, `the file in ${field} of ${made.situation.name} for ${actor.key}`);
+      checks.equal(
+        status,
+        isReadable ? 200 : 404,
+        `the file in ${field} of ${made.situation.name} for ${actor.key}`,
+      );
     } catch (error) {
       if (!(error instanceof UnknownCondition)) throw error;
     }
@@ -82,8 +117,10 @@ export const checkFilesOfItems = async (stage: Stage, checks: Checks, { kind }: 
       if (addition === undefined || before === undefined) continue;
       const filling: Filling = { stage, list, addition, made: before.made, by: before.by };
       // One after the other of what says who may read it.
-      for (let count = 0; count < Math.min(list.max, ITEMS); count += 1) await addItem(filling, await keysIn(filling));
-      for (const key of await keysIn(filling)) await checkFileOfItem(filling, checks.of(filesIn(kind, field, list)), { field, key });
+      for (let count = 0; count < Math.min(list.max, ITEMS); count += 1)
+        await addItem(filling, await keysIn(filling));
+      for (const key of await keysIn(filling))
+        await checkFileOfItem(filling, checks.of(filesIn(kind, field, list)), { field, key });
       await stage.unmake(before.made);
     }
 };
@@ -96,19 +133,33 @@ const checkFileOfItem = async (
 ): Promise<void> => {
   const { kind } = made.situation;
   const item = `${pathOf(made, list)}/${encodeURIComponent(key)}`;
-  const put = await stage.ask('PUT', `${item}/${kebab(field)}`, { token: by.token, body: PIXEL, type: 'image/png' });
+  const put = await stage.ask('PUT', `${item}/${kebab(field)}`, {
+    token: by.token,
+    body: PIXEL,
+    type: 'image/png',
+  });
   if (put.status >= 300) return;
   const headers = { 'consistency-token': put.headers.get('consistency-token') ?? '' };
-  const { body } = await stage.session.read<Readonly<Record<string, string>>>(item, { token: stage.admin.token, headers });
+  const { body } = await stage.session.read<Readonly<Record<string, string>>>(item, {
+    token: stage.admin.token,
+    headers,
+  });
   const world = openWorld(stage);
   const state = (await world.look(kind, made.id)) ?? {};
   const part = partsOf(kind).find(
-    ({ reads, items }) => reads.includes(list.name) || (items[list.name] !== undefined && isHidden(items[list.name] as Row, body)),
+    ({ reads, items }) =>
+      reads.includes(list.name) ||
+      (items[list.name] !== undefined && isHidden(items[list.name] as Row, body)),
   );
   for (const actor of stage.actors) {
     const asking = askingAs(stage, world, actor);
-    const isReadable = part === undefined ? mayAs(asking, kind, 'read', state) : mayReadPart(asking, kind, part.name, state);
+    const isReadable =
+      part === undefined ? mayAs(asking, kind, 'read', state) : mayReadPart(asking, kind, part.name, state);
     const { status } = await stage.read(body[field] ?? '', actor);
-    checks.equal(status, isReadable ? 200 : 404, `the file in ${field} of ${item}${part ? ` (${part.name})` : ''} for ${actor.key}`);
+    checks.equal(
+      status,
+      isReadable ? 200 : 404,
+      `the file in ${field} of ${item}${part ? ` (${part.name})` : ''} for ${actor.key}`,
+    );
   }
 };

@@ -8,7 +8,10 @@ import { type Actor, type Made, MERGE, requestOf, type Stage } from './stage.ts'
 import { wrongValuesOf } from './values.ts';
 import { giverOf, stateOf } from './world.ts';
 
-/** Forms: what is missing, of another type, too long or unknown is refused at its field, and what is sent is there when it is read. */
+/**
+ * Forms: what is missing, of another type, too long or unknown is refused at its field, and what is sent is
+ * there when it is read.
+ */
 export const checkForms = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
   const { kind, steps } = situation;
   const made = await stage.make(situation);
@@ -63,15 +66,28 @@ const parentParameters = (kind: Kind): readonly string[] =>
 export const typeFor = (command: CommandInfo): { readonly type?: string } =>
   command.kind === 'edit' || command.kind === 'changeItem' ? { type: MERGE } : {};
 
-const checkRefusals = async ({ stage, checks, by, kind, command, request: [method, path] }: Sending): Promise<void> => {
+const checkRefusals = async ({
+  stage,
+  checks,
+  by,
+  kind,
+  command,
+  request: [method, path],
+}: Sending): Promise<void> => {
   const whole = (await freshBody(stage, kind, command)) ?? {};
   const isPartial = command.kind === 'changeItem' || (command.kind === 'edit' && command.form.length > 1);
   const refused = async (body: unknown, pointer: string, what: string): Promise<void> => {
     const reply = await stage.ask(method, path, { token: by.token, body, ...typeFor(command) });
     const { errors = [] } = reply.body as { readonly errors?: readonly { readonly pointer: string }[] };
-    const isThere = errors.some((error) => error.pointer === pointer || error.pointer.startsWith(`${pointer}/`));
+    const isThere = errors.some(
+      (error) => error.pointer === pointer || error.pointer.startsWith(`${pointer}/`),
+    );
     const wanted = { status: 422, isThere: true };
-    checks.equal({ status: reply.status, isThere }, wanted, `${command.name} of ${kind.name} with ${what}: ${JSON.stringify(reply.body)}`);
+    checks.equal(
+      { status: reply.status, isThere },
+      wanted,
+      `${command.name} of ${kind.name} with ${what}: ${JSON.stringify(reply.body)}`,
+    );
   };
   for (const [name, def] of fieldsOfForm(kind, command)) {
     const key = wire(name, def);
@@ -80,7 +96,9 @@ const checkRefusals = async ({ stage, checks, by, kind, command, request: [metho
       await refused({ ...whole, [key]: wrong }, `/${key}`, `${key} ${shown}`);
     }
     const isNeeded =
-      !isPartial && !def.optional && (command.kind !== 'create' && command.kind !== 'addItem' ? true : def.initial === undefined);
+      !isPartial &&
+      !def.optional &&
+      (command.kind !== 'create' && command.kind !== 'addItem' ? true : def.initial === undefined);
     const { [key]: _, ...without } = whole;
     if (isNeeded) await refused(without, `/${key}`, `no ${key}`);
   }
@@ -90,16 +108,28 @@ const checkRefusals = async ({ stage, checks, by, kind, command, request: [metho
 };
 
 /** What was sent, as it is read afterwards; the sets in the order in which they were given. */
-const checkRoundTrip = async ({ stage, checks, by, kind, command, request: [method, path] }: Sending): Promise<void> => {
+const checkRoundTrip = async ({
+  stage,
+  checks,
+  by,
+  kind,
+  command,
+  request: [method, path],
+}: Sending): Promise<void> => {
   const body = (await freshBody(stage, kind, command)) ?? {};
   const { written, headers } = await stage.session.write(method, path, { token: by.token, body });
   const self = `/${kind.path}/${written.id}`;
-  checks.equal(new URL(headers.get('location') ?? '', stage.installation.url).pathname, self, `the location of a new ${kind.name}`);
+  checks.equal(
+    new URL(headers.get('location') ?? '', stage.installation.url).pathname,
+    self,
+    `the location of a new ${kind.name}`,
+  );
   const read = await stage.read(self, stage.admin);
   const state = stateOf(kind, read.body);
   for (const [name, def] of fieldsOfForm(kind, command))
     checks.equal(state[name], body[wire(name, def)] ?? null, `${kind.name}.${name} as it was sent`);
-  if (kind.owner !== undefined) checks.equal(state[kind.owner], by.userId, `the ${kind.owner} of ${kind.name}`);
+  if (kind.owner !== undefined)
+    checks.equal(state[kind.owner], by.userId, `the ${kind.owner} of ${kind.name}`);
 };
 
 /** By PUT and both kinds of PATCH: each leaves what it says and nothing else. */
@@ -107,7 +137,9 @@ const checkReplacing = async (stage: Stage, checks: Checks, situation: Situation
   const { kind } = situation;
   const made = await stage.make(situation);
   const { path } = made;
-  const edit = Object.values(kind.commands).find((command) => command.kind === 'edit' && !command.internal) as CommandInfo;
+  const edit = Object.values(kind.commands).find(
+    (command) => command.kind === 'edit' && !command.internal,
+  ) as CommandInfo;
   const { token } = await giverOf(stage, made, edit.name);
   const isGuarded = edit.when !== undefined || Object.keys(kind.invariants).length > 0;
   const put = (await freshBody(stage, kind, edit)) ?? {};
@@ -116,11 +148,19 @@ const checkReplacing = async (stage: Stage, checks: Checks, situation: Situation
   if (isGuarded && replaced.status === 409) return;
   checks.equal(replaced.status, 200, `PUT of ${kind.name}: ${JSON.stringify(replaced.body)}`);
   const read = async (after: Headers): Promise<Row> => {
-    const { body } = await stage.session.read<Row>(path, { token, headers: { 'consistency-token': after.get('consistency-token') ?? '' } });
+    const { body } = await stage.session.read<Row>(path, {
+      token,
+      headers: { 'consistency-token': after.get('consistency-token') ?? '' },
+    });
     return stateOf(kind, body);
   };
   let state = await read(replaced.headers);
-  for (const name of edit.form) checks.equal(state[name], put[wire(name, kind.fields[name])] ?? null, `${kind.name}.${name} as it was put`);
+  for (const name of edit.form)
+    checks.equal(
+      state[name],
+      put[wire(name, kind.fields[name])] ?? null,
+      `${kind.name}.${name} as it was put`,
+    );
   for (const [index, name] of edit.form.entries()) {
     const key = wire(name, kind.fields[name]);
     const value = (await freshBody(stage, kind, edit))?.[key] ?? null;
@@ -130,7 +170,11 @@ const checkReplacing = async (stage: Stage, checks: Checks, situation: Situation
     checks.equal(patched.status, 200, `PATCH of ${kind.name}.${name}: ${JSON.stringify(patched.body)}`);
     const after = await read(patched.headers);
     const others = Object.fromEntries(edit.form.map((each) => [each, each === name ? value : state[each]]));
-    checks.equal(Object.fromEntries(edit.form.map((each) => [each, after[each]])), others, `${kind.name} after PATCH of ${name}`);
+    checks.equal(
+      Object.fromEntries(edit.form.map((each) => [each, after[each]])),
+      others,
+      `${kind.name} after PATCH of ${name}`,
+    );
     state = after;
   }
 };

@@ -31,10 +31,21 @@ export const limitedFields = (kind: Kind): readonly string[] => [
 export const checkLimits = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
   const { kind, steps } = situation;
   for (const command of Object.values(kind.commands)) {
-    if (command.internal || fieldsOfForm(kind, command).every(([, def]) => edgesOf(def, 0).taken.length === 0)) continue;
+    if (
+      command.internal ||
+      fieldsOfForm(kind, command).every(([, def]) => edgesOf(def, 0).taken.length === 0)
+    )
+      continue;
     const creator = stage.actors.find(({ key }) => key === steps[0]?.actor) ?? stage.admin;
-    const [found] = command.kind === 'create' ? [{ situation, by: creator }] : beforeCommand(stage, kind, command);
-    await checkCommand({ stage, checks, kind, command, before: found ?? (await beforeAny(stage, situation, command)) });
+    const [found] =
+      command.kind === 'create' ? [{ situation, by: creator }] : beforeCommand(stage, kind, command);
+    await checkCommand({
+      stage,
+      checks,
+      kind,
+      command,
+      before: found ?? (await beforeAny(stage, situation, command)),
+    });
   }
 };
 
@@ -63,7 +74,8 @@ const checkCommand = async (sending: Sending): Promise<void> => {
       if (command.kind === 'create' || command.kind === 'edit') made ??= await stage.make(before.situation);
       else made = await stage.make(before.situation);
       await checkTaken(sending, made, { name, key: wire(name, def), value });
-      if (made !== undefined && command.kind !== 'create' && command.kind !== 'edit') await stage.unmake(made);
+      if (made !== undefined && command.kind !== 'create' && command.kind !== 'edit')
+        await stage.unmake(made);
     }
   if (made !== undefined) await stage.unmake(made);
 };
@@ -79,9 +91,15 @@ const checkTaken = async (
   if (request === undefined) return;
   const [method, path] = request;
   const whole = (await freshBody(stage, kind, command)) ?? {};
-  const reply = await stage.ask(method, path, { token: by.token, body: { ...whole, [key]: value }, ...typeFor(command) });
+  const reply = await stage.ask(method, path, {
+    token: by.token,
+    body: { ...whole, [key]: value },
+    ...typeFor(command),
+  });
   const { errors = [] } = reply.body as { readonly errors?: readonly { readonly pointer?: string }[] };
-  const isRefused = reply.status === 422 && errors.some(({ pointer = '' }) => pointer === `/${key}` || pointer.startsWith(`/${key}/`));
+  const isRefused =
+    reply.status === 422 &&
+    errors.some(({ pointer = '' }) => pointer === `/${key}` || pointer.startsWith(`/${key}/`));
   const what = `${command.name} of ${kind.name} with ${key} ${JSON.stringify(value).slice(0, 40)}`;
   checks.equal({ isRefused, body: reply.body }, { isRefused: false, body: reply.body }, what);
   if (reply.status >= 300) return;
@@ -89,10 +107,16 @@ const checkTaken = async (
   const self = command.kind === 'create' ? `/${kind.path}/${String((reply.body as Row).id)}` : made.path;
   const { list } = command;
   const shown = list === undefined ? self : `${self}/${kebab(list.name)}?limit=100`;
-  const { body, status } = await stage.session.read<Row | readonly Row[]>(shown, { token: by.token, headers });
+  const { body, status } = await stage.session.read<Row | readonly Row[]>(shown, {
+    token: by.token,
+    headers,
+  });
   // Who may write it need not be able to read it.
   if (status !== 200) return;
-  const states = [body].flat().map((each) => stateOf(list === undefined ? kind : { ...kind, fields: list.fields }, each));
-  const isThere = states.some((state) => JSON.stringify(state[name]) === JSON.stringify(value)) || name === list?.key;
+  const states = [body]
+    .flat()
+    .map((each) => stateOf(list === undefined ? kind : { ...kind, fields: list.fields }, each));
+  const isThere =
+    states.some((state) => JSON.stringify(state[name]) === JSON.stringify(value)) || name === list?.key;
   checks.of(limitsOfField(kind, command, name)).equal(isThere, true, `${what} is there`);
 };

@@ -6,11 +6,15 @@ import { checkSortedPages } from './sorted-pages.ts';
 import { type Actor, isCrowded, type Made, type Stage } from './stage.ts';
 import { askingAs, openWorld, stateOf, type World } from './world.ts';
 
-/** Lists have what their reader may read, in their order, narrowed as asked, and in pages that leave nothing out. */
+/**
+ * Lists have what their reader may read, in their order, narrowed as asked, and in pages that leave nothing
+ * out.
+ */
 export const checkLists = async (stage: Stage, checks: Checks, kind: Kind): Promise<void> => {
   const situations = stage.found.situations.filter((each) => each.kind === kind);
   const made: Made[] = [];
-  for (const situation of isCrowded(stage.domain) ? situations.slice(0, 1) : situations) made.push(await stage.make(situation));
+  for (const situation of isCrowded(stage.domain) ? situations.slice(0, 1) : situations)
+    made.push(await stage.make(situation));
   const world = openWorld(stage);
   for (const { id } of made) await world.look(kind, id);
   const lists = new Set(made.map((one) => listOf(stage, one)));
@@ -19,7 +23,8 @@ export const checkLists = async (stage: Stage, checks: Checks, kind: Kind): Prom
     await checkPages({ stage, checks, kind, world, made, path });
   }
   const [path] = lists;
-  if (path !== undefined && kind.parent === undefined) await checkFilters({ stage, checks, kind, world, made, path });
+  if (path !== undefined && kind.parent === undefined)
+    await checkFilters({ stage, checks, kind, world, made, path });
   await checkSortedPages(stage, checks, made);
   for (const one of made) await stage.unmake(one);
 };
@@ -36,16 +41,23 @@ type Listing = {
 const listOf = ({ domain }: Stage, { situation: { kind, state }, ids }: Made): string => {
   const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
   const parent = def && domain.kinds[targetOf(def)];
-  return parent ? `/${parent.path}/${ids.get(Number(state.fields[kind.parent ?? '']))}/${kind.path}` : `/${kind.path}`;
+  return parent
+    ? `/${parent.path}/${ids.get(Number(state.fields[kind.parent ?? '']))}/${kind.path}`
+    : `/${kind.path}`;
 };
 
 /** All pages, by their links. */
-const walk = async ({ read }: Stage, by: Actor, path: string): Promise<{ readonly items: readonly Row[]; readonly status: number }> => {
+const walk = async (
+  { read }: Stage,
+  by: Actor,
+  path: string,
+): Promise<{ readonly items: readonly Row[]; readonly status: number }> => {
   const items: Row[] = [];
   let next: string | undefined = path;
   let status = 200;
   for (let page = 0; next !== undefined && page < PAGES_MAX; page += 1) {
-    const answer: { readonly status: number; readonly body: readonly Row[]; readonly headers: Headers } = await read(next, by);
+    const answer: { readonly status: number; readonly body: readonly Row[]; readonly headers: Headers } =
+      await read(next, by);
     status = answer.status;
     if (status !== 200) break;
     items.push(...answer.body);
@@ -55,11 +67,16 @@ const walk = async ({ read }: Stage, by: Actor, path: string): Promise<{ readonl
 };
 const PAGES_MAX = 500;
 
-const checkReaders = async ({ stage, checks, kind, world, made, path }: Listing, actor: Actor): Promise<void> => {
+const checkReaders = async (
+  { stage, checks, kind, world, made, path }: Listing,
+  actor: Actor,
+): Promise<void> => {
   const here = made.filter((one) => listOf(stage, one) === path);
   try {
     const asking = askingAs(stage, world, actor);
-    const wanted = here.filter(({ id }) => mayAs(asking, kind, 'read', world.find(kind.name, id) as Row)).map(({ id }) => id);
+    const wanted = here
+      .filter(({ id }) => mayAs(asking, kind, 'read', world.find(kind.name, id) as Row))
+      .map(({ id }) => id);
     const { items, status } = await walk(stage, actor, `${path}?limit=100`);
     if (status !== 200) {
       checks.equal(wanted, [], `${path} is refused to ${actor.key}`);
@@ -98,8 +115,14 @@ const checkFilters = async ({ stage, checks, kind, path }: Listing): Promise<voi
   for (const [parameter, name] of filters) {
     const values = new Set(states.flatMap((state) => state[name] ?? []).map(String));
     for (const value of values) {
-      const { items } = await walk(stage, stage.admin, `${path}?limit=100&${parameter}=${encodeURIComponent(value)}`);
-      const wanted = states.filter((state) => [state[name]].flat().map(String).includes(value)).map(({ id }) => id);
+      const { items } = await walk(
+        stage,
+        stage.admin,
+        `${path}?limit=100&${parameter}=${encodeURIComponent(value)}`,
+      );
+      const wanted = states
+        .filter((state) => [state[name]].flat().map(String).includes(value))
+        .map(({ id }) => id);
       checks.equal(idsOf(items), wanted, `${path} with ${parameter} ${value}`);
     }
   }

@@ -6,8 +6,15 @@ import type { Situation } from './situations.ts';
 import { type Actor, requestOf, type Stage } from './stage.ts';
 import { giverOf } from './world.ts';
 
-/** Versions and keys: what somebody else has changed since is not overwritten, and what is sent again is done once. */
-export const checkPreconditions = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
+/**
+ * Versions and keys: what somebody else has changed since is not overwritten, and what is sent again is done
+ * once.
+ */
+export const checkPreconditions = async (
+  stage: Stage,
+  checks: Checks,
+  situation: Situation,
+): Promise<void> => {
   await checkVersions(stage, checks, situation);
   await checkRepeated(stage, checks, situation);
   await checkAbsent(stage, checks, situation);
@@ -23,7 +30,12 @@ type Asked = { readonly by: Actor; readonly headers: Readonly<Record<string, str
 
 const ask = async ({ ask: send }: Stage, { method, path, type, body }: Attempt, { by, headers }: Asked) => {
   const sent = await body();
-  return send(method, path, { token: by.token, headers, ...(sent !== undefined && { body: sent }), ...(type && { type }) });
+  return send(method, path, {
+    token: by.token,
+    headers,
+    ...(sent !== undefined && { body: sent }),
+    ...(type && { type }),
+  });
 };
 
 const codeOf = ({ body }: { readonly body: unknown }): unknown => (body as Row | undefined)?.code;
@@ -38,24 +50,39 @@ const checkVersions = async (stage: Stage, checks: Checks, situation: Situation)
     const etag = headers.get('etag') ?? '';
     const by = await giverOf(stage, made, attempt.command.name);
     const version = /^"(\d+)-/.exec(etag)?.[1] ?? '';
-    const again = await stage.session.read(made.path, { token: stage.admin.token, headers: { 'if-none-match': etag } });
+    const again = await stage.session.read(made.path, {
+      token: stage.admin.token,
+      headers: { 'if-none-match': etag },
+    });
     checks.equal(again.status, 304, `${kind.name} as it is known already`);
     const stale = await ask(stage, attempt, { by, headers: { 'if-match': `"${Number(version) + 1}-"` } });
     // What may not be done at all is refused for that.
     if (stale.status === 409 || stale.status === 403) continue;
-    checks.equal([stale.status, codeOf(stale)], [412, 'version_mismatch'], `${attempt.name} of another version of ${situation.name}`);
+    checks.equal(
+      [stale.status, codeOf(stale)],
+      [412, 'version_mismatch'],
+      `${attempt.name} of another version of ${situation.name}`,
+    );
     const not = await ask(stage, attempt, { by, headers: { 'if-none-match': etag } });
     // The key of an item may have been drawn that another has.
     if (not.status === 409) continue;
     checks.equal(not.status, 412, `${attempt.name} of any version of ${situation.name} but this`);
     const fresh = await ask(stage, attempt, { by, headers: { 'if-match': etag } });
     if (fresh.status === 409) continue;
-    checks.equal(fresh.status < 300, true, `${attempt.name} of the version of ${situation.name}: ${JSON.stringify(fresh.body)}`);
+    checks.equal(
+      fresh.status < 300,
+      true,
+      `${attempt.name} of the version of ${situation.name}: ${JSON.stringify(fresh.body)}`,
+    );
     ({ made, attempts } = await stepsIn(stage, situation));
   }
 };
 
-const checkRepeated = async (stage: Stage, checks: Checks, { kind, steps, state, name }: Situation): Promise<void> => {
+const checkRepeated = async (
+  stage: Stage,
+  checks: Checks,
+  { kind, steps, state, name }: Situation,
+): Promise<void> => {
   const creation = steps[0]?.command as CommandInfo;
   if (kind.parent !== undefined || state === undefined) return;
   const [method, path] = requestOf(stage.domain, kind, creation, {});
@@ -65,10 +92,19 @@ const checkRepeated = async (stage: Stage, checks: Checks, { kind, steps, state,
   const send = (sent: unknown) => stage.ask(method, path, { token: by.token, body: sent, headers });
   const [first, second] = [await send(body), await send(body)];
   checks.equal(first.status, 201, `${creation.name} with a key: ${JSON.stringify(first.body)}`);
-  checks.equal([second.status, second.body], [first.status, first.body], `${creation.name} of ${name} once more with its key`);
+  checks.equal(
+    [second.status, second.body],
+    [first.status, first.body],
+    `${creation.name} of ${name} once more with its key`,
+  );
   const other = await send(await freshBody(stage, kind, creation));
   const isOther = JSON.stringify(await freshBody(stage, kind, creation)) !== JSON.stringify(body);
-  if (isOther) checks.equal([other.status, codeOf(other)], [422, 'idempotency_key_reused'], `another ${creation.name} with the same key`);
+  if (isOther)
+    checks.equal(
+      [other.status, codeOf(other)],
+      [422, 'idempotency_key_reused'],
+      `another ${creation.name} with the same key`,
+    );
 };
 
 const ABSENT = ['999999999', 'no-id', '0'];
@@ -88,5 +124,9 @@ const checkAbsent = async (stage: Stage, checks: Checks, { kind }: Situation): P
     }
   }
   const wrong = await stage.ask('PURGE', `/${kind.path}/1`, { token });
-  checks.equal([wrong.status, wrong.headers.get('allow')?.includes('GET')], [405, true], `an unknown method on ${kind.name}`);
+  checks.equal(
+    [wrong.status, wrong.headers.get('allow')?.includes('GET')],
+    [405, true],
+    `an unknown method on ${kind.name}`,
+  );
 };

@@ -19,12 +19,20 @@ export type PersonKey = string;
 export type Planned = { readonly key: PersonKey; readonly role: string; readonly id: number };
 
 const personsOf = ({ roles }: Domain): readonly Planned[] =>
-  [...roles.filter((role) => role !== 'anonymous' && role !== 'admin').flatMap((role) => [`${role} 1`, `${role} 2`]), 'admin'].map(
-    (key, index) => ({ key, role: key.replace(/ \d$/, ''), id: index + 1 }),
-  );
+  [
+    ...roles
+      .filter((role) => role !== 'anonymous' && role !== 'admin')
+      .flatMap((role) => [`${role} 1`, `${role} 2`]),
+    'admin',
+  ].map((key, index) => ({ key, role: key.replace(/ \d$/, ''), id: index + 1 }));
 
 /** One command of the search, and who may give it. */
-export type Step = { readonly actor: PersonKey; readonly command: CommandInfo; readonly form: Row; readonly told: readonly Told[] };
+export type Step = {
+  readonly actor: PersonKey;
+  readonly command: CommandInfo;
+  readonly form: Row;
+  readonly told: readonly Told[];
+};
 
 /** One event of it, and what was and is. */
 export type Told = {
@@ -60,12 +68,16 @@ const NODES_MAX = 60;
 const TARGETS_MAX = 6;
 const FIRST_ID = 1_000;
 
-/** Searches by deciding in memory, as the command role does: every aggregate, for every role that can own one. */
+/**
+ * Searches by deciding in memory, as the command role does: every aggregate, for every role that can own one.
+ */
 export const situationsOf = (domain: Domain, examples: Examples): Found => {
   const search = new Search(domain, examples);
   const pending = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
   for (let round = pending.length; round > 0 && pending.length > 0; round -= 1) {
-    const index = pending.findIndex((kind) => requiredTargets(kind).every((name) => search.found.has(name) || name === 'user'));
+    const index = pending.findIndex((kind) =>
+      requiredTargets(kind).every((name) => search.found.has(name) || name === 'user'),
+    );
     const [kind] = pending.splice(Math.max(0, index), 1);
     if (kind) search.visit(kind);
   }
@@ -74,7 +86,9 @@ export const situationsOf = (domain: Domain, examples: Examples): Found => {
 };
 
 const requiredTargets = (kind: Kind): readonly string[] =>
-  Object.entries(kind.fields).flatMap(([, def]) => (def.kind === 'ref' && !def.optional ? [targetOf(def)] : []));
+  Object.entries(kind.fields).flatMap(([, def]) =>
+    def.kind === 'ref' && !def.optional ? [targetOf(def)] : [],
+  );
 
 type Node = { readonly state: Present; readonly steps: readonly Step[] };
 
@@ -99,7 +113,8 @@ class Search {
   }
 
   visit(kind: Kind): void {
-    const owners = kind.owner === undefined ? [undefined] : this.persons.filter(({ key }) => key.endsWith(' 1'));
+    const owners =
+      kind.owner === undefined ? [undefined] : this.persons.filter(({ key }) => key.endsWith(' 1'));
     const all = owners.flatMap((owner) => this.#situations(kind, owner));
     this.found.set(kind.name, [...all, ...all.flatMap((situation) => this.#afterParent(situation))]);
   }
@@ -113,7 +128,9 @@ class Search {
           .filter((value) => !this.found.get(kind.name)?.some(({ state }) => state.fields[name] === value))
           .map((value) => `${kind.name}: no ${name} ${value}`),
       );
-      const commands = Object.values(kind.commands).filter((command) => !command.internal && !this.#taken.has(command));
+      const commands = Object.values(kind.commands).filter(
+        (command) => !command.internal && !this.#taken.has(command),
+      );
       return [...missed, ...commands.map(({ name }) => `${kind.name}: no ${name}`)];
     });
   }
@@ -126,11 +143,14 @@ class Search {
       const filled = this.#filled(kind, node.state);
       if (filled === 0) chosen.set(`${values} bare`, node);
       const richest = chosen.get(`${values} richest`);
-      if (richest === undefined || filled > this.#filled(kind, richest.state)) chosen.set(`${values} richest`, node);
+      if (richest === undefined || filled > this.#filled(kind, richest.state))
+        chosen.set(`${values} richest`, node);
     }
     return [...new Set(chosen.values())].map((node) => {
       const above = this.#ownerAbove(kind, node.state);
-      const items = Object.values(kind.lists).flatMap((list) => (itemsIn(node.state.fields, list).length > 0 ? [list.name] : []));
+      const items = Object.values(kind.lists).flatMap((list) =>
+        itemsIn(node.state.fields, list).length > 0 ? [list.name] : [],
+      );
       const name = [
         kind.name,
         valuesOf(kind, node.state),
@@ -138,42 +158,66 @@ class Search {
         owner ? `of ${owner.key}` : '',
         above === '' ? '' : `under one of ${above}`,
       ];
-      return { kind, name: name.filter(Boolean).join(' '), owner, steps: node.steps, later: [], state: node.state };
+      return {
+        kind,
+        name: name.filter(Boolean).join(' '),
+        owner,
+        steps: node.steps,
+        later: [],
+        state: node.state,
+      };
     });
   }
 
   /** Rights to it may depend on whose its parent is. */
   #ownerAbove(kind: Kind, state: Present): string {
-    return kind.parent === undefined ? '' : (this.byId.get(Number(state.fields[kind.parent]))?.owner?.key ?? '');
+    return kind.parent === undefined
+      ? ''
+      : (this.byId.get(Number(state.fields[kind.parent]))?.owner?.key ?? '');
   }
 
   /** From each creation, one command after the other. */
   #walk(kind: Kind, owner: Planned | undefined): readonly Node[] {
     const nodes = new Map<string, Node>();
-    for (const creation of Object.values(kind.commands).filter((command) => command.kind === 'create' && !command.internal))
+    for (const creation of Object.values(kind.commands).filter(
+      (command) => command.kind === 'create' && !command.internal,
+    ))
       for (const node of this.#created(kind, creation, owner)) this.#addTo(nodes, kind, node);
     for (const node of nodes.values())
       for (const command of Object.values(kind.commands)) {
         if (command.kind === 'create' || command.internal || nodes.size >= NODES_MAX) continue;
-        for (const next of this.#follow(kind, command, node)) if (next.state.status === 'present') this.#addTo(nodes, kind, next as Node);
+        for (const next of this.#follow(kind, command, node))
+          if (next.state.status === 'present') this.#addTo(nodes, kind, next as Node);
       }
     return [...nodes.values()];
   }
 
   /** With each of what its references may lead to, until one is let through; of a parent in every state. */
   #created(kind: Kind, command: CommandInfo, owner: Planned | undefined): readonly Node[] {
-    const parents = kind.parent === undefined ? [undefined] : this.#targets(targetOf(kind.fields[kind.parent] ?? ({} as never)));
+    const parents =
+      kind.parent === undefined
+        ? [undefined]
+        : this.#targets(targetOf(kind.fields[kind.parent] ?? ({} as never)));
     return parents.flatMap((parent) => {
       for (const targets of this.#combinations(kind, command)) {
         const id = this.#id();
-        const forms = variantsOf({ kind, command, examples: this.#examples, idFor: (name) => targets.get(name) }, ++this.#serial);
+        const forms = variantsOf(
+          { kind, command, examples: this.#examples, idFor: (name) => targets.get(name) },
+          ++this.#serial,
+        );
         const identity = {
           ...(kind.owner !== undefined && owner && { [wire(kind.owner, kind.fields[kind.owner])]: owner.id }),
           ...(kind.parent !== undefined && { [wire(kind.parent, kind.fields[kind.parent])]: parent }),
         };
         const nodes = forms.flatMap((form): readonly Node[] => {
           const actors = [owner, ...this.persons].flatMap((person) => person ?? []);
-          const tried = { kind, command, state: ABSENT, form: { [`${kind.name}Id`]: id, ...form, ...identity }, steps: [] };
+          const tried = {
+            kind,
+            command,
+            state: ABSENT,
+            form: { [`${kind.name}Id`]: id, ...form, ...identity },
+            steps: [],
+          };
           const done = this.#firstOf(tried, actors);
           return done?.state.status === 'present' ? [done as Node] : [];
         });
@@ -183,16 +227,34 @@ class Search {
     });
   }
 
-  #follow(kind: Kind, command: CommandInfo, { state, steps }: Node): readonly { state: AggregateState; steps: readonly Step[] }[] {
-    const items = command.list === undefined || command.kind === 'addItem' ? [{}] : itemsIn(state.fields, command.list).slice(0, 1);
+  #follow(
+    kind: Kind,
+    command: CommandInfo,
+    { state, steps }: Node,
+  ): readonly { state: AggregateState; steps: readonly Step[] }[] {
+    const items =
+      command.list === undefined || command.kind === 'addItem'
+        ? [{}]
+        : itemsIn(state.fields, command.list).slice(0, 1);
     const results = items.flatMap((item) => {
-      const already = command.kind === 'addItem' && command.list ? itemsIn(state.fields, command.list).length : 0;
+      const already =
+        command.kind === 'addItem' && command.list ? itemsIn(state.fields, command.list).length : 0;
       const [targets = new Map()] = this.#combinations(kind, command, already);
       const making = { kind, command, examples: this.#examples, idFor: (name: string) => targets.get(name) };
       return variantsOf(making, ++this.#serial).flatMap((content) => {
-        const of = command.list === undefined || command.kind === 'addItem' ? {} : { [command.list.id.name]: (item as Row).id };
-        const form = { [`${kind.name}Id`]: state.fields.id, ...content, ...of, ...(command.kind === 'moveItem' && { before: null }) };
-        const owner = this.persons.filter(({ id }) => kind.owner !== undefined && id === state.fields[kind.owner]);
+        const of =
+          command.list === undefined || command.kind === 'addItem'
+            ? {}
+            : { [command.list.id.name]: (item as Row).id };
+        const form = {
+          [`${kind.name}Id`]: state.fields.id,
+          ...content,
+          ...of,
+          ...(command.kind === 'moveItem' && { before: null }),
+        };
+        const owner = this.persons.filter(
+          ({ id }) => kind.owner !== undefined && id === state.fields[kind.owner],
+        );
         return this.#firstOf({ kind, command, state, form, steps }, [...owner, ...this.persons]) ?? [];
       });
     });
@@ -203,10 +265,20 @@ class Search {
   #firstOf({ kind, command, state, form, steps }: Tried, actors: readonly Planned[]) {
     const { decide, evolve } = deciderOf(this.#domain, kind);
     for (const actor of actors) {
-      const identity = Object.fromEntries(kind.identity.map((name) => [name, form[wire(name, kind.fields[name])]]));
-      const content = Object.fromEntries(command.form.map((name) => [name, form[wire(name, kind.fields[name])]]));
+      const identity = Object.fromEntries(
+        kind.identity.map((name) => [name, form[wire(name, kind.fields[name])]]),
+      );
+      const content = Object.fromEntries(
+        command.form.map((name) => [name, form[wire(name, kind.fields[name])]]),
+      );
       const fields = state.status === 'absent' ? { ...content, ...identity } : state.fields;
-      if (!may(this.callerOf(actor), operationOf(kind, command.name) as Operation, { fields: fields as State, find: this.find })) continue;
+      if (
+        !may(this.callerOf(actor), operationOf(kind, command.name) as Operation, {
+          fields: fields as State,
+          find: this.find,
+        })
+      )
+        continue;
       if (!this.#seesParent(kind, fields, actor)) continue;
       try {
         const context: Context = { callerId: actor.id, at: AT, look: this.#look };
@@ -217,7 +289,9 @@ class Search {
         for (const event of events) {
           const before = after;
           after = evolve(before, { ...event, metadata });
-          const isInternal = Object.values(kind.events).some(({ type, internal }) => type === event.type && internal);
+          const isInternal = Object.values(kind.events).some(
+            ({ type, internal }) => type === event.type && internal,
+          );
           told.push({ type: event.type, isInternal, before, after });
         }
         this.#taken.add(command);
@@ -231,10 +305,16 @@ class Search {
 
   /** Under what somebody may not read, nothing is made. */
   #seesParent(kind: Kind, fields: Row, actor: Planned): boolean {
-    const target = kind.parent === undefined ? undefined : this.#domain.kinds[targetOf(kind.fields[kind.parent] ?? ({} as never))];
+    const target =
+      kind.parent === undefined
+        ? undefined
+        : this.#domain.kinds[targetOf(kind.fields[kind.parent] ?? ({} as never))];
     if (target === undefined) return true;
     const above = this.find(target.name, fields[kind.parent ?? '']);
-    return above !== undefined && may(this.callerOf(actor), operationOf(target, 'read') as Operation, { fields: above, find: this.find });
+    return (
+      above !== undefined &&
+      may(this.callerOf(actor), operationOf(target, 'read') as Operation, { fields: above, find: this.find })
+    );
   }
 
   /** The same of something whose parent goes on to another state. */
@@ -246,7 +326,11 @@ class Search {
     return Object.values(parent.kind.commands)
       .filter((command) => command.kind === 'action' && !command.internal)
       .flatMap((command) => this.#follow(parent.kind, command, { state: parent.state, steps: [] }))
-      .filter((next) => next.state.status === 'present' && valuesOf(parent.kind, next.state) !== valuesOf(parent.kind, parent.state))
+      .filter(
+        (next) =>
+          next.state.status === 'present' &&
+          valuesOf(parent.kind, next.state) !== valuesOf(parent.kind, parent.state),
+      )
       .map(({ steps, state: after }) => ({
         ...situation,
         name: `${situation.name}, then its ${parent.kind.name} ${valuesOf(parent.kind, after as Present)}`,
@@ -254,24 +338,41 @@ class Search {
       }));
   }
 
-  /** Ids that stand for situations of what the references of a form may lead to, another combination each time; of so many items that are there already. */
+  /**
+   * Ids that stand for situations of what the references of a form may lead to, another combination each
+   * time; of so many items that are there already.
+   */
   #combinations(kind: Kind, command: CommandInfo, already = 0): readonly ReadonlyMap<string, number>[] {
     const all = referencesIn(kind, command).map(
-      ([name, def]) => [name, isToUser(def) ? this.#users(placeOf(kind, name, command), already) : this.#targets(targetOf(def))] as const,
+      ([name, def]) =>
+        [
+          name,
+          isToUser(def) ? this.#users(placeOf(kind, name, command), already) : this.#targets(targetOf(def)),
+        ] as const,
     );
     const longest = Math.min(TARGETS_MAX, Math.max(1, ...all.map(([, ids]) => ids.length)));
     return Array.from(
       { length: longest },
-      (_, index) => new Map(all.flatMap(([name, ids]) => (ids.length === 0 ? [] : [[name, ids[index % ids.length] as number] as const]))),
+      (_, index) =>
+        new Map(
+          all.flatMap(([name, ids]) =>
+            ids.length === 0 ? [] : [[name, ids[index % ids.length] as number] as const],
+          ),
+        ),
     );
   }
 
-  /** Those first whom somebody's right asks for; of the two of a role another one with each item, and not the one who owns things for a field. */
+  /**
+   * Those first whom somebody's right asks for; of the two of a role another one with each item, and not the
+   * one who owns things for a field.
+   */
   #users(place: string, already: number): readonly number[] {
     const roles = this.#asked.get(place) ?? new Set();
     const isItem = place.split('.').length > 2;
     const order = (isItem ? [1, 2] : [2, 1]).map((_, index, both) => both[(index + already) % 2]);
-    const sought = order.flatMap((number) => this.persons.filter(({ key, role }) => roles.has(role) && key === `${role} ${number}`));
+    const sought = order.flatMap((number) =>
+      this.persons.filter(({ key, role }) => roles.has(role) && key === `${role} ${number}`),
+    );
     return [...new Set([...sought, ...this.persons.slice(1, 2), ...this.persons])].map(({ id }) => id);
   }
 
@@ -296,7 +397,10 @@ class Search {
   /** How much is in its lists; whoever is named there for a right counts by what else is said of them. */
   #filled(kind: Kind, { fields }: Present): number {
     return Object.values(kind.lists).reduce(
-      (sum, list) => sum + this.#howFull(kind, fields, list) + Math.max(0, new Set(this.#said(kind, fields, list)).size - 1),
+      (sum, list) =>
+        sum +
+        this.#howFull(kind, fields, list) +
+        Math.max(0, new Set(this.#said(kind, fields, list)).size - 1),
       0,
     );
   }
@@ -312,7 +416,9 @@ class Search {
   /** The choices of those items in which rights look for somebody. */
   #said(kind: Kind, fields: Row, list: ListInfo): readonly string[] {
     if (!this.#isAskedIn(kind, list)) return [];
-    const choices = Object.entries(list.fields).flatMap(([name, { values }]) => (values === undefined ? [] : [name]));
+    const choices = Object.entries(list.fields).flatMap(([name, { values }]) =>
+      values === undefined ? [] : [name],
+    );
     return itemsIn(fields, list)
       .slice(0, 2)
       .map((item) => choices.map((name) => String(item[name])).join(' '));
@@ -320,7 +426,10 @@ class Search {
 
   #addTo(nodes: Map<string, Node>, kind: Kind, node: Node): void {
     const { fields } = node.state;
-    const lists = Object.values(kind.lists).map((list) => [this.#howFull(kind, fields, list), this.#said(kind, fields, list)]);
+    const lists = Object.values(kind.lists).map((list) => [
+      this.#howFull(kind, fields, list),
+      this.#said(kind, fields, list),
+    ]);
     const parent = kind.parent === undefined ? '' : String(fields[kind.parent]);
     const key = JSON.stringify([valuesOf(kind, node.state), lists, parent]);
     if (!nodes.has(key)) nodes.set(key, node);

@@ -13,33 +13,56 @@ const sortedPages = (kind: Kind, sort: string): string => `pages of ${kind.plura
 export const sortsOf = ({ domain }: Pick<Stage, 'domain'>, kind: Kind): readonly string[] =>
   (sourcesOf(domain).of(kind.name)?.sorts ?? []).map(({ name }) => sortedPages(kind, name));
 
-/** By each order, up and down, forward and back: also where many have the same value, which is seen to here behind the back of Annals. */
-export const checkSortedPages = async (stage: Stage, checks: Checks, made: readonly Made[]): Promise<void> => {
+/**
+ * By each order, up and down, forward and back: also where many have the same value, which is seen to here
+ * behind the back of Annals.
+ */
+export const checkSortedPages = async (
+  stage: Stage,
+  checks: Checks,
+  made: readonly Made[],
+): Promise<void> => {
   const [first] = made;
   const source = first && sourcesOf(stage.domain).of(first.situation.kind.name);
   if (first === undefined || source === undefined) return;
   const { kind } = first.situation;
-  const parent = kind.parent === undefined ? undefined : first.ids.get(Number(first.situation.state.fields[kind.parent]));
+  const parent =
+    kind.parent === undefined ? undefined : first.ids.get(Number(first.situation.state.fields[kind.parent]));
   for (const sort of source.sorts) {
     const restore = await tie(stage, source, sort);
     try {
       for (const isDescending of [false, true])
-        await checkSort({ stage, checks: checks.of(sortedPages(kind, sort.name)), source, parent }, sort, isDescending);
+        await checkSort(
+          { stage, checks: checks.of(sortedPages(kind, sort.name)), source, parent },
+          sort,
+          isDescending,
+        );
     } finally {
       await restore();
     }
   }
 };
 
-type Sorting = { readonly stage: Stage; readonly checks: Checks; readonly source: Source; readonly parent: number | undefined };
+type Sorting = {
+  readonly stage: Stage;
+  readonly checks: Checks;
+  readonly source: Source;
+  readonly parent: number | undefined;
+};
 
-const checkSort = async ({ stage, checks, source, parent }: Sorting, sort: Sort, isDescending: boolean): Promise<void> => {
+const checkSort = async (
+  { stage, checks, source, parent }: Sorting,
+  sort: Sort,
+  isDescending: boolean,
+): Promise<void> => {
   const { kind } = source;
   const wanted = await idsInOrder(stage, { source, sort, isDescending, parent });
   const size = sizeFor(wanted.length);
   const above = aboveOf(stage, kind, parent);
   const connection = {
-    ...(above === undefined ? { before: '', after: '' } : { before: `one: ${above.field}(id: "${parent}") {`, after: '}' }),
+    ...(above === undefined
+      ? { before: '', after: '' }
+      : { before: `one: ${above.field}(id: "${parent}") {`, after: '}' }),
     ...{ name: `${listsOf(kind)}Connection`, args: `, sort: ${orderName(sort, isDescending)}`, node: 'id' },
     keyOf: ({ id }: Row) => String(id),
   };
@@ -55,10 +78,18 @@ const aboveOf = ({ domain }: Stage, kind: Kind, parent: number | undefined): Kin
   return def === undefined || parent === undefined ? undefined : domain.kinds[targetOf(def)];
 };
 
-type Ordered = { readonly source: Source; readonly sort: Sort; readonly isDescending: boolean; readonly parent: number | undefined };
+type Ordered = {
+  readonly source: Source;
+  readonly sort: Sort;
+  readonly isDescending: boolean;
+  readonly parent: number | undefined;
+};
 
 /** Of all that is there, what an administrator may read, in the order of the table. */
-const idsInOrder = async (stage: Stage, { source, sort, isDescending, parent }: Ordered): Promise<readonly string[]> => {
+const idsInOrder = async (
+  stage: Stage,
+  { source, sort, isDescending, parent }: Ordered,
+): Promise<readonly string[]> => {
   const { kind, table, presence } = source;
   const { DATABASE_URL = '' } = stage.installation.settings;
   const direction = isDescending ? 'desc' : 'asc';
@@ -72,12 +103,14 @@ const idsInOrder = async (stage: Stage, { source, sort, isDescending, parent }: 
   });
   const kept = rows.filter(({ row }) => {
     if (presence && (row[presence.column] === null) !== presence.isNull) return false;
-    if (parent !== undefined && source.parent !== undefined && row[source.parent.column] !== parent) return false;
+    if (parent !== undefined && source.parent !== undefined && row[source.parent.column] !== parent)
+      return false;
     return sort.state === undefined || states === undefined || row[states] === sort.state;
   });
   // What administrators may not read is left out.
   const visible = new Set<string>();
-  for (const { id } of kept) if ((await stage.read(`/${kind.path}/${id}`, stage.admin)).status === 200) visible.add(id);
+  for (const { id } of kept)
+    if ((await stage.read(`/${kind.path}/${id}`, stage.admin)).status === 200) visible.add(id);
   return kept.flatMap(({ id }) => (visible.has(id) ? [id] : []));
 };
 
@@ -93,7 +126,9 @@ const tie = async (stage: Stage, { table }: Source, { column }: Sort): Promise<(
   });
   return () =>
     inDatabase(DATABASE_URL, async (client) => {
-      await client.query(`update ${table} t set ${column} = o.value from public.kept_order o where o.id = t.id`);
+      await client.query(
+        `update ${table} t set ${column} = o.value from public.kept_order o where o.id = t.id`,
+      );
       await client.query('drop table public.kept_order');
     });
 };

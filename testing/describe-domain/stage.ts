@@ -1,4 +1,5 @@
-// Over 200 lines, because it is one thing: a running installation, its people, and whatever a test needs made in it.
+// Over 200 lines, because it is one thing: a running installation, its people, and whatever a test needs made
+// in it.
 
 import { wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
@@ -26,7 +27,12 @@ export type Made = {
 };
 
 /** One of the people, or nobody who is signed in. */
-export type Actor = { readonly key: PersonKey; readonly role: string; readonly userId: number | null; readonly token: string | undefined };
+export type Actor = {
+  readonly key: PersonKey;
+  readonly role: string;
+  readonly userId: number | null;
+  readonly token: string | undefined;
+};
 
 export type Stage = AsyncDisposable & {
   readonly domain: Domain;
@@ -110,7 +116,22 @@ export const openStage = async (domain: Domain, { host, examples, seed }: Option
   };
   const resources = opening.move();
   return {
-    ...{ domain, host, examples, installation, people, sink, ask, session, found, actors, make, target, unmake, serial: next },
+    ...{
+      domain,
+      host,
+      examples,
+      installation,
+      people,
+      sink,
+      ask,
+      session,
+      found,
+      actors,
+      make,
+      target,
+      unmake,
+      serial: next,
+    },
     random: randomOf(seed),
     admin: byKey('admin'),
     read: (path, { token }) => session.read(path, { token }),
@@ -134,7 +155,9 @@ const holdersOf = async ({ found, people, session }: Peopling): Promise<Holders>
   const holders = new Map<PersonKey, TokenHolder>();
   const holder: Holders['holder'] = (key) => holders.get(key) ?? people.administrator;
   const others = found.persons.filter(({ role }) => role !== 'admin');
-  const signedUp = await Promise.all(others.map(async (planned) => ({ planned, person: await people.signUp(`Person ${planned.id}`) })));
+  const signedUp = await Promise.all(
+    others.map(async (planned) => ({ planned, person: await people.signUp(`Person ${planned.id}`) })),
+  );
   for (const { planned, person } of signedUp)
     await session.write('PATCH', `/users/${person.userId}`, {
       token: people.administrator.token,
@@ -177,7 +200,14 @@ const isScarce = ({ limits, commands }: Kind): boolean =>
 export const isCrowded = ({ kinds }: Domain): boolean => Object.values(kinds).some(isScarce);
 
 /** Gives the commands that the search found, for the ids that there are. */
-const makerOf = ({ domain, found, session, byKey, serial, clear }: MakerOptions): Pick<Stage, 'make' | 'target'> => {
+const makerOf = ({
+  domain,
+  found,
+  session,
+  byKey,
+  serial,
+  clear,
+}: MakerOptions): Pick<Stage, 'make' | 'target'> => {
   const isLimited = Object.values(domain.kinds).some(({ limits }) => limits.length > 0);
   /** What many may refer to is made once for all of them. */
   const shared = (): ((situation: Situation) => Promise<Made>) => {
@@ -205,7 +235,11 @@ const makerOf = ({ domain, found, session, byKey, serial, clear }: MakerOptions)
       ids.set(planned, made.id);
       return made.id;
     };
-    const give = async (of: Kind, path: Readonly<Record<string, unknown>>, { actor, command, form }: Step) => {
+    const give = async (
+      of: Kind,
+      path: Readonly<Record<string, unknown>>,
+      { actor, command, form }: Step,
+    ) => {
       const body = bodyOf(of, command, await realForm(of, { command, form, idOf, serial }));
       const [method, at] = requestOf(domain, of, command, path);
       const sent = { token: byKey(actor).token, ...(body && { body }) };
@@ -221,7 +255,13 @@ const makerOf = ({ domain, found, session, byKey, serial, clear }: MakerOptions)
     const { id } = written;
     for (const step of others) await give(kind, { [`${kind.name}Id`]: id, ...itemIn(step, ids) }, step);
     for (const step of later) await give(above as Kind, { [`${above?.name}Id`]: parent }, step);
-    return { situation, id, path: `/${kind.path}/${id}`, owner: situation.owner && byKey(situation.owner.key), ids };
+    return {
+      situation,
+      id,
+      path: `/${kind.path}/${id}`,
+      owner: situation.owner && byKey(situation.owner.key),
+      ids,
+    };
   };
   return { make, target: shared() };
 };
@@ -238,7 +278,12 @@ const itemIn = ({ command, form }: Step, ids: ReadonlyMap<number, number>): Row 
   return { [list.id.name]: ids.get(Number(id)) ?? id };
 };
 
-type Real = { readonly command: CommandInfo; readonly form: Row; readonly serial: () => number; idOf(planned: number): Promise<number> };
+type Real = {
+  readonly command: CommandInfo;
+  readonly form: Row;
+  readonly serial: () => number;
+  idOf(planned: number): Promise<number>;
+};
 
 /** With the ids of what was made, and with texts of their own where no two may be the same. */
 const realForm = async (kind: Kind, { command, form, idOf, serial }: Real): Promise<Row> => {
@@ -248,7 +293,8 @@ const realForm = async (kind: Kind, { command, form, idOf, serial }: Real): Prom
     if (def.kind === 'ref' && typeof value === 'number') fresh[wire(name, def)] = await idOf(value);
   }
   const owner = kind.owner === undefined ? undefined : wire(kind.owner, kind.fields[kind.owner]);
-  if (command.kind === 'create' && owner !== undefined && typeof form[owner] === 'number') fresh[owner] = await idOf(form[owner]);
+  if (command.kind === 'create' && owner !== undefined && typeof form[owner] === 'number')
+    fresh[owner] = await idOf(form[owner]);
   return fresh;
 };
 
@@ -267,12 +313,16 @@ export const bodyOf = (kind: Kind, command: CommandInfo, form: Row): Row | undef
 /** The method and the path of a command; of an edit those by which it says what changes. */
 export const requestOf = (domain: Domain, kind: Kind, command: CommandInfo, path: Row): [string, string] => {
   const { method, path: pattern } = operationOf(domain, kind, command);
-  return [method, pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])))];
+  return [
+    method,
+    pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name]))),
+  ];
 };
 
 const operationOf = (domain: Domain, kind: Kind, command: CommandInfo): AggregateOperation => {
   const found = Object.values(aggregateOperations(domain)).find(
-    ({ use, method }) => use.does === 'command' && use.kind === kind && use.command === command && method !== 'PUT',
+    ({ use, method }) =>
+      use.does === 'command' && use.kind === kind && use.command === command && method !== 'PUT',
   );
   if (!found) throw new RangeError(`${kind.name} has no operation for ${command.name}`);
   return found;

@@ -11,15 +11,20 @@ export const PAST = 'resumption from before what memory keeps';
 
 type Message = { readonly id: string; readonly type: string; readonly subject: string };
 
-/** Whoever follows is told in order of what they may know, by server-sent events, GraphQL and webhooks, and goes on where they were. */
+/**
+ * Whoever follows is told in order of what they may know, by server-sent events, GraphQL and webhooks, and
+ * goes on where they were.
+ */
 export const checkStreams = async (stage: Stage, checks: Checks): Promise<void> => {
   const readers = stage.actors.filter(({ token }) => token !== undefined);
   await using open = new AsyncDisposableStack();
   const followers = await Promise.all(readers.map((actor) => openFollower(stage, open, actor)));
   const made = await makeAll(stage);
   const expected = followers.flatMap((follower) => expectedBy(stage, follower, made));
-  // Whatever is to come has come to everybody before anything is compared: so what must not come is missed nowhere.
-  for (const { seen, types } of expected) await until(seen, (messages) => messages.length >= types.length).catch(() => undefined);
+  // Whatever is to come has come to everybody before anything is compared: so what must not come is missed
+  // nowhere.
+  for (const { seen, types } of expected)
+    await until(seen, (messages) => messages.length >= types.length).catch(() => undefined);
   for (const { way, seen, types, what } of expected)
     (types.length > 0 ? checks.of(TOLD) : checks).equal(
       inOrder(
@@ -32,7 +37,8 @@ export const checkStreams = async (stage: Stage, checks: Checks): Promise<void> 
   for (const follower of followers) await checkResumption({ checks, from: stage.installation.url }, follower);
   // Another replica keeps in memory what came since its start: all of this it reads from the log.
   await using replica = await stage.host.startQuery(stage.installation.settings);
-  for (const follower of followers) await checkResumption({ checks: checks.of(PAST), from: replica.url }, follower);
+  for (const follower of followers)
+    await checkResumption({ checks: checks.of(PAST), from: replica.url }, follower);
   const stranger = await stage.ask('GET', '/events', {});
   checks.equal(stranger.status, 401, 'events for nobody');
 };
@@ -44,22 +50,34 @@ type Expected = {
   readonly seen: () => readonly Message[];
 };
 
-/** Of each thing that was made, by each way; nothing where the declaration asks for what this suite cannot tell. */
+/**
+ * Of each thing that was made, by each way; nothing where the declaration asks for what this suite cannot
+ * tell.
+ */
 const expectedBy = (stage: Stage, { actor, ways }: Follower, made: readonly Made[]): readonly Expected[] =>
   made.flatMap((one) => {
     const wanted = toldIfKnown(stage, actor, one.situation);
     if (wanted === undefined) return [];
     const subject = `${one.situation.kind.name}-${one.id}`;
     return Object.entries(ways).map(([way, seen]) => ({
-      ...{ way, what: `${way} to ${actor.key} of ${one.situation.name}`, types: wanted.map(({ type }) => type) },
+      ...{
+        way,
+        what: `${way} to ${actor.key} of ${one.situation.name}`,
+        types: wanted.map(({ type }) => type),
+      },
       seen: () => seen().filter((message) => message.subject === subject),
     }));
   });
 
 /** Webhooks may come in another order unless that is asked for. */
-const inOrder = (way: string, types: readonly string[]): readonly string[] => (way === 'webhook' ? types.toSorted() : types);
+const inOrder = (way: string, types: readonly string[]): readonly string[] =>
+  way === 'webhook' ? types.toSorted() : types;
 
-type Follower = { readonly actor: Actor; readonly events: Followed; readonly ways: Readonly<Record<string, () => readonly Message[]>> };
+type Follower = {
+  readonly actor: Actor;
+  readonly events: Followed;
+  readonly ways: Readonly<Record<string, () => readonly Message[]>>;
+};
 
 const openFollower = async (stage: Stage, open: AsyncDisposableStack, actor: Actor): Promise<Follower> => {
   const { installation, sink, session, domain } = stage;
@@ -72,17 +90,23 @@ const openFollower = async (stage: Stage, open: AsyncDisposableStack, actor: Act
   open.defer(() => changes.close());
   const path = `/${encodeURIComponent(actor.key)}`;
   const eventTypes = Object.values(domain.kinds).map(({ name }) => `${name}.*`);
-  await session.write('POST', '/webhooks', { token: actor.token, body: { url: `${sink.url}${path}`, eventTypes, payload: 'full' } });
+  await session.write('POST', '/webhooks', {
+    token: actor.token,
+    body: { url: `${sink.url}${path}`, eventTypes, payload: 'full' },
+  });
   return {
     actor,
     events,
     ways: {
       'server-sent events': () => events.messages.map(({ data }) => JSON.parse(data) as Message),
-      webhook: () => sink.received.filter((one) => one.path === path).map(({ body }) => JSON.parse(body) as Message),
+      webhook: () =>
+        sink.received.filter((one) => one.path === path).map(({ body }) => JSON.parse(body) as Message),
       subscription: () =>
         changes.messages.flatMap(({ event, data }) => {
           const change =
-            event === 'next' ? (JSON.parse(data) as { data?: { changes?: Message & { subjectId: string } } }).data?.changes : undefined;
+            event === 'next'
+              ? (JSON.parse(data) as { data?: { changes?: Message & { subjectId: string } } }).data?.changes
+              : undefined;
           return change ? [{ ...change, subject: `${change.type.split('.')[0]}-${change.subjectId}` }] : [];
         }),
     },
@@ -92,12 +116,19 @@ const openFollower = async (stage: Stage, open: AsyncDisposableStack, actor: Act
 const makeAll = async (stage: Stage): Promise<readonly Made[]> => {
   const situations = stage.found.situations.filter(({ later }) => later.length === 0);
   const made: Made[] = [];
-  for (const situation of isCrowded(stage.domain) ? situations.slice(0, 1) : situations) made.push(await stage.make(situation));
+  for (const situation of isCrowded(stage.domain) ? situations.slice(0, 1) : situations)
+    made.push(await stage.make(situation));
   return made;
 };
 
-/** From each of some places, what came after it comes again, and nothing else: out of memory, and out of the log where memory does not go back so far. */
-const checkResumption = async ({ checks, from: url }: Resuming, { actor, events }: Follower): Promise<void> => {
+/**
+ * From each of some places, what came after it comes again, and nothing else: out of memory, and out of the
+ * log where memory does not go back so far.
+ */
+const checkResumption = async (
+  { checks, from: url }: Resuming,
+  { actor, events }: Follower,
+): Promise<void> => {
   const seen = events.messages.filter(({ data }) => data !== '');
   for (const index of new Set([0, Math.floor(seen.length / 2), seen.length - 2])) {
     const from = seen[index];

@@ -5,8 +5,8 @@ import type { Found, Planned, Situation, Told } from './situations.ts';
 import type { Actor, Stage } from './stage.ts';
 
 /**
- * What is told of a situation to somebody: of each event those may know who could read what was before it, or can read what is after it; of a
- * part that fewer may read, of that.
+ * What is told of a situation to somebody: of each event those may know who could read what was before it, or
+ * can read what is after it; of a part that fewer may read, of that.
  */
 export const toldTo = (stage: Stage, actor: Actor, situation: Situation): readonly Told[] => {
   if (actor.token === undefined) return [];
@@ -27,7 +27,9 @@ export const toldTo = (stage: Stage, actor: Actor, situation: Situation): readon
 };
 
 /** Nothing where the declaration asks for what this suite cannot tell. */
-export const toldIfKnown = (...[stage, actor, situation]: Parameters<typeof toldTo>): readonly Told[] | undefined => {
+export const toldIfKnown = (
+  ...[stage, actor, situation]: Parameters<typeof toldTo>
+): readonly Told[] | undefined => {
   try {
     return toldTo(stage, actor, situation);
   } catch (error) {
@@ -50,4 +52,5 @@ const planned = ({ domain, found }: Stage, { key, role }: Actor): Asking => ({
   },
 });
 
-const personIn = ({ persons }: Found, key: string): Planned | undefined => persons.find((person) => person.key === key);
+const personIn = ({ persons }: Found, key: string): Planned | undefined =>
+  persons.find((person) => person.key === key);

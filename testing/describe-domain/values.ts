@@ -3,7 +3,10 @@ import type { FieldDef } from '#kernel/declare/fields.ts';
 import type { Random } from '../random.ts';
 import { edgesOf, isWithin, limitsOf } from './edges.ts';
 
-/** Values of fields by what their declarations say of them: the same for the same number, another for another where the field has room. */
+/**
+ * Values of fields by what their declarations say of them: the same for the same number, another for another
+ * where the field has room.
+ */
 export const fieldValue = (def: FieldDef, serial: number): unknown => {
   const found = candidatesOf(def, serial).find((value) => def.demanded.safeParse(value).success);
   if (found === undefined && !def.optional)
@@ -11,10 +14,17 @@ export const fieldValue = (def: FieldDef, serial: number): unknown => {
   return found ?? null;
 };
 
-/** Of a form, with the reason that a client is to be told at the field: by what is said of the field, whatever the kernel makes of that. */
+/**
+ * Of a form, with the reason that a client is to be told at the field: by what is said of the field, whatever
+ * the kernel makes of that.
+ */
 export const wrongValuesOf = (def: FieldDef, serial: number): readonly unknown[] => {
   const limits = limitsOf(def);
-  return [...WRONG[def.kind].filter((value) => !isWithin(limits, value)), ...edgesOf(def, serial).refused, ...(def.optional ? [] : [null])];
+  return [
+    ...WRONG[def.kind].filter((value) => !isWithin(limits, value)),
+    ...edgesOf(def, serial).refused,
+    ...(def.optional ? [] : [null]),
+  ];
 };
 
 type Kind = FieldDef['kind'];
@@ -37,14 +47,18 @@ const WRONG: Readonly<Record<Kind, readonly unknown[]>> = {
 /** Too short a text would be found everywhere. */
 const MARKER_CHARACTERS = 12;
 
-/** A word that nothing else has, as far as the field has room for it: whoever looks for it finds this value and no other. */
+/**
+ * A word that nothing else has, as far as the field has room for it: whoever looks for it finds this value
+ * and no other.
+ */
 export const markerOf = (def: FieldDef, random: Random): string | undefined => {
   if (def.kind !== 'text') return undefined;
   const word = `mark${Array.from({ length: 16 }, () => random.pick(LETTERS)).join('')}`;
   return [word, word.slice(0, MARKER_CHARACTERS)].find((text) => def.demanded.safeParse(text).success);
 };
 /** Whether such a word is a value of the field at all. */
-export const hasRoom = (def: FieldDef): boolean => def.demanded.safeParse(LETTERS.slice(0, MARKER_CHARACTERS).join('')).success;
+export const hasRoom = (def: FieldDef): boolean =>
+  def.demanded.safeParse(LETTERS.slice(0, MARKER_CHARACTERS).join('')).success;
 const LETTERS = [...'abcdefghijkmnopqrstuvwxyz'];
 
 const candidatesOf = (def: FieldDef, serial: number): readonly unknown[] => {
@@ -99,7 +113,9 @@ const matching = (pattern: string | undefined, seed: number): readonly string[] 
 /** One word, or two. */
 const setsOf = (def: FieldDef, serial: number): readonly unknown[] => {
   const words = new Set(
-    ['tag', ...matching(limitsOf(def).items?.pattern, serial)].filter((word) => def.demanded.safeParse([word]).success),
+    ['tag', ...matching(limitsOf(def).items?.pattern, serial)].filter(
+      (word) => def.demanded.safeParse([word]).success,
+    ),
   );
   return [...words].toSorted().slice(0, 1 + (serial % 2));
 };

@@ -9,7 +9,8 @@ import { giverOf } from './world.ts';
 
 /** As checks of it are counted. */
 const followed = ({ name }: ViewInfo): string => `who follows ${name}`;
-const ended = ({ name }: ViewInfo, kind: string): string => `what is left in ${name} of a ${kind} that has ended`;
+const ended = ({ name }: ViewInfo, kind: string): string =>
+  `what is left in ${name} of a ${kind} that has ended`;
 
 const endOf = ({ commands }: Kind): CommandInfo | undefined =>
   Object.values(commands).find(({ kind, internal }) => kind === 'end' && !internal);
@@ -19,7 +20,10 @@ const summed = ({ values }: ViewInfo): readonly string[] =>
 const sharesOf = (domain: Domain, view: ViewInfo): readonly Kind[] =>
   view.shares.flatMap((share) => {
     const kind = domain.kinds[share.kind];
-    return kind === undefined || endOf(kind) === undefined || summed(view).length === 0 || Object.values(share.by).includes('id')
+    return kind === undefined ||
+      endOf(kind) === undefined ||
+      summed(view).length === 0 ||
+      Object.values(share.by).includes('id')
       ? []
       : [kind];
   });
@@ -36,18 +40,26 @@ export const viewChecksOf = (domain: Domain): readonly string[] =>
 const isInFromTheStart = ({ shares }: ViewInfo, { name, events }: Kind): boolean =>
   shares.some(
     ({ kind, on }) =>
-      kind === name && Object.entries(on).some(([event, { kind }]) => kind === 'gives' && events[event]?.effect === 'creates'),
+      kind === name &&
+      Object.entries(on).some(([event, { kind }]) => kind === 'gives' && events[event]?.effect === 'creates'),
   );
 
-/** Who follows a view has in the end what is in it; and what was given to it is taken out again when that ends. */
+/**
+ * Who follows a view has in the end what is in it; and what was given to it is taken out again when that
+ * ends.
+ */
 export const checkViews = async (stage: Stage, checks: Checks): Promise<void> => {
   await using open = new AsyncDisposableStack();
   const copies = await Promise.all(stage.domain.views.map((view) => openCopy(stage, open, view)));
   for (const view of stage.domain.views)
-    for (const kind of sharesOf(stage.domain, view)) await checkEnded(stage, checks.of(ended(view, kind.name)), { view, kind });
+    for (const kind of sharesOf(stage.domain, view))
+      await checkEnded(stage, checks.of(ended(view, kind.name)), { view, kind });
   for (const { view, rows } of copies) {
     const look = async () => ({ told: rows(), there: await rowsOf(stage, view) });
-    const { told, there } = await until(look, (seen) => JSON.stringify(seen.told) === JSON.stringify(seen.there)).catch(look);
+    const { told, there } = await until(
+      look,
+      (seen) => JSON.stringify(seen.told) === JSON.stringify(seen.there),
+    ).catch(look);
     checks.of(followed(view)).equal(told, there, `what who follows ${view.name} was told`);
     checks.of(followed(view)).equal(told.length > 0, true, `something is in ${view.name}`);
   }
@@ -57,8 +69,14 @@ type Message = { readonly type: string; readonly key?: Row; readonly row?: Row }
 type Copy = { readonly view: ViewInfo; readonly rows: () => readonly string[] };
 
 /** As somebody keeps it who does what its messages say. */
-const openCopy = async ({ installation, admin }: Stage, open: AsyncDisposableStack, view: ViewInfo): Promise<Copy> => {
-  const stream = await follow(`${installation.url}/${view.path}`, { headers: { authorization: `Bearer ${admin.token}` } });
+const openCopy = async (
+  { installation, admin }: Stage,
+  open: AsyncDisposableStack,
+  view: ViewInfo,
+): Promise<Copy> => {
+  const stream = await follow(`${installation.url}/${view.path}`, {
+    headers: { authorization: `Bearer ${admin.token}` },
+  });
   open.defer(() => stream.close());
   return {
     view,
@@ -75,7 +93,8 @@ const openCopy = async ({ installation, admin }: Stage, open: AsyncDisposableSta
   };
 };
 
-const numbersIn = (view: ViewInfo, row: Row = {}): readonly unknown[] => summed(view).map((name) => Number(row[name]));
+const numbersIn = (view: ViewInfo, row: Row = {}): readonly unknown[] =>
+  summed(view).map((name) => Number(row[name]));
 
 /** Of the table itself. */
 const rowsOf = async ({ installation, domain }: Stage, view: ViewInfo): Promise<readonly string[]> => {
@@ -85,9 +104,13 @@ const rowsOf = async ({ installation, domain }: Stage, view: ViewInfo): Promise<
     client.query<{ row: Row }>(`select row_to_json(t) as row from ${source.table} t`),
   );
   const read = (row: Row, names: readonly string[]): Row =>
-    Object.fromEntries(names.map((name) => [name, row[source.members.find((member) => member.name === name)?.column ?? '']]));
+    Object.fromEntries(
+      names.map((name) => [name, row[source.members.find((member) => member.name === name)?.column ?? '']]),
+    );
   const keys = Object.keys(view.key);
-  return rows.map(({ row }) => JSON.stringify([read(row, keys), numbersIn(view, read(row, summed(view)))])).toSorted();
+  return rows
+    .map(({ row }) => JSON.stringify([read(row, keys), numbersIn(view, read(row, summed(view)))]))
+    .toSorted();
 };
 
 type Sharing = { readonly view: ViewInfo; readonly kind: Kind };

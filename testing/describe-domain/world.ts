@@ -14,7 +14,10 @@ export type World = {
 export const stateOf = (kind: Kind, item: Row): Row => {
   const fields = Object.entries(kind.fields).map(([name, def]) => {
     const value = item[name] ?? item[wire(name, def)] ?? null;
-    return [name, def.kind === 'ref' && typeof value === 'object' && value !== null ? (value as Row).id : value] as const;
+    return [
+      name,
+      def.kind === 'ref' && typeof value === 'object' && value !== null ? (value as Row).id : value,
+    ] as const;
   });
   return { id: item.id, ...Object.fromEntries(fields) };
 };
@@ -25,7 +28,8 @@ export const openWorld = (stage: Pick<Stage, 'domain' | 'read' | 'admin'>): Worl
     find: (kind, id) => known.get(`${kind} ${String(id)}`),
     async look(kind, id) {
       const { status, body } = await stage.read(`/${kind.path}/${id}`, stage.admin);
-      const state = status === 200 ? { ...stateOf(kind, body), ...(await itemsOf(stage, kind, id)) } : undefined;
+      const state =
+        status === 200 ? { ...stateOf(kind, body), ...(await itemsOf(stage, kind, id)) } : undefined;
       known.set(`${kind.name} ${id}`, state);
       if (state) await lookBehind(stage.domain, world, kind, state);
       return state;
@@ -34,10 +38,17 @@ export const openWorld = (stage: Pick<Stage, 'domain' | 'read' | 'admin'>): Worl
   return world;
 };
 
-const itemsOf = async ({ read, admin }: Pick<Stage, 'read' | 'admin'>, kind: Kind, id: number): Promise<Row> => {
+const itemsOf = async (
+  { read, admin }: Pick<Stage, 'read' | 'admin'>,
+  kind: Kind,
+  id: number,
+): Promise<Row> => {
   const lists = Object.values(kind.lists).map(async (list) => {
     const { body } = await read<readonly Row[]>(`/${kind.path}/${id}/${kebab(list.name)}?limit=100`, admin);
-    const one = { ...kind, fields: { ...list.fields, ...(list.key !== undefined && { [list.key]: list.id.def }) } };
+    const one = {
+      ...kind,
+      fields: { ...list.fields, ...(list.key !== undefined && { [list.key]: list.id.def }) },
+    };
     return [list.name, body.map((item) => stateOf(one, item))] as const;
   });
   return Object.fromEntries(await Promise.all(lists));
@@ -65,7 +76,11 @@ export const askingAs = ({ domain, actors }: Stage, world: World, { role, userId
 });
 
 /** Whether somebody may, by the declaration; nothing where that asks for what this suite cannot tell. */
-export const mayBy = (asking: Asking, { situation: { kind }, id }: Made, name: string): boolean | undefined => {
+export const mayBy = (
+  asking: Asking,
+  { situation: { kind }, id }: Made,
+  name: string,
+): boolean | undefined => {
   const state = asking.find(kind.name, id);
   try {
     return state !== undefined && mayAs(asking, kind, name, state);
@@ -80,5 +95,7 @@ export const giverOf = async (stage: Stage, made: Made, name: string): Promise<A
   const world = openWorld(stage);
   await world.look(made.situation.kind, made.id);
   const candidates = [stage.admin, ...(made.owner ? [made.owner] : []), ...stage.actors];
-  return candidates.find((actor) => mayBy(askingAs(stage, world, actor), made, name) !== false) ?? stage.admin;
+  return (
+    candidates.find((actor) => mayBy(askingAs(stage, world, actor), made, name) !== false) ?? stage.admin
+  );
 };

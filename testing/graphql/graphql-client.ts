@@ -19,7 +19,10 @@ type Options = Pick<Ask, 'token' | 'headers'> & {
   readonly operationName?: string;
 };
 
-export type GraphqlClient = <Data = Record<string, never>>(query: string, options?: Options) => Promise<GraphqlReply<Data>>;
+export type GraphqlClient = <Data = Record<string, never>>(
+  query: string,
+  options?: Options,
+) => Promise<GraphqlReply<Data>>;
 
 /** Sends one operation after the other, as any program can. */
 export const graphqlClientOf = (installation: Parameters<typeof restClientOf>[0]): GraphqlClient => {

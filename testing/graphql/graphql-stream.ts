@@ -2,7 +2,10 @@ import { type Followed, follow } from '../http/event-source.ts';
 import type { Installation } from '../installation.ts';
 import { until } from '../until.ts';
 
-type GraphqlError = { readonly message: string; readonly extensions: { readonly code: string; readonly [name: string]: unknown } };
+type GraphqlError = {
+  readonly message: string;
+  readonly extensions: { readonly code: string; readonly [name: string]: unknown };
+};
 type Result<Data> = { readonly data?: Data; readonly errors?: readonly GraphqlError[] };
 
 /** An operation whose results come as server-sent events. */
@@ -33,7 +36,11 @@ export const streamOf = async (
   const text = JSON.stringify(body ?? { query, variables });
   const stream = await follow(`${at.url}/graphql`, {
     ...(onSign && { onSign }),
-    headers: { 'content-type': 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
+    headers: {
+      'content-type': 'application/json',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
     fetch: (input, init) => at.fetch(input, { ...init, method: 'POST', body: text }),
   });
   const nexts = () => stream.messages.filter(({ event }) => event === 'next');

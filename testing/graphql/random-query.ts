@@ -39,13 +39,20 @@ const FIELDS_MAX = 4;
 /** Of the whole query; what comes after is a leaf. */
 const ITEMS_MAX = 60;
 
-/** A query over the whole schema as it is: every field, argument, alias, fragment and directive that it may have. */
+/**
+ * A query over the whole schema as it is: every field, argument, alias, fragment and directive that it may
+ * have.
+ */
 export const randomQuery = (random: Random, schema: GraphQLSchema, known: Known): RandomQuery => {
   const writer = new Writer(random, schema, known);
   const query = schema.getQueryType() as GraphQLObjectType;
   const selection = writer.selection(query, 0);
   const declared = writer.declarations.length > 0 ? `(${writer.declarations.join(', ')})` : '';
-  return { text: `query${declared} ${selection}\n${writer.fragments.join('\n')}`, variables: writer.variables, isOdd: writer.isOdd };
+  return {
+    text: `query${declared} ${selection}\n${writer.fragments.join('\n')}`,
+    variables: writer.variables,
+    isOdd: writer.isOdd,
+  };
 };
 
 /** What is shown of one change: a subscription to everything there is of it. */
@@ -57,9 +64,13 @@ export const randomSubscription = (random: Random, schema: GraphQLSchema, known:
   return { text, variables: writer.variables, isOdd: writer.isOdd };
 };
 
-/** Fields of federation are not what queries ask for; and where the read model is in a log cannot be told of its rows; webhooks are always left to the resolvers. What was, is not in the rows. */
+/**
+ * Fields of federation are not what queries ask for; and where the read model is in a log cannot be told of
+ * its rows; webhooks are always left to the resolvers. What was, is not in the rows.
+ */
 const isCommon = ({ name }: GraphQLField<unknown, unknown>, type: GraphQLNamedType): boolean =>
-  !/^(_|webhook|eventTypes|auditStatus|history$|coverAddress$)/.test(name) && !(type.name === 'Query' && name === 'cursor');
+  !/^(_|webhook|eventTypes|auditStatus|history$|coverAddress$)/.test(name) &&
+  !(type.name === 'Query' && name === 'cursor');
 
 class Writer {
   readonly declarations: string[] = [];
@@ -103,7 +114,8 @@ class Writer {
 
   #condition(type: GraphQLNamedType): GraphQLNamedType {
     const { pick } = this.#random;
-    if (isAbstractType(type)) return pick([...this.#schema.getPossibleTypes(type).filter(({ name }) => name !== 'Webhook'), type]);
+    if (isAbstractType(type))
+      return pick([...this.#schema.getPossibleTypes(type).filter(({ name }) => name !== 'Webhook'), type]);
     if (isObjectType(type)) return pick([type, ...type.getInterfaces()]);
     return type;
   }
@@ -118,7 +130,9 @@ class Writer {
     const leaves = fields.filter((field) => isLeafType(getNamedType(field.type)));
     const objects = fields.filter((field) => !leaves.includes(field));
     const isDeep = depth >= DEPTH_MAX || objects.length === 0 || (leaves.length > 0 && chance(50));
-    const field = pick(isDeep && leaves.length > 0 ? leaves : objects.length > 0 && !isDeep ? objects : [...fields]);
+    const field = pick(
+      isDeep && leaves.length > 0 ? leaves : objects.length > 0 && !isDeep ? objects : [...fields],
+    );
     const named = getNamedType(field.type);
     const args = this.#arguments(field);
     const inner = isLeafType(named) ? '' : ` ${this.selection(named, depth + 1)}`;
@@ -145,15 +159,21 @@ class Writer {
   #arguments({ args, type }: GraphQLField<unknown, unknown>): string {
     const { chance } = this.#random;
     const isGiven = (arg: GraphQLArgument) =>
-      arg.name !== 'at' && !this.#isOmitted(arg) && (isNonNullType(arg.type) || chance(arg.name === 'filter' ? 50 : 30));
+      arg.name !== 'at' &&
+      !this.#isOmitted(arg) &&
+      (isNonNullType(arg.type) || chance(arg.name === 'filter' ? 50 : 30));
     // In the order of the schema, in which `sort` would come too late for the cursors.
-    const given = args.filter(isGiven).toSorted((one, other) => Number(other.name === 'sort') - Number(one.name === 'sort'));
+    const given = args
+      .filter(isGiven)
+      .toSorted((one, other) => Number(other.name === 'sort') - Number(one.name === 'sort'));
     const connection = getNamedType(type);
     const item = isObjectType(connection) ? String(getNamedType(connection.getFields().nodes?.type)) : '';
     const values = new Map<string, unknown>();
     const written = given.map((arg) => {
       const value =
-        !isNonNullType(arg.type) && chance(5) ? null : this.#value(arg.name, getNamedType(arg.type) as GraphQLNamedType, { item, values });
+        !isNonNullType(arg.type) && chance(5)
+          ? null
+          : this.#value(arg.name, getNamedType(arg.type) as GraphQLNamedType, { item, values });
       values.set(arg.name, value);
       return `${arg.name}: ${this.#argument(arg, value)}`;
     });
@@ -168,7 +188,11 @@ class Writer {
     return this.#variable(String(type), value === null && chance(50) ? undefined : value);
   }
 
-  #value(name: string, type: GraphQLNamedType, list: { readonly item: string; readonly values: ReadonlyMap<string, unknown> }): unknown {
+  #value(
+    name: string,
+    type: GraphQLNamedType,
+    list: { readonly item: string; readonly values: ReadonlyMap<string, unknown> },
+  ): unknown {
     const { pick, chance, below } = this.#random;
     if (isEnumType(type)) return pick(type.getValues()).name;
     if (isInputObjectType(type)) {
@@ -180,8 +204,10 @@ class Writer {
         ]),
       );
     }
-    if (type.name === 'ID') return chance(90) ? pick(this.#known.ids) : pick(['no id', '0', '-1', '9007199254740993', '1e3']);
-    if (name === 'after' || name === 'before') return this.#cursor(list.item, String(list.values.get('sort')));
+    if (type.name === 'ID')
+      return chance(90) ? pick(this.#known.ids) : pick(['no id', '0', '-1', '9007199254740993', '1e3']);
+    if (name === 'after' || name === 'before')
+      return this.#cursor(list.item, String(list.values.get('sort')));
     const words = this.#known.words?.get(name);
     if (words !== undefined) return pick(words);
     if (name === 'tag') return pick(['tag-0', 'tag-1', 'none']);
@@ -195,7 +221,9 @@ class Writer {
 
   #cursor(item: string, sort: string): string | null {
     const { chance, pick } = this.#random;
-    const cursors = this.#known.cursors.get(`${item} ${sort.startsWith('PUBLISHED') ? 'published_at' : 'created_at'}`) ?? [];
+    const cursors =
+      this.#known.cursors.get(`${item} ${sort.startsWith('PUBLISHED') ? 'published_at' : 'created_at'}`) ??
+      [];
     if (cursors.length === 0) return null;
     if (chance(98)) return pick(cursors);
     this.isOdd = true;
@@ -215,7 +243,8 @@ const literalOf = (value: unknown, type: GraphQLNamedType): string => {
   if (isEnumType(type)) return String(value);
   if (isInputObjectType(type)) {
     const fields = Object.entries(value as object).map(
-      ([name, field]) => `${name}: ${literalOf(field, getNamedType(type.getFields()[name]?.type) as GraphQLNamedType)}`,
+      ([name, field]) =>
+        `${name}: ${literalOf(field, getNamedType(type.getFields()[name]?.type) as GraphQLNamedType)}`,
     );
     return `{ ${fields.join(', ')} }`;
   }

@@ -1,4 +1,7 @@
-/** A browser without scripts, styles and patience: it keeps cookies, finds forms, and shows every redirect before it follows it. */
+/**
+ * A browser without scripts, styles and patience: it keeps cookies, finds forms, and shows every redirect
+ * before it follows it.
+ */
 export type HandBrowser = {
   readonly cookies: Map<string, { value: string; path: string }>;
   get(url: string, headers?: Record<string, string>): Promise<Seen>;
@@ -27,7 +30,9 @@ export const openHandBrowser = (fetchIt: typeof fetch = fetch): HandBrowser => {
   const cookies: HandBrowser['cookies'] = new Map();
   const ask = async (url: string, init: RequestInit & { headers: Record<string, string> }): Promise<Seen> => {
     const { pathname } = new URL(url);
-    const sent = [...cookies].filter(([, { path }]) => isUnder(pathname, path)).map(([name, { value }]) => `${name}=${value}`);
+    const sent = [...cookies]
+      .filter(([, { path }]) => isUnder(pathname, path))
+      .map(([name, { value }]) => `${name}=${value}`);
     const response = await fetchIt(url, {
       ...init,
       redirect: 'manual',
@@ -36,7 +41,8 @@ export const openHandBrowser = (fetchIt: typeof fetch = fetch): HandBrowser => {
     for (const line of response.headers.getSetCookie()) keep(cookies, line);
     return seenOf(url, response, await response.text());
   };
-  const get: HandBrowser['get'] = (url, headers = {}) => ask(url, { headers: { accept: 'text/html', ...headers } });
+  const get: HandBrowser['get'] = (url, headers = {}) =>
+    ask(url, { headers: { accept: 'text/html', ...headers } });
   return {
     cookies,
     get,
@@ -76,10 +82,9 @@ const keep = (cookies: HandBrowser['cookies'], line: string): void => {
 const seenOf = (url: string, response: Response, body: string): Seen => {
   const location = response.headers.get('location');
   const action = /<form[^>]*action="([^"]*)"/.exec(body)?.[1];
-  const hidden = [...body.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
-    name,
-    value,
-  ]);
+  const hidden = [...body.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(
+    ([, name = '', value = '']) => [name, value],
+  );
   return {
     url,
     status: response.status,

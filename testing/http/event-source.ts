@@ -3,7 +3,10 @@ import { until } from '../until.ts';
 /** A message of a stream of server-sent events. */
 type Message = { readonly event: string; readonly id: string; readonly data: string };
 
-/** A stream read as a browser's `EventSource` does (HTML Living Standard, section 9.2), with a header for the token. */
+/**
+ * A stream read as a browser's `EventSource` does (HTML Living Standard, section 9.2), with a header for the
+ * token.
+ */
 export type Followed = {
   readonly status: number;
   readonly headers: Headers;
@@ -25,9 +28,15 @@ type Options = {
   readonly onSign?: () => void;
 };
 
-export const follow = async (url: string, { headers = {}, fetch: fetchIt = fetch, onSign }: Options = {}): Promise<Followed> => {
+export const follow = async (
+  url: string,
+  { headers = {}, fetch: fetchIt = fetch, onSign }: Options = {},
+): Promise<Followed> => {
   const leaving = new AbortController();
-  const response = await fetchIt(url, { headers: { accept: 'text/event-stream', ...headers }, signal: leaving.signal });
+  const response = await fetchIt(url, {
+    headers: { accept: 'text/event-stream', ...headers },
+    signal: leaving.signal,
+  });
   const reading = createReading();
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
   let isOver = false;

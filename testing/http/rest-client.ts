@@ -24,12 +24,16 @@ export const restClientOf =
         ...(body !== undefined && { 'content-type': type }),
         ...headers,
       },
-      ...(body !== undefined && { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
+      ...(body !== undefined && {
+        body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+      }),
     });
     return { status: response.status, headers: response.headers, body: await bodyOf(response) };
   };
 
 const bodyOf = async (response: Response): Promise<unknown> => {
   const text = await response.text();
-  return /^application\/([\w.-]+\+)?json\b/.test(response.headers.get('content-type') ?? '') && text !== '' ? JSON.parse(text) : text;
+  return /^application\/([\w.-]+\+)?json\b/.test(response.headers.get('content-type') ?? '') && text !== ''
+    ? JSON.parse(text)
+    : text;
 };

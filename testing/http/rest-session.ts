@@ -15,7 +15,8 @@ export const restSessionOver = (ask: RestClient): RestSession => {
   return {
     async write(method, path, options) {
       const reply = await ask(method, path, options);
-      if (reply.status >= 300) throw new Error(`${method} ${path} was answered with ${reply.status}: ${JSON.stringify(reply.body)}`);
+      if (reply.status >= 300)
+        throw new Error(`${method} ${path} was answered with ${reply.status}: ${JSON.stringify(reply.body)}`);
       cursor = reply.headers.get('consistency-token') ?? '';
       if (cursor === '') throw new Error(`${method} ${path} was answered without a consistency token`);
       return { ...reply, written: reply.body as Written };

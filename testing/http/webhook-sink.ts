@@ -33,7 +33,13 @@ export const startWebhookSink = async (): Promise<WebhookSink> => {
     createServer(async (request, response) => {
       let body = '';
       for await (const chunk of request.setEncoding('utf8')) body += chunk;
-      const one = { path: request.url ?? '', headers: request.headers, body, id: String(request.headers['webhook-id']), atMs: Date.now() };
+      const one = {
+        path: request.url ?? '',
+        headers: request.headers,
+        body,
+        id: String(request.headers['webhook-id']),
+        atMs: Date.now(),
+      };
       received.push(one);
       await behaviour(one, response);
     });

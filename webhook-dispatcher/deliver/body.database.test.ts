@@ -29,7 +29,10 @@ beforeAll(async () => {
     domain: publishing,
     identity: eventLog.identity,
     open: createChangeOpener({ domain: publishing, eventLog, keys }),
-    isReadable: createPresentRights({ domain: publishing, run: async (text, values) => (await pool.query(text, [...values])).rows }),
+    isReadable: createPresentRights({
+      domain: publishing,
+      run: async (text, values) => (await pool.query(text, [...values])).rows,
+    }),
     standsStill: createStandsStill(publishing, pool),
   };
   compose = createComposer(dependencies);
@@ -37,7 +40,12 @@ beforeAll(async () => {
   author = await world.person('author', 'Ada');
   admin = await world.person('admin');
   stranger = await world.person('author');
-  article = await write(author, 'POST', '/articles', { title: 'Published', body: 'Text', tags: [], publish: true });
+  article = await write(author, 'POST', '/articles', {
+    title: 'Published',
+    body: 'Text',
+    tags: [],
+    publish: true,
+  });
   await write(author, 'POST', '/articles', { title: 'Draft', body: '', tags: [] });
   await write(reader, 'POST', `/articles/${article}/comments`, { text: 'Well said.' });
   await write(admin, 'PATCH', `/users/${reader.id}`, { name: 'Margherita', email: 'rita@example.com' });
@@ -68,11 +76,26 @@ const allChanges = async (): Promise<readonly Change[]> => {
   return found;
 };
 
-const ownerOf = ({ id, role }: Asker): Owner => ({ kind: 'user', policy: POLICY, userId: id, role, scopes: new Set(SCOPES), client: null });
+const ownerOf = ({ id, role }: Asker): Owner => ({
+  kind: 'user',
+  policy: POLICY,
+  userId: id,
+  role,
+  scopes: new Set(SCOPES),
+  client: null,
+});
 
 const bodyFor = async (asker: Asker, change: Change, shape: Shape | null = null, by = compose) => {
   const webhookId = 6_001 as WebhookId;
-  const endpoint: Endpoint = { webhookId, ownerId: asker.id, scopes: new Set(), url: '', headers: {}, secrets: [], payload: 'full' };
+  const endpoint: Endpoint = {
+    webhookId,
+    ownerId: asker.id,
+    scopes: new Set(),
+    url: '',
+    headers: {},
+    secrets: [],
+    payload: 'full',
+  };
   const delivery = { webhookId, eventId: change.id, change, attempts: 0, shape };
   const composed = await by({ delivery, endpoint, owner: ownerOf(asker) });
   return composed.kind === 'body' ? { ...composed, text: composed.bytes.toString() } : composed;
@@ -104,7 +127,9 @@ test('the bytes are the same each time, also once the owner has become somebody 
     const asAdmin = await bodyFor(promoted, change);
     if (asAdmin.kind !== 'body') throw new Error('nothing was told');
     const demoted = await bodyFor(stranger, change, asAdmin.shape);
-    expect('text' in demoted ? demoted.text : demoted).toEqual(asAdmin.shape === first.shape ? first.text : { kind: 'withheld' });
+    expect('text' in demoted ? demoted.text : demoted).toEqual(
+      asAdmin.shape === first.shape ? first.text : { kind: 'withheld' },
+    );
   }
 });
 
@@ -114,7 +139,10 @@ test('what is parked, or stands under what is parked, waits where more than its 
   if (!commented) throw new Error('nobody commented');
   const first = await bodyFor(author, commented);
   for (const stream of [commented.stream, `article-${article}`]) {
-    await pool.query(`insert into read_model.parked (stream, version, position, type, reason) values ($1, 1, 1, 'test', 'test')`, [stream]);
+    await pool.query(
+      `insert into read_model.parked (stream, version, position, type, reason) values ($1, 1, 1, 'test', 'test')`,
+      [stream],
+    );
     // As if its rows were away.
     const away = createComposer({ ...dependencies, isReadable: async () => false });
     expect(await bodyFor(author, commented, 'full', away)).toEqual({ kind: 'waiting' });
@@ -137,7 +165,10 @@ test('what was taken back is told by its ids, or, where more was told before, no
 test('whoever was erased is told of by ids', async () => {
   const commented = (await allChanges()).find(({ type }) => type === 'comment.added');
   if (!commented) throw new Error('nobody commented');
-  expect(await bodyFor(author, commented)).toMatchObject({ shape: 'full', text: expect.stringContaining('Well said.') });
+  expect(await bodyFor(author, commented)).toMatchObject({
+    shape: 'full',
+    text: expect.stringContaining('Well said.'),
+  });
   await world.side.keys.destroy(reader.id);
   expect(await bodyFor(author, commented)).toMatchObject({ shape: 'ids' });
   expect(await bodyFor(author, commented, 'full')).toEqual({ kind: 'withheld' });

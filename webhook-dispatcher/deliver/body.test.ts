@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
 import { publishing } from '#domain/publishing.ts';
-import type { EventId, LogIdentity, Position, StreamName, UserId, Version, WebhookId } from '#shared/brands.ts';
+import type {
+  EventId,
+  LogIdentity,
+  Position,
+  StreamName,
+  UserId,
+  Version,
+  WebhookId,
+} from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Role } from '#shared/events/fields.ts';
 import type { JsonObject } from '#shared/json.ts';
@@ -64,12 +72,33 @@ const compose = async ({
     isReadable: async () => isReadable,
     standsStill: async () => standsStill,
   });
-  const owner: Owner = { kind: 'user', policy: POLICY, userId: ADA, role, scopes: new Set(scopes), client: null };
+  const owner: Owner = {
+    kind: 'user',
+    policy: POLICY,
+    userId: ADA,
+    role,
+    scopes: new Set(scopes),
+    client: null,
+  };
   const webhookId = 6_001 as WebhookId;
-  const endpoint: Endpoint = { webhookId, ownerId: ADA, scopes: new Set(), url: 'https://example.com', headers: {}, secrets: [], payload };
-  const outgoing: Outgoing = { delivery: { webhookId, eventId: change.id, change, attempts: 0, shape }, endpoint, owner };
+  const endpoint: Endpoint = {
+    webhookId,
+    ownerId: ADA,
+    scopes: new Set(),
+    url: 'https://example.com',
+    headers: {},
+    secrets: [],
+    payload,
+  };
+  const outgoing: Outgoing = {
+    delivery: { webhookId, eventId: change.id, change, attempts: 0, shape },
+    endpoint,
+    owner,
+  };
   const composed = await composer(outgoing);
-  return composed.kind !== 'body' ? composed.kind : { shape: composed.shape, data: JSON.parse(composed.bytes.toString()).data };
+  return composed.kind !== 'body'
+    ? composed.kind
+    : { shape: composed.shape, data: JSON.parse(composed.bytes.toString()).data };
 };
 
 const ids = { commentId: 9_001, articleId: 8_001, authorId: ADA };
@@ -84,9 +113,24 @@ test('the body has what the feed has', async () => {
     isReadable: async () => true,
     standsStill: async () => false,
   });
-  const owner: Owner = { kind: 'user', policy: POLICY, userId: ADA, role: 'author', scopes: new Set(TOLD_SCOPES), client: null };
+  const owner: Owner = {
+    kind: 'user',
+    policy: POLICY,
+    userId: ADA,
+    role: 'author',
+    scopes: new Set(TOLD_SCOPES),
+    client: null,
+  };
   const webhookId = 6_001 as WebhookId;
-  const endpoint: Endpoint = { webhookId, ownerId: ADA, scopes: new Set(), url: '', headers: {}, secrets: [], payload: 'thin' };
+  const endpoint: Endpoint = {
+    webhookId,
+    ownerId: ADA,
+    scopes: new Set(),
+    url: '',
+    headers: {},
+    secrets: [],
+    payload: 'thin',
+  };
   const delivery = { webhookId, eventId: commentAdded.id, change: commentAdded, attempts: 0, shape: null };
   const composed = await composer({ delivery, endpoint, owner });
   expect(composed.kind === 'body' && composed.bytes.toString()).toBe(
@@ -96,7 +140,11 @@ test('the body has what the feed has', async () => {
 });
 
 /** Of the owner's own draft. */
-const ofDraft: Change = { ...commentAdded, right: 'article.read', resource: { ownerId: ADA, articleStatus: 'draft' } };
+const ofDraft: Change = {
+  ...commentAdded,
+  right: 'article.read',
+  resource: { ownerId: ADA, articleStatus: 'draft' },
+};
 
 test('the first attempt tells as much as is asked for and may be told', async () => {
   expect(await compose({})).toEqual(inFull);
@@ -124,13 +172,16 @@ test('what nobody can read for the time being waits where more than its ids was 
 
 test('who may not even know of it any more is told nothing', async () => {
   expect(await compose({ change: ofDraft })).toEqual(inFull);
-  for (const shape of [null, 'full', 'ids'] as const) expect(await compose({ change: ofDraft, role: 'reader', shape })).toBe('withheld');
+  for (const shape of [null, 'full', 'ids'] as const)
+    expect(await compose({ change: ofDraft, role: 'reader', shape })).toBe('withheld');
 });
 
 test('what is not public is told as far as the scopes allow', async () => {
   expect(await compose({ change: ofDraft, scopes: ['read:articles'] })).toEqual(inFull);
   for (const shape of [null, 'full', 'ids'] as const)
-    expect(await compose({ change: ofDraft, scopes: ['read:users', 'read:comments', 'manage:webhooks'], shape })).toBe('withheld');
+    expect(
+      await compose({ change: ofDraft, scopes: ['read:users', 'read:comments', 'manage:webhooks'], shape }),
+    ).toBe('withheld');
   expect(await compose({ scopes: [] }), 'public').toEqual(inFull);
 });
 
@@ -154,7 +205,10 @@ test('of what was changed, the fields that were not are no gap', async () => {
   const data = { userId: 7_002, email: 'rita@example.org' };
   expect(await compose({ change: updated, opened: data, role: 'admin' })).toEqual({ shape: 'full', data });
   const renamed = { userId: 7_002, name: 'Rita R.' };
-  expect(await compose({ change: updated, opened: renamed, role: 'admin' })).toEqual({ shape: 'full', data: renamed });
+  expect(await compose({ change: updated, opened: renamed, role: 'admin' })).toEqual({
+    shape: 'full',
+    data: renamed,
+  });
   expect(await compose({ change: updated, opened: { userId: 7_002, name: null }, role: 'admin' })).toEqual({
     shape: 'ids',
     data: { userId: 7_002 },

@@ -13,7 +13,10 @@ import { idsIn, seesAll, withoutPrivate } from '#shared/visibility/visible-data.
 import type { Outgoing, Owner, Shape } from './delivery.ts';
 import type { StandsStill } from './standing-still.ts';
 
-/** What is sent, or that nothing is, because the owner may no longer read what the first attempt has told, or nobody can for now. */
+/**
+ * What is sent, or that nothing is, because the owner may no longer read what the first attempt has told, or
+ * nobody can for now.
+ */
 type Composed =
   | { readonly kind: 'body'; readonly bytes: Buffer; readonly shape: Shape }
   | { readonly kind: 'withheld' }
@@ -38,14 +41,22 @@ type Dependencies = {
 const BODY_BYTES_MAX = 262_144;
 
 /**
- * The body of a delivery, the same bytes at every attempt: the first one settles how much it tells, and what may no longer be told
- * is not told in part instead.
+ * The body of a delivery, the same bytes at every attempt: the first one settles how much it tells, and what
+ * may no longer be told is not told in part instead.
  */
-export const createComposer = ({ domain, identity, open, isReadable, standsStill }: Dependencies): ComposeBody => {
+export const createComposer = ({
+  domain,
+  identity,
+  open,
+  isReadable,
+  standsStill,
+}: Dependencies): ComposeBody => {
   const catalogue = catalogueOf(domain);
   const bytesOf = (change: Change, data: JsonObject): Buffer => {
     const { id, type, schemaVersion: version, at, position, stream: subject } = change;
-    return Buffer.from(JSON.stringify({ id, type, version, at, cursor: formatCursor(identity, position), subject, data }));
+    return Buffer.from(
+      JSON.stringify({ id, type, version, at, cursor: formatCursor(identity, position), subject, data }),
+    );
   };
 
   /** The same for all who are told of it by its ids. */
@@ -56,8 +67,14 @@ export const createComposer = ({ domain, identity, open, isReadable, standsStill
     return { kind: 'body', bytes, shape: 'ids' };
   };
 
-  /** The data that the owner may read now, in the widest shape that has it all; nothing where only its ids are left. */
-  const readableData = async (change: Change, owner: Owner): Promise<{ shape: Shape; data: JsonObject } | undefined> => {
+  /**
+   * The data that the owner may read now, in the widest shape that has it all; nothing where only its ids are
+   * left.
+   */
+  const readableData = async (
+    change: Change,
+    owner: Owner,
+  ): Promise<{ shape: Shape; data: JsonObject } | undefined> => {
     if (!(await isReadable(owner, change.stream))) return undefined;
     const data = await open(change);
     if (!isWhole(catalogue.find(change.type), data)) return undefined;
@@ -72,7 +89,9 @@ export const createComposer = ({ domain, identity, open, isReadable, standsStill
     const readable = await readableData(change, owner);
     if (settled === null) {
       const bytes = readable && bytesOf(change, readable.data);
-      return bytes && bytes.length <= BODY_BYTES_MAX ? { kind: 'body', bytes, shape: readable.shape } : byIds(change);
+      return bytes && bytes.length <= BODY_BYTES_MAX
+        ? { kind: 'body', bytes, shape: readable.shape }
+        : byIds(change);
     }
     if (!readable && (await standsStill(change))) return { kind: 'waiting' };
     if (!readable || (settled === 'full' && readable.shape !== 'full')) return { kind: 'withheld' };
@@ -87,6 +106,8 @@ const isWhole = (definition: EventDefinition | undefined, data: JsonObject): boo
   const shape = definition?.schema.shape ?? {};
   return fields.every((field) => {
     if (concealed.includes(field)) return true;
-    return Object.hasOwn(data, field) ? shape[field]?.safeParse(data[field]).success : shape[field] instanceof z.ZodExactOptional;
+    return Object.hasOwn(data, field)
+      ? shape[field]?.safeParse(data[field]).success
+      : shape[field] instanceof z.ZodExactOptional;
   });
 };

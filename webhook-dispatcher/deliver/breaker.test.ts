@@ -31,7 +31,11 @@ test('then it lets one through, on which everything depends', () => {
   expect([admits(open, 29_999), admits(open, 30_000)]).toEqual(['none', 'one']);
   expect(afterAttempt(open, { isFailure: false, atMs: 30_100 })).toEqual(FRESH);
   const again = afterAttempt(open, { isFailure: true, atMs: 30_100 });
-  expect([admits(again, 30_100), admits(again, 90_099), admits(again, 90_100)]).toEqual(['none', 'none', 'one']);
+  expect([admits(again, 30_100), admits(again, 90_099), admits(again, 90_100)]).toEqual([
+    'none',
+    'none',
+    'one',
+  ]);
 });
 
 test('each time in a row it stays open twice as long, and ten minutes at most', () => {
@@ -60,7 +64,10 @@ test('it goes on as it was where it was taken up again', () => {
 test('it remembers a bounded number of results', () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { minLength: 200, maxLength: 400 }), (failures) => {
-      const breaker = failures.reduce((before, isFailure, index) => afterAttempt(before, { isFailure, atMs: index }), FRESH);
+      const breaker = failures.reduce(
+        (before, isFailure, index) => afterAttempt(before, { isFailure, atMs: index }),
+        FRESH,
+      );
       expect(breaker.recent.length).toBeLessThanOrEqual(100);
     }),
   );

@@ -17,7 +17,9 @@ export const restored = ({ openings, openUntilMs }: Pick<Breaker, 'openings' | '
   openUntilMs,
 });
 
-/** How many attempts may be under way: none while it is open; then one, on which it depends whether it closes. */
+/**
+ * How many attempts may be under way: none while it is open; then one, on which it depends whether it closes.
+ */
 export const admits = ({ openUntilMs }: Breaker, atMs: number): 'all' | 'one' | 'none' => {
   if (openUntilMs === null) return 'all';
   return atMs < openUntilMs ? 'none' : 'one';

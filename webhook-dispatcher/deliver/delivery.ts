@@ -3,9 +3,9 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
 
 /**
- * Makes one attempt: finds out what may be told now, signs it, posts it, and says what comes of that. It writes nothing, and fails
- * only where we are at fault ourselves (the database or the log is away): whatever the receiver does is a result. A result that
- * could not be recorded is followed by the same attempt again.
+ * Makes one attempt: finds out what may be told now, signs it, posts it, and says what comes of that. It
+ * writes nothing, and fails only where we are at fault ourselves (the database or the log is away): whatever
+ * the receiver does is a result. A result that could not be recorded is followed by the same attempt again.
  */
 export type Sender = {
   send(outgoing: Outgoing, signal: AbortSignal): Promise<AttemptResult>;
@@ -18,7 +18,10 @@ export type Outgoing = {
   readonly owner: Owner;
   /** The `traceparent` that goes with it. */
   readonly trace?: string | undefined;
-  /** Keeps how much a first attempt tells, before it is sent: who repeats it without knowing of it tells the same. */
+  /**
+   * Keeps how much a first attempt tells, before it is sent: who repeats it without knowing of it tells the
+   * same.
+   */
   settle?(shape: Shape): Promise<void>;
 };
 
@@ -27,13 +30,22 @@ export type Delivery = {
   readonly webhookId: WebhookId;
   readonly eventId: EventId;
   readonly change: Change;
-  /** How many attempts there were before this one, since it was last made due: who sends it again begins the schedule anew. */
+  /**
+   * How many attempts there were before this one, since it was last made due: who sends it again begins the
+   * schedule anew.
+   */
   readonly attempts: number;
-  /** What the first attempt made it, or what was planned; nothing where there was none, and it depends on what the owner may read. */
+  /**
+   * What the first attempt made it, or what was planned; nothing where there was none, and it depends on what
+   * the owner may read.
+   */
   readonly shape: Shape | null;
 };
 
-/** `full` has all the data, `public` what of a profile is everybody's, as the feed shows it to the owner; `ids` only the ids in it. */
+/**
+ * `full` has all the data, `public` what of a profile is everybody's, as the feed shows it to the owner;
+ * `ids` only the ids in it.
+ */
 export type Shape = 'full' | 'public' | 'ids';
 
 /** What an attempt needs to know of an endpoint. It is personal, and kept in memory alone. */
@@ -67,7 +79,10 @@ export type AttemptResult = {
   readonly health: EndpointHealth;
 };
 
-/** What was sent and what came back, as people are shown it: signatures shortened, values of the owner's headers hidden. */
+/**
+ * What was sent and what came back, as people are shown it: signatures shortened, values of the owner's
+ * headers hidden.
+ */
 export type Attempt = {
   readonly durationMs: number;
   /** Nothing where no answer came. */
@@ -98,8 +113,9 @@ export type EndpointHealth =
   | { readonly kind: 'gone' };
 
 /**
- * Of one endpoint, as `breaker.ts` moves it on after each attempt:
- * `afterAttempt(breaker, { isFailure, atMs }): Breaker`, `admits(breaker, atMs): 'all' | 'one' | 'none'`, `restored({ openings, openUntilMs }): Breaker`.
+ * Of one endpoint, as `breaker.ts` moves it on after each attempt: `afterAttempt(breaker, { isFailure, atMs
+ * }): Breaker`, `admits(breaker, atMs): 'all' | 'one' | 'none'`, `restored({ openings, openUntilMs }):
+ * Breaker`.
  */
 export type Breaker = {
   /** Attempts of late. */

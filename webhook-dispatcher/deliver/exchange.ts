@@ -16,7 +16,10 @@ const KEPT_BYTES = ANSWER_BYTES_MAX + 1;
 const READ_BYTES_MAX = 65_536;
 const NOTHING = Buffer.alloc(0);
 
-/** One request and the start of what comes back, by the callbacks of undici: its streams and signals would cost as much as all the rest. */
+/**
+ * One request and the start of what comes back, by the callbacks of undici: its streams and signals would
+ * cost as much as all the rest.
+ */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #settling = Promise.withResolvers<Exchanged>();
   #controller: Controller | undefined;
@@ -84,7 +87,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
 const FINAL = 200;
 
 const textOf = (headers: Headers): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value = '']) => [name, Array.isArray(value) ? value.join(', ') : value]));
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value = '']) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : value,
+    ]),
+  );
 
 /** Why no answer came, for the owner of the webhook: what happened, and nothing about our own network. */
 export const failureInWords = (error: unknown): string => {
@@ -125,8 +133,10 @@ const WORDS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the host is for another name.',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate of the host is signed by itself alone.',
   SELF_SIGNED_CERT_IN_CHAIN: 'The certificate of the host is not signed by a known authority.',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The certificate of the host is not signed by a known authority, or comes without those between.',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The certificate of the host is not signed by a known authority, or comes without those between.',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'The certificate of the host is not signed by a known authority, or comes without those between.',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    'The certificate of the host is not signed by a known authority, or comes without those between.',
 };
 
 const FAMILIES: readonly (readonly [start: string, words: string])[] = [
@@ -135,7 +145,10 @@ const FAMILIES: readonly (readonly [start: string, words: string])[] = [
   ['CERT_', 'The certificate of the host is not valid.'],
 ];
 
-/** The codes, or else names, of the error, of what caused it, and of the attempts at several addresses that it stands for. */
+/**
+ * The codes, or else names, of the error, of what caused it, and of the attempts at several addresses that it
+ * stands for.
+ */
 const codesOf = (error: unknown): readonly string[] => {
   if (!(error instanceof Error)) return [];
   const own = 'code' in error && typeof error.code === 'string' ? [error.code] : [error.name];

@@ -7,7 +7,10 @@ import type { ResolveName } from './resolve-name.ts';
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nOK';
 const forever = new AbortController().signal;
 
-/** Posts to a server of this machine, by a URL made of its port, from where no more than `allowed` may be reached. */
+/**
+ * Posts to a server of this machine, by a URL made of its port, from where no more than `allowed` may be
+ * reached.
+ */
 const open = async (allowed: readonly string[], resolveName?: ResolveName) => {
   await using opening = new AsyncDisposableStack();
   const receiver = opening.use(await openRawServer((socket) => socket.write(OK), { host: '0.0.0.0' }));
@@ -16,7 +19,8 @@ const open = async (allowed: readonly string[], resolveName?: ResolveName) => {
   const resources = opening.move();
   return {
     receiver,
-    post: (host: string) => poster.post({ url: `http://${host}:${receiver.port}/`, headers: {}, body: Buffer.from('{}') }, forever),
+    post: (host: string) =>
+      poster.post({ url: `http://${host}:${receiver.port}/`, headers: {}, body: Buffer.from('{}') }, forever),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
@@ -28,14 +32,22 @@ const addresses =
 
 const INSIDE = { status: null, error: 'The name leads to an inside address, where nothing is sent.' };
 
-test.each(['127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '[::7f00:1]', 'localhost', '0'])(
-  'an inside address is not connected to when it stands in the URL: %s',
-  async (host) => {
-    await using world = await open([]);
-    expect(await world.post(host)).toMatchObject({ status: null, error: expect.stringMatching('not allowed') });
-    expect(world.receiver.connections()).toBe(0);
-  },
-);
+test.each([
+  '127.0.0.1',
+  '127.1',
+  '2130706433',
+  '0x7f000001',
+  '0177.0.0.1',
+  '[::1]',
+  '[::ffff:127.0.0.1]',
+  '[::7f00:1]',
+  'localhost',
+  '0',
+])('an inside address is not connected to when it stands in the URL: %s', async (host) => {
+  await using world = await open([]);
+  expect(await world.post(host)).toMatchObject({ status: null, error: expect.stringMatching('not allowed') });
+  expect(world.receiver.connections()).toBe(0);
+});
 
 test.each([
   ['127.0.0.1'],
@@ -87,12 +99,19 @@ test('a name that leads inside from one request to the next is not connected to 
   await using opening = new AsyncDisposableStack();
   // It hangs up after each answer, so that each request needs a connection of its own.
   const receiver = opening.use(
-    await openRawServer((socket) => socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`), { host: '0.0.0.0' }),
+    await openRawServer(
+      (socket) => socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`),
+      { host: '0.0.0.0' },
+    ),
   );
   const rules = { allowed: ['127.0.0.7'].flatMap((text) => parseRange(text) ?? []), ports: 'any' } as const;
   const resolveName: ResolveName = async () => [{ address: answers.shift() ?? '127.0.0.1', family: 4 }];
   const poster = opening.use(openPoster({ rules, timeoutMs: 10_000, resolveName }));
-  const post = () => poster.post({ url: `http://hooks.example:${receiver.port}/`, headers: {}, body: Buffer.from('{}') }, forever);
+  const post = () =>
+    poster.post(
+      { url: `http://hooks.example:${receiver.port}/`, headers: {}, body: Buffer.from('{}') },
+      forever,
+    );
   expect(await post()).toMatchObject({ status: 200 });
   expect(await post()).toMatchObject(INSIDE);
   expect(receiver.connections()).toBe(1);

@@ -21,21 +21,29 @@ type Options = {
 };
 
 /**
- * Connects to allowed addresses alone. Every address of a name is looked at, and those very addresses are connected to, so that a name
- * which answers differently the next time gains nothing; and what the socket came to be connected with is looked at once more.
+ * Connects to allowed addresses alone. Every address of a name is looked at, and those very addresses are
+ * connected to, so that a name which answers differently the next time gains nothing; and what the socket
+ * came to be connected with is looked at once more.
  */
-export const createGuardedConnector = ({ allowed, resolveName, timeoutMs }: Options): buildConnector.connector => {
-  const isAllowed = (address: string | undefined): boolean => address !== undefined && isAddressAllowed(address, allowed);
+export const createGuardedConnector = ({
+  allowed,
+  resolveName,
+  timeoutMs,
+}: Options): buildConnector.connector => {
+  const isAllowed = (address: string | undefined): boolean =>
+    address !== undefined && isAddressAllowed(address, allowed);
 
   const resolve = async (hostname: string) => {
     const addresses = await resolveName(hostname);
-    if (addresses.length === 0 || !addresses.every(({ address }) => isAllowed(address))) throw new InsideAddress(hostname);
+    if (addresses.length === 0 || !addresses.every(({ address }) => isAllowed(address)))
+      throw new InsideAddress(hostname);
     return [...addresses];
   };
 
   const lookup: LookupFunction = (hostname, { all }, callback) => {
     resolve(hostname).then(
-      (addresses) => (all ? callback(null, addresses) : callback(null, addresses[0]?.address ?? '', addresses[0]?.family)),
+      (addresses) =>
+        all ? callback(null, addresses) : callback(null, addresses[0]?.address ?? '', addresses[0]?.family),
       (error) => callback(error, []),
     );
   };
@@ -43,7 +51,8 @@ export const createGuardedConnector = ({ allowed, resolveName, timeoutMs }: Opti
   const connect = buildConnector({ lookup, autoSelectFamily: true, allowH2: false, timeout: timeoutMs });
   return (options, callback) => {
     // Nothing is looked up for an address.
-    if (isIP(options.hostname) !== 0 && !isAllowed(options.hostname)) return callback(new InsideAddress(options.hostname), null);
+    if (isIP(options.hostname) !== 0 && !isAllowed(options.hostname))
+      return callback(new InsideAddress(options.hostname), null);
     connect(options, (...[error, socket]) => {
       if (error !== null) return callback(error, null);
       if (isAllowed(socket.remoteAddress)) return callback(null, socket);

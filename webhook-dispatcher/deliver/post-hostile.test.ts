@@ -54,8 +54,14 @@ test.each([
 test.each([
   ['says nothing', () => {}],
   ['says its headers letter by letter', async (socket: Socket) => dribble(socket, 'H')],
-  ['sends headers without an end', async (socket: Socket) => dribble(socket, 'x-y: z\r\n', 'HTTP/1.1 200 OK\r\n')],
-  ['says to go on without an end', async (socket: Socket) => dribble(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n')],
+  [
+    'sends headers without an end',
+    async (socket: Socket) => dribble(socket, 'x-y: z\r\n', 'HTTP/1.1 200 OK\r\n'),
+  ],
+  [
+    'says to go on without an end',
+    async (socket: Socket) => dribble(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'),
+  ],
 ])('a receiver that %s is left when the time is up', async (_, answer) => {
   await using receiver = await openRawServer(answer);
   await using poster = open(HASTY_MS);
@@ -84,8 +90,16 @@ test.each([
 test.each([
   ['breaks off', (socket: Socket) => socket.resetAndDestroy(), /connection was/],
   ['hangs up', (socket: Socket) => socket.end(), 'The connection was closed before there was an answer.'],
-  ['breaks off in the headers', (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\ncont'), /connection was|no HTTP/],
-  ['speaks another protocol', (socket: Socket) => socket.end('220 smtp.example ESMTP\r\n'), 'The answer was no HTTP.'],
+  [
+    'breaks off in the headers',
+    (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\ncont'),
+    /connection was|no HTTP/,
+  ],
+  [
+    'speaks another protocol',
+    (socket: Socket) => socket.end('220 smtp.example ESMTP\r\n'),
+    'The answer was no HTTP.',
+  ],
   [
     'has too much to say in its headers',
     (socket: Socket) => socket.end(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`),
@@ -93,11 +107,16 @@ test.each([
   ],
   [
     'changes the protocol',
-    (socket: Socket) => socket.write('HTTP/1.1 101 Switching\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n'),
+    (socket: Socket) =>
+      socket.write('HTTP/1.1 101 Switching\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n'),
     /./,
   ],
 ])('a receiver that %s has not answered, and that is said', async (_, answer, words) => {
   await using receiver = await openRawServer(answer);
   await using poster = open();
-  expect(await poster.post(to(receiver.url), forever)).toMatchObject({ status: null, error: expect.stringMatching(words), body: null });
+  expect(await poster.post(to(receiver.url), forever)).toMatchObject({
+    status: null,
+    error: expect.stringMatching(words),
+    body: null,
+  });
 });

@@ -19,18 +19,32 @@ const open = (options: Partial<Parameters<typeof openPoster>[0]> = {}) =>
   openPoster({ rules: LOOPBACK, timeoutMs: PATIENT_MS, ...options });
 
 const forever = new AbortController().signal;
-const to = (url: string, request: Partial<PostRequest> = {}): PostRequest => ({ url, headers: {}, body: Buffer.from('{}'), ...request });
+const to = (url: string, request: Partial<PostRequest> = {}): PostRequest => ({
+  url,
+  headers: {},
+  body: Buffer.from('{}'),
+  ...request,
+});
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nOK';
 
 test('a request goes out as it is, and its answer comes back', async () => {
   await using receiver = await openRawServer((socket) =>
-    socket.write('HTTP/1.1 201 Created\r\nx-seen: yes\r\nset-cookie: a\r\nset-cookie: b\r\ncontent-length: 5\r\n\r\nfine!'),
+    socket.write(
+      'HTTP/1.1 201 Created\r\nx-seen: yes\r\nset-cookie: a\r\nset-cookie: b\r\ncontent-length: 5\r\n\r\nfine!',
+    ),
   );
   await using poster = open();
-  const request = to(`${receiver.url}/hooks/a%20b?c=d#e`, { headers: { 'webhook-id': 'x' }, body: Buffer.from('{"é":1}') });
+  const request = to(`${receiver.url}/hooks/a%20b?c=d#e`, {
+    headers: { 'webhook-id': 'x' },
+    body: Buffer.from('{"é":1}'),
+  });
   const answer = await poster.post(request, forever);
-  expect(answer).toMatchObject({ status: 201, error: null, headers: { 'x-seen': 'yes', 'set-cookie': 'a, b' } });
+  expect(answer).toMatchObject({
+    status: 201,
+    error: null,
+    headers: { 'x-seen': 'yes', 'set-cookie': 'a, b' },
+  });
   expect(Buffer.from(answer.body ?? []).toString()).toBe('fine!');
   const [head, body] = receiver.requests[0]?.split('\r\n\r\n') ?? [];
   expect(head).toMatch(/^POST \/hooks\/a%20b\?c=d HTTP\/1\.1\r\n/);
@@ -46,7 +60,8 @@ test('a request goes out as it is, and its answer comes back', async () => {
 test('connections are used again', async () => {
   await using receiver = await openRawServer((socket) => socket.write(OK));
   await using poster = open();
-  for (let round = 0; round < 10; round += 1) await Promise.all([1, 2, 3].map(() => poster.post(to(receiver.url), forever)));
+  for (let round = 0; round < 10; round += 1)
+    await Promise.all([1, 2, 3].map(() => poster.post(to(receiver.url), forever)));
   expect(receiver.requests.length).toBe(30);
   // One is not free again at the very moment at which its answer is read.
   expect(receiver.connections()).toBeLessThanOrEqual(6);
@@ -94,7 +109,8 @@ test('an answer of 64 KiB leaves the connection for the next', async () => {
     socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 65536\r\n\r\n${'x'.repeat(65_536)}`),
   );
   await using poster = open();
-  for (let time = 0; time < 10; time += 1) expect((await poster.post(to(receiver.url), forever)).body?.length).toBe(16_385);
+  for (let time = 0; time < 10; time += 1)
+    expect((await poster.post(to(receiver.url), forever)).body?.length).toBe(16_385);
   expect(receiver.connections()).toBeLessThanOrEqual(2);
 });
 
@@ -104,7 +120,10 @@ test('nobody is there', async () => {
     return server;
   });
   await using poster = open();
-  expect(await poster.post(to(`http://127.0.0.1:${port}`), forever)).toMatchObject({ status: null, error: 'The connection was refused.' });
+  expect(await poster.post(to(`http://127.0.0.1:${port}`), forever)).toMatchObject({
+    status: null,
+    error: 'The connection was refused.',
+  });
 });
 
 test('headers that cannot be sent are said to be the reason', async () => {

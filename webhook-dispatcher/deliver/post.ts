@@ -6,11 +6,18 @@ import { createNameResolver, type ResolveName } from './resolve-name.ts';
 
 /** Sends requests to wherever users say, and expects anything of it. */
 export type Poster = AsyncDisposable & {
-  /** Whatever the receiver does is an answer; fails only where the signal is aborted, or this machine can do no more. */
+  /**
+   * Whatever the receiver does is an answer; fails only where the signal is aborted, or this machine can do
+   * no more.
+   */
   post(request: PostRequest, signal: AbortSignal): Promise<Answer>;
 };
 
-export type PostRequest = { readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly body: Buffer };
+export type PostRequest = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+};
 
 export type Answer = {
   readonly durationMs: number;
@@ -33,7 +40,10 @@ type Options = {
 const HEADER_BYTES_MAX = 16_384;
 /** To one origin at once; more wait. */
 const CONNECTIONS_MAX = 1_000;
-/** Shorter than what common servers wait for, so that few requests run into a connection that is just being closed. */
+/**
+ * Shorter than what common servers wait for, so that few requests run into a connection that is just being
+ * closed.
+ */
 const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 30_000;
 
@@ -68,7 +78,9 @@ export const openPoster = ({ rules, timeoutMs, resolveName = createNameResolver(
       } catch (error) {
         signal.throwIfAborted();
         if (isOurs(error)) throw error;
-        return answer({ error: deadline.isOver ? `There was no answer within ${timeoutMs} ms.` : failureInWords(error) });
+        return answer({
+          error: deadline.isOver ? `There was no answer within ${timeoutMs} ms.` : failureInWords(error),
+        });
       }
     },
     [Symbol.asyncDispose]: () => agent.destroy(),
@@ -82,7 +94,9 @@ const send = (agent: Agent, { url, headers, body }: PostRequest, exchange: Excha
   agent.dispatch({ origin, path: `${pathname}${search}`, method: 'POST', headers, body }, exchange);
 };
 
-/** Those that one signal cuts: it has one listener, because each more would be looked for among all of them. */
+/**
+ * Those that one signal cuts: it has one listener, because each more would be looked for among all of them.
+ */
 const bySignal = new WeakMap<AbortSignal, Set<Exchange>>();
 
 const exchangesOf = (signal: AbortSignal): Set<Exchange> => {
@@ -98,7 +112,11 @@ const exchangesOf = (signal: AbortSignal): Set<Exchange> => {
 };
 
 /** Nothing of it is left behind. */
-const startDeadline = (exchange: Exchange, timeoutMs: number, signal: AbortSignal): Disposable & { readonly isOver: boolean } => {
+const startDeadline = (
+  exchange: Exchange,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Disposable & { readonly isOver: boolean } => {
   signal.throwIfAborted();
   let isOver = false;
   const timer = setTimeout(() => {

@@ -28,7 +28,9 @@ const openNameServer = async (records: Records) => {
     head.writeUInt16BE(1, 4);
     head.writeUInt16BE(data ? 1 : 0, 6);
     // A pointer to the name in the question, the type, the class, a minute, and the address.
-    const answer = data ? Buffer.from([0xc0, HEADER_BYTES, 0, type, 0, 1, 0, 0, 0, 60, 0, data.length, ...data]) : Buffer.alloc(0);
+    const answer = data
+      ? Buffer.from([0xc0, HEADER_BYTES, 0, type, 0, 1, 0, 0, 0, 60, 0, data.length, ...data])
+      : Buffer.alloc(0);
     socket.send(Buffer.concat([head, query.subarray(HEADER_BYTES, end), answer]), from.port, from.address);
   });
   socket.bind(0, '127.0.0.1');
@@ -39,7 +41,10 @@ const openNameServer = async (records: Records) => {
 const IPV6 = [0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7];
 
 test('all addresses of a name are found', async () => {
-  using names = await openNameServer({ 'both.example': { [A]: [192, 0, 2, 7], [AAAA]: IPV6 }, 'new.example': { [AAAA]: IPV6 } });
+  using names = await openNameServer({
+    'both.example': { [A]: [192, 0, 2, 7], [AAAA]: IPV6 },
+    'new.example': { [AAAA]: IPV6 },
+  });
   const resolve = createNameResolver({ servers: [names.server] });
   expect(await resolve('both.example')).toEqual([
     { address: '192.0.2.7', family: 4 },

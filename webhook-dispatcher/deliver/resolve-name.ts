@@ -10,10 +10,14 @@ const QUERY_TRIES = 2;
 const SYSTEM_LOOKUPS_MAX = 2;
 
 /**
- * Asks the name servers itself, because the lookup of the system takes one of few threads for as long as a slow name server likes;
- * the system is asked for what they do not know, such as names in `/etc/hosts`.
+ * Asks the name servers itself, because the lookup of the system takes one of few threads for as long as a
+ * slow name server likes; the system is asked for what they do not know, such as names in `/etc/hosts`.
  */
-export const createNameResolver = ({ servers }: { readonly servers?: readonly string[] } = {}): ResolveName => {
+export const createNameResolver = ({
+  servers,
+}: {
+  readonly servers?: readonly string[];
+} = {}): ResolveName => {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
   if (servers) resolver.setServers(servers);
   const lookUp = atMost(SYSTEM_LOOKUPS_MAX, (hostname) => lookup(hostname, { all: true }));
@@ -32,12 +36,17 @@ export const createNameResolver = ({ servers }: { readonly servers?: readonly st
 /** They know nothing of it, or there are none. */
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', '']);
 
-const addressesOf = (result: PromiseSettledResult<readonly string[]>, family: 4 | 6): readonly LookupAddress[] =>
+const addressesOf = (
+  result: PromiseSettledResult<readonly string[]>,
+  family: 4 | 6,
+): readonly LookupAddress[] =>
   result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : [];
 
-const failureOf = (result: PromiseSettledResult<unknown>): unknown => (result.status === 'rejected' ? result.reason : undefined);
+const failureOf = (result: PromiseSettledResult<unknown>): unknown =>
+  result.status === 'rejected' ? result.reason : undefined;
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
 
 /** Those who ask for the same name at the same time share one answer. */
 const shared = (resolve: ResolveName): ResolveName => {

@@ -17,9 +17,15 @@ test.each([
   expect(retryAfterMs(value, NOW)).toBe(waitMs);
 });
 
-test.each([undefined, '', 'soon', '-5', '1.5', '1e3', '2026-11-21T00:00:00Z', 'Sun, 99 Nov 1994 08:49:37 GMT'])(
-  '“%s” asks for nothing',
-  (value) => {
-    expect(retryAfterMs(value, NOW)).toBeUndefined();
-  },
-);
+test.each([
+  undefined,
+  '',
+  'soon',
+  '-5',
+  '1.5',
+  '1e3',
+  '2026-11-21T00:00:00Z',
+  'Sun, 99 Nov 1994 08:49:37 GMT',
+])('“%s” asks for nothing', (value) => {
+  expect(retryAfterMs(value, NOW)).toBeUndefined();
+});

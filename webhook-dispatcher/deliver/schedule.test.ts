@@ -8,10 +8,16 @@ const { retryDelaysMs: delaysMs } = loadConfig({}).webhooks;
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 test('by itself it tries for more than three days, each time longer apart, and then no more', () => {
-  const delays = delaysMs.map((_, attempts) => retryInMs({ delaysMs, attempts, random: 0.5, retryAfterMs: undefined }) ?? 0);
-  expect(delays).toEqual([5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map((seconds) => seconds * 1_000));
+  const delays = delaysMs.map(
+    (_, attempts) => retryInMs({ delaysMs, attempts, random: 0.5, retryAfterMs: undefined }) ?? 0,
+  );
+  expect(delays).toEqual(
+    [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map((seconds) => seconds * 1_000),
+  );
   expect(delays.reduce((sum, delay) => sum + delay, 0)).toBeGreaterThan(3 * 86_400_000);
-  expect(retryInMs({ delaysMs, attempts: delaysMs.length, random: 0.5, retryAfterMs: 1_000 })).toBeUndefined();
+  expect(
+    retryInMs({ delaysMs, attempts: delaysMs.length, random: 0.5, retryAfterMs: 1_000 }),
+  ).toBeUndefined();
 });
 
 test('a delay is a fifth longer or shorter at most', () => {
@@ -28,7 +34,9 @@ test('a delay is a fifth longer or shorter at most', () => {
 test('it is never sooner than the receiver asks for', () => {
   fc.assert(
     fc.property(fc.nat(delaysMs.length - 1), random, fc.nat(86_400_000), (attempts, chance, retryAfterMs) => {
-      expect(retryInMs({ delaysMs, attempts, random: chance, retryAfterMs })).toBeGreaterThanOrEqual(retryAfterMs);
+      expect(retryInMs({ delaysMs, attempts, random: chance, retryAfterMs })).toBeGreaterThanOrEqual(
+        retryAfterMs,
+      );
     }),
   );
 });

@@ -18,7 +18,10 @@ const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 const SECRET = newSecret();
 
 /** Sends one delivery to a server that answers so. */
-const send = async (answer: string, { endpoint = {}, attempts = 0, compose = composeBody, nowMs = Date.now() }: Partial<Given> = {}) => {
+const send = async (
+  answer: string,
+  { endpoint = {}, attempts = 0, compose = composeBody, nowMs = Date.now() }: Partial<Given> = {},
+) => {
   await using receiver = await openRawServer((socket) => socket.end(answer));
   await using poster = openPoster({ rules: guard, timeoutMs: 10_000 });
   const sender = createSender({ compose, poster, retryDelaysMs, random: () => 0.5, nowMs: () => nowMs });
@@ -33,11 +36,21 @@ const send = async (answer: string, { endpoint = {}, attempts = 0, compose = com
   return { ...result, headers, body, requests: receiver.requests.length };
 };
 
-type Given = { readonly endpoint: Partial<Endpoint>; readonly attempts: number; readonly compose: ComposeBody; readonly nowMs: number };
+type Given = {
+  readonly endpoint: Partial<Endpoint>;
+  readonly attempts: number;
+  readonly compose: ComposeBody;
+  readonly nowMs: number;
+};
 
 const outgoingTo = (url: string, endpoint: Partial<Endpoint>, attempts: number): Outgoing => {
   const [webhookId, ownerId, eventId] = [6_001 as WebhookId, 7_001 as UserId, randomUUID() as EventId];
-  const place = { position: 1 as Position, stream: 'article-8001' as StreamName, version: 1 as Version, at: new Date().toISOString() };
+  const place = {
+    position: 1 as Position,
+    stream: 'article-8001' as StreamName,
+    version: 1 as Version,
+    at: new Date().toISOString(),
+  };
   const change = {
     ...place,
     id: eventId,
@@ -52,7 +65,15 @@ const outgoingTo = (url: string, endpoint: Partial<Endpoint>, attempts: number):
   return {
     delivery: { webhookId, eventId, change, attempts, shape: null },
     endpoint: {
-      ...{ webhookId, ownerId, scopes: new Set(), url, headers: {}, secrets: [{ secret: SECRET, endsAtMs: null }], payload: 'thin' },
+      ...{
+        webhookId,
+        ownerId,
+        scopes: new Set(),
+        url,
+        headers: {},
+        secrets: [{ secret: SECRET, endsAtMs: null }],
+        payload: 'thin',
+      },
       ...endpoint,
     },
     owner: { kind: 'user', policy: POLICY, userId: ownerId, role: 'author', scopes: new Set(), client: null },
@@ -65,7 +86,9 @@ const answerOf = (status: number, ...headers: readonly string[]): string =>
 test('what arrives is verified by an independent library', async () => {
   const { headers, body } = await send(answerOf(204));
   expect(new Webhook(SECRET).verify(body, headers)).toEqual({ type: 'article.published' });
-  expect(() => new Webhook(SECRET).verify(body.replace('published', 'deleted'), headers)).toThrow('No matching signature');
+  expect(() => new Webhook(SECRET).verify(body.replace('published', 'deleted'), headers)).toThrow(
+    'No matching signature',
+  );
   expect(headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'Annals' });
 });
 
@@ -84,16 +107,29 @@ test('secrets before the current one sign beside it until they end', async () =>
 });
 
 test('the owner’s headers go along, and never in place of ours', async () => {
-  const extra = { 'X-Team': 'blue', Authorization: 'Bearer abc', 'Webhook-Id': 'forged', 'User-Agent': 'forged' };
+  const extra = {
+    'X-Team': 'blue',
+    Authorization: 'Bearer abc',
+    'Webhook-Id': 'forged',
+    'User-Agent': 'forged',
+  };
   const { headers, attempt } = await send(answerOf(204), { endpoint: { headers: extra } });
   expect(headers).toMatchObject({ 'x-team': 'blue', authorization: 'Bearer abc', 'user-agent': 'Annals' });
   expect(headers['webhook-id']).not.toBe('forged');
-  expect(attempt?.requestHeaders).toMatchObject({ 'x-team': '********', authorization: '********', 'user-agent': 'Annals' });
+  expect(attempt?.requestHeaders).toMatchObject({
+    'x-team': '********',
+    authorization: '********',
+    'user-agent': 'Annals',
+  });
 });
 
 test('an attempt is shown without what is secret in it', async () => {
   const { headers, attempt } = await send(answerOf(500, 'set-cookie: session=1', 'x-reason: none'));
-  expect(attempt).toMatchObject({ status: 500, error: null, responseHeaders: { 'set-cookie': '********', 'x-reason': 'none' } });
+  expect(attempt).toMatchObject({
+    status: 500,
+    error: null,
+    responseHeaders: { 'set-cookie': '********', 'x-reason': 'none' },
+  });
   const shown = attempt?.requestHeaders['webhook-signature'] ?? '';
   expect(shown).toMatch(/^v1,[A-Za-z0-9+/]{8}…$/);
   expect(headers['webhook-signature']).toContain(shown.slice(0, -1));
@@ -129,7 +165,12 @@ test('after the last attempt of the schedule it is a dead letter', async () => {
 
 test('what may not be told any more is not sent', async () => {
   const result = await send(answerOf(200), { compose: async () => ({ kind: 'withheld' }) });
-  expect(result).toMatchObject({ attempt: null, outcome: { state: 'withheld' }, health: { kind: 'unknown' }, requests: 0 });
+  expect(result).toMatchObject({
+    attempt: null,
+    outcome: { state: 'withheld' },
+    health: { kind: 'unknown' },
+    requests: 0,
+  });
   const waiting = await send(answerOf(200), { compose: async () => ({ kind: 'waiting' }) });
   const outcome = { state: 'due', retryInMs: 30_000 };
   expect(waiting).toMatchObject({ attempt: null, outcome, health: { kind: 'unknown' }, requests: 0 });
@@ -137,5 +178,9 @@ test('what may not be told any more is not sent', async () => {
 
 test('an address that is not allowed any more is an attempt that failed', async () => {
   const result = await send(answerOf(200), { endpoint: { url: 'http://10.0.0.1/' } });
-  expect(result).toMatchObject({ attempt: { status: null, error: expect.stringMatching('not allowed') }, outcome: due(5), requests: 0 });
+  expect(result).toMatchObject({
+    attempt: { status: null, error: expect.stringMatching('not allowed') },
+    outcome: due(5),
+    requests: 0,
+  });
 });

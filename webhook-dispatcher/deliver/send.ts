@@ -8,7 +8,16 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { WebhookSettings } from '#shared/process/config.ts';
 import { createPresentRights } from '#shared/visibility/present-rights.ts';
 import { type ComposeBody, createComposer } from './body.ts';
-import type { Attempt, AttemptResult, Delivery, Endpoint, EndpointHealth, Outcome, Secret, Sender } from './delivery.ts';
+import type {
+  Attempt,
+  AttemptResult,
+  Delivery,
+  Endpoint,
+  EndpointHealth,
+  Outcome,
+  Secret,
+  Sender,
+} from './delivery.ts';
 import { type Answer, openPoster, type Poster } from './post.ts';
 import { retryAfterMs, retryInMs } from './schedule.ts';
 import { signatures, signingKey } from './sign.ts';
@@ -23,12 +32,19 @@ type Dependencies = {
   readonly random?: () => number;
 };
 
-export const createSender = ({ compose, poster, retryDelaysMs, nowMs = Date.now, random = Math.random }: Dependencies): Sender => ({
+export const createSender = ({
+  compose,
+  poster,
+  retryDelaysMs,
+  nowMs = Date.now,
+  random = Math.random,
+}: Dependencies): Sender => ({
   async send(outgoing, signal) {
     const { delivery, endpoint } = outgoing;
     const body = await compose(outgoing);
     if (body.kind !== 'body') {
-      const outcome: Outcome = body.kind === 'withheld' ? { state: 'withheld' } : { state: 'due', retryInMs: WAITING_MS };
+      const outcome: Outcome =
+        body.kind === 'withheld' ? { state: 'withheld' } : { state: 'due', retryInMs: WAITING_MS };
       return { attempt: null, shape: delivery.shape, outcome, health: { kind: 'unknown' } };
     }
     if (delivery.shape === null) await outgoing.settle?.(body.shape);
@@ -38,7 +54,12 @@ export const createSender = ({ compose, poster, retryDelaysMs, nowMs = Date.now,
     const headers = { ...lowerCased(endpoint.headers), ...ours };
     const answer = await poster.post({ url: endpoint.url, headers, body: body.bytes }, signal);
     const wait = retryAfterMs(answer.headers['retry-after'], nowMs());
-    const retry = retryInMs({ delaysMs: retryDelaysMs, attempts: delivery.attempts, random: random(), retryAfterMs: wait });
+    const retry = retryInMs({
+      delaysMs: retryDelaysMs,
+      attempts: delivery.attempts,
+      random: random(),
+      retryAfterMs: wait,
+    });
     return {
       attempt: attemptOf(answer, headers, ours),
       shape: body.shape,
@@ -54,12 +75,19 @@ const WAITING_MS = 30_000;
 /** More than this many secrets do not live at once. */
 const SECRETS_MAX = 5;
 
-type ToSign = { readonly delivery: Delivery; readonly endpoint: Endpoint; readonly body: Buffer; readonly atMs: number };
+type ToSign = {
+  readonly delivery: Delivery;
+  readonly endpoint: Endpoint;
+  readonly body: Buffer;
+  readonly atMs: number;
+};
 
 const signedHeaders = ({ delivery, endpoint, body, atMs }: ToSign): Readonly<Record<string, string>> => {
   const id = delivery.eventId;
   const timestampSeconds = Math.floor(atMs / 1_000);
-  const live = endpoint.secrets.filter(({ endsAtMs }) => endsAtMs === null || endsAtMs > atMs).slice(0, SECRETS_MAX);
+  const live = endpoint.secrets
+    .filter(({ endsAtMs }) => endsAtMs === null || endsAtMs > atMs)
+    .slice(0, SECRETS_MAX);
   return {
     'content-type': 'application/json',
     'user-agent': 'Annals',
@@ -98,10 +126,14 @@ const BUSY_PAUSE_MS = 2_000;
 const healthOf = ({ status }: Answer, wait: number | undefined): EndpointHealth => {
   if (isSuccess(status)) return { kind: 'well' };
   if (status === GONE) return { kind: 'gone' };
-  return status !== null && BUSY.has(status) ? { kind: 'busy', pauseMs: wait ?? BUSY_PAUSE_MS } : { kind: 'failing' };
+  return status !== null && BUSY.has(status)
+    ? { kind: 'busy', pauseMs: wait ?? BUSY_PAUSE_MS }
+    : { kind: 'failing' };
 };
 
-/** As people are shown it: nobody can make a request of it, and what the owner put in comes back to nobody. */
+/**
+ * As people are shown it: nobody can make a request of it, and what the owner put in comes back to nobody.
+ */
 const attemptOf = (
   { durationMs, status, error, headers, body }: Answer,
   sent: Readonly<Record<string, string>>,
@@ -116,7 +148,9 @@ const attemptOf = (
       name === 'webhook-signature' ? shortened(value) : Object.hasOwn(ours, name) ? value : HIDDEN_VALUE,
     ]),
   ),
-  responseHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, name === 'set-cookie' ? HIDDEN_VALUE : value])),
+  responseHeaders: Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, name === 'set-cookie' ? HIDDEN_VALUE : value]),
+  ),
   responseBody: body,
 });
 
@@ -143,7 +177,10 @@ export const openComposer = ({ domain, pool, eventLog, keys }: Omit<Options, 'se
     domain,
     identity: eventLog.identity,
     open: createChangeOpener({ domain, eventLog, keys }),
-    isReadable: createPresentRights({ domain, run: async (text, values) => (await pool.query(text, [...values])).rows }),
+    isReadable: createPresentRights({
+      domain,
+      run: async (text, values) => (await pool.query(text, [...values])).rows,
+    }),
     standsStill: createStandsStill(domain, pool),
   });
 

@@ -8,7 +8,10 @@ type Message = {
   readonly secrets: readonly (string | KeyObject)[];
 };
 
-/** The value of `webhook-signature`, as Standard Webhooks says: the id, the time and the very bytes of the body, by HMAC-SHA256. */
+/**
+ * The value of `webhook-signature`, as Standard Webhooks says: the id, the time and the very bytes of the
+ * body, by HMAC-SHA256.
+ */
 export const signatures = ({ id, timestampSeconds, body, secrets }: Message): string =>
   secrets.map((secret) => `v1,${sign(secret, `${id}.${timestampSeconds}.`, body)}`).join(' ');
 
@@ -19,6 +22,7 @@ const sign = (secret: string | KeyObject, head: string, body: Uint8Array): strin
     .digest('base64');
 
 /** Made once for many signatures, which take less than half as long by it. */
-export const signingKey = (secret: string): KeyObject => createSecretKey(secret.slice(PREFIX.length), 'base64');
+export const signingKey = (secret: string): KeyObject =>
+  createSecretKey(secret.slice(PREFIX.length), 'base64');
 
 const PREFIX = 'whsec_';

@@ -8,7 +8,10 @@ import { catalogueOf } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 
-/** Whether what a change happened to is parked now, or what that belongs to: then nobody can read it until an operator has looked at it. */
+/**
+ * Whether what a change happened to is parked now, or what that belongs to: then nobody can read it until an
+ * operator has looked at it.
+ */
 export type StandsStill = (change: Change) => Promise<boolean>;
 
 export const createStandsStill = (domain: Domain, pool: Pick<Pool, 'query'>): StandsStill => {

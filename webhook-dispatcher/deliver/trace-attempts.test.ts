@@ -11,11 +11,17 @@ import { traceAttempts } from './trace-attempts.ts';
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const { signal } = new AbortController();
 
-const changeOf = (id: string, trace?: string): Change => ({ id, type: 'article.published', ...(trace && { trace }) }) as unknown as Change;
+const changeOf = (id: string, trace?: string): Change =>
+  ({ id, type: 'article.published', ...(trace && { trace }) }) as unknown as Change;
 const outgoingOf = (change: Change, attempts = 0): Outgoing =>
-  ({ delivery: { webhookId: 9 as WebhookId, eventId: change.id as EventId, attempts, change } }) as unknown as Outgoing;
+  ({
+    delivery: { webhookId: 9 as WebhookId, eventId: change.id as EventId, attempts, change },
+  }) as unknown as Outgoing;
 const resultOf = (status: number | null, state: 'delivered' | 'due'): AttemptResult =>
-  ({ attempt: { status, error: 'https://secret.example did not answer' } as Attempt, outcome: { state } }) as AttemptResult;
+  ({
+    attempt: { status, error: 'https://secret.example did not answer' } as Attempt,
+    outcome: { state },
+  }) as AttemptResult;
 
 const senderOf = (answer: () => AttemptResult) => {
   const sent: Outgoing[] = [];
@@ -69,19 +75,27 @@ test('what fails because of ourselves is a failure by its type', async () => {
   const { sender } = senderOf(() => {
     throw new RangeError('https://secret.example');
   });
-  await expect(traceAttempts(tracing, sender).send(outgoingOf(changeOf('a', TRACE)), signal)).rejects.toThrow(RangeError);
+  await expect(traceAttempts(tracing, sender).send(outgoingOf(changeOf('a', TRACE)), signal)).rejects.toThrow(
+    RangeError,
+  );
   expect(tracing.ended).toMatchObject([{ isFailure: true, attributes: { 'error.type': 'RangeError' } }]);
 });
 
 test('the plan for a change is told of once it is committed, if anybody is to be told; what is sent follows from it', () => {
   const tracing = createMemoryTracing();
   const plans = tracePlans(tracing);
-  const [wanted, unwanted, untraced] = plans.begin([changeOf('a', TRACE), changeOf('b', TRACE), changeOf('c')]);
+  const [wanted, unwanted, untraced] = plans.begin([
+    changeOf('a', TRACE),
+    changeOf('b', TRACE),
+    changeOf('c'),
+  ]);
   plans.planned([wanted, wanted, untraced].map((change) => ({ webhookId: 9, change }) as PlannedDelivery));
   expect(tracing.ended).toEqual([]);
   plans.committed();
   plans.committed();
-  expect(tracing.ended).toMatchObject([{ name: 'plan webhooks', attributes: { 'annals.event.id': 'a', 'annals.webhook.deliveries': 2 } }]);
+  expect(tracing.ended).toMatchObject([
+    { name: 'plan webhooks', attributes: { 'annals.event.id': 'a', 'annals.webhook.deliveries': 2 } },
+  ]);
   expect(wanted?.trace).toContain(tracing.ended[0]?.spanId);
   expect([unwanted?.trace?.slice(0, 35), untraced?.trace]).toEqual([TRACE.slice(0, 35), undefined]);
 });

@@ -1,7 +1,10 @@
 import { errorTypeOf, type Span, type Tracing } from '#shared/tracing/tracing.ts';
 import type { AttemptResult, Sender } from './delivery.ts';
 
-/** Shows each attempt in the trace of its change, which the receiver may go on with. Where it goes to is said by nothing but the webhook's id. */
+/**
+ * Shows each attempt in the trace of its change, which the receiver may go on with. Where it goes to is said
+ * by nothing but the webhook's id.
+ */
 export const traceAttempts = (tracing: Tracing, sender: Sender): Sender => {
   if (!tracing.isOn) return sender;
   return {

@@ -6,8 +6,9 @@ import { inTransaction } from '#shared/database/transaction.ts';
 const WRITTEN_EVERY_MS = 2_000;
 
 /**
- * Notices that the clock of the database was set back, also while no process ran. Whatever waits for a time then waits for as long as it
- * would have without that, instead of until the clock has made up for it. Returns by how much the clock was set back.
+ * Notices that the clock of the database was set back, also while no process ran. Whatever waits for a time
+ * then waits for as long as it would have without that, instead of until the clock has made up for it.
+ * Returns by how much the clock was set back.
  */
 export const followClock = async (pool: Pool): Promise<number> => {
   const { rows } = await pool.query<{ aheadMs: number }>(

@@ -29,13 +29,25 @@ export const addFilterColumns = async (pool: Pool, domain: Domain): Promise<void
 };
 
 /** All that were not deleted. */
-export const readEndpoints = async (connection: Connection, domain: Domain): Promise<readonly PlannedEndpoint[]> => {
-  const { rows } = await connection.query<Row>(`select ${columnsFor(domain)} from webhook_ledger.endpoint where status <> 'deleted'`);
+export const readEndpoints = async (
+  connection: Connection,
+  domain: Domain,
+): Promise<readonly PlannedEndpoint[]> => {
+  const { rows } = await connection.query<Row>(
+    `select ${columnsFor(domain)} from webhook_ledger.endpoint where status <> 'deleted'`,
+  );
   return rows.map(toEndpoint);
 };
 
-export const readEndpoint = async (pool: Pool, domain: Domain, webhookId: WebhookId): Promise<PlannedEndpoint | undefined> => {
-  const { rows } = await pool.query<Row>(`select ${columnsFor(domain)} from webhook_ledger.endpoint where webhook_id = $1`, [webhookId]);
+export const readEndpoint = async (
+  pool: Pool,
+  domain: Domain,
+  webhookId: WebhookId,
+): Promise<PlannedEndpoint | undefined> => {
+  const { rows } = await pool.query<Row>(
+    `select ${columnsFor(domain)} from webhook_ledger.endpoint where webhook_id = $1`,
+    [webhookId],
+  );
   return rows[0] && toEndpoint(rows[0]);
 };
 
@@ -45,17 +57,29 @@ const toEndpoint = ({ scopes, ratePerSecond, concurrency, ...row }: Row): Planne
   limits: { ratePerSecond, concurrency },
 });
 
-/** Takes webhooks for the transaction, in the order in which all do who take several: otherwise two could wait for each other for ever. */
-export const lockEndpoints = async (connection: Connection, webhookIds: ReadonlySet<WebhookId>): Promise<void> => {
+/**
+ * Takes webhooks for the transaction, in the order in which all do who take several: otherwise two could wait
+ * for each other for ever.
+ */
+export const lockEndpoints = async (
+  connection: Connection,
+  webhookIds: ReadonlySet<WebhookId>,
+): Promise<void> => {
   if (webhookIds.size === 0) return;
-  await connection.query('select from webhook_ledger.endpoint where webhook_id = any($1) order by webhook_id for update', [
-    [...webhookIds],
-  ]);
+  await connection.query(
+    'select from webhook_ledger.endpoint where webhook_id = any($1) order by webhook_id for update',
+    [[...webhookIds]],
+  );
 };
 
 /** One that was enabled again begins with a clean record. */
-export const writeEndpoint = async (connection: Connection, domain: Domain, endpoint: PlannedEndpoint): Promise<void> => {
-  const { webhookId, ownerId, scopes, version, status, eventTypes, filter, payload, isOrdered, limits } = endpoint;
+export const writeEndpoint = async (
+  connection: Connection,
+  domain: Domain,
+  endpoint: PlannedEndpoint,
+): Promise<void> => {
+  const { webhookId, ownerId, scopes, version, status, eventTypes, filter, payload, isOrdered, limits } =
+    endpoint;
   const filters = filterColumnsOf(domain).map(([column, name]) => [column, filter[name] ?? null] as const);
   const changing = [
     ['version', version],

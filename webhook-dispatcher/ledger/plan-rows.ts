@@ -10,12 +10,20 @@ import type { PlannedEndpoint } from '../endpoints.ts';
 export type PlannedDelivery = {
   readonly webhookId: WebhookId;
   readonly change: Change;
-  /** What its first attempt is to tell, whenever that is; nothing where that depends on what the owner may read then. */
+  /**
+   * What its first attempt is to tell, whenever that is; nothing where that depends on what the owner may
+   * read then.
+   */
   readonly shape: Shape | null;
 };
 
-/** By what the webhook asks for as the delivery is planned: an attempt that nobody knows of has told the same. */
-export const plannedFor = ({ webhookId, payload }: Pick<PlannedEndpoint, 'webhookId' | 'payload'>, change: Change): PlannedDelivery => ({
+/**
+ * By what the webhook asks for as the delivery is planned: an attempt that nobody knows of has told the same.
+ */
+export const plannedFor = (
+  { webhookId, payload }: Pick<PlannedEndpoint, 'webhookId' | 'payload'>,
+  change: Change,
+): PlannedDelivery => ({
   webhookId,
   change,
   shape: payload === 'thin' ? 'ids' : null,
@@ -45,7 +53,10 @@ const PLAN = {
     on conflict (event_id, webhook_id) do nothing`,
 };
 
-/** Writes each change once, and what is to be told of it; what is there already stays as it is. Returns whether nothing was. */
+/**
+ * Writes each change once, and what is to be told of it; what is there already stays as it is. Returns
+ * whether nothing was.
+ */
 export const writeDeliveries = async (
   connection: Connection,
   catalogue: Catalogue,
@@ -54,14 +65,20 @@ export const writeDeliveries = async (
   let written = 0;
   for (let first = 0; first < deliveries.length; first += ROWS_AT_ONCE_MAX) {
     const some = deliveries.slice(first, first + ROWS_AT_ONCE_MAX);
-    const { rowCount } = await connection.query({ ...PLAN, values: [...messageColumns(catalogue, some), ...deliveryColumns(some)] });
+    const { rowCount } = await connection.query({
+      ...PLAN,
+      values: [...messageColumns(catalogue, some), ...deliveryColumns(some)],
+    });
     written += rowCount ?? 0;
   }
   return written === deliveries.length;
 };
 
-export const writeMessages = async (connection: Connection, catalogue: Catalogue, deliveries: readonly PlannedDelivery[]): Promise<void> =>
-  void (await connection.query(WRITE_MESSAGES, messageColumns(catalogue, deliveries)));
+export const writeMessages = async (
+  connection: Connection,
+  catalogue: Catalogue,
+  deliveries: readonly PlannedDelivery[],
+): Promise<void> => void (await connection.query(WRITE_MESSAGES, messageColumns(catalogue, deliveries)));
 
 const messageColumns = (catalogue: Catalogue, deliveries: readonly PlannedDelivery[]) => {
   const changes = [...new Map(deliveries.map(({ change }) => [change.id, change])).values()];
@@ -89,8 +106,14 @@ const personIn = (catalogue: Catalogue, { type, data }: Change): number | null =
   return typeof subject === 'number' ? subject : null;
 };
 
-/** What was not sent by then is not sent any more. Replays come first: one that is just being moved on is waited for, with what it plans. */
-export const dropDeliveries = async (connection: Connection, webhookIds: readonly WebhookId[]): Promise<void> => {
+/**
+ * What was not sent by then is not sent any more. Replays come first: one that is just being moved on is
+ * waited for, with what it plans.
+ */
+export const dropDeliveries = async (
+  connection: Connection,
+  webhookIds: readonly WebhookId[],
+): Promise<void> => {
   await connection.query(
     `update webhook_ledger.replay set state = 'dropped', finished_at = now() where webhook_id = any($1) and state = 'running'`,
     [webhookIds],
@@ -104,18 +127,31 @@ export const dropDeliveries = async (connection: Connection, webhookIds: readonl
 export const DUE_AGAIN = `state = 'due', tries = 0, next_at = now(), delivered_at = null, settled_at = null`;
 
 /** Makes one delivery due, whatever became of it. */
-export const redeliver = async (connection: Connection, webhookId: WebhookId, eventId: EventId): Promise<void> => {
-  await connection.query(`update webhook_ledger.delivery set ${DUE_AGAIN} where webhook_id = $1 and event_id = $2`, [webhookId, eventId]);
+export const redeliver = async (
+  connection: Connection,
+  webhookId: WebhookId,
+  eventId: EventId,
+): Promise<void> => {
+  await connection.query(
+    `update webhook_ledger.delivery set ${DUE_AGAIN} where webhook_id = $1 and event_id = $2`,
+    [webhookId, eventId],
+  );
   await letThrough(connection, webhookId);
 };
 
-type Redriven = Pick<EventOf<'webhook.redrive_requested'>['data'], 'webhookId' | 'since' | 'until' | 'retrying'>;
+type Redriven = Pick<
+  EventOf<'webhook.redrive_requested'>['data'],
+  'webhookId' | 'since' | 'until' | 'retrying'
+>;
 
 /**
- * Makes due whatever was given up, as far as it was planned in that time; with `retrying`, also what failed and waits for its next attempt.
- * The planner has locked the webhook, so that no run records it meanwhile.
+ * Makes due whatever was given up, as far as it was planned in that time; with `retrying`, also what failed
+ * and waits for its next attempt. The planner has locked the webhook, so that no run records it meanwhile.
  */
-export const redrive = async (connection: Connection, { webhookId, since, until, retrying }: Redriven): Promise<void> => {
+export const redrive = async (
+  connection: Connection,
+  { webhookId, since, until, retrying }: Redriven,
+): Promise<void> => {
   for (const failed of retrying ? [IS_DEAD, IS_RETRIED] : [IS_DEAD]) {
     await connection.query(
       `update webhook_ledger.delivery set ${DUE_AGAIN} where webhook_id = $1 and ${failed}
@@ -128,10 +164,16 @@ export const redrive = async (connection: Connection, { webhookId, since, until,
 
 /** Whoever asks by hand is not kept waiting because of what went wrong before. */
 export const letThrough = async (connection: Connection, webhookId: WebhookId): Promise<void> => {
-  await connection.query(`update webhook_ledger.endpoint set not_before = '-infinity' where webhook_id = $1`, [webhookId]);
+  await connection.query(
+    `update webhook_ledger.endpoint set not_before = '-infinity' where webhook_id = $1`,
+    [webhookId],
+  );
 };
 
-export const writeReplay = async (connection: Connection, { id, webhookId, from, to, time }: RequestedReplay): Promise<void> => {
+export const writeReplay = async (
+  connection: Connection,
+  { id, webhookId, from, to, time }: RequestedReplay,
+): Promise<void> => {
   await connection.query(
     `insert into webhook_ledger.replay (id, webhook_id, from_position, to_position, from_time, at_position, requested_at)
      values ($1, $2, $3::bigint, $4, $5, coalesce($3::bigint, 0), now()) on conflict (id) do nothing`,

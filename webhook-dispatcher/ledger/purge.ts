@@ -3,7 +3,9 @@ import { STATISTICS_HOURS_MAX } from '#shared/rest/deliveries.ts';
 
 const ROWS_MAX = 1_000;
 
-/** Forgets some of what was settled so many days ago, with its attempts; answers whether there may be more. */
+/**
+ * Forgets some of what was settled so many days ago, with its attempts; answers whether there may be more.
+ */
 export const purgeSome = async (pool: Pool, keepDays: number): Promise<boolean> => {
   const { rows } = await pool.query<{ gone: number }>(
     `with old as (
@@ -29,8 +31,8 @@ export const purgeSome = async (pool: Pool, keepDays: number): Promise<boolean> 
 const WEBHOOKS_MAX = 100;
 
 /**
- * Forgets some of what was sent to webhooks that were deleted, and what came back; answers whether there may be more. Of each that is
- * through, the next time finds so: from its deletion on, nothing is recorded of it.
+ * Forgets some of what was sent to webhooks that were deleted, and what came back; answers whether there may
+ * be more. Of each that is through, the next time finds so: from its deletion on, nothing is recorded of it.
  */
 export const forgetDeleted = async (pool: Pool): Promise<boolean> => {
   const { rows } = await pool.query<{ found: number }>(
@@ -55,14 +57,20 @@ export const forgetDeleted = async (pool: Pool): Promise<boolean> => {
   return rows[0]?.found !== 0;
 };
 
-/** For so long an attempt may be on its way that began before somebody was erased: it ends within ten minutes. */
+/**
+ * For so long an attempt may be on its way that began before somebody was erased: it ends within ten minutes.
+ */
 const UNDER_WAY_MINUTES = 20;
 
 /**
- * Forgets some of what receivers have answered to what they were told of erased people, because it may repeat that; answers whether there
- * may be more. Unless told otherwise, only of those who were erased a short time ago.
+ * Forgets some of what receivers have answered to what they were told of erased people, because it may repeat
+ * that; answers whether there may be more. Unless told otherwise, only of those who were erased a short time
+ * ago.
  */
-export const forgetErased = async (pool: Pool, within: 'a short time' | 'all time' = 'a short time'): Promise<boolean> => {
+export const forgetErased = async (
+  pool: Pool,
+  within: 'a short time' | 'all time' = 'a short time',
+): Promise<boolean> => {
   const { rowCount } = await pool.query(
     `with told as materialized (
        select attempt.webhook_id, attempt.event_id, number
@@ -82,7 +90,10 @@ export const forgetErased = async (pool: Pool, within: 'a short time' | 'all tim
   return rowCount === ROWS_MAX;
 };
 
-/** Forgets some changes that nothing is left of; answers whether there may be more. Who plans one again meanwhile has it stay. */
+/**
+ * Forgets some changes that nothing is left of; answers whether there may be more. Who plans one again
+ * meanwhile has it stay.
+ */
 export const purgeMessages = async (pool: Pool, keepDays: number): Promise<boolean> => {
   const { rowCount } = await pool.query(
     `delete from webhook_ledger.message using (

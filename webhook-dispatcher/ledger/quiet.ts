@@ -4,14 +4,19 @@ import { START } from '#shared/event-log/event-log.ts';
 
 /** Up to where the log was taken over from another installation: of that, no webhook is told. */
 export const readQuiet = async (connection: Connection, log: LogIdentity): Promise<Position> => {
-  const { rows } = await connection.query<{ upTo: Position }>('select up_to_position as "upTo" from webhook_ledger.quiet where log = $1', [
-    log,
-  ]);
+  const { rows } = await connection.query<{ upTo: Position }>(
+    'select up_to_position as "upTo" from webhook_ledger.quiet where log = $1',
+    [log],
+  );
   return rows[0]?.upTo ?? START;
 };
 
 /** `everything` as long as it is not known where that ends. */
-export const writeQuiet = async (pool: Pool, log: LogIdentity, upTo: Position | 'everything'): Promise<void> => {
+export const writeQuiet = async (
+  pool: Pool,
+  log: LogIdentity,
+  upTo: Position | 'everything',
+): Promise<void> => {
   await pool.query(
     `insert into webhook_ledger.quiet (log, up_to_position) values ($1, $2)
      on conflict (only_row) do update set log = excluded.log, up_to_position = excluded.up_to_position`,

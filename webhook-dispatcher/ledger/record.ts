@@ -18,7 +18,10 @@ export type RecordAnswer = 'recorded' | 'lost' | 'failing_for_long';
 /** How long, and how often at the least, it must have failed without anything else, to be disabled. */
 export type Patience = { readonly hours: number; readonly failures: number };
 
-/** Of what is recorded, each joined to one text: PostgreSQL takes that apart in a fraction of the time that it takes for JSON. */
+/**
+ * Of what is recorded, each joined to one text: PostgreSQL takes that apart in a fraction of the time that it
+ * takes for JSON.
+ */
 const COLUMNS = [
   'webhook_id',
   'epoch',
@@ -101,10 +104,14 @@ const RECORD = `
   from held left join told using (webhook_id)`;
 
 /**
- * Records all in one transaction, each only where its run still has its webhook. The disk is not waited for: what a crash of the
- * database takes away is sent again.
+ * Records all in one transaction, each only where its run still has its webhook. The disk is not waited for:
+ * what a crash of the database takes away is sent again.
  */
-export const recordResults = async (pool: Pool, recorded: readonly Recorded[], patience: Patience): Promise<readonly RecordAnswer[]> => {
+export const recordResults = async (
+  pool: Pool,
+  recorded: readonly Recorded[],
+  patience: Patience,
+): Promise<readonly RecordAnswer[]> => {
   const { rows } = await pool.query<{ webhookId: WebhookId; epoch: number; isFailingForLong: boolean }>({
     name: 'webhook-record',
     text: RECORD,
@@ -121,7 +128,8 @@ export const recordResults = async (pool: Pool, recorded: readonly Recorded[], p
 const columnsOf = (recorded: readonly Recorded[]): readonly string[] => {
   const columns: string[][] = COLUMNS.map(() => []);
   for (const each of recorded) {
-    for (const [index, value] of toRow(each).entries()) columns[index]?.push(value === null ? NULL : String(value));
+    for (const [index, value] of toRow(each).entries())
+      columns[index]?.push(value === null ? NULL : String(value));
   }
   return columns.map((column) => column.join(SEPARATOR));
 };
@@ -146,7 +154,9 @@ const toRow = ({ webhookId, epoch, eventId, at, result: { attempt, shape, outcom
   attempt?.responseBody?.length ? Buffer.from(attempt.responseBody).toString('base64') : null,
 ];
 
-/** PostgreSQL takes neither NUL nor half of a surrogate pair; other control characters tell nobody anything. */
+/**
+ * PostgreSQL takes neither NUL nor half of a surrogate pair; other control characters tell nobody anything.
+ */
 const storable = (text: string): string => text.replaceAll(CONTROL, '').toWellFormed();
 
 const CONTROL = /\p{Cc}/gu;
@@ -155,5 +165,7 @@ const storableHeaders = (headers: Readonly<Record<string, string>>): string => {
   const text = JSON.stringify(headers);
   // In JSON, what cannot be stored is escaped.
   if (!text.includes('\\u')) return text;
-  return JSON.stringify(Object.fromEntries(Object.entries(headers).map(([name, value]) => [storable(name), storable(value)])));
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(headers).map(([name, value]) => [storable(name), storable(value)])),
+  );
 };

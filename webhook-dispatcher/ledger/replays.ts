@@ -16,8 +16,14 @@ export type RunningReplay = {
 
 const RUNNING_MAX = 100;
 
-/** The oldest of each webhook that is enabled: they are worked off one after the other; and of all, those first that wait for longest. */
-export const readRunningReplays = async (pool: Pool, except: readonly WebhookId[]): Promise<readonly RunningReplay[]> => {
+/**
+ * The oldest of each webhook that is enabled: they are worked off one after the other; and of all, those
+ * first that wait for longest.
+ */
+export const readRunningReplays = async (
+  pool: Pool,
+  except: readonly WebhookId[],
+): Promise<readonly RunningReplay[]> => {
   const { rows } = await pool.query<RunningReplay>(
     `select id, webhook_id as "webhookId", to_position as "to", from_time as "time", at_position as "at"
      from (
@@ -41,8 +47,8 @@ export const countDueOf = async (pool: Pool, webhookId: WebhookId, max: number):
 };
 
 /**
- * Makes deliveries due, whatever became of them, or were there none, and moves the replay on. False where another process has moved it,
- * or the webhook was deleted: then nothing is written.
+ * Makes deliveries due, whatever became of them, or were there none, and moves the replay on. False where
+ * another process has moved it, or the webhook was deleted: then nothing is written.
  */
 export const advanceReplay = (
   pool: Pool,
@@ -66,8 +72,14 @@ type Again = Pick<RunningReplay, 'id' | 'webhookId'> & {
   readonly catalogue: Catalogue;
 };
 
-/** What is due is left alone: runs, which record many of those at once in an order of their own, are not waited for, and need not wait. */
-const writeAgain = async (connection: Connection, { id, webhookId, deliveries, catalogue }: Again): Promise<void> => {
+/**
+ * What is due is left alone: runs, which record many of those at once in an order of their own, are not
+ * waited for, and need not wait.
+ */
+const writeAgain = async (
+  connection: Connection,
+  { id, webhookId, deliveries, catalogue }: Again,
+): Promise<void> => {
   await writeMessages(connection, catalogue, deliveries);
   const changes = deliveries.map(({ change }) => change);
   await connection.query(

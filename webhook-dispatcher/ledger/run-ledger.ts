@@ -50,8 +50,8 @@ type Waiting<Item, Answer> = { readonly item: Item; readonly asker: PromiseWithR
 const ITEMS_MAX = 1_000;
 
 /**
- * Does at once what was asked for while the last was being done. One that comes alone waits for nobody. The answers come in the order
- * of the items; where the work fails, it fails for all of them.
+ * Does at once what was asked for while the last was being done. One that comes alone waits for nobody. The
+ * answers come in the order of the items; where the work fails, it fails for all of them.
  */
 const batched = <Item, Answer>(
   workMany: (items: readonly Item[]) => Promise<readonly Answer[]>,
@@ -93,8 +93,9 @@ type Settled = {
 };
 
 /**
- * Keeps it before it is sent, each only where its run still has its webhook, and answers with the deliveries of those. The disk is
- * waited for: an attempt of which nothing else is known any more is repeated with the same body.
+ * Keeps it before it is sent, each only where its run still has its webhook, and answers with the deliveries
+ * of those. The disk is waited for: an attempt of which nothing else is known any more is repeated with the
+ * same body.
  */
 const settleShapes = async (pool: Pool, settled: readonly Settled[]): Promise<readonly boolean[]> => {
   const { rows } = await pool.query<{ webhookId: WebhookId; epoch: number }>(
@@ -141,7 +142,10 @@ type Row = {
 const COLUMNS = 'due.webhook_id, due.event_id, due.tries, due.shape, due.position, due.next_at';
 const DUE = `webhook_ledger.delivery due where due.webhook_id = wanted.webhook_id and due.state = 'due'`;
 
-/** What several runs may send now: of each webhook what is due longest, and of an ordered one the oldest, whether they are due or not. */
+/**
+ * What several runs may send now: of each webhook what is due longest, and of an ordered one the oldest,
+ * whether they are due or not.
+ */
 const TAKE = `
   select taken.webhook_id as "webhookId", taken.event_id as "eventId", taken.tries, taken.shape, message.change,
     taken.next_at <= now() as "isDue"

@@ -10,7 +10,10 @@ import type { Unattended } from '../queue/delivery-queue.ts';
 /** For so long a run has its webhook for itself, from when it last said that it goes on. */
 export const RUN_LEASE_MS = 8_000;
 
-/** Whether nobody runs a webhook. A claim that ends further away than its length was made before the database's clock was set back. */
+/**
+ * Whether nobody runs a webhook. A claim that ends further away than its length was made before the
+ * database's clock was set back.
+ */
 const IS_FREE = (endpoint: string): string =>
   `not (${endpoint}.run_until >= clock_timestamp() and ${endpoint}.run_until <= clock_timestamp() + ${RUN_LEASE_MS} * interval '1 millisecond')`;
 
@@ -32,10 +35,15 @@ export type Claim = {
 };
 
 /**
- * Takes webhooks that nobody runs and that may be sent to now, by the clock of the database; those of others are left out. The epoch
- * outlives a crash of the database, because the commit is waited for. PostgreSQL 15 and 16 cannot subtract from `-infinity`.
+ * Takes webhooks that nobody runs and that may be sent to now, by the clock of the database; those of others
+ * are left out. The epoch outlives a crash of the database, because the commit is waited for. PostgreSQL 15
+ * and 16 cannot subtract from `-infinity`.
  */
-export const claimRuns = async (domain: Domain, pool: Pool, webhookIds: readonly WebhookId[]): Promise<Map<WebhookId, Claim>> => {
+export const claimRuns = async (
+  domain: Domain,
+  pool: Pool,
+  webhookIds: readonly WebhookId[],
+): Promise<Map<WebhookId, Claim>> => {
   const { rows } = await pool.query<Claim>(
     `with free as (
        select endpoint.webhook_id, owner.role, ${attributesSql(domain, 'owner')} as attributes
@@ -79,8 +87,14 @@ export type Release = Held & {
   readonly breakerOpenings: number;
 };
 
-/** Ends runs, and answers with the webhooks to which more could be sent at once. An ordered one waits as long as its oldest delivery. */
-export const releaseRuns = async (pool: Pool, releases: readonly Release[]): Promise<ReadonlySet<WebhookId>> => {
+/**
+ * Ends runs, and answers with the webhooks to which more could be sent at once. An ordered one waits as long
+ * as its oldest delivery.
+ */
+export const releaseRuns = async (
+  pool: Pool,
+  releases: readonly Release[],
+): Promise<ReadonlySet<WebhookId>> => {
   const { rows } = await pool.query<{ webhookId: WebhookId; isDue: boolean }>(
     `with released as materialized (
        select * from unnest($1::bigint[], $2::bigint[], $3::float8[], $4::float8[], $5::integer[])
@@ -111,8 +125,8 @@ export const releaseRuns = async (pool: Pool, releases: readonly Release[]): Pro
 };
 
 /**
- * Whether something could be sent to a webhook now that nobody runs. The one that is due first is looked up for each: as a join with all
- * that are due, it would be as slow as there are many that wait.
+ * Whether something could be sent to a webhook now that nobody runs. The one that is due first is looked up
+ * for each: as a join with all that are due, it would be as slow as there are many that wait.
  */
 const IS_DUE = (endpoint: string): string =>
   `(${endpoint}.status = 'enabled' and ${IS_FREE(endpoint)} and ${endpoint}.not_before <= now() and coalesce((

@@ -13,8 +13,14 @@ type QueuedRun = { readonly name: string; readonly data: RunJob; readonly opts: 
 
 /** What the engines have in common, whose types in BullMQ are not assignable to each other. */
 type Engine = {
-  readonly queue: Closable & { addBulk(jobs: QueuedRun[]): Promise<unknown>; getWaitingCount(): Promise<number> };
-  createWorker(process: (job: { readonly data: RunJob }) => Promise<void>, options: typeof WORKER & { concurrency: number }): Closable;
+  readonly queue: Closable & {
+    addBulk(jobs: QueuedRun[]): Promise<unknown>;
+    getWaitingCount(): Promise<number>;
+  };
+  createWorker(
+    process: (job: { readonly data: RunJob }) => Promise<void>,
+    options: typeof WORKER & { concurrency: number },
+  ): Closable;
   readonly troubles: Troubles;
   readonly resources: AsyncDisposable;
   /** Throws where the engine lacks something that it had. */
@@ -69,10 +75,12 @@ const inTime = async <Answer>(asked: Promise<Answer>, maxMs: number): Promise<An
 };
 
 /**
- * An engine that fails slowly, because a worker that is told of a failure asks again at once; and that never waits for long, because what
- * tells of a job may be lost with a failure.
+ * An engine that fails slowly, because a worker that is told of a failure asks again at once; and that never
+ * waits for long, because what tells of a job may be lost with a failure.
  */
-export const patient = <Patient extends Pick<IQueueBackend, 'moveToActive' | 'waitForJob'>>(engine: Patient): Patient => {
+export const patient = <Patient extends Pick<IQueueBackend, 'moveToActive' | 'waitForJob'>>(
+  engine: Patient,
+): Patient => {
   const moveToActive = engine.moveToActive.bind(engine);
   const waitForJob = engine.waitForJob.bind(engine);
   engine.moveToActive = async (...asked) => {
@@ -88,7 +96,13 @@ export const patient = <Patient extends Pick<IQueueBackend, 'moveToActive' | 'wa
 };
 
 /** Deliveries over a queue of BullMQ, whichever engine it is on. */
-export const createDeliveryQueue = ({ queue, createWorker, troubles, resources, demandWhole }: Engine): DeliveryQueue => {
+export const createDeliveryQueue = ({
+  queue,
+  createWorker,
+  troubles,
+  resources,
+  demandWhole,
+}: Engine): DeliveryQueue => {
   // Without a listener, an error would end the process.
   queue.on('error', troubles.tell);
   const add = async (jobs: readonly QueuedRun[]): Promise<void> => {
@@ -97,18 +111,22 @@ export const createDeliveryQueue = ({ queue, createWorker, troubles, resources, 
   };
   return {
     enqueue: (webhookIds) => add(webhookIds.map((webhookId) => jobOf(webhookId))),
-    takeOver: (unattended) => add(unattended.map(({ webhookId, epoch }) => jobOf(webhookId, `webhook-${webhookId}-after-${epoch}`))),
+    takeOver: (unattended) =>
+      add(unattended.map(({ webhookId, epoch }) => jobOf(webhookId, `webhook-${webhookId}-after-${epoch}`))),
     async work(run, { concurrency }) {
       const worker = createWorker(({ data }) => run(data.webhookId), { ...WORKER, concurrency });
       worker.on('error', troubles.tell);
-      return { [Symbol.asyncDispose]: () => inTime(worker.close(), CLOSE_WORKER_MAX_MS).catch(troubles.tell) };
+      return {
+        [Symbol.asyncDispose]: () => inTime(worker.close(), CLOSE_WORKER_MAX_MS).catch(troubles.tell),
+      };
     },
     waiting: () => queue.getWaitingCount(),
     async check() {
       await queue.getWaitingCount();
       await demandWhole?.();
       // Workers ask all the time: what fails for them fails for everybody.
-      if (troubles.isLasting()) throw new NotReady('The queue of webhooks has trouble: the log of the process says which.');
+      if (troubles.isLasting())
+        throw new NotReady('The queue of webhooks has trouble: the log of the process says which.');
     },
     async [Symbol.asyncDispose]() {
       troubles[Symbol.dispose]();

@@ -10,8 +10,13 @@ import { tellOfTroubles } from './troubles.ts';
 type Opened = Parameters<typeof createPostgresBackend>;
 
 const notified = withBackend((...given: Opened) => patient(createPostgresBackend(...given)));
-/** Through a pooler nobody hears of jobs, and no connection is kept for that: without its options, the engine names none. */
-const polling = withBackend((name: Opened[0], options: Opened[1]) => looking(patient(createPostgresBackend(name, options))));
+/**
+ * Through a pooler nobody hears of jobs, and no connection is kept for that: without its options, the engine
+ * names none.
+ */
+const polling = withBackend((name: Opened[0], options: Opened[1]) =>
+  looking(patient(createPostgresBackend(name, options))),
+);
 
 /** A worker keeps one for itself, by which it hears of jobs. */
 const CONNECTIONS_MAX = 6;
@@ -20,9 +25,12 @@ const POLL_MS = 250;
 /** Opens the queue in PostgreSQL, in the schema of BullMQ. */
 export const openPostgresDeliveryQueue = async ({ url, name, log }: OpenedQueue): Promise<DeliveryQueue> => {
   await using opening = new AsyncDisposableStack();
-  // With a pool of ours, BullMQ takes the schema that is its default, and finds its tables by the search path alone.
+  // With a pool of ours, BullMQ takes the schema that is its default, and finds its tables by the search path
+  // alone.
   const settings = { search_path: DEFAULT_SCHEMA };
-  const pool = opening.use(openPool({ url, applicationName: 'annals-webhooks', connectionsMax: CONNECTIONS_MAX, settings }));
+  const pool = opening.use(
+    openPool({ url, applicationName: 'annals-webhooks', connectionsMax: CONNECTIONS_MAX, settings }),
+  );
   // Its types leave no room for a pool, which it takes.
   const connection = pool as unknown as string;
   const client = await pool.connect();
@@ -54,8 +62,9 @@ const looking = <Looking extends ReturnType<typeof createPostgresBackend>>(engin
 };
 
 /**
- * BullMQ does everything by functions. They are there after its migrations, unless somebody took them away since those were noted as done.
- * They are known by their names: a later release may give one of them other arguments.
+ * BullMQ does everything by functions. They are there after its migrations, unless somebody took them away
+ * since those were noted as done. They are known by their names: a later release may give one of them other
+ * arguments.
  */
 const readFunctions = async (pool: Pool): Promise<readonly string[]> => {
   const { rows } = await pool.query<{ name: string }>(
@@ -74,4 +83,5 @@ const demandFunctions = async (pool: Pool, functions: readonly string[]): Promis
   if (functions.length === 0 || rows[0]?.gone !== 0) throw new NotReady(NO_FUNCTIONS);
 };
 
-const NO_FUNCTIONS = 'The job queue lacks functions in the database: drop the schema bullmq and start anew, nothing is lost by that.';
+const NO_FUNCTIONS =
+  'The job queue lacks functions in the database: drop the schema bullmq and start anew, nothing is lost by that.';

@@ -5,7 +5,9 @@ import { createDeliveryQueue, patient, QUEUE, type RunJob } from './bullmq.ts';
 import type { DeliveryQueue, OpenedQueue } from './delivery-queue.ts';
 import { tellOfTroubles } from './troubles.ts';
 
-const { Queue, Worker } = withBackend((...given: Parameters<typeof createRedisBackend>) => patient(createRedisBackend(...given)));
+const { Queue, Worker } = withBackend((...given: Parameters<typeof createRedisBackend>) =>
+  patient(createRedisBackend(...given)),
+);
 
 /** A worker waits for jobs in silence for ten seconds at the most. */
 const WORKER_SILENCE_MAX_MS = 30_000;
@@ -17,8 +19,17 @@ const connecting = { ...REDIS_CONNECTION, connectionName: 'annals-webhooks' } sa
 export const openRedisDeliveryQueue = async ({ url, name, log }: OpenedQueue): Promise<DeliveryQueue> => {
   const troubles = tellOfTroubles({ engine: 'Redis', log, check: () => queue.getWaitingCount() });
   // Who enqueues is told at once, and leaves it to the next look into the ledger.
-  const forQueue = new Redis(url, { ...connecting, socketTimeout: SILENCE_MAX_MS, enableOfflineQueue: false, maxRetriesPerRequest: 0 });
-  const forWorkers = new Redis(url, { ...connecting, socketTimeout: WORKER_SILENCE_MAX_MS, maxRetriesPerRequest: null });
+  const forQueue = new Redis(url, {
+    ...connecting,
+    socketTimeout: SILENCE_MAX_MS,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+  });
+  const forWorkers = new Redis(url, {
+    ...connecting,
+    socketTimeout: WORKER_SILENCE_MAX_MS,
+    maxRetriesPerRequest: null,
+  });
   for (const each of [forQueue, forWorkers]) each.on('error', troubles.tell);
   const queue = new Queue<RunJob>(name, {
     ...QUEUE,
@@ -27,7 +38,8 @@ export const openRedisDeliveryQueue = async ({ url, name, log }: OpenedQueue): P
   });
   return createDeliveryQueue({
     queue,
-    createWorker: (process, options) => new Worker<RunJob>(name, process, { ...options, connection: forWorkers, prefix: PREFIX }),
+    createWorker: (process, options) =>
+      new Worker<RunJob>(name, process, { ...options, connection: forWorkers, prefix: PREFIX }),
     troubles,
     resources: {
       async [Symbol.asyncDispose]() {

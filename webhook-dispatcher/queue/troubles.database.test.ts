@@ -28,7 +28,9 @@ test('a queue whose tables are gone is told of once, and once more when it works
   await using administrator = openAdministrator();
   await using opened = await openLogged();
   const begun: WebhookId[] = [];
-  await using _worker = await opened.queue.work(async (webhookId) => void begun.push(webhookId), { concurrency: 4 });
+  await using _worker = await opened.queue.work(async (webhookId) => void begun.push(webhookId), {
+    concurrency: 4,
+  });
   const id = 1 as WebhookId;
   await opened.queue.enqueue([id]);
   await until(
@@ -94,7 +96,9 @@ test('while workers go on failing, the queue is not ready, though it answers', a
       () => 'ready',
       (error: Error) => error.message,
     );
-  expect(await until(said, (text) => text !== 'ready', 60_000)).toContain('The queue of webhooks has trouble');
+  expect(await until(said, (text) => text !== 'ready', 60_000)).toContain(
+    'The queue of webhooks has trouble',
+  );
   // What earlier tests have left may wait.
   expect(await opened.queue.waiting()).toBeGreaterThanOrEqual(0);
 });
@@ -107,7 +111,9 @@ test('a later release may give a function of the queue other arguments; one that
      where pronamespace = 'bullmq'::regnamespace and proname not like '%count%' and prokind = 'f' order by 1 limit 1`,
   );
   const [{ name, whole } = { name: '', whole: '' }] = rows;
-  await administrator.query(`create function bullmq.${name}(later box) returns void language sql as 'select'`);
+  await administrator.query(
+    `create function bullmq.${name}(later box) returns void language sql as 'select'`,
+  );
   await administrator.query(`drop function ${whole} cascade`);
   await opened.queue.check();
   await administrator.query(`drop function bullmq.${name}(box)`);

@@ -9,12 +9,18 @@ type Options = {
   check(): Promise<unknown>;
 };
 
-/** For so long there must be no more of it before it counts as over: longer than a worker waits for a job, and then rests after a failure. */
+/**
+ * For so long there must be no more of it before it counts as over: longer than a worker waits for a job, and
+ * then rests after a failure.
+ */
 const QUIET_MS = 8_000;
 /** A single trouble, such as a lock that a busy process renewed too late, keeps nobody from their work. */
 const LASTING_MS = 10_000;
 
-/** Logs the first of many troubles, and once they are over: while an engine is broken, BullMQ tells of it thousands of times in a second. */
+/**
+ * Logs the first of many troubles, and once they are over: while an engine is broken, BullMQ tells of it
+ * thousands of times in a second.
+ */
 export const tellOfTroubles = ({ engine, log, check }: Options): Troubles => {
   let isInTrouble = false;
   let begunAtMs = 0;
@@ -37,7 +43,8 @@ export const tellOfTroubles = ({ engine, log, check }: Options): Troubles => {
   };
   return {
     tell(err) {
-      if (!isInTrouble) log.warn({ err, engine }, 'The queue of webhooks has trouble; what it loses is queued again.');
+      if (!isInTrouble)
+        log.warn({ err, engine }, 'The queue of webhooks has trouble; what it loses is queued again.');
       if (!isInTrouble) begunAtMs = performance.now();
       isInTrouble = true;
       wait();

@@ -18,24 +18,34 @@ export type ReadBody = (key: Key, caller: Caller) => Promise<DeliveryBody | unde
 type Dependencies = { readonly domain: Domain; readonly pool: Pool; readonly compose: ComposeBody };
 
 /**
- * No body is kept, because it may be personal: it is composed anew, as every attempt does, and is the same bytes. What is told in full is
- * shown to tokens that could read as much as the one that decided what goes where.
+ * No body is kept, because it may be personal: it is composed anew, as every attempt does, and is the same
+ * bytes. What is told in full is shown to tokens that could read as much as the one that decided what goes
+ * where.
  */
 export const createBodyReader =
   ({ domain, pool, compose }: Dependencies): ReadBody =>
   async ({ webhookId, eventId }, caller) => {
-    const [delivery, endpoint] = await Promise.all([findChange(pool, { webhookId, eventId }), readEndpoint(pool, domain, webhookId)]);
+    const [delivery, endpoint] = await Promise.all([
+      findChange(pool, { webhookId, eventId }),
+      readEndpoint(pool, domain, webhookId),
+    ]);
     if (!delivery || !endpoint) return undefined;
     const { shape } = delivery;
     const lacking = shape === 'ids' ? undefined : scopeLackedBy(caller, endpoint);
-    if (lacking !== undefined) return hidden(`Your token lacks the scope ${lacking}, which this webhook has.`);
+    if (lacking !== undefined)
+      return hidden(`Your token lacks the scope ${lacking}, which this webhook has.`);
     const owners = await readOwners(pool, domain, new Set([endpoint.ownerId]));
     const standings = owners.get(endpoint.ownerId);
     const [standing] = Array.isArray(standings) && standings.length === 1 ? standings : [];
     if (standing === undefined) return hidden('The owner of the webhook cannot be read now.');
     const owner = ownerOf(endpoint, standing, policyOf(domain));
-    const body = await compose({ delivery: { change: JSON.parse(delivery.change) as Change, shape }, endpoint, owner });
-    if (body.kind === 'withheld') return hidden('The owner of the webhook may no longer read it, so it is not sent any more.');
+    const body = await compose({
+      delivery: { change: JSON.parse(delivery.change) as Change, shape },
+      endpoint,
+      owner,
+    });
+    if (body.kind === 'withheld')
+      return hidden('The owner of the webhook may no longer read it, so it is not sent any more.');
     if (body.kind === 'waiting') return hidden('It cannot be read now, because the item is parked.');
     return { body: body.bytes.toString(), reason: null };
   };

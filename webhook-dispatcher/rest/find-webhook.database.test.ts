@@ -19,13 +19,20 @@ afterAll(() => resources.disposeAsync());
 test('a webhook is there for its owner and administrators, and absent for others', async () => {
   const webhookId = await world.register({ enabled: false });
   await untilProjected(world.side);
-  for (const caller of [as(world.author), as(7, 'admin')]) expect(await find(webhookId, caller)).toMatchObject({ isEnabled: false });
-  for (const id of [webhookId, 1 as WebhookId]) await expect(find(id, as(7))).rejects.toMatchObject({ code: 'webhook_not_found' });
+  for (const caller of [as(world.author), as(7, 'admin')])
+    expect(await find(webhookId, caller)).toMatchObject({ isEnabled: false });
+  for (const id of [webhookId, 1 as WebhookId])
+    await expect(find(id, as(7))).rejects.toMatchObject({ code: 'webhook_not_found' });
 });
 
 test('one that is parked is not said to be absent', async () => {
   const webhookId = 6 as WebhookId;
   await untilProjected(world.side);
-  await world.rows(`insert into read_model.parked (stream, version, position, type, reason) values ('webhook-6', 1, 1, 'test', 'test')`);
-  await expect(find(webhookId, as(world.author))).rejects.toMatchObject({ code: 'parked', headers: { 'Retry-After': '60' } });
+  await world.rows(
+    `insert into read_model.parked (stream, version, position, type, reason) values ('webhook-6', 1, 1, 'test', 'test')`,
+  );
+  await expect(find(webhookId, as(world.author))).rejects.toMatchObject({
+    code: 'parked',
+    headers: { 'Retry-After': '60' },
+  });
 });

@@ -6,7 +6,10 @@ import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 
-/** Whether a webhook is enabled, for those who may manage it; another's is refused as absent. Of one that is parked, neither is known. */
+/**
+ * Whether a webhook is enabled, for those who may manage it; another's is refused as absent. Of one that is
+ * parked, neither is known.
+ */
 export type FindWebhook = (webhookId: WebhookId, caller: Caller) => Promise<{ readonly isEnabled: boolean }>;
 
 export const createWebhookFinder =
@@ -18,11 +21,14 @@ export const createWebhookFinder =
     );
     const [webhook] = rows;
     if (!webhook && (await isParked(pool, webhookId))) throw parked();
-    if (!webhook || !may(caller, 'webhook.manage', { fields: { owner: webhook.ownerId } })) throw new Rejection('webhook_not_found');
+    if (!webhook || !may(caller, 'webhook.manage', { fields: { owner: webhook.ownerId } }))
+      throw new Rejection('webhook_not_found');
     return webhook;
   };
 
 const isParked = async (pool: Pool, webhookId: WebhookId): Promise<boolean> => {
-  const { rowCount } = await pool.query(`select from ${LIVE_SCHEMA}.parked where stream = $1`, [streamName('webhook', webhookId)]);
+  const { rowCount } = await pool.query(`select from ${LIVE_SCHEMA}.parked where stream = $1`, [
+    streamName('webhook', webhookId),
+  ]);
   return rowCount !== 0;
 };

@@ -23,8 +23,21 @@ import {
   replayKey,
 } from '#shared/webhooks/deliveries.ts';
 import { readKeyedList } from '#shared/webhooks/pages.ts';
-import { representAttempt, representDelivery, representFailed, representFound, representReplay } from '#shared/webhooks/representation.ts';
-import { countFailed, type FailedRow, type FoundRow, failedKey, foundKey, searchDeliveries } from '#shared/webhooks/search.ts';
+import {
+  representAttempt,
+  representDelivery,
+  representFailed,
+  representFound,
+  representReplay,
+} from '#shared/webhooks/representation.ts';
+import {
+  countFailed,
+  type FailedRow,
+  type FoundRow,
+  failedKey,
+  foundKey,
+  searchDeliveries,
+} from '#shared/webhooks/search.ts';
 import { readStatistics } from '#shared/webhooks/statistics.ts';
 import type { ReadBody } from './body.ts';
 import { createWebhookFinder } from './find-webhook.ts';
@@ -55,9 +68,14 @@ type Serve = (operation: RestOperation, read: (request: Request) => Promise<Read
 export const deliveryReads = (dependencies: ReadDependencies): Router => {
   const router = Router();
   const serve: Serve = (operation, read) => {
-    router.get(routeOf(operation), demandAdmission(operation), ...dependencies.before, async (request, response) => {
-      answerRead(request, response, await read(request));
-    });
+    router.get(
+      routeOf(operation),
+      demandAdmission(operation),
+      ...dependencies.before,
+      async (request, response) => {
+        answerRead(request, response, await read(request));
+      },
+    );
   };
   serveSearches(serve, dependencies);
   serveDeliveries(serve, dependencies);
@@ -100,11 +118,18 @@ const serveSearches = (serve: Serve, { pool, eventLog: { identity } }: ReadDepen
     await findWebhook(webhookId, callerOf(request));
     const webhook = `/webhooks/${webhookId}`;
     const _links = { self: { href: `${webhook}/statistics` }, webhook: { href: webhook } };
-    return { kind: 'item', version: undefined, item: { webhookId, ...(await readStatistics(pool, webhookId, hours)), _links } };
+    return {
+      kind: 'item',
+      version: undefined,
+      item: { webhookId, ...(await readStatistics(pool, webhookId, hours)), _links },
+    };
   });
 };
 
-const serveDeliveries = (serve: Serve, { pool, eventLog: { identity }, readBody }: ReadDependencies): void => {
+const serveDeliveries = (
+  serve: Serve,
+  { pool, eventLog: { identity }, readBody }: ReadDependencies,
+): void => {
   const findWebhook = createWebhookFinder(pool);
 
   serve(LIST, async (request) => {

@@ -31,7 +31,9 @@ const VISIBLE_WITHIN_MS = 5_000;
 /** What is seen of deliveries, and what is asked for by hand. */
 export const deliveryRoutes = (dependencies: RouteDependencies): Router => {
   const { pool, eventLog, readBody } = dependencies;
-  const before = [awaitConsistency({ readPosition: openPlannedPosition(pool), eventLog, waitMaxMs: VISIBLE_WITHIN_MS })];
+  const before = [
+    awaitConsistency({ readPosition: openPlannedPosition(pool), eventLog, waitMaxMs: VISIBLE_WITHIN_MS }),
+  ];
   const { redeliver, replayWebhook } = DELIVERY_OPERATIONS;
   return Router()
     .use(deliveryReads({ pool, eventLog, readBody, before }))
@@ -71,7 +73,9 @@ const demandRoomForReplay = (pool: Pool): RequestHandler => {
 
 const LOOK_EVERY_MS = 25;
 
-/** How far deliveries are planned, which is never further than what can be read; those who wait look together. */
+/**
+ * How far deliveries are planned, which is never further than what can be read; those who wait look together.
+ */
 const openPlannedPosition = (pool: Pool): Pick<ReadPosition, 'reaches'> => {
   const look = coalesce<string, Position>(async ([follower = PLANNER]) => {
     const checkpoint = await readCheckpoint(pool, follower);

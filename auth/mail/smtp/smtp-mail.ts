@@ -9,7 +9,9 @@ const CONNECTIONS_MAX = 2;
 const MESSAGES_PER_CONNECTION_MAX = 50;
 
 type SmtpMailOptions = {
-  /** `smtp:` begins in clear and goes on under TLS where the server offers it; `smtps:` is TLS from the start. */
+  /**
+   * `smtp:` begins in clear and goes on under TLS where the server offers it; `smtps:` is TLS from the start.
+   */
   readonly url: string;
   readonly from: string;
 };
@@ -19,7 +21,8 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 /** Hands messages over to a server by SMTP. A password is never sent in clear to another machine. */
 export const openSmtpMail = ({ url, from }: SmtpMailOptions): Mail => {
   const { hostname, port, protocol, username, password } = new URL(url);
-  const auth = username === '' ? undefined : { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+  const auth =
+    username === '' ? undefined : { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
   const transport = createTransport({
     pool: true,
     maxConnections: CONNECTIONS_MAX,
@@ -66,7 +69,13 @@ const within = async <Result>(limitMs: number, work: Promise<Result>): Promise<R
 
 /** What a server says may repeat the address; what is left tells an operator enough. */
 const withoutPeople = (cause: unknown): Error => {
-  const { code, command, responseCode } = cause as { code?: unknown; command?: unknown; responseCode?: unknown };
-  const facts = [code, command, responseCode].filter((fact) => typeof fact === 'string' || typeof fact === 'number');
+  const { code, command, responseCode } = cause as {
+    code?: unknown;
+    command?: unknown;
+    responseCode?: unknown;
+  };
+  const facts = [code, command, responseCode].filter(
+    (fact) => typeof fact === 'string' || typeof fact === 'number',
+  );
   return new Error(facts.length === 0 ? 'it gave no reason' : facts.join(' '));
 };

@@ -46,7 +46,10 @@ export type AccountView = {
 type Content = Pick<Page, 'title' | 'main' | 'note' | 'scriptUrl'> & { readonly section: string };
 
 /** A page of one's own account, with the way to the others. */
-export const accountPage = ({ isAdmin, done, status }: AccountView, { title, main, note, scriptUrl, section }: Content): Page => ({
+export const accountPage = (
+  { isAdmin, done, status }: AccountView,
+  { title, main, note, scriptUrl, section }: Content,
+): Page => ({
   title,
   scriptUrl,
   ...(status !== undefined && { status }),
@@ -58,5 +61,6 @@ export const accountPage = ({ isAdmin, done, status }: AccountView, { title, mai
 
 const navigation = (section: string, isAdmin: boolean): Html => html`<nav aria-label="Your account"><ul>
 ${SECTIONS.filter(({ isForAdmins }) => !isForAdmins || isAdmin).map(
-  ({ path, label }) => html`<li><a href="${path}"${path === section && html` aria-current="page"`}>${label}</a></li>\n`,
+  ({ path, label }) =>
+    html`<li><a href="${path}"${path === section && html` aria-current="page"`}>${label}</a></li>\n`,
 )}</ul></nav>`;

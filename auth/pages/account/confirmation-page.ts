@@ -4,7 +4,9 @@ import type { Page } from '../page.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
 
 /** What a page says in the place of what it would offer to a confirmed account. */
-export const confirmFirst = (what: string): Html => html`<p><strong>Confirm your address first.</strong> ${what}
+export const confirmFirst = (
+  what: string,
+): Html => html`<p><strong>Confirm your address first.</strong> ${what}
 <a href="${PATHS.confirmation}">Confirm your address</a></p>`;
 
 export type ConfirmationView = AccountView & {

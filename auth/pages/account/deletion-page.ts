@@ -61,7 +61,8 @@ const erasedOf = (domain: Domain): readonly string[] =>
       : [`the ${listed(fields.map(spaced))} of your ${spaced(kind.plural)}`],
   );
 
-const listed = (names: readonly string[]): string => [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' and ');
+const listed = (names: readonly string[]): string =>
+  [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' and ');
 
 /** Instead of the form: after it nobody could invite anybody or look after what others have written. */
 export const lastAdministratorPage = (view: AccountView): Page =>
@@ -112,4 +113,5 @@ of deletions that follow from yours, ${total(followed)}.</p>
   };
 };
 
-const total = (counts: ErasureReport['sealed']): number => counts.reduce((sum, { events }) => sum + events, 0);
+const total = (counts: ErasureReport['sealed']): number =>
+  counts.reduce((sum, { events }) => sum + events, 0);

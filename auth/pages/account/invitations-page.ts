@@ -26,7 +26,15 @@ export type InvitationsView = AccountView & {
   readonly made?: { readonly email: string; readonly link: string; readonly isMailed: boolean } | undefined;
 };
 
-export const invitationsPage = ({ domain, email, role, problems, invitations, made, ...view }: InvitationsView): Page =>
+export const invitationsPage = ({
+  domain,
+  email,
+  role,
+  problems,
+  invitations,
+  made,
+  ...view
+}: InvitationsView): Page =>
   accountPage(view, {
     section: PATHS.invitations,
     title: titleOf('Invitations', problems),
@@ -48,12 +56,20 @@ ${
 }`,
   });
 
-const madeBox = ({ email, link, isMailed }: NonNullable<InvitationsView['made']>): Html => html`<div class="done" role="status">
+const madeBox = ({
+  email,
+  link,
+  isMailed,
+}: NonNullable<InvitationsView['made']>): Html => html`<div class="done" role="status">
 <p>${email} is invited. ${isMailed ? 'The link is on its way by mail.' : 'There is no mail here: send them this link. It is not shown again.'}</p>
 ${!isMailed && html`<p class="link-shown">${link}</p>`}
 </div>`;
 
-const itemOf = (domain: Domain, { id, email, role, expiresAt, isOver }: ShownInvitation, token: string): Html => html`<li><div>
+const itemOf = (
+  domain: Domain,
+  { id, email, role, expiresAt, isOver }: ShownInvitation,
+  token: string,
+): Html => html`<li><div>
 <h3>${email}</h3>
 <p class="small">${roleTextOf(domain, role)}</p>
 <p class="small">${isOver ? 'Expired on' : 'Good until'} ${momentOf(expiresAt)}</p></div>

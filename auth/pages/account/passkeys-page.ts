@@ -7,7 +7,12 @@ import { momentOf } from '../time.ts';
 import { type AccountView, accountPage, PATHS } from './account-page.ts';
 import { confirmFirst } from './confirmation-page.ts';
 
-type ShownPasskey = { readonly id: string; readonly name: string; readonly madeAt: Date; readonly usedAt: Date | null };
+type ShownPasskey = {
+  readonly id: string;
+  readonly name: string;
+  readonly madeAt: Date;
+  readonly usedAt: Date | null;
+};
 
 export type PasskeysView = AccountView & {
   readonly passkeys: readonly ShownPasskey[];
@@ -22,7 +27,15 @@ export type PasskeysView = AccountView & {
   readonly problems: Problems<'name' | 'rename'>;
 };
 
-export const passkeysPage = ({ passkeys, form, isUnconfirmed, name, renamed, problems, ...view }: PasskeysView): Page =>
+export const passkeysPage = ({
+  passkeys,
+  form,
+  isUnconfirmed,
+  name,
+  renamed,
+  problems,
+  ...view
+}: PasskeysView): Page =>
   accountPage(view, {
     section: PATHS.security,
     title: titleOf('Passkeys', problems),
@@ -34,7 +47,11 @@ this site alone, so nobody can lure it from you.</p>
 ${
   passkeys.length > 0 &&
   html`<ul class="items">${passkeys.map((passkey) =>
-    itemOf(passkey, view.token, passkey.id === renamed?.id ? { name: renamed.name, problem: problems.rename } : undefined),
+    itemOf(
+      passkey,
+      view.token,
+      passkey.id === renamed?.id ? { name: renamed.name, problem: problems.rename } : undefined,
+    ),
   )}</ul>`
 }
 <h2>Add a passkey</h2>
@@ -51,7 +68,11 @@ ${passkeyForm('create', form, addFields({ name, token: view.token, problem: prob
 
 type AddFields = { readonly name: string; readonly token: string; readonly problem: string | undefined };
 
-const addFields = ({ name, token, problem }: AddFields): Html => html`${hidden('token', token)}${hidden('do', 'add')}
+const addFields = ({
+  name,
+  token,
+  problem,
+}: AddFields): Html => html`${hidden('token', token)}${hidden('do', 'add')}
 ${field({
   name: 'name',
   label: 'Name',
@@ -66,7 +87,11 @@ ${field({
 
 type Renamed = { readonly name: string; readonly problem: string | undefined };
 
-const itemOf = ({ id, name, madeAt, usedAt }: ShownPasskey, token: string, renamed?: Renamed): Html => html`<li><div>
+const itemOf = (
+  { id, name, madeAt, usedAt }: ShownPasskey,
+  token: string,
+  renamed?: Renamed,
+): Html => html`<li><div>
 <h2>${name}</h2>
 <p class="small">Made on ${momentOf(madeAt)}</p>
 <p class="small">${usedAt === null ? 'Not used yet' : html`Last used on ${momentOf(usedAt)}`}</p>

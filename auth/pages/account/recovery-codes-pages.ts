@@ -6,7 +6,10 @@ import { type AccountView, accountPage, PATHS } from './account-page.ts';
 /** With fewer it is time for new ones. */
 export const CODES_FEW = 3;
 
-export const renewRecoveryCodesPage = ({ codesLeft, ...view }: AccountView & { readonly codesLeft: number }): Page =>
+export const renewRecoveryCodesPage = ({
+  codesLeft,
+  ...view
+}: AccountView & { readonly codesLeft: number }): Page =>
   accountPage(view, {
     section: PATHS.security,
     title: 'Recovery codes',
@@ -21,7 +24,10 @@ ${hidden('token', view.token)}
   });
 
 /** The only time that they are shown. */
-export const newRecoveryCodesPage = ({ codes, ...view }: AccountView & { readonly codes: readonly string[] }): Page =>
+export const newRecoveryCodesPage = ({
+  codes,
+  ...view
+}: AccountView & { readonly codes: readonly string[] }): Page =>
   accountPage(view, {
     section: PATHS.security,
     title: 'Your recovery codes',

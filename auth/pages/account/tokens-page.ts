@@ -48,14 +48,24 @@ ${tokens.length > 0 && html`<ul class="items">${tokens.map((each) => itemOf(each
 ${isUnconfirmed ? confirmFirst('Then you can create tokens.') : formOf({ ...view, problems })}`,
   });
 
-const madeBox = ({ name, secret }: NonNullable<TokensView['made']>): Html => html`<div class="done" role="status">
+const madeBox = ({
+  name,
+  secret,
+}: NonNullable<TokensView['made']>): Html => html`<div class="done" role="status">
 <p>“${name}” is created. Copy the token now: it is not shown again.</p>
 <p class="link-shown" id="new-token">${secret}</p>
 <p><button class="small" type="button" data-copy="new-token" hidden>Copy the token</button></p>
 <p class="small">Send it as <code>Authorization: Bearer …</code>. Whoever has it can act for you: keep it as a password.</p>
 </div>`;
 
-const formOf = ({ token, name, problems, offered, chosen, lifetime }: Omit<TokensView, 'tokens' | 'made' | 'isUnconfirmed'>): Html =>
+const formOf = ({
+  token,
+  name,
+  problems,
+  offered,
+  chosen,
+  lifetime,
+}: Omit<TokensView, 'tokens' | 'made' | 'isUnconfirmed'>): Html =>
   html`<form method="post" action="${PATHS.tokens}" novalidate>
 ${hidden('token', token)}
 ${field({
@@ -79,7 +89,10 @@ ${choices({ name: 'lifetime', legend: 'Expires after', options: Object.entries(L
 <div class="actions"><button class="primary" type="submit" name="do" value="create">Create the token</button></div>
 </form>`;
 
-const itemOf = ({ id, name, scopes, madeAt, expiresAt, usedAt, isOver }: ShownToken, token: string): Html => html`<li><div>
+const itemOf = (
+  { id, name, scopes, madeAt, expiresAt, usedAt, isOver }: ShownToken,
+  token: string,
+): Html => html`<li><div>
 <h2>${name}</h2>
 <p class="small">${isOver ? html`<strong>Expired</strong> on` : 'Expires on'} ${momentOf(expiresAt)}</p>
 <p class="small">Created on ${momentOf(madeAt)}, ${usedAt === null ? 'not used yet' : html`last used on ${momentOf(usedAt)}`}</p>

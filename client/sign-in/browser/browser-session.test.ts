@@ -9,7 +9,10 @@ import { openTokenStore } from './kept-tokens.ts';
 import type { Page } from './page.ts';
 import { shareTokens } from './shared-tokens.ts';
 
-/** With the locks and channels of Node, in a page whose storage is blocked as a test says. Chromium tries the rest (`test/pages`). */
+/**
+ * With the locks and channels of Node, in a page whose storage is blocked as a test says. Chromium tries the
+ * rest (`test/pages`).
+ */
 const HOME = 'https://page.example/';
 let open: AsyncDisposableStack;
 let url: string;
@@ -31,9 +34,16 @@ beforeEach(async () => {
   });
   const server = createServer((request, response) => {
     const { status, error } = answers.shift() ?? { status: 200 };
-    const token = { access_token: `t${++tokens}`, token_type: 'Bearer', expires_in: 0, refresh_token: `r${tokens}` };
+    const token = {
+      access_token: `t${++tokens}`,
+      token_type: 'Bearer',
+      expires_in: 0,
+      refresh_token: `r${tokens}`,
+    };
     const body = request.url !== '/token' ? { id: 7 } : error === undefined ? token : { error };
-    response.writeHead(request.url === '/token' ? status : 200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+    response
+      .writeHead(request.url === '/token' ? status : 200, { 'Content-Type': 'application/json' })
+      .end(JSON.stringify(body));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -97,18 +107,25 @@ const signIn = async (storage: 'browser' | 'tab' | 'memory' = 'memory') => {
   visit(`${HOME}?${new URLSearchParams({ code: 'one', state: state ?? '', iss: url })}`);
   const session = browserSession(options, page);
   expect([await session.start(), page.location.href]).toEqual([true, HOME]);
-  const client = createClient({ url, token: session }) as unknown as { articles: { get(id: number): Promise<unknown> } };
+  const client = createClient({ url, token: session }) as unknown as {
+    articles: { get(id: number): Promise<unknown> };
+  };
   return { session, read: () => client.articles.get(7) };
 };
 
-test.each(['javascript:alert(1)', 'https://evil.example/', '//evil.example', 'blob:https://page.example/1', 'https://['])(
-  'signing in does not lead back to %s',
-  async (returnTo) => {
-    const { page, went } = openPage();
-    await expect(browserSession({ url, clientId: 'page' }, page).signIn({ returnTo })).rejects.toThrow(TypeError);
-    expect(went).toEqual([]);
-  },
-);
+test.each([
+  'javascript:alert(1)',
+  'https://evil.example/',
+  '//evil.example',
+  'blob:https://page.example/1',
+  'https://[',
+])('signing in does not lead back to %s', async (returnTo) => {
+  const { page, went } = openPage();
+  await expect(browserSession({ url, clientId: 'page' }, page).signIn({ returnTo })).rejects.toThrow(
+    TypeError,
+  );
+  expect(went).toEqual([]);
+});
 
 test.each([
   [401, 'invalid_request'],
@@ -136,7 +153,9 @@ test('a page without storage reads what is public, and signing in says what is w
   const { page, shown } = openPage({ isTabBlocked: true });
   for (const storage of ['browser', 'tab'] as const) {
     const session = browserSession({ url, clientId: 'page', storage }, page);
-    const client = createClient({ url, token: session }) as unknown as { articles: { get(id: number): Promise<unknown> } };
+    const client = createClient({ url, token: session }) as unknown as {
+      articles: { get(id: number): Promise<unknown> };
+    };
     expect(await client.articles.get(7)).toEqual({ id: 7 });
     expect(await session.start()).toBe(false);
     for (const show of shown) show();
@@ -147,7 +166,8 @@ test('a page without storage reads what is public, and signing in says what is w
 test('a key that cannot be kept is a problem each time, and no request without sign-in needs it', async () => {
   const session = browserSession({ url, clientId: 'page', dpop: true }, openPage().page);
   expect([await session.start(), await session.authorize({ method: 'GET', url })]).toEqual([false, {}]);
-  for (let times = 0; times < 2; times++) await expect(session.signIn()).rejects.toMatchObject({ code: 'storage_blocked' });
+  for (let times = 0; times < 2; times++)
+    await expect(session.signIn()).rejects.toMatchObject({ code: 'storage_blocked' });
 });
 
 test('what went wrong in a start is not what the next one says', async () => {
@@ -163,7 +183,14 @@ test('a tab does not wait for ever for a lock that another does not let go of', 
   const name = `locked ${url}`;
   const token = { token: 't', type: 'Bearer', lifetimeMs: 0, refreshToken: 'r', aheadMs: 0 } as const;
   const store = openTokenStore(page, 'memory', name);
-  const shared = shareTokens({ page, name, store, request: async () => token, revoke: async () => {}, lockTimeoutMs: 50 });
+  const shared = shareTokens({
+    page,
+    name,
+    store,
+    request: async () => token,
+    revoke: async () => {},
+    lockTimeoutMs: 50,
+  });
   const { promise, resolve } = Promise.withResolvers<void>();
   const holding = globalThis.navigator.locks.request(name, () => promise);
   const failed = await shared.begin({}).catch((error: unknown) => error);

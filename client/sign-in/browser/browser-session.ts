@@ -18,7 +18,10 @@ export type BrowserSessionOptions = TokenOptions & {
   readonly scopes?: readonly string[];
   /** The issuer of tokens, if it is elsewhere than `url`. */
   readonly issuer?: string;
-  /** Where tokens are: in all tabs and at the next visit, in one tab and its reloads, or until the page is left. By default `browser`. */
+  /**
+   * Where tokens are: in all tabs and at the next visit, in one tab and its reloads, or until the page is
+   * left. By default `browser`.
+   */
   readonly storage?: Storage;
   /** Binds the tokens to a key that cannot leave this browser (RFC 9449). */
   readonly dpop?: boolean;
@@ -27,15 +30,24 @@ export type BrowserSessionOptions = TokenOptions & {
 };
 
 export type BrowserSession = Session & {
-  /** Completes a sign-in, if the page was opened by one. Returns whether somebody is signed in. Call it when the page opens. */
+  /**
+   * Completes a sign-in, if the page was opened by one. Returns whether somebody is signed in. Call it when
+   * the page opens.
+   */
   start(): Promise<boolean>;
   /** Known once `start` has resolved. */
   readonly isSignedIn: boolean;
-  /** Leaves for the sign-in page, which leads back to `returnTo`, an address of this origin: by default to where the user is now. */
-  signIn(options?: { readonly returnTo?: string; readonly parameters?: Readonly<Record<string, string>> }): Promise<void>;
   /**
-   * Ends the session here and at the server. With `endSession`, leaves for the page that signs out of Annals itself, and that leads to this
-   * address, if there is one.
+   * Leaves for the sign-in page, which leads back to `returnTo`, an address of this origin: by default to
+   * where the user is now.
+   */
+  signIn(options?: {
+    readonly returnTo?: string;
+    readonly parameters?: Readonly<Record<string, string>>;
+  }): Promise<void>;
+  /**
+   * Ends the session here and at the server. With `endSession`, leaves for the page that signs out of Annals
+   * itself, and that leads to this address, if there is one.
    */
   signOut(options?: { readonly endSession?: boolean | string }): Promise<void>;
   /** Calls back after somebody has signed in or out, also in another tab. Returns what ends that. */
@@ -43,22 +55,41 @@ export type BrowserSession = Session & {
 };
 
 /**
- * Lets somebody sign in to a page by the authorization code flow with PKCE (OAuth 2.1), and renews their access token for as long as
- * the server lets them. As nobody is signed in, requests are sent without a token.
+ * Lets somebody sign in to a page by the authorization code flow with PKCE (OAuth 2.1), and renews their
+ * access token for as long as the server lets them. As nobody is signed in, requests are sent without a
+ * token.
  */
 export const browserSession = (
-  { clientId, scopes, redirectUri, issuer, storage = 'browser', dpop = false, goBack, ...options }: BrowserSessionOptions,
+  {
+    clientId,
+    scopes,
+    redirectUri,
+    issuer,
+    storage = 'browser',
+    dpop = false,
+    goBack,
+    ...options
+  }: BrowserSessionOptions,
   page: Page = globalThis as unknown as Page,
 ): BrowserSession => {
   const server = String(issuer ?? options.url).replace(/\/+$/, '');
   const here = new URL(page.location.href);
-  const asked = { issuer: server, clientId, scopes, redirectUri: redirectUri ?? `${here.origin}${here.pathname}` };
+  const asked = {
+    issuer: server,
+    clientId,
+    scopes,
+    redirectUri: redirectUri ?? `${here.origin}${here.pathname}`,
+  };
   const name = `annals ${server} ${clientId}`;
   const asking = `${name} asking`;
   const prover = dpop ? createProver(keyPairOf(page, name)) : undefined;
   const endpoint = { ...options, url: server, session: NOBODY };
   const revoke = async ({ refreshToken, token }: Tokens, limits = {}) =>
-    void (await postForm('/revoke', { client_id: clientId, token: refreshToken ?? token }, { ...endpoint, ...limits }));
+    void (await postForm(
+      '/revoke',
+      { client_id: clientId, token: refreshToken ?? token },
+      { ...endpoint, ...limits },
+    ));
   const tokens = shareTokens({
     page,
     name,
@@ -72,7 +103,12 @@ export const browserSession = (
   const begin = async (): Promise<boolean> => {
     const returned = takeAnswer(page, asking, asked);
     // Whoever reloads does not send the answer again.
-    if (returned) page.history.replaceState(page.history.state, '', goBack === undefined ? returned.returnTo : returned.cleaned);
+    if (returned)
+      page.history.replaceState(
+        page.history.state,
+        '',
+        goBack === undefined ? returned.returnTo : returned.cleaned,
+      );
     await tokens.loaded;
     if (returned === undefined) return tokens.current() !== undefined;
     const { returnTo, answer } = returned;
@@ -98,7 +134,9 @@ export const browserSession = (
       const there = ownAddress(returnTo, page.location.href);
       if (there === undefined) throw new TypeError(`returnTo must be an address of this origin: ${returnTo}`);
       const thumbprint = await prover?.thumbprint();
-      page.location.assign(await beginCodeRequest(page, asking, { ...asked, thumbprint, parameters, returnTo: there }));
+      page.location.assign(
+        await beginCodeRequest(page, asking, { ...asked, thumbprint, parameters, returnTo: there }),
+      );
     },
     async signOut({ endSession = false } = {}) {
       const ended = await tokens.end();
@@ -122,15 +160,23 @@ export const browserSession = (
 
 const NOBODY: Session = { authorize: async () => ({}) };
 
-const authorizing = (tokens: SharedTokens, prover: Prover | undefined, started: () => Promise<boolean> | undefined): Session => ({
+const authorizing = (
+  tokens: SharedTokens,
+  prover: Prover | undefined,
+  started: () => Promise<boolean> | undefined,
+): Session => ({
   async authorize({ method, url, signal }) {
-    // Whoever comes back from the sign-in page is not signed in before that is complete. What went wrong there, `start` says.
+    // Whoever comes back from the sign-in page is not signed in before that is complete. What went wrong
+    // there, `start` says.
     await unlessAborted(started()?.catch(() => {}) ?? tokens.loaded, signal);
     const kept = tokens.current();
     if (kept === undefined) return {};
     const used = Date.now() < kept.renewAtMs ? kept : await unlessAborted(tokens.renew(kept), signal);
     const { type, token, aheadMs } = used;
-    return { Authorization: `${type} ${token}`, ...(prover && { DPoP: await prover.prove({ method, url, token, aheadMs }) }) };
+    return {
+      Authorization: `${type} ${token}`,
+      ...(prover && { DPoP: await prover.prove({ method, url, token, aheadMs }) }),
+    };
   },
   async refused(response, { Authorization: sent, DPoP: proof = '' }) {
     if (sent === undefined) return false;

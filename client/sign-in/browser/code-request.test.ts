@@ -16,11 +16,22 @@ beforeEach(() => {
 });
 
 const begin = async (more = {}) =>
-  new URL(await beginCodeRequest({ sessionStorage }, KEY, { ...asked, returnTo: 'https://page.example/articles/7', ...more }));
-const take = (href: string) => takeAnswer({ location: { href, assign: () => {} }, sessionStorage }, KEY, asked);
+  new URL(
+    await beginCodeRequest({ sessionStorage }, KEY, {
+      ...asked,
+      returnTo: 'https://page.example/articles/7',
+      ...more,
+    }),
+  );
+const take = (href: string) =>
+  takeAnswer({ location: { href, assign: () => {} }, sessionStorage }, KEY, asked);
 
 test('asks for a code that only this tab can use', async () => {
-  const url = await begin({ scopes: ['openid', 'read:articles'], thumbprint: 'abc', parameters: { prompt: 'login' } });
+  const url = await begin({
+    scopes: ['openid', 'read:articles'],
+    thumbprint: 'abc',
+    parameters: { prompt: 'login' },
+  });
   const { state, verifier } = JSON.parse(kept.get(KEY) ?? '');
   expect([url.origin, url.pathname]).toEqual(['https://annals.example', '/authorize']);
   expect(Object.fromEntries(url.searchParams)).toEqual({

@@ -27,7 +27,11 @@ export const beginCodeRequest = async (
   key: string,
   { returnTo, ...asked }: CodeRequest & { readonly returnTo: string },
 ): Promise<string> => {
-  const pending: Pending = { state: randomText(VERIFIER_BYTES), verifier: randomText(VERIFIER_BYTES), returnTo };
+  const pending: Pending = {
+    state: randomText(VERIFIER_BYTES),
+    verifier: randomText(VERIFIER_BYTES),
+    returnTo,
+  };
   const query = new URLSearchParams({
     response_type: 'code',
     client_id: asked.clientId,
@@ -58,7 +62,10 @@ export type Returned = {
 
 const ANSWER = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'];
 
-/** What the page was opened with, if it was by the redirect of a sign-in. It is good once: the tab forgets what it had asked. */
+/**
+ * What the page was opened with, if it was by the redirect of a sign-in. It is good once: the tab forgets
+ * what it had asked.
+ */
 export const takeAnswer = (
   page: Pick<Page, 'location' | 'sessionStorage'>,
   key: string,
@@ -67,21 +74,27 @@ export const takeAnswer = (
   const here = new URL(page.location.href);
   const parameters = new URLSearchParams(here.search);
   const [code, state, iss, error] = ANSWER.map((name) => parameters.get(name) ?? undefined);
-  if (state === undefined || (code === undefined && error === undefined) || !isAt(here, redirectUri)) return undefined;
+  if (state === undefined || (code === undefined && error === undefined) || !isAt(here, redirectUri))
+    return undefined;
   const pending = textIn(page, key) as Pending | null;
   for (const name of ANSWER) here.searchParams.delete(name);
   const cleaned = here.href;
-  if (pending?.state !== state) return { returnTo: cleaned, cleaned, answer: refusal(STATE_MISMATCH, NOT_ASKED) };
+  if (pending?.state !== state)
+    return { returnTo: cleaned, cleaned, answer: refusal(STATE_MISMATCH, NOT_ASKED) };
   page.sessionStorage.removeItem(key);
   const { returnTo, verifier } = pending;
   const returned = { returnTo: ownAddress(returnTo, cleaned) ?? cleaned, cleaned };
   // Another server could be told the code that this one has given (RFC 9207).
   if (iss?.replace(/\/$/, '') !== issuer) return { ...returned, answer: fromElsewhere(iss, issuer) };
-  if (code === undefined) return { ...returned, answer: refusal(error ?? '', parameters.get('error_description')) };
+  if (code === undefined)
+    return { ...returned, answer: refusal(error ?? '', parameters.get('error_description')) };
   return { ...returned, answer: { code, code_verifier: verifier } };
 };
 
-/** Undefined for an address of another origin, and for a script: `javascript:`, or `blob:`, which has the origin of its page. */
+/**
+ * Undefined for an address of another origin, and for a script: `javascript:`, or `blob:`, which has the
+ * origin of its page.
+ */
 export const ownAddress = (address: string, here: string): string | undefined => {
   if (!URL.canParse(address, here)) return undefined;
   const [there, { origin, protocol }] = [new URL(address, here), new URL(here)];
@@ -98,4 +111,7 @@ const refusal = (code: string, description: string | null): Problem =>
 export const STATE_MISMATCH = 'state_mismatch';
 const NOT_ASKED = 'this tab has not asked for this sign-in: sign in again';
 const fromElsewhere = (iss: string | undefined, issuer: string): Problem =>
-  refusal('issuer_mismatch', `the answer is of ${iss ?? 'nobody'} and not of ${issuer}: give that as issuer, if it is yours`);
+  refusal(
+    'issuer_mismatch',
+    `the answer is of ${iss ?? 'nobody'} and not of ${issuer}: give that as issuer, if it is yours`,
+  );

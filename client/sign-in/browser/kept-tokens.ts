@@ -27,7 +27,8 @@ export type TokenStore = {
 export type Storage = 'browser' | 'tab' | 'memory';
 
 const ID_BYTES = 16;
-export const randomText = (bytes = ID_BYTES): string => base64url(crypto.getRandomValues(new Uint8Array(bytes)));
+export const randomText = (bytes = ID_BYTES): string =>
+  base64url(crypto.getRandomValues(new Uint8Array(bytes)));
 
 export const openTokenStore = (page: Page, storage: Storage, name: string): TokenStore => {
   switch (storage) {
@@ -41,14 +42,18 @@ export const openTokenStore = (page: Page, storage: Storage, name: string): Toke
 };
 
 /**
- * In memory, if the browser blocks the store. Tokens that were in the store stay there, because another tab may use them: once it could be read,
- * a failure is one. New tokens are nobody else's, and are in memory until they are replaced by none.
+ * In memory, if the browser blocks the store. Tokens that were in the store stay there, because another tab
+ * may use them: once it could be read, a failure is one. New tokens are nobody else's, and are in memory
+ * until they are replaced by none.
  */
 const orInMemory = (store: TokenStore): TokenStore => {
   const memory = memoryStore();
   let isInMemory = false;
   let wasRead = false;
-  const attempt = async <Value>(task: (store: TokenStore) => Promise<Value>, isNew = false): Promise<Value> => {
+  const attempt = async <Value>(
+    task: (store: TokenStore) => Promise<Value>,
+    isNew = false,
+  ): Promise<Value> => {
     if (!isInMemory)
       try {
         const result = await task(store);
@@ -108,8 +113,9 @@ type Turns = Readonly<Record<string, Turn>>;
 const TURN_KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
 
 /**
- * Of this tab alone. A browser copies it into a tab that it duplicates, and two tabs with one refresh token would end the session.
- * So all tabs note whose turn was last, and a copy whose tokens another tab has renewed is as good as none.
+ * Of this tab alone. A browser copies it into a tab that it duplicates, and two tabs with one refresh token
+ * would end the session. So all tabs note whose turn was last, and a copy whose tokens another tab has
+ * renewed is as good as none.
  */
 const storeOfTab = (page: Page, key: string): TokenStore => {
   const changeTurns = async (change: (turns: Turns) => Turns) =>
@@ -118,7 +124,10 @@ const storeOfTab = (page: Page, key: string): TokenStore => {
   const write = async (tokens: Tokens): Promise<void> => {
     const noted = { turn: randomText(), atMs: Date.now() };
     const isRecent = ([, { atMs }]: [string, Turn]) => atMs > noted.atMs - TURN_KEPT_MS;
-    await changeTurns((turns) => ({ ...Object.fromEntries(Object.entries(turns).filter(isRecent)), [tokens.session]: noted }));
+    await changeTurns((turns) => ({
+      ...Object.fromEntries(Object.entries(turns).filter(isRecent)),
+      [tokens.session]: noted,
+    }));
     page.sessionStorage.setItem(key, JSON.stringify({ ...tokens, turn: noted.turn }));
   };
   return {

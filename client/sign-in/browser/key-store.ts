@@ -4,8 +4,9 @@ import type { Page } from './page.ts';
 import { changeRecord } from './shared-record.ts';
 
 /**
- * The key pair of a client in this browser, the same for all its tabs. IndexedDB keeps it without its private part ever being
- * readable, so that a script that has crept in can use it while the page is open, and cannot take it away.
+ * The key pair of a client in this browser, the same for all its tabs. IndexedDB keeps it without its private
+ * part ever being readable, so that a script that has crept in can use it while the page is open, and cannot
+ * take it away.
  */
 export const keyPairOf = (page: Pick<Page, 'indexedDB'>, name: string): (() => Promise<KeyPair>) =>
   shareCall(async () => {

@@ -1,9 +1,14 @@
 import { Problem } from '../../problem.ts';
 
-/** What a session uses of the page that it is in. The types of browsers are not there where those of Node are. */
+/**
+ * What a session uses of the page that it is in. The types of browsers are not there where those of Node are.
+ */
 export type Page = {
   readonly location: { readonly href: string; assign(url: string): void };
-  readonly history: { readonly state: unknown; replaceState(state: unknown, unused: string, url: string): void };
+  readonly history: {
+    readonly state: unknown;
+    replaceState(state: unknown, unused: string, url: string): void;
+  };
   readonly sessionStorage: TextStorage;
   /** Not there on pages without TLS, and neither is `crypto.subtle`. */
   readonly navigator: { readonly locks?: Locks };
@@ -13,7 +18,11 @@ export type Page = {
 
 type Locks = {
   /** The signal ends the wait for the lock, and nothing once it is held. */
-  request<Value>(name: string, options: { readonly signal: AbortSignal }, task: () => Promise<Value>): Promise<Value>;
+  request<Value>(
+    name: string,
+    options: { readonly signal: AbortSignal },
+    task: () => Promise<Value>,
+  ): Promise<Value>;
 };
 
 type TextStorage = {
@@ -22,7 +31,12 @@ type TextStorage = {
   removeItem(key: string): void;
 };
 
-type Asked<Result> = { readonly result: Result; onsuccess: (() => void) | null; onerror: (() => void) | null; readonly error: unknown };
+type Asked<Result> = {
+  readonly result: Result;
+  onsuccess: (() => void) | null;
+  onerror: (() => void) | null;
+  readonly error: unknown;
+};
 type ObjectStore = { get(key: string): Asked<unknown>; put(value: unknown, key: string): unknown };
 type Transaction = {
   objectStore(name: string): ObjectStore;
@@ -35,7 +49,9 @@ type Database = {
   transaction(store: string, mode: 'readwrite'): Transaction;
   close(): void;
 };
-type Databases = { open(name: string, version: number): Asked<Database> & { onupgradeneeded: (() => void) | null } };
+type Databases = {
+  open(name: string, version: number): Asked<Database> & { onupgradeneeded: (() => void) | null };
+};
 
 /** Of the tab. Reading `sessionStorage` alone throws if the browser blocks it. */
 export const textIn = (page: Pick<Page, 'sessionStorage'>, key: string): unknown => {
@@ -49,5 +65,9 @@ export const textIn = (page: Pick<Page, 'sessionStorage'>, key: string): unknown
 
 /** What must be kept cannot be: the user has blocked it for this page, or there is no room. */
 export const throwBlocked = (cause: unknown): never => {
-  throw new Problem({ code: 'storage_blocked', status: 0, message: `the browser blocks the storage of this page: ${cause}` });
+  throw new Problem({
+    code: 'storage_blocked',
+    status: 0,
+    message: `the browser blocks the storage of this page: ${cause}`,
+  });
 };

@@ -4,8 +4,9 @@ const DATABASE = 'annals';
 const STORE = 'kept';
 
 /**
- * What all tabs of this origin share under a key. A change is one transaction, so that of two tabs the second sees what the first has done:
- * `localStorage` does not promise that, because each process of the browser has a copy of its own.
+ * What all tabs of this origin share under a key. A change is one transaction, so that of two tabs the second
+ * sees what the first has done: `localStorage` does not promise that, because each process of the browser has
+ * a copy of its own.
  */
 export const changeRecord = <Value>(
   page: Pick<Page, 'indexedDB'>,
@@ -16,7 +17,11 @@ export const changeRecord = <Value>(
 
 type Change<Value> = (now: Value | undefined) => Value | undefined;
 
-const changeIn = async <Value>({ indexedDB }: Pick<Page, 'indexedDB'>, key: string, change: Change<Value>): Promise<Value | undefined> => {
+const changeIn = async <Value>(
+  { indexedDB }: Pick<Page, 'indexedDB'>,
+  key: string,
+  change: Change<Value>,
+): Promise<Value | undefined> => {
   const opening = indexedDB.open(DATABASE, 1);
   opening.onupgradeneeded = () => void opening.result.createObjectStore(STORE);
   await new Promise<void>((resolve, reject) => {

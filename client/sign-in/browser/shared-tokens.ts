@@ -3,7 +3,10 @@ import { type AccessToken, endsGrant, usableMs } from '../token-endpoint.ts';
 import { randomText, type TokenStore, type Tokens } from './kept-tokens.ts';
 import type { Page } from './page.ts';
 
-/** The tokens of a browser. A refresh token is good once, so only one tab at a time may use it, and the others take what that gets. */
+/**
+ * The tokens of a browser. A refresh token is good once, so only one tab at a time may use it, and the others
+ * take what that gets.
+ */
 
 export type SharedTokens = {
   /** As this tab has heard of them last. */
@@ -12,7 +15,10 @@ export type SharedTokens = {
   readonly loaded: Promise<void>;
   /** Begins a session with the tokens of a grant. */
   begin(form: Form): Promise<void>;
-  /** Others than those that have run out or were refused: by asking for them, or as another tab has got them meanwhile. */
+  /**
+   * Others than those that have run out or were refused: by asking for them, or as another tab has got them
+   * meanwhile.
+   */
   renew(used: Tokens): Promise<Tokens>;
   /** Returns what was kept until now. */
   end(): Promise<Tokens | undefined>;
@@ -31,7 +37,14 @@ type Dependencies = {
   readonly lockTimeoutMs: number;
 };
 
-export const shareTokens = ({ page, name, store, request, revoke, lockTimeoutMs }: Dependencies): SharedTokens => {
+export const shareTokens = ({
+  page,
+  name,
+  store,
+  request,
+  revoke,
+  lockTimeoutMs,
+}: Dependencies): SharedTokens => {
   const { loaded, current, adopt, tell, onChange } = watchTokens({ page, name, store, revoke });
   const alone = async <Value>(task: () => Promise<Value>): Promise<Value> => {
     const signal = AbortSignal.timeout(lockTimeoutMs);
@@ -65,7 +78,11 @@ export const shareTokens = ({ page, name, store, request, revoke, lockTimeoutMs 
       throw signedOut();
     }
     try {
-      const renewed = await obtain(request, { grant_type: 'refresh_token', refresh_token: now.refreshToken }, now);
+      const renewed = await obtain(
+        request,
+        { grant_type: 'refresh_token', refresh_token: now.refreshToken },
+        now,
+      );
       if (await replace(now.session, renewed)) return renewed;
       // Somebody has signed out while the server answered, and could not revoke what was not there yet.
       await revoke(renewed).catch(() => {});
@@ -108,14 +125,23 @@ const obtain = async (request: Dependencies['request'], form: Form, before?: Tok
   const beganMs = Date.now();
   const answer = await request(form);
   const { token, type, aheadMs, refreshToken = before?.refreshToken } = answer;
-  return { session: before?.session ?? randomText(), token, type, refreshToken, aheadMs, renewAtMs: beganMs + usableMs(answer) };
+  return {
+    session: before?.session ?? randomText(),
+    token,
+    type,
+    refreshToken,
+    aheadMs,
+    renewAtMs: beganMs + usableMs(answer),
+  };
 };
 
-const signedOut = (): Problem => new Problem({ code: 'signed_out', status: 401, message: 'the session has ended: sign in again' });
+const signedOut = (): Problem =>
+  new Problem({ code: 'signed_out', status: 401, message: 'the session has ended: sign in again' });
 
 /** Throws on pages without them, where there is no `crypto.subtle` either. */
 export const locksOf = ({ navigator: { locks } }: Page) => {
-  if (locks === undefined) throw new TypeError('signing in needs a page with TLS, or one of this machine (http://localhost)');
+  if (locks === undefined)
+    throw new TypeError('signing in needs a page with TLS, or one of this machine (http://localhost)');
   return locks;
 };
 
@@ -133,7 +159,12 @@ const notify = (listener: (isSignedIn: boolean) => void, isSignedIn: boolean): v
 type Told = 'changed' | 'signed-out';
 
 /** What a tab knows of the tokens. Tabs tell each other of changes, and one that slept looks for itself. */
-const watchTokens = ({ page, name, store, revoke }: Pick<Dependencies, 'page' | 'name' | 'store' | 'revoke'>) => {
+const watchTokens = ({
+  page,
+  name,
+  store,
+  revoke,
+}: Pick<Dependencies, 'page' | 'name' | 'store' | 'revoke'>) => {
   const listeners = new Set<(isSignedIn: boolean) => void>();
   const channel = new BroadcastChannel(name);
   let known: Tokens | undefined;

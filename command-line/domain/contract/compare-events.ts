@@ -30,15 +30,29 @@ export const compareEvents = (before: Contract['events'], after: Contract['event
 const versionChanges = (type: string, was: EventContract, is: EventContract): readonly Finding[] => {
   const what = `event ${type} version`;
   if (is.version < was.version)
-    return [breaks(what, `Its version was ${was.version} and is ${is.version}: what was recorded since cannot be read.`, VERSION)];
-  return is.version > was.version ? [adds(what, `Its version is ${is.version}; what was stored before is upcast.`)] : [];
+    return [
+      breaks(
+        what,
+        `Its version was ${was.version} and is ${is.version}: what was recorded since cannot be read.`,
+        VERSION,
+      ),
+    ];
+  return is.version > was.version
+    ? [adds(what, `Its version is ${is.version}; what was stored before is upcast.`)]
+    : [];
 };
 
 const visibilityChanges = (type: string, was: EventContract, is: EventContract): readonly Finding[] => {
   if (was.visibility === is.visibility) return [];
   const what = `event ${type} visibility`;
   return is.visibility === 'internal'
-    ? [breaks(what, 'It is internal now, so that nobody hears of it any more.', 'Leave it without `internal`.')]
+    ? [
+        breaks(
+          what,
+          'It is internal now, so that nobody hears of it any more.',
+          'Leave it without `internal`.',
+        ),
+      ]
     : [warns(what, 'It is published to subscribers now, also what was recorded before.')];
 };
 
@@ -53,10 +67,22 @@ const meaningChanges = (type: string, was: EventContract, is: EventContract): re
   const { sets: did = {}, initial: began = {}, ...effectBefore } = was.does as Doing;
   const { sets: does = {}, initial: _, ...effectNow } = is.does as Doing;
   if (!isDeepStrictEqual(effectBefore, effectNow))
-    found.push(breaks(`event ${type} effect`, 'It does something else to its aggregate, also where it was recorded before.', ANOTHER));
+    found.push(
+      breaks(
+        `event ${type} effect`,
+        'It does something else to its aggregate, also where it was recorded before.',
+        ANOTHER,
+      ),
+    );
   for (const [field, value] of Object.entries(did))
     if (!isDeepStrictEqual(value, does[field]))
-      found.push(breaks(`event ${type} sets ${field}`, `It set ${field} to ${show(value)}, and does not any more.`, ANOTHER));
+      found.push(
+        breaks(
+          `event ${type} sets ${field}`,
+          `It set ${field} to ${show(value)}, and does not any more.`,
+          ANOTHER,
+        ),
+      );
   for (const [field, value] of Object.entries(does))
     if (!(field in did || field in began))
       found.push(
@@ -68,7 +94,10 @@ const meaningChanges = (type: string, was: EventContract, is: EventContract): re
   return found;
 };
 
-/** Every aggregate that was ever created begins with other values. Nothing is said where they were not recorded yet, or of a field that is gone. */
+/**
+ * Every aggregate that was ever created begins with other values. Nothing is said where they were not
+ * recorded yet, or of a field that is gone.
+ */
 const initialChanges = (type: string, was: EventContract, is: EventContract): readonly Finding[] => {
   const { initial: began = {} } = (was.does ?? {}) as Doing;
   const { initial = {}, sets = {} } = (is.does ?? {}) as Doing;
@@ -79,7 +108,9 @@ const initialChanges = (type: string, was: EventContract, is: EventContract): re
     const says = `What it created began with ${field} ${show(value)}, and begins with ${show(begins[field])} now, also where it was recorded before`;
     // A field that the event holds from its new version on.
     const isUpcast = is.version > was.version && field in fieldsOf(is);
-    return [isUpcast ? warns(what, `${says}, unless the upcast fills it in.`) : breaks(what, `${says}.`, CREATION)];
+    return [
+      isUpcast ? warns(what, `${says}, unless the upcast fills it in.`) : breaks(what, `${says}.`, CREATION),
+    ];
   });
 };
 
@@ -99,24 +130,40 @@ const dataChanges = (type: string, was: EventContract, is: EventContract): reado
 };
 
 /** What stored events lack reads as something else, or cannot be read. */
-const absentChanges = (type: string, was: EventContract, is: EventContract, hasNewVersion: boolean): readonly Finding[] =>
+const absentChanges = (
+  type: string,
+  was: EventContract,
+  is: EventContract,
+  hasNewVersion: boolean,
+): readonly Finding[] =>
   Object.entries(was.absent ?? {}).flatMap(([field, value]) => {
     const now = is.absent?.[field];
     if (!(field in fieldsOf(was)) || !(field in fieldsOf(is)) || isDeepStrictEqual(value, now)) return [];
     const what = `event ${type} ${field} absent`;
     const says = `What was stored without ${field} read as ${show(value)}, and ${now === undefined ? 'cannot be read now' : `reads as ${show(now)} now`}`;
-    return [hasNewVersion ? warns(what, `${says}, unless the upcast fills it in.`) : breaks(what, `${says}.`, VERSION)];
+    return [
+      hasNewVersion
+        ? warns(what, `${says}, unless the upcast fills it in.`)
+        : breaks(what, `${says}.`, VERSION),
+    ];
   });
 
 const fieldsOf = ({ schema }: EventContract): JsonObject => (schema.properties ?? {}) as JsonObject;
 
-const weigh = (what: string, says: string, { path, kind }: SchemaChange, absent: JsonObject = {}): Finding => {
+const weigh = (
+  what: string,
+  says: string,
+  { path, kind }: SchemaChange,
+  absent: JsonObject = {},
+): Finding => {
   switch (kind) {
     case 'came':
     case 'wider':
       return adds(what, says);
     case 'cameRequired':
-      return path in absent ? adds(what, `${says} What was stored before reads as ${show(absent[path])}.`) : breaks(what, says, VERSION);
+      return path in absent
+        ? adds(what, `${says} What was stored before reads as ${show(absent[path])}.`)
+        : breaks(what, says, VERSION);
     case 'optional':
     case 'nullable':
       return warns(what, says);
@@ -126,12 +173,26 @@ const weigh = (what: string, says: string, { path, kind }: SchemaChange, absent:
 };
 
 /** What is sealed is sealed in the log for ever, and what is in clear is never erased. */
-const sealChanges = (type: string, was: EventContract, is: EventContract, hasNewVersion: boolean): readonly Finding[] => {
-  const [sealed, seals] = [was, is].map(({ personal }) => personal?.fields ?? []) as [readonly string[], readonly string[]];
+const sealChanges = (
+  type: string,
+  was: EventContract,
+  is: EventContract,
+  hasNewVersion: boolean,
+): readonly Finding[] => {
+  const [sealed, seals] = [was, is].map(({ personal }) => personal?.fields ?? []) as [
+    readonly string[],
+    readonly string[],
+  ];
   const subjects = [was, is].map(({ personal }) => personal?.subject);
   return [
     ...(sealed.length > 0 && seals.length > 0 && subjects[0] !== subjects[1]
-      ? [breaks(`event ${type} key`, `It was sealed for ${subjects[0]} and is for ${subjects[1]}, which opens nothing of before.`, ANOTHER)]
+      ? [
+          breaks(
+            `event ${type} key`,
+            `It was sealed for ${subjects[0]} and is for ${subjects[1]}, which opens nothing of before.`,
+            ANOTHER,
+          ),
+        ]
       : []),
     ...sealed
       .filter((field) => !seals.includes(field) && field in fieldsOf(is))
@@ -150,7 +211,11 @@ const sealChanges = (type: string, was: EventContract, is: EventContract, hasNew
               `event ${type} ${field} personal`,
               `${field} is personal now; what was recorded in clear stays so, and no erasure reaches it.`,
             )
-          : breaks(`event ${type} ${field} personal`, `${field} is personal now, and what was recorded in clear is refused.`, VERSION),
+          : breaks(
+              `event ${type} ${field} personal`,
+              `${field} is personal now, and what was recorded in clear is refused.`,
+              VERSION,
+            ),
       ),
   ];
 };

@@ -1,4 +1,11 @@
-import { BreakingChangeType, buildSchema, DangerousChangeType, findSchemaChanges, type GraphQLSchema, SafeChangeType } from 'graphql';
+import {
+  BreakingChangeType,
+  buildSchema,
+  DangerousChangeType,
+  findSchemaChanges,
+  type GraphQLSchema,
+  SafeChangeType,
+} from 'graphql';
 import { adds, breaks, type Finding, warns } from './finding.ts';
 
 const KEEP = 'Leave the old name and type in the declaration, and add the new one beside it.';
@@ -12,7 +19,10 @@ export const compareGraphql = (before: string, after: string): readonly Finding[
     return [WARNED.has(type) ? warns(what, description) : adds(what, description)];
   });
 
-/** What is read may be a value or a type that a client does not know, and what is left out of a request may mean something else. */
+/**
+ * What is read may be a value or a type that a client does not know, and what is left out of a request may
+ * mean something else.
+ */
 const WARNED: ReadonlySet<string> = new Set([
   DangerousChangeType.VALUE_ADDED_TO_ENUM,
   DangerousChangeType.TYPE_ADDED_TO_UNION,
@@ -20,16 +30,30 @@ const WARNED: ReadonlySet<string> = new Set([
   DangerousChangeType.INPUT_FIELD_DEFAULT_VALUE_CHANGE,
 ]);
 
-/** Recorded by this very program, and with directives of the specification of federation that are declared nowhere. */
+/**
+ * Recorded by this very program, and with directives of the specification of federation that are declared
+ * nowhere.
+ */
 const read = (sdl: string): GraphQLSchema => buildSchema(sdl, { assumeValidSDL: true });
 
 /** The field, argument or type that a description begins with, as `Post.title` or `Query.posts(limit:)`. */
 const coordinateIn = (description: string): string => {
   const words = description.split(' ').map((word) => word.replace(/\.$/, ''));
   return (
-    words.find((word) => /^@?\w+[.(]\S/.test(word)) ?? words.find((word) => /^[A-Z]\w*$/.test(word) && !ABOUT.has(word)) ?? description
+    words.find((word) => /^@?\w+[.(]\S/.test(word)) ??
+    words.find((word) => /^[A-Z]\w*$/.test(word) && !ABOUT.has(word)) ??
+    description
   );
 };
 
 /** With which descriptions begin. */
-const ABOUT: ReadonlySet<string> = new Set(['Field', 'Argument', 'Enum', 'Directive', 'A', 'An', 'Standard', 'Repeatable']);
+const ABOUT: ReadonlySet<string> = new Set([
+  'Field',
+  'Argument',
+  'Enum',
+  'Directive',
+  'A',
+  'An',
+  'Standard',
+  'Repeatable',
+]);

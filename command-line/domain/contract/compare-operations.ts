@@ -9,7 +9,10 @@ const KEEP_FIELD = 'Leave the field as it is, and add the new one beside it.';
 type Named = Readonly<Record<string, JsonObject>>;
 
 /** What clients send must still be taken, and what they read must still be there. */
-export const compareOperations = (before: Contract['operations'], after: Contract['operations']): readonly Finding[] => {
+export const compareOperations = (
+  before: Contract['operations'],
+  after: Contract['operations'],
+): readonly Finding[] => {
   const { gone, came, both } = byName(before.operations, after.operations);
   const named = [before.schemas, after.schemas] as const;
   return [
@@ -25,7 +28,9 @@ export const compareOperations = (before: Contract['operations'], after: Contrac
 };
 
 const callChanges = (name: string, was: OperationContract, is: OperationContract): readonly Finding[] => [
-  ...(was.id === is.id ? [] : [warns(`operation ${name}`, `Generated clients call it ${is.id}, and no longer ${was.id}.`)]),
+  ...(was.id === is.id
+    ? []
+    : [warns(`operation ${name}`, `Generated clients call it ${is.id}, and no longer ${was.id}.`)]),
   ...(is.refusals ?? [])
     .filter((code) => !was.refusals?.includes(code))
     .map((code) => adds(`operation ${name} ${code}`, `It can be refused with ${code} now.`)),
@@ -33,25 +38,46 @@ const callChanges = (name: string, was: OperationContract, is: OperationContract
 
 type Pair<T> = readonly [was: T, is: T];
 
-const bodyChanges = (name: string, [was, is]: Pair<OperationContract>, named: Pair<Named>): readonly Finding[] => {
+const bodyChanges = (
+  name: string,
+  [was, is]: Pair<OperationContract>,
+  named: Pair<Named>,
+): readonly Finding[] => {
   const { gone, came, both } = byName(was.body ?? {}, is.body ?? {});
   const isNew = was.body === undefined && is.body !== undefined && !is.isBodyOptional;
   const isDemanded = was.isBodyOptional && is.body !== undefined && !is.isBodyOptional;
   return [
     ...gone.map((type) => breaks(`body ${name} ${type}`, `It takes no ${type} any more.`, KEEP)),
-    ...(isNew || isDemanded ? [breaks(`body ${name}`, 'It takes a body now, which clients do not send.', KEEP)] : []),
+    ...(isNew || isDemanded
+      ? [breaks(`body ${name}`, 'It takes a body now, which clients do not send.', KEEP)]
+      : []),
     ...both.flatMap(([, before, after]) =>
-      given(`body ${name}`, [before, after], named, name.startsWith('PUT ') ? unheededIn(before, named[0]) : new Set()),
+      given(
+        `body ${name}`,
+        [before, after],
+        named,
+        name.startsWith('PUT ') ? unheededIn(before, named[0]) : new Set(),
+      ),
     ),
     ...(isNew ? [] : came.map((type) => adds(`body ${name} ${type}`, `It takes ${type} too.`))),
   ];
 };
 
-const answerChanges = (name: string, [was, is]: Pair<OperationContract>, named: Pair<Named>): readonly Finding[] => {
+const answerChanges = (
+  name: string,
+  [was, is]: Pair<OperationContract>,
+  named: Pair<Named>,
+): readonly Finding[] => {
   const what = `answer ${name}`;
   const { status, kind } = was.answer;
   if (status !== is.answer.status || kind !== is.answer.kind)
-    return [breaks(what, `It answered ${status} with ${kind}, and answers ${is.answer.status} with ${is.answer.kind}.`, KEEP)];
+    return [
+      breaks(
+        what,
+        `It answered ${status} with ${kind}, and answers ${is.answer.status} with ${is.answer.kind}.`,
+        KEEP,
+      ),
+    ];
   return changesOf([was.answer.schema, is.answer.schema], named).map((change) => {
     const [each, says] = [`${what} ${change.path}`.trim(), sentenceOf(change)];
     return breaksReaders(change) ? breaks(each, says, KEEP_FIELD) : adds(each, says);
@@ -77,17 +103,22 @@ const given = (
 const unheededIn = ({ $ref, ...own }: JsonObject, named: Named): ReadonlySet<string> => {
   const { properties = {} } = typeof $ref === 'string' ? (named[$ref.split('/').at(-1) ?? ''] ?? {}) : own;
   return new Set(
-    Object.entries(properties as Named).flatMap(([name, { description, ...schema }]) => (Object.keys(schema).length === 0 ? [name] : [])),
+    Object.entries(properties as Named).flatMap(([name, { description, ...schema }]) =>
+      Object.keys(schema).length === 0 ? [name] : [],
+    ),
   );
 };
 
 const OPTIONAL = 'Make it `optional()`, or give it a `default`.';
 
-const insteadOf = ({ kind }: SchemaChange): string => (kind === 'cameRequired' || kind === 'required' ? OPTIONAL : KEEP_FIELD);
+const insteadOf = ({ kind }: SchemaChange): string =>
+  kind === 'cameRequired' || kind === 'required' ? OPTIONAL : KEEP_FIELD;
 
 const NOTHING: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
 
-const changesOf = ([was = NOTHING, is = NOTHING]: Pair<JsonObject | undefined>, [before, after]: Pair<Named>): readonly SchemaChange[] =>
-  compareSchemas({ schema: was, named: before }, { schema: is, named: after });
+const changesOf = (
+  [was = NOTHING, is = NOTHING]: Pair<JsonObject | undefined>,
+  [before, after]: Pair<Named>,
+): readonly SchemaChange[] => compareSchemas({ schema: was, named: before }, { schema: is, named: after });
 
 const sentenceOf = ({ path, says }: SchemaChange): string => `${path === '' ? 'It' : path} ${says}.`;

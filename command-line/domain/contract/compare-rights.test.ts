@@ -14,7 +14,10 @@ const rightsOf = (read: unknown, price: unknown = true) => {
       isOpen: flag(),
       members: list({ person: ref(base.user), part: choice('lead', 'guest') }, { max: 9, key: 'person' }),
     },
-    facts: { member: { members: { some: { person: 'caller' } } }, leading: { members: { some: { person: 'caller', part: 'lead' } } } },
+    facts: {
+      member: { members: { some: { person: 'caller' } } },
+      leading: { members: { some: { person: 'caller', part: 'lead' } } },
+    },
     events: { founded: { creates: ['name', 'isOpen'] } },
     commands: { found: { emits: 'founded' } },
     rights: { read: { anyone: true } },
@@ -55,10 +58,25 @@ test.each<[string, unknown, unknown, keyof typeof SAYS]>([
   ['under two conditions, and under one of them', { own: true, solved: true }, 'own', 'wider'],
   ['under two conditions, and under any of them', { own: true, solved: true }, ['own', 'solved'], 'wider'],
   ['under one of several with another, and without that', { live: true, own: true }, 'live', 'wider'],
-  ['under some with another, and under all of these with it', { open: true, own: true }, { live: true, own: true }, 'wider'],
-  ['of what a reference leads to two things, and one of them', { team: { member: true, isOpen: true } }, { team: 'member' }, 'wider'],
+  [
+    'under some with another, and under all of these with it',
+    { open: true, own: true },
+    { live: true, own: true },
+    'wider',
+  ],
+  [
+    'of what a reference leads to two things, and one of them',
+    { team: { member: true, isOpen: true } },
+    { team: 'member' },
+    'wider',
+  ],
   ['unless any of two, and unless one of them', { live: false }, { open: false }, 'wider'],
-  ['unless two together, and unless one of them', { open: false }, [{ open: false }, { own: false }], 'wider'],
+  [
+    'unless two together, and unless one of them',
+    { open: false },
+    [{ open: false }, { own: false }],
+    'wider',
+  ],
   ['the same, in another order', { own: true, solved: true }, { solved: true, own: true }, 'same'],
   [
     'the same, multiplied out',
@@ -86,7 +104,9 @@ test('a right to a part is that to the whole with its own condition: without thi
 
 test('of what is personal, fewer may read it under a further condition, and more under another one', () => {
   const breaking = (before: unknown, after: unknown) =>
-    compareRights(rightsOf(before), rightsOf(after)).flatMap(({ what, weight }) => (weight === 'breaks' ? [what] : []));
+    compareRights(rightsOf(before), rightsOf(after)).flatMap(({ what, weight }) =>
+      weight === 'breaks' ? [what] : [],
+    );
   expect(breaking('own', { own: true, solved: true })).toEqual([]);
   expect(breaking({ own: true, solved: true }, 'own')).toEqual(['personal ticket.note customer']);
   expect(breaking('own', 'solved')).toEqual(['personal ticket.note customer']);

@@ -5,7 +5,9 @@ import { adds, breaks, byName, type Finding, warns } from './finding.ts';
 
 type Rights = Contract['rights'];
 
-/** Tokens have scopes; a right that became narrower may be wanted, and one that shows more of persons must be. */
+/**
+ * Tokens have scopes; a right that became narrower may be wanted, and one that shows more of persons must be.
+ */
 export const compareRights = (before: Rights, after: Rights): readonly Finding[] => {
   const { gone, came, both } = byName(before.rights, after.rights);
   const reading = readingOf(before, after);
@@ -21,7 +23,9 @@ export const compareRights = (before: Rights, after: Rights): readonly Finding[]
       ),
     ...after.scopes
       .filter((scope) => !before.scopes.includes(scope))
-      .map((scope) => adds(`scope ${scope}`, `The scope ${scope} is new: clients have it once they are granted it.`)),
+      .map((scope) =>
+        adds(`scope ${scope}`, `The scope ${scope} is new: clients have it once they are granted it.`),
+      ),
     ...gone.map((right) => warns(`right ${right}`, `The right ${right} is gone.`)),
     ...both.flatMap(([right, was, is]) => rightChanges(right, [was, is], reading)),
     ...came.map((right) => adds(`right ${right}`, `The right ${right} is new.`)),
@@ -35,14 +39,24 @@ type Reading = (right: RightReport, role: string) => Alternatives;
 
 const ALWAYS = 'always';
 
-/** Of what an earlier release recorded, the parts of a condition are known if it is declared still; otherwise it is one part. */
+/**
+ * Of what an earlier release recorded, the parts of a condition are known if it is declared still; otherwise
+ * it is one part.
+ */
 const readingOf = (before: Rights, after: Rights): Reading => {
   const parts = new Map(Object.entries({ ...after.conditions, ...before.conditions }));
-  return ({ by }, role) => (by[role] ?? []).flatMap((each) => (each === ALWAYS ? [[]] : (parts.get(each) ?? [[each]])));
+  return ({ by }, role) =>
+    (by[role] ?? []).flatMap((each) => (each === ALWAYS ? [[]] : (parts.get(each) ?? [[each]])));
 };
 
-const rightChanges = (right: string, [was, is]: readonly [RightReport, RightReport], reading: Reading): readonly Finding[] => [
-  ...(was.scope === is.scope ? [] : [warns(`right ${right} scope`, `It asks for the scope ${is.scope}, and no longer for ${was.scope}.`)]),
+const rightChanges = (
+  right: string,
+  [was, is]: readonly [RightReport, RightReport],
+  reading: Reading,
+): readonly Finding[] => [
+  ...(was.scope === is.scope
+    ? []
+    : [warns(`right ${right} scope`, `It asks for the scope ${is.scope}, and no longer for ${was.scope}.`)]),
   ...rolesOf(was, is).flatMap((role): readonly Finding[] => {
     const what = `right ${right} ${role}`;
     const to = `${role} may do it ${textOf(is.by[role])}, and might ${textOf(was.by[role])}.`;
@@ -57,9 +71,14 @@ const partChanges = ({ parts: was }: Rights, { parts: is = {} }: Rights): readon
   if (was === undefined) return [];
   const { gone, came, both } = byName(rightsByPart(was), rightsByPart(is));
   return [
-    ...gone.map((part) => warns(`part ${part}`, 'Wider: whoever may read the rest may read it, and needed a right of its own.')),
+    ...gone.map((part) =>
+      warns(`part ${part}`, 'Wider: whoever may read the rest may read it, and needed a right of its own.'),
+    ),
     ...came.map((part) =>
-      warns(`part ${part}`, `Narrower: it takes the right ${rightsByPart(is)[part]}, and might be read with the rest.`),
+      warns(
+        `part ${part}`,
+        `Narrower: it takes the right ${rightsByPart(is)[part]}, and might be read with the rest.`,
+      ),
     ),
     ...both.flatMap(([part, by, byNow]) =>
       by === byNow ? [] : [warns(`part ${part}`, `It takes the right ${byNow}, and no longer ${by}.`)],
@@ -69,7 +88,11 @@ const partChanges = ({ parts: was }: Rights, { parts: is = {} }: Rights): readon
 
 /** As `ticket.budget`. */
 const rightsByPart = (parts: Readonly<Record<string, readonly string[]>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(parts).flatMap(([right, names]) => names.map((name) => [`${right.split('.', 1)[0]}.${name}`, right])));
+  Object.fromEntries(
+    Object.entries(parts).flatMap(([right, names]) =>
+      names.map((name) => [`${right.split('.', 1)[0]}.${name}`, right]),
+    ),
+  );
 
 /** Of a field that is read by another right now, the two are compared. */
 const personalChanges = (before: Rights, after: Rights, reading: Reading): readonly Finding[] =>
@@ -83,7 +106,9 @@ const personalChanges = (before: Rights, after: Rights, reading: Reading): reado
     });
   });
 
-const rolesOf = (was: RightReport, is: RightReport): readonly string[] => [...new Set([...Object.keys(was.by), ...Object.keys(is.by)])];
+const rolesOf = (was: RightReport, is: RightReport): readonly string[] => [
+  ...new Set([...Object.keys(was.by), ...Object.keys(is.by)]),
+];
 
 const textOf = (conditions: readonly string[] = []): string => {
   if (conditions.length === 0) return 'never';

@@ -6,7 +6,10 @@ import { valueChanges } from './views.ts';
 const NONE: KindRules = {};
 type Rules = Readonly<Record<string, KindRules>>;
 
-/** What was accepted and would be refused now breaks; what follows of itself is shown. Nothing is said where nothing was recorded of it yet. */
+/**
+ * What was accepted and would be refused now breaks; what follows of itself is shown. Nothing is said where
+ * nothing was recorded of it yet.
+ */
 export const compareRules = (before: Rules | undefined, after: Rules | undefined): readonly Finding[] => {
   if (before === undefined || after === undefined) return [];
   const { gone, came, both } = byName(before, after);
@@ -56,9 +59,19 @@ const limitChange = (what: string, was: LimitRule, is: LimitRule): readonly Find
           ),
         ]
       : []),
-    ...(max < had ? [breaks(`${what} max`, `What was accepted is refused: at most ${max}, and not ${had}.`, `Leave it at ${had}.`)] : []),
+    ...(max < had
+      ? [
+          breaks(
+            `${what} max`,
+            `What was accepted is refused: at most ${max}, and not ${had}.`,
+            `Leave it at ${had}.`,
+          ),
+        ]
+      : []),
     ...(max > had ? [adds(`${what} max`, `At most ${max}, and not ${had}.`)] : []),
-    ...(refusal === by ? [] : [breaks(`${what} code`, `It is refused by ${refusal}, and was by ${by}.`, `Say \`code: '${by}'\`.`)]),
+    ...(refusal === by
+      ? []
+      : [breaks(`${what} code`, `It is refused by ${refusal}, and was by ${by}.`, `Say \`code: '${by}'\`.`)]),
   ];
 };
 
@@ -73,7 +86,14 @@ type Lists = Readonly<Record<string, number>>;
 const listChanges = (kind: string, before: Lists, after: Lists): readonly Finding[] =>
   byName(before, after).both.flatMap(([name, had, max]) => {
     const what = `list ${kind} ${name} max`;
-    if (max < had) return [breaks(what, `What was accepted is refused: at most ${max} items, and not ${had}.`, `Leave it at ${had}.`)];
+    if (max < had)
+      return [
+        breaks(
+          what,
+          `What was accepted is refused: at most ${max} items, and not ${had}.`,
+          `Leave it at ${had}.`,
+        ),
+      ];
     return max > had ? [adds(what, `At most ${max} items, and not ${had}.`)] : [];
   });
 
@@ -87,7 +107,9 @@ const consequenceChanges = (
     ...gone.map((name) => warns(`${what} ${name}`, 'It does not follow any more.')),
     ...came.map((name) => adds(`${what} ${name}`, 'It follows from now on.')),
     ...both.flatMap(([name, was, is]) =>
-      isDeepStrictEqual(was, is) ? [] : [warns(`${what} ${name}`, 'Something else follows than before, or at another time.')],
+      isDeepStrictEqual(was, is)
+        ? []
+        : [warns(`${what} ${name}`, 'Something else follows than before, or at another time.')],
     ),
   ];
 };

@@ -5,18 +5,30 @@ import { compareSchemas } from './compare-schemas.ts';
 
 const json = (schema: z.ZodType) => z.toJSONSchema(schema) as JsonObject;
 const changes = (before: z.ZodType, after: z.ZodType) =>
-  compareSchemas({ schema: json(before) }, { schema: json(after) }).map(({ path, kind }) => `${path} ${kind}`.trim());
+  compareSchemas({ schema: json(before) }, { schema: json(after) }).map(({ path, kind }) =>
+    `${path} ${kind}`.trim(),
+  );
 const within = (shape: Record<string, z.ZodType>) => z.strictObject(shape);
 
 const text = z.string().max(9);
 test.each<[string, z.ZodType, z.ZodType, readonly string[]]>([
   ['the same', within({ a: text, b: z.int() }), within({ b: z.int(), a: text }), []],
-  ['texts for readers', text.meta({ description: 'One' }), text.meta({ description: 'Other', examples: ['x'] }), []],
+  [
+    'texts for readers',
+    text.meta({ description: 'One' }),
+    text.meta({ description: 'Other', examples: ['x'] }),
+    [],
+  ],
   ['a field less', within({ a: text, b: text }), within({ a: text }), ['b gone']],
   ['a field more', within({ a: text }), within({ a: text, b: text.exactOptional() }), ['b came']],
   ['a field more that must be there', within({}), within({ b: text }), ['b cameRequired']],
   ['a field that must be there', within({ a: text.exactOptional() }), within({ a: text }), ['a required']],
-  ['a field that need not be there', within({ a: text }), within({ a: text.exactOptional() }), ['a optional']],
+  [
+    'a field that need not be there',
+    within({ a: text }),
+    within({ a: text.exactOptional() }),
+    ['a optional'],
+  ],
   ['null', within({ a: text }), within({ a: text.nullable() }), ['a nullable']],
   ['null no more', within({ a: text.nullable() }), within({ a: text }), ['a notNull']],
   ['null beside another change', text.nullable(), z.string().max(5), ['notNull', 'narrower']],
@@ -33,7 +45,12 @@ test.each<[string, z.ZodType, z.ZodType, readonly string[]]>([
   ['another pattern', z.string().regex(/^a$/), z.string().regex(/^b$/), ['other']],
   ['a format', z.string(), z.string().regex(/^a$/), ['narrower']],
   ['items', z.array(within({ a: text })), z.array(within({})), ['[].a gone']],
-  ['fields of fields', within({ a: within({ b: text }) }), within({ a: within({ b: z.int() }) }), ['a.b other']],
+  [
+    'fields of fields',
+    within({ a: within({ b: text }) }),
+    within({ a: within({ b: z.int() }) }),
+    ['a.b other'],
+  ],
   ['alternatives', z.union([text, z.int()]), z.union([text, z.boolean()]), ['other']],
   ['an alternative more', z.union([text, z.int()]), z.union([text, z.int(), z.boolean()]), ['wider']],
   [
@@ -47,13 +64,21 @@ test.each<[string, z.ZodType, z.ZodType, readonly string[]]>([
   [
     'alternatives told apart by a constant',
     z.union([within({ op: z.literal('a'), x: text }), within({ op: z.literal('b') })]),
-    z.union([within({ op: z.literal('c') }), within({ op: z.literal('d') }), within({ op: z.literal('a'), x: z.int() })]),
+    z.union([
+      within({ op: z.literal('c') }),
+      within({ op: z.literal('d') }),
+      within({ op: z.literal('a'), x: z.int() }),
+    ]),
     ['x other', 'narrower', 'wider'],
   ],
 ])('%s', (_, before, after, expected) => expect(changes(before, after)).toEqual(expected));
 
 test.each<[string, JsonObject, JsonObject]>([
-  ['how wide an integer is held', { type: 'integer', maximum: 9 }, { type: 'integer', maximum: 9, format: 'int64' }],
+  [
+    'how wide an integer is held',
+    { type: 'integer', maximum: 9 },
+    { type: 'integer', maximum: 9, format: 'int64' },
+  ],
   ['a whole constant', { type: 'number', const: 1 }, { type: 'integer', const: 1 }],
   [
     'anything',
@@ -66,9 +91,16 @@ test.each<[string, JsonObject, JsonObject]>([
 
 test('references are followed, and what refers to itself is compared once', () => {
   const tree = (leaf: JsonObject): Readonly<Record<string, JsonObject>> => ({
-    Tree: { type: 'object', properties: { leaf, left: { $ref: '#/components/schemas/Tree' } }, required: ['leaf'] },
+    Tree: {
+      type: 'object',
+      properties: { leaf, left: { $ref: '#/components/schemas/Tree' } },
+      required: ['leaf'],
+    },
   });
   const schema = { $ref: '#/components/schemas/Tree' };
-  const compared = compareSchemas({ schema, named: tree({ type: 'string' }) }, { schema, named: tree({ type: 'integer' }) });
+  const compared = compareSchemas(
+    { schema, named: tree({ type: 'string' }) },
+    { schema, named: tree({ type: 'integer' }) },
+  );
   expect(compared).toEqual([{ path: 'leaf', kind: 'other', says: 'was string and is integer' }]);
 });

@@ -4,13 +4,24 @@ import type { JsonObject } from '#shared/json.ts';
 import { type Alternative, pairAlternatives } from './pair-alternatives.ts';
 
 /**
- * How a schema differs from the one before: what it lets through is less (`narrower`), more (`wider`), or something else (`other`); fields came
- * or went, must be there now or need not be any more, or may be null now or not any more.
+ * How a schema differs from the one before: what it lets through is less (`narrower`), more (`wider`), or
+ * something else (`other`); fields came or went, must be there now or need not be any more, or may be null
+ * now or not any more.
  */
 export type SchemaChange = {
   /** As `items[].amount`; empty of the whole. */
   readonly path: string;
-  readonly kind: 'narrower' | 'wider' | 'other' | 'gone' | 'came' | 'cameRequired' | 'required' | 'optional' | 'nullable' | 'notNull';
+  readonly kind:
+    | 'narrower'
+    | 'wider'
+    | 'other'
+    | 'gone'
+    | 'came'
+    | 'cameRequired'
+    | 'required'
+    | 'optional'
+    | 'nullable'
+    | 'notNull';
   readonly says: string;
 };
 
@@ -24,10 +35,18 @@ export const compareSchemas = (before: Schema, after: Schema): readonly SchemaCh
   return [...new Map(changes.map((change) => [`${change.path} ${change.says}`, change])).values()];
 };
 
-/** Whoever reads may miss a field, meet null, or meet something else; fewer values are values that they know. */
-export const breaksReaders = ({ kind }: SchemaChange): boolean => ['gone', 'optional', 'nullable', 'other'].includes(kind);
+/**
+ * Whoever reads may miss a field, meet null, or meet something else; fewer values are values that they know.
+ */
+export const breaksReaders = ({ kind }: SchemaChange): boolean =>
+  ['gone', 'optional', 'nullable', 'other'].includes(kind);
 
-type Pair = { readonly before: Schema; readonly after: Schema; readonly path: string; readonly seen: ReadonlySet<string> };
+type Pair = {
+  readonly before: Schema;
+  readonly after: Schema;
+  readonly path: string;
+  readonly seen: ReadonlySet<string>;
+};
 type Object_ = Readonly<Record<string, unknown>>;
 
 const compare = ({ before, after, path, seen }: Pair): readonly SchemaChange[] => {
@@ -37,7 +56,12 @@ const compare = ({ before, after, path, seen }: Pair): readonly SchemaChange[] =
   const [one, other] = [plain(before), plain(after)];
   const within = new Set([...seen, pair]);
   const into = (was: unknown, is: unknown, name: string): readonly SchemaChange[] =>
-    compare({ before: { ...before, schema: was as JsonObject }, after: { ...after, schema: is as JsonObject }, path: name, seen: within });
+    compare({
+      before: { ...before, schema: was as JsonObject },
+      after: { ...after, schema: is as JsonObject },
+      path: name,
+      seen: within,
+    });
   const { pairs, gone, came } = pairAlternatives(alternativesOf(one, before), alternativesOf(other, after));
   return [
     ...nullChanges(one, other, path),
@@ -69,16 +93,31 @@ const plain = (whole: Schema): Plain => {
   }
   if (!Array.isArray(schema.type)) return { schema, isNullable: schema.type === 'null' };
   const types = schema.type.filter((type) => type !== 'null');
-  return { schema: { ...schema, type: types.toSorted().join(' or ') }, isNullable: types.length < schema.type.length };
+  return {
+    schema: { ...schema, type: types.toSorted().join(' or ') },
+    isNullable: types.length < schema.type.length,
+  };
 };
 
 const REFERENCE = /^#\/(?:components\/schemas|\$defs)\//;
-const ANNOTATIONS = ['$schema', '$id', 'id', 'title', 'description', 'examples', 'default', 'readOnly', 'deprecated'];
+const ANNOTATIONS = [
+  '$schema',
+  '$id',
+  'id',
+  'title',
+  'description',
+  'examples',
+  'default',
+  'readOnly',
+  'deprecated',
+];
 
 const followed = ({ schema, named = {} }: Schema): Object_ => {
   const { $ref, ...own } = schema;
   const target = typeof $ref === 'string' ? named[$ref.replace(REFERENCE, '')] : undefined;
-  const said = Object.fromEntries(Object.entries({ ...target, ...own }).filter(([key]) => !ANNOTATIONS.includes(key)));
+  const said = Object.fromEntries(
+    Object.entries({ ...target, ...own }).filter(([key]) => !ANNOTATIONS.includes(key)),
+  );
   return isAnything(said) ? {} : isNumeric(said) ? numeric(said) : said;
 };
 
@@ -92,7 +131,10 @@ const isAnything = ({ anyOf = [] }: Object_): boolean => {
 
 const isNumeric = ({ type }: Object_): boolean => type === 'integer' || type === 'number';
 
-/** How wide a number is held is a hint for generators, and its limits say what it can be. A constant that is whole is an integer. */
+/**
+ * How wide a number is held is a hint for generators, and its limits say what it can be. A constant that is
+ * whole is an integer.
+ */
 const numeric = ({ format: _, ...schema }: Object_): Object_ =>
   Number.isSafeInteger(schema.const) ? { ...schema, type: 'integer' } : schema;
 
@@ -103,13 +145,20 @@ const nullChanges = (one: Plain, other: Plain, path: string): readonly SchemaCha
     : [{ path, kind: 'notNull', says: 'may not be null any more' }];
 };
 
-const typeChanges = ({ schema: one }: Plain, { schema: other }: Plain, path: string, into: Into): readonly SchemaChange[] => {
+const typeChanges = (
+  { schema: one }: Plain,
+  { schema: other }: Plain,
+  path: string,
+  into: Into,
+): readonly SchemaChange[] => {
   if (one.type !== other.type || Array.isArray(one.anyOf) !== Array.isArray(other.anyOf)) {
     return [{ path, kind: 'other', says: `was ${shapeOf(one)} and is ${shapeOf(other)}` }];
   }
   return [
     ...propertyChanges(one, other, path, into),
-    ...(one.items !== undefined && other.items !== undefined ? into(one.items, other.items, `${path}[]`) : []),
+    ...(one.items !== undefined && other.items !== undefined
+      ? into(one.items, other.items, `${path}[]`)
+      : []),
     ...(isSchema(one.additionalProperties) && isSchema(other.additionalProperties)
       ? into(one.additionalProperties, other.additionalProperties, `${path}.*`)
       : []),
@@ -126,7 +175,10 @@ const shapeOf = ({ type, anyOf }: Object_): string =>
 
 const propertyChanges = (one: Object_, other: Object_, path: string, into: Into): readonly SchemaChange[] => {
   const [was, is] = [one, other].map(({ properties = {} }) => properties as Object_) as [Object_, Object_];
-  const [needed, needs] = [one, other].map(({ required = [] }) => new Set(required as readonly string[])) as [Set<string>, Set<string>];
+  const [needed, needs] = [one, other].map(({ required = [] }) => new Set(required as readonly string[])) as [
+    Set<string>,
+    Set<string>,
+  ];
   const at = (name: string) => (path === '' ? name : `${path}.${name}`);
   return [
     ...Object.keys(was).flatMap((name): readonly SchemaChange[] => {
@@ -164,7 +216,9 @@ const wordChanges = (one: Object_, other: Object_, path: string): readonly Schem
     ...was
       .filter((word) => !is.includes(word))
       .map((word): SchemaChange => ({ path, kind: 'narrower', says: `cannot be ${word} any more` })),
-    ...is.filter((word) => !was.includes(word)).map((word): SchemaChange => ({ path, kind: 'wider', says: `can be ${word} now` })),
+    ...is
+      .filter((word) => !was.includes(word))
+      .map((word): SchemaChange => ({ path, kind: 'wider', says: `can be ${word} now` })),
   ];
 };
 
@@ -192,16 +246,36 @@ const limitChanges = (one: Object_, other: Object_, path: string): readonly Sche
     const [was, is] = [one[limit], other[limit]] as readonly (number | undefined)[];
     if (was === is) return [];
     const isWider = is === undefined || (was !== undefined && is > was === isUpper);
-    return [{ path, kind: isWider ? 'wider' : 'narrower', says: `${limit} was ${was ?? 'open'} and is ${is ?? 'open'}` }];
+    return [
+      {
+        path,
+        kind: isWider ? 'wider' : 'narrower',
+        says: `${limit} was ${was ?? 'open'} and is ${is ?? 'open'}`,
+      },
+    ];
   });
 
-const COMPARED = new Set(['type', 'properties', 'required', 'items', 'anyOf', 'enum', 'const', ...Object.keys(LIMITS)]);
+const COMPARED = new Set([
+  'type',
+  'properties',
+  'required',
+  'items',
+  'anyOf',
+  'enum',
+  'const',
+  ...Object.keys(LIMITS),
+]);
 
 /** Which of two patterns lets more through, nobody can tell. */
 const restChanges = (one: Object_, other: Object_, path: string): readonly SchemaChange[] =>
   [...new Set([...Object.keys(one), ...Object.keys(other)])].flatMap((key): readonly SchemaChange[] => {
     const [was, is] = [one[key], other[key]];
-    if (COMPARED.has(key) || isDeepStrictEqual(was, is) || (key === 'additionalProperties' && isSchema(was) && isSchema(is))) return [];
+    if (
+      COMPARED.has(key) ||
+      isDeepStrictEqual(was, is) ||
+      (key === 'additionalProperties' && isSchema(was) && isSchema(is))
+    )
+      return [];
     if (was === undefined) return [{ path, kind: 'narrower', says: `has a ${key} now` }];
     if (is === undefined) return [{ path, kind: 'wider', says: `has no ${key} any more` }];
     return [{ path, kind: 'other', says: `has another ${key}` }];

@@ -73,11 +73,16 @@ export const FORMAT = 1;
 export const contractOf = (domain: Domain): Contract => {
   const { definitions } = catalogueOf(domain);
   const declared = new Map(
-    Object.values(domain.kinds).flatMap((kind) => Object.values(kind.events).map((event) => [event.type, [kind, event] as const] as const)),
+    Object.values(domain.kinds).flatMap((kind) =>
+      Object.values(kind.events).map((event) => [event.type, [kind, event] as const] as const),
+    ),
   );
   return {
     events: Object.fromEntries(
-      definitions.map((definition) => [definition.type, eventContract(definition, declared.get(definition.type))]),
+      definitions.map((definition) => [
+        definition.type,
+        eventContract(definition, declared.get(definition.type)),
+      ]),
     ),
     operations: operationContracts(domain),
     rights: {
@@ -95,7 +100,10 @@ export const contractOf = (domain: Domain): Contract => {
   };
 };
 
-const eventContract = (definition: EventDefinition, declared: readonly [Kind, EventInfo] | undefined): EventContract => {
+const eventContract = (
+  definition: EventDefinition,
+  declared: readonly [Kind, EventInfo] | undefined,
+): EventContract => {
   const { version, visibility, stream, personal, schema, absent, example } = definition;
   return {
     version,
@@ -112,10 +120,17 @@ const eventContract = (definition: EventDefinition, declared: readonly [Kind, Ev
 const doingOf = (kind: Kind, event: EventInfo): JsonObject => {
   const { effect, list, sets, computes } = event;
   const initial = initialOf(kind, event);
-  const code = (_: string, value: unknown) => (typeof value === 'function' ? String(value).replaceAll(/\s+/g, ' ') : value);
+  const code = (_: string, value: unknown) =>
+    typeof value === 'function' ? String(value).replaceAll(/\s+/g, ' ') : value;
   return JSON.parse(
     JSON.stringify(
-      { effect, list: list?.name, sets, ...(computes.length > 0 && { computes }), ...(Object.keys(initial).length > 0 && { initial }) },
+      {
+        effect,
+        list: list?.name,
+        sets,
+        ...(computes.length > 0 && { computes }),
+        ...(Object.keys(initial).length > 0 && { initial }),
+      },
       code,
     ),
   );
@@ -126,7 +141,9 @@ const initialOf = ({ fields, identity, derived }: Kind, { effect, values, sets }
   if (effect !== 'creates') return {};
   const said = new Set([...identity, ...values, ...Object.keys(sets), ...derived.map(({ name }) => name)]);
   return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, def]) => (said.has(name) ? [] : [[name, (def.initial ?? null) as Json]])),
+    Object.entries(fields).flatMap(([name, def]) =>
+      said.has(name) ? [] : [[name, (def.initial ?? null) as Json]],
+    ),
   );
 };
 
@@ -135,7 +152,8 @@ const jsonSchemaOf = (schema: z.ZodType): JsonObject => JSON.parse(JSON.stringif
 const operationContracts = (domain: Domain): Contract['operations'] => {
   const schemas = createJsonSchemas();
   const operations = Object.entries(operationsOf(domain)).map(
-    ([id, operation]) => [`${operation.method} ${operation.path}`, operationContract(id, operation, schemas)] as const,
+    ([id, operation]) =>
+      [`${operation.method} ${operation.path}`, operationContract(id, operation, schemas)] as const,
   );
   return { operations: Object.fromEntries(operations), schemas: schemas.named() };
 };
@@ -148,8 +166,16 @@ const operationContract = (
   id,
   right,
   ...(query && { query: schemas.of(query, 'input') }),
-  ...(body && { body: Object.fromEntries(Object.entries(body).map(([type, schema]) => [type, schemas.of(schema, 'input')])) }),
+  ...(body && {
+    body: Object.fromEntries(
+      Object.entries(body).map(([type, schema]) => [type, schemas.of(schema, 'input')]),
+    ),
+  }),
   ...(isBodyOptional && { isBodyOptional }),
-  answer: { status: answer.status, kind: answer.kind, ...(answer.schema && { schema: schemas.of(answer.schema, 'output') }) },
+  answer: {
+    status: answer.status,
+    kind: answer.kind,
+    ...(answer.schema && { schema: schemas.of(answer.schema, 'output') }),
+  },
   ...(refusals && refusals.length > 0 && { refusals: [...new Set(refusals)] }),
 });

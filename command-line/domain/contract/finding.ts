@@ -9,15 +9,26 @@ export type Finding = {
   readonly instead?: string;
 };
 
-export const breaks = (what: string, says: string, instead: string): Finding => ({ what, weight: 'breaks', says, instead });
+export const breaks = (what: string, says: string, instead: string): Finding => ({
+  what,
+  weight: 'breaks',
+  says,
+  instead,
+});
 export const warns = (what: string, says: string): Finding => ({ what, weight: 'warns', says });
 export const adds = (what: string, says: string): Finding => ({ what, weight: 'adds', says });
 
 export const byName = <T>(
   before: Readonly<Record<string, T>>,
   after: Readonly<Record<string, T>>,
-): { readonly gone: readonly string[]; readonly came: readonly string[]; readonly both: readonly (readonly [string, T, T])[] } => ({
+): {
+  readonly gone: readonly string[];
+  readonly came: readonly string[];
+  readonly both: readonly (readonly [string, T, T])[];
+} => ({
   gone: Object.keys(before).filter((name) => !Object.hasOwn(after, name)),
   came: Object.keys(after).filter((name) => !Object.hasOwn(before, name)),
-  both: Object.entries(before).flatMap(([name, was]) => (Object.hasOwn(after, name) ? [[name, was, after[name] as T] as const] : [])),
+  both: Object.entries(before).flatMap(([name, was]) =>
+    Object.hasOwn(after, name) ? [[name, was, after[name] as T] as const] : [],
+  ),
 });

@@ -21,7 +21,14 @@ type Change = {
 
 const listed = { max: 3 } as const;
 const items = { weight: integer(1, 9), price: integer(1, 9), fragile: flag().default(false), code: line(9) };
-const commandOf = { placed: 'place', changed: 'change', sent: 'send', weighed: 'weigh', partAdded: 'addPart', lost: 'lose' };
+const commandOf = {
+  placed: 'place',
+  changed: 'change',
+  sent: 'send',
+  weighed: 'weigh',
+  partAdded: 'addPart',
+  lost: 'lose',
+};
 const created = ['buyer', 'depot', 'thing', 'note', 'wrapping'];
 
 const shop = ({ fields, events, more, view }: Change = {}): Domain => {
@@ -62,7 +69,9 @@ const shop = ({ fields, events, more, view }: Change = {}): Domain => {
     derived: { total: { sum: 'parts.weight' } },
     projects: { tag: { by: { placed: ({ thing }: { thing: string }) => thing } } },
     events: declared,
-    commands: Object.fromEntries(Object.keys(declared).map((event) => [commandOf[event as 'placed'] ?? event, { emits: event }])),
+    commands: Object.fromEntries(
+      Object.keys(declared).map((event) => [commandOf[event as 'placed'] ?? event, { emits: event }]),
+    ),
     rights: { read: { anyone: true } },
     limits: { open: { max: 3, per: 'buyer', while: 'open', says: 'Enough.' } },
     timers: { late: { after: 'placed', wait: '3 days', run: 'lose', while: 'open' } },
@@ -73,7 +82,10 @@ const shop = ({ fields, events, more, view }: Change = {}): Domain => {
     key: { depot: ref(depot as never) },
     values: { parcels: count(), nags: sum(), thing: latest(line(100)) },
     from: {
-      parcel: { by: { depot: 'depot' }, on: { placed: { gives: { parcels: 1, nags: 'nags' } }, changed: { changes: { thing: 'thing' } } } },
+      parcel: {
+        by: { depot: 'depot' },
+        on: { placed: { gives: { parcels: 1, nags: 'nags' } }, changed: { changes: { thing: 'thing' } } },
+      },
     },
     rights: { read: { clerk: true } },
     ...view,
@@ -82,12 +94,16 @@ const shop = ({ fields, events, more, view }: Change = {}): Domain => {
 };
 
 const from = (on: object, by: object = { depot: 'depot' }) => ({ from: { parcel: { by, on } } });
-const upcast = (value: string) => ({ changed: { changes: ['thing', 'rated'], version: 2, upcast: { 1: () => ({ thing: value }) } } });
+const upcast = (value: string) => ({
+  changed: { changes: ['thing', 'rated'], version: 2, upcast: { 1: () => ({ thing: value }) } },
+});
 
 const SHOP = shop();
 const CONTRACT = contractOf(SHOP);
 const findingsOf = (before: Domain, after: Domain) =>
-  compareContracts(before === SHOP ? CONTRACT : contractOf(before), contractOf(after)).map(({ weight, what }) => `${weight} ${what}`);
+  compareContracts(before === SHOP ? CONTRACT : contractOf(before), contractOf(after)).map(
+    ({ weight, what }) => `${weight} ${what}`,
+  );
 const rowsOf = async (before: Domain, after: Domain) => {
   const [was, is] = [await readDefinition(tablesOf(before)), await readDefinition(tablesOf(after))];
   const marks = { schema: was.fingerprint.schema, rows: rowsMark(was.fingerprint, undefined) };
@@ -96,8 +112,16 @@ const rowsOf = async (before: Domain, after: Domain) => {
 
 describe('what changes what recorded events mean is told, and makes another read model', () => {
   test.each<[string, Change, string]>([
-    ['the initial state', { fields: { status: states('sent', 'open') } }, 'breaks event parcel.placed initial status'],
-    ['a default that no event holds', { fields: { nags: integer(0, 9).default(5) } }, 'breaks event parcel.placed initial nags'],
+    [
+      'the initial state',
+      { fields: { status: states('sent', 'open') } },
+      'breaks event parcel.placed initial status',
+    ],
+    [
+      'a default that no event holds',
+      { fields: { nags: integer(0, 9).default(5) } },
+      'breaks event parcel.placed initial nags',
+    ],
     [
       'a default where there was none',
       { fields: { payer: ref('user').optional().default(7) } },
@@ -118,20 +142,42 @@ describe('what changes what recorded events mean is told, and makes another read
       { events: { placed: { creates: created, sets: { nags: 2 } } } },
       'breaks event parcel.placed initial nags',
     ],
-    ['what an event sets', { events: { sent: { sets: { status: 'open' } } } }, 'breaks event parcel.sent sets status'],
-    ['an event that sets more', { events: { sent: { sets: { status: 'sent', nags: 1 } } } }, 'warns event parcel.sent sets nags'],
-    ['an event that does something else', { events: { weighed: { ends: true } } }, 'breaks event parcel.weighed effect'],
+    [
+      'what an event sets',
+      { events: { sent: { sets: { status: 'open' } } } },
+      'breaks event parcel.sent sets status',
+    ],
+    [
+      'an event that sets more',
+      { events: { sent: { sets: { status: 'sent', nags: 1 } } } },
+      'warns event parcel.sent sets nags',
+    ],
+    [
+      'an event that does something else',
+      { events: { weighed: { ends: true } } },
+      'breaks event parcel.weighed effect',
+    ],
     [
       'a list in an order of its own',
       { fields: { parts: list(items, { ...listed, ordered: true }) } },
       'breaks event parcel.partAdded rank',
     ],
-    ['the key of a list', { fields: { parts: list(items, { ...listed, key: 'code' }) } }, 'breaks event parcel.partAdded partId'],
-    ['a number of items', { more: { derived: { total: { sum: 'parts.price' } } } }, 'warns derived parcel total'],
+    [
+      'the key of a list',
+      { fields: { parts: list(items, { ...listed, key: 'code' }) } },
+      'breaks event parcel.partAdded partId',
+    ],
+    [
+      'a number of items',
+      { more: { derived: { total: { sum: 'parts.price' } } } },
+      'warns derived parcel total',
+    ],
     ['how many items', { more: { derived: { total: { count: 'parts' } } } }, 'warns derived parcel total'],
     [
       'the version of a projection',
-      { more: { projects: { tag: { version: 2, by: { placed: ({ thing }: { thing: string }) => thing } } } } },
+      {
+        more: { projects: { tag: { version: 2, by: { placed: ({ thing }: { thing: string }) => thing } } } },
+      },
       'warns projection parcel tag',
     ],
     [
@@ -146,12 +192,20 @@ describe('what changes what recorded events mean is told, and makes another read
     ],
     [
       'what an event gives a view',
-      { view: from({ placed: { gives: { parcels: 1, nags: 'nags' } }, changed: { changes: { thing: 'thing' } }, sent: { ends: true } }) },
+      {
+        view: from({
+          placed: { gives: { parcels: 1, nags: 'nags' } },
+          changed: { changes: { thing: 'thing' } },
+          sent: { ends: true },
+        }),
+      },
       'warns view load of parcel',
     ],
     [
       'the value of a view',
-      { view: from({ placed: { gives: { parcels: 1, nags: 3 } }, changed: { changes: { thing: 'thing' } } }) },
+      {
+        view: from({ placed: { gives: { parcels: 1, nags: 3 } }, changed: { changes: { thing: 'thing' } } }),
+      },
       'warns view load nags',
     ],
     [
@@ -174,13 +228,21 @@ describe('what changes what recorded events mean is told, and makes another read
 
 describe('what leaves what recorded events mean is told as what it is, and needs no rebuild', () => {
   test.each<[string, Change, readonly string[]]>([
-    ['a limit', { more: { limits: { open: { max: 2, per: 'buyer', while: 'open', says: 'Enough.' } } } }, ['breaks limit parcel open max']],
+    [
+      'a limit',
+      { more: { limits: { open: { max: 2, per: 'buyer', while: 'open', says: 'Enough.' } } } },
+      ['breaks limit parcel open max'],
+    ],
     [
       'a timer',
       { more: { timers: { late: { after: 'placed', wait: '2 days', run: 'lose', while: 'open' } } } },
       ['warns timer parcel late'],
     ],
-    ['how many items there may be', { fields: { parts: list(items, { max: 2 }) } }, ['breaks list parcel parts max']],
+    [
+      'how many items there may be',
+      { fields: { parts: list(items, { max: 2 }) } },
+      ['breaks list parcel parts max'],
+    ],
     ['another event', { events: { found: { sets: { status: 'open' } } } }, []],
     [
       'a field more that an event can change',
@@ -190,7 +252,9 @@ describe('what leaves what recorded events mean is told as what it is, and needs
     ['the order of words', { fields: { wrapping: choice('gift', 'plain').default('plain') } }, []],
   ])('%s', async (_, change, findings) => {
     const [before, after] = [SHOP, shop(change)];
-    expect([...new Set(findingsOf(before, after).filter((each) => !each.startsWith('adds')))]).toEqual(findings);
+    expect([...new Set(findingsOf(before, after).filter((each) => !each.startsWith('adds')))]).toEqual(
+      findings,
+    );
     expect(await rowsOf(before, after)).toBe('the same rows');
   });
 
@@ -224,7 +288,13 @@ test('what an earlier release recorded without initial values and views says not
 test('an initial value that the creation holds from its next version on is filled in by the upcast', () => {
   const held = shop({
     fields: { nags: integer(0, 9).default(5) },
-    events: { placed: { creates: [...created, 'nags'], version: 2, upcast: { 1: (data: object) => ({ nags: 0, ...data }) } } },
+    events: {
+      placed: {
+        creates: [...created, 'nags'],
+        version: 2,
+        upcast: { 1: (data: object) => ({ nags: 0, ...data }) },
+      },
+    },
   });
   const findings = findingsOf(SHOP, held);
   expect(findings).toContain('warns event parcel.placed initial nags');

@@ -2,11 +2,21 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '#shared/json.ts';
 
 /** One of several that a value may be; followed is without references and texts for readers. */
-export type Alternative = { readonly schema: JsonObject; readonly followed: Readonly<Record<string, unknown>> };
+export type Alternative = {
+  readonly schema: JsonObject;
+  readonly followed: Readonly<Record<string, unknown>>;
+};
 
-type Paired = { readonly pairs: readonly (readonly [Alternative, Alternative])[]; readonly gone: number; readonly came: number };
+type Paired = {
+  readonly pairs: readonly (readonly [Alternative, Alternative])[];
+  readonly gone: number;
+  readonly came: number;
+};
 
-/** The same ones first, then those with the same constants, as `type: "add"`; those without constants by their place. */
+/**
+ * The same ones first, then those with the same constants, as `type: "add"`; those without constants by their
+ * place.
+ */
 export const pairAlternatives = (before: readonly Alternative[], after: readonly Alternative[]): Paired => {
   const [pairs, came] = [[] as (readonly [Alternative, Alternative])[], [...after]];
   let gone = before;
@@ -20,7 +30,8 @@ export const pairAlternatives = (before: readonly Alternative[], after: readonly
 };
 
 const PAIRED_BY: readonly ((one: Alternative, other: Alternative) => boolean)[] = [
-  (one, other) => isDeepStrictEqual(one.schema, other.schema) || isDeepStrictEqual(one.followed, other.followed),
+  (one, other) =>
+    isDeepStrictEqual(one.schema, other.schema) || isDeepStrictEqual(one.followed, other.followed),
   (one, other) => constantsOf(one).length > 0 && isDeepStrictEqual(constantsOf(one), constantsOf(other)),
   (one, other) => constantsOf(one).length + constantsOf(other).length === 0,
 ];

@@ -1,15 +1,23 @@
 const COLUMNS = 140;
 
-/** JSON of which a change is a readable diff: keys in order, a value on one line where it fits. Of the order of keys, nobody is told anything. */
+/**
+ * JSON of which a change is a readable diff: keys in order, a value on one line where it fits. Of the order
+ * of keys, nobody is told anything.
+ */
 export const printedJson = (value: unknown): string => `${print(value, '')}\n`;
 
 const print = (value: unknown, indent: string, before = 0): string => {
   const short = inline(value);
-  if (typeof value !== 'object' || value === null || indent.length + before + short.length < COLUMNS) return short;
+  if (typeof value !== 'object' || value === null || indent.length + before + short.length < COLUMNS)
+    return short;
   const within = `${indent}  `;
   const [open, items, close] = Array.isArray(value)
     ? ['[', value.map((item) => print(item, within)), ']']
-    : ['{', sorted(value).map(([key, item]) => `${JSON.stringify(key)}: ${print(item, within, key.length + 4)}`), '}'];
+    : [
+        '{',
+        sorted(value).map(([key, item]) => `${JSON.stringify(key)}: ${print(item, within, key.length + 4)}`),
+        '}',
+      ];
   return `${open}\n${items.map((item) => within + item).join(',\n')}\n${indent}${close}`;
 };
 

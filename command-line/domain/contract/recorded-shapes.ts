@@ -5,7 +5,10 @@ const schema = z.record(z.string(), z.unknown());
 const some = <T extends z.ZodType>(each: T) =>
   z.record(z.string(), each).refine((all) => Object.keys(all).length > 0, 'nothing is recorded in it');
 
-/** What comparing needs to find. A part that a later release adds has a default here, so that it reads what this one recorded. */
+/**
+ * What comparing needs to find. A part that a later release adds has a default here, so that it reads what
+ * this one recorded.
+ */
 export const PART_SHAPES = {
   events: some(
     z.looseObject({
@@ -47,7 +50,12 @@ export const PART_SHAPES = {
           limits: z
             .record(
               z.string(),
-              z.looseObject({ max: z.int(), per: z.array(z.string()), while: z.string().optional(), refusal: z.string() }),
+              z.looseObject({
+                max: z.int(),
+                per: z.array(z.string()),
+                while: z.string().optional(),
+                refusal: z.string(),
+              }),
             )
             .optional(),
           lists: z.record(z.string(), z.int()).optional(),

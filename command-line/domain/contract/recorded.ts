@@ -12,12 +12,19 @@ import { ACCEPTED_SHAPE, PART_SHAPES } from './recorded-shapes.ts';
 export type Accepted = { readonly what: string; readonly says: string; readonly reason: string };
 
 /** A file for each part, of which a change is a readable diff; of the schema, tools read the file itself. */
-const FILES = { events: 'events.json', operations: 'operations.json', rights: 'rights.json', schema: 'schema.graphql' } as const;
+const FILES = {
+  events: 'events.json',
+  operations: 'operations.json',
+  rights: 'rights.json',
+  schema: 'schema.graphql',
+} as const;
 const ACCEPTED = 'accepted.json';
 
 /** The files of a contract by name, as they are written. */
 export const filesOf = ({ schema, ...parts }: Contract): Readonly<Record<string, string>> => ({
-  ...Object.fromEntries(Object.entries(parts).map(([part, value]) => [FILES[part as keyof typeof FILES], printedJson(value)])),
+  ...Object.fromEntries(
+    Object.entries(parts).map(([part, value]) => [FILES[part as keyof typeof FILES], printedJson(value)]),
+  ),
   [FILES.schema]: schema,
 });
 
@@ -29,10 +36,14 @@ export const readRecorded = (folder: string): Recorded | undefined => {
   const missing = read.flatMap(([file, text]) => (text === undefined ? [file] : []));
   if (missing.length === read.length) return undefined;
   if (missing.length > 0)
-    throw new StartRefused(`${join(folder, missing[0] ?? '')} is not there, and the others of the contract are: restore it.`);
+    throw new StartRefused(
+      `${join(folder, missing[0] ?? '')} is not there, and the others of the contract are: restore it.`,
+    );
   const files = Object.fromEntries(read) as Record<string, string>;
   const partOf = (part: keyof typeof PART_SHAPES): unknown =>
-    parsed(join(folder, FILES[part]), files[FILES[part]] ?? '', (text) => PART_SHAPES[part].parse(JSON.parse(text)));
+    parsed(join(folder, FILES[part]), files[FILES[part]] ?? '', (text) =>
+      PART_SHAPES[part].parse(JSON.parse(text)),
+    );
   parsed(join(folder, FILES.schema), files[FILES.schema] ?? '', parse);
   return {
     files,
@@ -45,11 +56,19 @@ export const readRecorded = (folder: string): Recorded | undefined => {
   };
 };
 
-export const writeRecorded = async (folder: string, contract: Contract, accepted: readonly Accepted[]): Promise<void> => {
+export const writeRecorded = async (
+  folder: string,
+  contract: Contract,
+  accepted: readonly Accepted[],
+): Promise<void> => {
   await makeFolder(folder);
-  // Reasons come first: once the contract is recorded, the break that they belong to cannot be found any more.
-  const reasons = accepted.length > 0 ? [[ACCEPTED, printedJson([...readAccepted(folder), ...accepted])] as const] : [];
-  const files = [...reasons, ...Object.entries(filesOf(contract))].map(([file, text]) => [join(folder, file), text] as const);
+  // Reasons come first: once the contract is recorded, the break that they belong to cannot be found any
+  // more.
+  const reasons =
+    accepted.length > 0 ? [[ACCEPTED, printedJson([...readAccepted(folder), ...accepted])] as const] : [];
+  const files = [...reasons, ...Object.entries(filesOf(contract))].map(
+    ([file, text]) => [join(folder, file), text] as const,
+  );
   for (const [path, text] of files) writeFileSync(`${path}.new`, text);
   for (const [path] of files) renameSync(`${path}.new`, path);
 };
@@ -74,7 +93,10 @@ const parsed = <T>(path: string, text: string, read: (text: string) => T): T => 
     return read(text);
   } catch (cause) {
     const [issue] = cause instanceof z.ZodError ? cause.issues : [];
-    const where = issue === undefined ? '' : `${issue.path.map((each) => `${String(each)}: `).join('')}${issue.message}. `;
+    const where =
+      issue === undefined
+        ? ''
+        : `${issue.path.map((each) => `${String(each)}: `).join('')}${issue.message}. `;
     throw new StartRefused(`${path} cannot be read: ${where}Take it from version control again.`, { cause });
   }
 };

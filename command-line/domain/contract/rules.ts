@@ -15,7 +15,12 @@ export type KindRules = {
   /** Fields that code makes of events: of which, and its version. */
   readonly projects?: Readonly<Record<string, string>>;
 };
-export type LimitRule = { readonly max: number; readonly per: readonly string[]; readonly while?: string; readonly refusal: string };
+export type LimitRule = {
+  readonly max: number;
+  readonly per: readonly string[];
+  readonly while?: string;
+  readonly refusal: string;
+};
 
 /** Of those aggregates that have any. */
 export const rulesOf = (domain: Domain): Readonly<Record<string, KindRules>> =>
@@ -32,7 +37,10 @@ const rulesOfKind = (domain: Domain, kind: Kind): KindRules => ({
   ),
   ...unlessEmpty(
     'reactions',
-    named(describeReactions(domain, kind), ({ to, runs, if: when }) => [to, when === undefined ? runs : `${runs} if ${when}`]),
+    named(describeReactions(domain, kind), ({ to, runs, if: when }) => [
+      to,
+      when === undefined ? runs : `${runs} if ${when}`,
+    ]),
   ),
   ...unlessEmpty(
     'timers',
@@ -40,11 +48,17 @@ const rulesOfKind = (domain: Domain, kind: Kind): KindRules => ({
   ),
   ...unlessEmpty(
     'derived',
-    named(kind.derived, ({ name, list, field }) => [name, field === undefined ? `count of ${list.name}` : `sum of ${list.name}.${field}`]),
+    named(kind.derived, ({ name, list, field }) => [
+      name,
+      field === undefined ? `count of ${list.name}` : `sum of ${list.name}.${field}`,
+    ]),
   ),
   ...unlessEmpty(
     'projects',
-    named(kind.projectionVersions, (each) => [each.split(' ', 1)[0] ?? '', each.slice(each.indexOf(' ') + 1)]),
+    named(kind.projectionVersions, (each) => [
+      each.split(' ', 1)[0] ?? '',
+      each.slice(each.indexOf(' ') + 1),
+    ]),
   ),
 });
 
@@ -52,9 +66,12 @@ const rulesOfKind = (domain: Domain, kind: Kind): KindRules => ({
 const ownLimits = (kind: Kind): Kind =>
   kind.name === 'user' ? { ...kind, limits: kind.limits.filter(({ name }) => name !== 'email') } : kind;
 
-const named = <T, Value extends object | string | number>(all: readonly T[], of: (each: T) => readonly [string, Value]) =>
-  Object.fromEntries(all.map(of).filter(([, value]) => typeof value !== 'object' || Object.keys(value).length > 0)) as Readonly<
-    Record<string, Value>
-  >;
+const named = <T, Value extends object | string | number>(
+  all: readonly T[],
+  of: (each: T) => readonly [string, Value],
+) =>
+  Object.fromEntries(
+    all.map(of).filter(([, value]) => typeof value !== 'object' || Object.keys(value).length > 0),
+  ) as Readonly<Record<string, Value>>;
 export const unlessEmpty = <Name extends string, Value extends object>(name: Name, value: Value) =>
   (Object.keys(value).length === 0 ? {} : { [name]: value }) as { readonly [N in Name]?: Value };

@@ -2,7 +2,10 @@ import type { Domain, ViewInfo } from '#kernel/registry/registry.ts';
 import { sourceOf } from '../description-views.ts';
 import { byName, type Finding, warns } from './finding.ts';
 
-/** By view: of each value, what is counted or summed up, and of each aggregate, by what it is in which row and from which event on. */
+/**
+ * By view: of each value, what is counted or summed up, and of each aggregate, by what it is in which row and
+ * from which event on.
+ */
 export type ViewContracts = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 export const viewContracts = ({ views }: Domain): ViewContracts =>
@@ -34,7 +37,10 @@ const aggregatesOf = ({ shares }: ViewInfo): Readonly<Record<string, string>> =>
     }),
   );
 
-/** Nothing is said where nothing was recorded of them yet; that a view or a value is new or gone, the operations say. */
+/**
+ * Nothing is said where nothing was recorded of them yet; that a view or a value is new or gone, the
+ * operations say.
+ */
 export const compareViews = (before: ViewContracts = {}, after: ViewContracts = {}): readonly Finding[] =>
   byName(before, after).both.flatMap(([view, was, is]) => valueChanges(`view ${view}`, was, is));
 
@@ -46,4 +52,5 @@ export const valueChanges = (what: string, before: Values = {}, after: Values = 
     was === is ? [] : [warns(`${what} ${name}`, `It is ${is}, and was ${was}. ${OTHERS}`)],
   );
 
-const OTHERS = 'Its values change, also of what was recorded before: rebuild the read model, and tell those who use them.';
+const OTHERS =
+  'Its values change, also of what was recorded before: rebuild the read model, and tell those who use them.';

@@ -39,16 +39,26 @@ const attempt = async (task) => {
 /** Which article is open: `#/articles/7`. */
 const openId = () => Number(/^#\/articles\/(\d+)$/.exec(location.hash)?.[1] ?? 0);
 
-/** The client with which the page reads for whoever is signed in now. When that changes, `ending` aborts its requests. */
+/**
+ * The client with which the page reads for whoever is signed in now. When that changes, `ending` aborts its
+ * requests.
+ */
 let reader = client;
 let ending = new AbortController();
 
 const showArticles = async () => {
   const articles = await reader.articles.list({ status: 'published', sort: '-publishedAt' }).take(50);
   const items = articles.map(({ id, title, author }) =>
-    element('li', {}, element('a', { href: `#/articles/${id}` }, title), element('p', { className: 'soft' }, author.name)),
+    element(
+      'li',
+      {},
+      element('a', { href: `#/articles/${id}` }, title),
+      element('p', { className: 'soft' }, author.name),
+    ),
   );
-  at('articles').replaceChildren(...(items.length > 0 ? items : [element('li', { className: 'soft' }, 'Nothing is published yet.')]));
+  at('articles').replaceChildren(
+    ...(items.length > 0 ? items : [element('li', { className: 'soft' }, 'Nothing is published yet.')]),
+  );
 };
 
 let shownId = 0;
@@ -66,7 +76,9 @@ const showArticle = async (id) => {
   const items = comments.map(({ text, author }) =>
     element('li', {}, element('p', {}, text), element('p', { className: 'soft' }, author.name)),
   );
-  at('comments').replaceChildren(...(items.length > 0 ? items : [element('li', { className: 'soft' }, 'No comments yet.')]));
+  at('comments').replaceChildren(
+    ...(items.length > 0 ? items : [element('li', { className: 'soft' }, 'No comments yet.')]),
+  );
   at('reading').hidden = false;
   shownId = id;
 };
@@ -94,17 +106,26 @@ const showName = async (signal) => {
   if (!signal.aborted) at('who').textContent = name;
 };
 
-/** Shows what happens while the page is open. The cursor is from before anything was read, so nothing falls in between. */
+/**
+ * Shows what happens while the page is open. The cursor is from before anything was read, so nothing falls in
+ * between.
+ */
 const follow = async (after, signal) => {
   at('live').textContent = 'Live: changes appear by themselves.';
-  for await (const { type, data } of client.follow({ types: ['article.*', 'comment.*'], after }, { signal })) {
+  for await (const { type, data } of client.follow(
+    { types: ['article.*', 'comment.*'], after },
+    { signal },
+  )) {
     // What cannot be read just now is told, and does not end this.
     if (type.startsWith('article.') && openId() === 0) await showArticles().catch(tell);
     else if (data.articleId === openId()) await showArticle(openId()).catch(tell);
   }
 };
 
-/** Everything, for whoever is signed in now. The latest call counts: it ends the requests and the stream of the one before. */
+/**
+ * Everything, for whoever is signed in now. The latest call counts: it ends the requests and the stream of
+ * the one before.
+ */
 const showAll = async () => {
   ending.abort();
   ending = new AbortController();

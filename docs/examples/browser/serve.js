@@ -1,4 +1,7 @@
-/** Serves the page, and of the package `annals` the files that browsers import. Any web server that serves files can do the same. */
+/**
+ * Serves the page, and of the package `annals` the files that browsers import. Any web server that serves
+ * files can do the same.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -13,8 +16,13 @@ const here = new URL('./', import.meta.url);
 const annals = new URL('../', import.meta.resolve('annals/client'));
 const TYPES = { html: 'text/html; charset=utf-8', css: 'text/css', js: 'text/javascript' };
 
-/** Scripts of this page alone run, and they talk to Annals alone. The import map is in the page, so it is named by its digest. */
-const [, importMap] = /<script type="importmap">(.*?)<\/script>/s.exec(readFileSync(new URL('index.html', here), 'utf8'));
+/**
+ * Scripts of this page alone run, and they talk to Annals alone. The import map is in the page, so it is
+ * named by its digest.
+ */
+const [, importMap] = /<script type="importmap">(.*?)<\/script>/s.exec(
+  readFileSync(new URL('index.html', here), 'utf8'),
+);
 const digest = createHash('sha256').update(importMap).digest('base64');
 const POLICY = `default-src 'self'; script-src 'self' 'sha256-${digest}'; connect-src ${url}; img-src data:; frame-ancestors 'none'`;
 
@@ -39,4 +47,6 @@ const server = createServer(async (request, response) => {
   });
   return response.end(content ?? 'There is nothing here.');
 });
-server.listen(Number(process.env.PORT ?? 3000), () => console.log(`http://localhost:${server.address().port}`));
+server.listen(Number(process.env.PORT ?? 3000), () =>
+  console.log(`http://localhost:${server.address().port}`),
+);

@@ -12,7 +12,12 @@ export const base = domain({
     accountant: 'Pays what was approved.',
   },
   user: {
-    fields: { iban: word(IBAN, 'Must be an IBAN without spaces.').optional().personal().says('Where claims are paid to.') },
+    fields: {
+      iban: word(IBAN, 'Must be an IBAN without spaces.')
+        .optional()
+        .personal()
+        .says('Where claims are paid to.'),
+    },
     fieldRights: { readBank: { reads: ['iban'], signedIn: 'caller', accountant: true } },
   },
 });

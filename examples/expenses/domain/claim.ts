@@ -88,7 +88,8 @@ export const claim = aggregate('claim', {
     approve: {
       emits: ['endorsed', 'approved'],
       when: 'submitted',
-      decide: ({ state }) => (state.total >= SECOND_APPROVAL_FROM && state.endorsedBy === null ? ['endorsed'] : ['approved']),
+      decide: ({ state }) =>
+        state.total >= SECOND_APPROVAL_FROM && state.endorsedBy === null ? ['endorsed'] : ['approved'],
     },
     reject: { emits: 'rejected', when: 'submitted', requires: ['reason'] },
     pay: { emits: 'paid', when: 'approved' },
@@ -97,7 +98,11 @@ export const claim = aggregate('claim', {
     delete: { emits: 'deleted', when: 'open' },
   },
   rights: {
-    read: { employee: 'own', approver: ['own', 'ofMyTeam', 'endorsed', { late: true }], accountant: ['own', 'approved', 'paid'] },
+    read: {
+      employee: 'own',
+      approver: ['own', 'ofMyTeam', 'endorsed', { late: true }],
+      accountant: ['own', 'approved', 'paid'],
+    },
     write: { signedIn: 'own', admin: false },
     approve: { scope: 'approve', ...deciders },
     reject: { scope: 'approve', ...deciders },

@@ -9,7 +9,10 @@ export const spending = view('spending', {
   key: { team: ref(team) },
   values: { budget: sum(), waiting: count(), approved: sum(), paid: sum().sort() },
   from: {
-    team: { by: { team: 'id' }, on: { opened: { gives: { budget: 'budget' } }, edited: { changes: { budget: 'budget' } } } },
+    team: {
+      by: { team: 'id' },
+      on: { opened: { gives: { budget: 'budget' } }, edited: { changes: { budget: 'budget' } } },
+    },
     claim: {
       by: { team: 'team' },
       on: {

@@ -1,4 +1,5 @@
 import { start } from 'annals';
 
-// `node main.ts` runs everything in one process, `node main.ts query` one role, and `node main.ts audit verify` a command for operators.
+// `node main.ts` runs everything in one process, `node main.ts query` one role, and `node main.ts audit
+// verify` a command for operators.
 await start({ domain: async () => (await import('./domain/domain.ts')).served });

@@ -7,4 +7,6 @@ if (existsSync('.env') && readFileSync('.env', 'utf8').includes('MASTER_KEY=')) 
   console.error('.env has a MASTER_KEY already, and another one could not read its data.');
   process.exit(1);
 }
-console.log(`MASTER_KEY=${randomBytes(32).toString('base64')}\nPOSTGRES_PASSWORD=${randomBytes(24).toString('hex')}`);
+console.log(
+  `MASTER_KEY=${randomBytes(32).toString('base64')}\nPOSTGRES_PASSWORD=${randomBytes(24).toString('hex')}`,
+);

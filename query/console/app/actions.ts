@@ -34,7 +34,9 @@ export const useActions = (actions: readonly Action[]): void => {
 
 const SEQUENCE_MS = 1_500;
 
-/** The keys of all actions. While somebody writes, letters are letters; an open dialogue has keys of its own. */
+/**
+ * The keys of all actions. While somebody writes, letters are letters; an open dialogue has keys of its own.
+ */
 export const useKeyboard = (): void => {
   useEffect(() => {
     let [before, pressedAtMs] = ['', 0];
@@ -58,7 +60,8 @@ export const useKeyboard = (): void => {
 };
 
 const isWriting = ({ target }: KeyboardEvent): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 /** A letter for each name: its first, or the next one that is free. */
 export const lettersOf = (names: readonly string[]): readonly (string | undefined)[] => {

@@ -41,14 +41,19 @@ export const openApi = (session: Session): Api => {
   // Whoever has written something reads it.
   let written: { readonly cursor: string; readonly untilMs: number } | undefined;
   const once = async (path: string, init: RequestInit, token: string): Promise<Response> =>
-    fetch(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } }).catch((cause: unknown) => {
-      if (init.signal?.aborted && !isTimeout(init.signal)) throw cause;
-      throw unreachable(cause);
-    });
+    fetch(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } }).catch(
+      (cause: unknown) => {
+        if (init.signal?.aborted && !isTimeout(init.signal)) throw cause;
+        throw unreachable(cause);
+      },
+    );
   const ask = async (path: string, init: RequestInit): Promise<Response> => {
     const token = await session.token().catch(notSignedIn);
     const response = await once(path, init, token);
-    const last = response.status === 401 ? await once(path, init, await session.renewed(token).catch(notSignedIn)) : response;
+    const last =
+      response.status === 401
+        ? await once(path, init, await session.renewed(token).catch(notSignedIn))
+        : response;
     if (!last.ok) throw new ApiProblem(await problemOf(last));
     return last;
   };
@@ -61,9 +66,12 @@ export const openApi = (session: Session): Api => {
   return {
     get: async (path, signal, accept = 'application/json') => {
       const timeout = AbortSignal.timeout(WAIT_MAX_MS);
-      const after = written && written.untilMs > Date.now() ? { 'consistency-token': written.cursor } : undefined;
+      const after =
+        written && written.untilMs > Date.now() ? { 'consistency-token': written.cursor } : undefined;
       const headers = { accept, ...after };
-      return answerOf(await ask(path, { headers, signal: signal ? AbortSignal.any([signal, timeout]) : timeout }));
+      return answerOf(
+        await ask(path, { headers, signal: signal ? AbortSignal.any([signal, timeout]) : timeout }),
+      );
     },
     send: async (method, path, { body, file, ifMatch, key } = {}) => {
       const init = write(method, body);
@@ -79,8 +87,10 @@ export const openApi = (session: Session): Api => {
       return answerOf(response);
     },
     post: async (path, body) => answerOf(await ask(path, write('POST', body))),
-    remove: async (path) => void (await ask(path, { method: 'DELETE', signal: AbortSignal.timeout(WAIT_MAX_MS) })),
-    stream: (path, headers, signal) => ask(path, { headers: { accept: 'text/event-stream', ...headers }, signal }),
+    remove: async (path) =>
+      void (await ask(path, { method: 'DELETE', signal: AbortSignal.timeout(WAIT_MAX_MS) })),
+    stream: (path, headers, signal) =>
+      ask(path, { headers: { accept: 'text/event-stream', ...headers }, signal }),
   };
 };
 
@@ -90,10 +100,14 @@ const unreachable = (cause: unknown): ApiProblem =>
 /** Where somebody has to sign in again, the page is about to be left for that. */
 const notSignedIn = (cause: unknown): never => {
   if (!(cause instanceof SignInRefused)) throw unreachable(cause);
-  throw new ApiProblem({ status: 401, code: 'unauthenticated', title: 'You are not signed in any more.' }, { cause });
+  throw new ApiProblem(
+    { status: 401, code: 'unauthenticated', title: 'You are not signed in any more.' },
+    { cause },
+  );
 };
 
-const isTimeout = ({ reason }: AbortSignal): boolean => reason instanceof DOMException && reason.name === 'TimeoutError';
+const isTimeout = ({ reason }: AbortSignal): boolean =>
+  reason instanceof DOMException && reason.name === 'TimeoutError';
 
 const answerOf = async <Body>(response: Response): Promise<Answer<Body>> => ({
   body: (await response.json().catch(() => undefined)) as Body,

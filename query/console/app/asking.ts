@@ -21,9 +21,17 @@ export type Asked<Body> = {
   readonly reload: () => void;
 };
 
-type State<Body> = { readonly path: string; readonly body?: Body; readonly etag?: string | undefined; readonly problem?: ProblemFacts };
+type State<Body> = {
+  readonly path: string;
+  readonly body?: Body;
+  readonly etag?: string | undefined;
+  readonly problem?: ProblemFacts;
+};
 
-/** What is at a path of the interface, asked again every so often while somebody looks. What was there stays until there is more. */
+/**
+ * What is at a path of the interface, asked again every so often while somebody looks. What was there stays
+ * until there is more.
+ */
 export const useAsked = <Body>(path: string, everyMs?: number, accept?: string): Asked<Body> => {
   const api = useApi();
   const [state, setState] = useState<State<Body>>({ path });
@@ -35,7 +43,8 @@ export const useAsked = <Body>(path: string, everyMs?: number, accept?: string):
     api.get<Body>(path, leaving.signal, accept).then(
       ({ body, etag }) => leaving.signal.aborted || setState({ path, body, etag }),
       (error: unknown) =>
-        leaving.signal.aborted || setState((before) => ({ ...(before.path === path ? before : { path }), problem: factsOf(error) })),
+        leaving.signal.aborted ||
+        setState((before) => ({ ...(before.path === path ? before : { path }), problem: factsOf(error) })),
     );
     return () => leaving.abort();
   }, [api, path, accept, turn]);
@@ -67,14 +76,17 @@ type PagesState<Item> = {
   readonly problem?: ProblemFacts;
 };
 
-/** A list, a page after the other as somebody wants more; it is asked again only as long as there is one page. */
+/**
+ * A list, a page after the other as somebody wants more; it is asked again only as long as there is one page.
+ */
 export const usePages = <Item>(path: string, everyMs?: number): Pages<Item> => {
   const api = useApi();
   const [state, setState] = useState<PagesState<Item>>({ path });
   const [turn, setTurn] = useState(0);
   const [pages, setPages] = useState(1);
   const failed = useCallback(
-    (error: unknown) => setState((before) => ({ ...(before.path === path ? before : { path }), problem: factsOf(error) })),
+    (error: unknown) =>
+      setState((before) => ({ ...(before.path === path ? before : { path }), problem: factsOf(error) })),
     [path],
   );
   const reload = useCallback(() => setTurn((before) => before + 1), []);
@@ -100,7 +112,11 @@ export const usePages = <Item>(path: string, everyMs?: number): Pages<Item> => {
       .get<readonly Item[]>(next ?? '')
       .then(
         ({ body, next: following }) =>
-          setState((before) => (before.path === path ? { path, items: [...(before.items ?? []), ...body], next: following } : before)),
+          setState((before) =>
+            before.path === path
+              ? { path, items: [...(before.items ?? []), ...body], next: following }
+              : before,
+          ),
         failed,
       );
   };

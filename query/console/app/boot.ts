@@ -1,6 +1,7 @@
 /**
- * Starts the console. It imports nothing before it runs, so that a module that cannot be loaded leaves no empty page. Browsers keep what
- * they could not load, and an upgrade changes all addresses: only another load of the page gets what is there by then.
+ * Starts the console. It imports nothing before it runs, so that a module that cannot be loaded leaves no
+ * empty page. Browsers keep what they could not load, and an upgrade changes all addresses: only another load
+ * of the page gets what is there by then.
  */
 
 const RELOADS_MAX = 3;
@@ -22,7 +23,8 @@ const say = (title: string, text: string, isOver = false): void => {
   place?.replaceChildren(main);
 };
 
-const element = (name: string, text: string): HTMLElement => Object.assign(document.createElement(name), { textContent: text });
+const element = (name: string, text: string): HTMLElement =>
+  Object.assign(document.createElement(name), { textContent: text });
 
 const again = (): HTMLElement => {
   const button = element('button', 'Try again');
@@ -33,7 +35,9 @@ const again = (): HTMLElement => {
 
 /** Otherwise a reload would replace this page by one of the browser, which does not try again. */
 const isServerThere = async (): Promise<boolean> => {
-  const response = await fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).catch(() => undefined);
+  const response = await fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).catch(
+    () => undefined,
+  );
   return response?.ok === true;
 };
 
@@ -45,7 +49,11 @@ const failed = async (): Promise<void> => {
     if (await isServerThere()) return location.reload();
   }
   sessionStorage.removeItem(KEY);
-  say('The console could not be loaded', 'Check your connection, and whether the server runs. If it stays so, ask whoever runs it.', true);
+  say(
+    'The console could not be loaded',
+    'Check your connection, and whether the server runs. If it stays so, ask whoever runs it.',
+    true,
+  );
 };
 
 try {

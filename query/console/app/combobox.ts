@@ -53,7 +53,10 @@ export const Combobox = <Choice>({
     setEntered(false);
     if (isOpen && first !== undefined) choose(first);
   }, [isEntered, isSearching, first]);
-  useEffect(() => document.getElementById(`${list}-${chosen}`)?.scrollIntoView({ block: 'nearest' }), [list, chosen]);
+  useEffect(
+    () => document.getElementById(`${list}-${chosen}`)?.scrollIntoView({ block: 'nearest' }),
+    [list, chosen],
+  );
   return html`<input type="text" role="combobox" aria-expanded=${isOpen} aria-controls=${list} aria-autocomplete="list"
       aria-activedescendant=${isOpen && chosen >= 0 ? `${list}-${chosen}` : null} autocomplete="off" spellcheck="false" dir="auto"
       ...${attributes} value=${text} onInput=${write} onKeyDown=${press} />

@@ -22,7 +22,14 @@ export const Confirm = ({ label, kind = '', ...asked }: ConfirmOptions) => {
     ${isOpen && html`<${Question} ...${asked} kind=${kind} close=${() => setOpen(false)} />`}`;
 };
 
-const Question = ({ title, doing, act, kind = '', children, close }: Omit<ConfirmOptions, 'label'> & { readonly close: () => void }) => {
+const Question = ({
+  title,
+  doing,
+  act,
+  kind = '',
+  children,
+  close,
+}: Omit<ConfirmOptions, 'label'> & { readonly close: () => void }) => {
   const done = async () => {
     await act();
     close();

@@ -5,9 +5,14 @@ import { html } from './html.ts';
 const ALWAYS: readonly Pick<Action, 'says' | 'keys'>[] = [{ says: 'Close what is open', keys: 'Escape' }];
 
 /** The keys that work on this page, from the table by which they work. */
-export const Help = ({ close }: { readonly close: () => void }) => html`<${Dialog} title="Keys" close=${close} class="help">
+export const Help = ({
+  close,
+}: {
+  readonly close: () => void;
+}) => html`<${Dialog} title="Keys" close=${close} class="help">
   <dl class="keys">${[...actionsHere(), ...ALWAYS].map(
-    ({ says, keys }) => keys !== undefined && html`<div><dt>${says}</dt><dd><${Keys} keys=${keys} /></dd></div>`,
+    ({ says, keys }) =>
+      keys !== undefined && html`<div><dt>${says}</dt><dd><${Keys} keys=${keys} /></dd></div>`,
   )}</dl>
   <div class="tools"><button type="button" onClick=${close}>Close</button></div>
 <//>`;

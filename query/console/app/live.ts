@@ -11,7 +11,9 @@ const GATHERED_MS = 400;
 const CUT_OFF_AFTER_MS = 3_000;
 const POLL_EVERY_MS = 10_000;
 
-/** Calls back when something has happened that the query finds, and whenever something may have been missed. */
+/**
+ * Calls back when something has happened that the query finds, and whenever something may have been missed.
+ */
 export const useChanges = (query: string | undefined, onChange: (event?: Event) => void): void =>
   useStream(query && `/events?${query}`, onChange);
 
@@ -71,7 +73,8 @@ const cutOff = new EventTarget();
 export const NotLive = () => {
   const [count, setCount] = useState(0);
   useEffect(() => {
-    const take = (event: globalThis.Event) => setCount((before) => before + (event as CustomEvent<number>).detail);
+    const take = (event: globalThis.Event) =>
+      setCount((before) => before + (event as CustomEvent<number>).detail);
     cutOff.addEventListener('change', take);
     return () => cutOff.removeEventListener('change', take);
   }, []);

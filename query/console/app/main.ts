@@ -11,13 +11,22 @@ import { Threshold } from './threshold.ts';
 const start = async (root: HTMLElement, facts: SignInFacts, declared: string): Promise<void> => {
   const entrance = await enter(facts).catch((error: unknown): Entrance => ({ kind: 'failed', error }));
   if (entrance.kind === 'leaving') return;
-  const shown = entrance.kind === 'signed-in' ? await openShell(entrance, declared) : html`<${Threshold} entrance=${entrance} />`;
+  const shown =
+    entrance.kind === 'signed-in'
+      ? await openShell(entrance, declared)
+      : html`<${Threshold} entrance=${entrance} />`;
   root.replaceChildren();
   render(html`<${Boundary} what="the console">${shown}<//>`, root);
 };
 
-/** The declaration may be missing during an upgrade, if a replica of another release is asked for it: then the page is loaded again. */
-const openShell = async ({ session }: Extract<Entrance, { kind: 'signed-in' }>, declared: string): Promise<VNode> =>
+/**
+ * The declaration may be missing during an upgrade, if a replica of another release is asked for it: then the
+ * page is loaded again.
+ */
+const openShell = async (
+  { session }: Extract<Entrance, { kind: 'signed-in' }>,
+  declared: string,
+): Promise<VNode> =>
   html`<${Shell} api=${openApi(session)} session=${session} domain=${await readDomain(declared)} />`;
 
 const root = document.getElementById('console');

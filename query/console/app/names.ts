@@ -1,7 +1,10 @@
 import { html } from './html.ts';
 import { kinds } from './kinds.ts';
 
-/** Where the history of what events name as their subject is shown; nowhere for what has none, such as a session. */
+/**
+ * Where the history of what events name as their subject is shown; nowhere for what has none, such as a
+ * session.
+ */
 export const pathOfSubject = (subject: string): string | undefined => {
   const [, kind, id] = /^(\w+)-(\d+)$/.exec(subject) ?? [];
   const path = kinds().find(({ name }) => name === kind)?.path;
@@ -14,8 +17,16 @@ export const Subject = ({ subject }: { readonly subject: string }) => {
 };
 
 /** `user:7001` leads to that person; parts of the system have no page. */
-export const Actor = ({ actor, plain = false }: { readonly actor: string | null; readonly plain?: boolean }) => {
+export const Actor = ({
+  actor,
+  plain = false,
+}: {
+  readonly actor: string | null;
+  readonly plain?: boolean;
+}) => {
   if (actor === null) return html`<span class="soft">somebody unknown</span>`;
   const path = actor.startsWith('user:') ? `/console/users/${actor.slice('user:'.length)}` : undefined;
-  return path === undefined || plain ? html`<span>${actor.replace(/^system:/, '')}</span>` : html`<a href=${path}>${actor}</a>`;
+  return path === undefined || plain
+    ? html`<span>${actor.replace(/^system:/, '')}</span>`
+    : html`<a href=${path}>${actor}</a>`;
 };

@@ -41,7 +41,9 @@ export const Palette = ({ close }: { readonly close: () => void }) => {
 /** Every word is somewhere in it. What was registered last belongs to what is open, and comes first. */
 const matching = (text: string): readonly Choice[] => {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const all = actionsHere().filter(({ isKeyOnly, says }) => !isKeyOnly && words.every((word) => says.toLowerCase().includes(word)));
+  const all = actionsHere().filter(
+    ({ isKeyOnly, says }) => !isKeyOnly && words.every((word) => says.toLowerCase().includes(word)),
+  );
   return all.toReversed().toSorted((one, other) => Number(isPage(one)) - Number(isPage(other)));
 };
 
@@ -49,7 +51,10 @@ const isPage = ({ keys }: Action): boolean => keys?.startsWith('g ') ?? false;
 
 type Found = { readonly text: string; readonly items: readonly Choice[] };
 
-/** Items of every kind that can be searched, and the one whose number it is; undefined until this text has been searched for. */
+/**
+ * Items of every kind that can be searched, and the one whose number it is; undefined until this text has
+ * been searched for.
+ */
 const useItems = (text: string): readonly Choice[] | undefined => {
   const api = useApi();
   const domain = useDomain();
@@ -73,9 +78,14 @@ type Sought = { readonly text: string; readonly signal: AbortSignal };
 const search = async (api: Api, { kinds }: DomainFacts, sought: Sought): Promise<readonly Choice[]> => {
   const history = pathOfSubject(sought.text);
   const searched = await Promise.all(
-    kinds.filter(({ list }) => list.hasSearch && list.path !== undefined).map((kind) => searchKind(api, kind, sought)),
+    kinds
+      .filter(({ list }) => list.hasSearch && list.path !== undefined)
+      .map((kind) => searchKind(api, kind, sought)),
   );
-  return [...(history === undefined ? [] : [{ says: `History of ${sought.text}`, to: history }]), ...searched.flat()];
+  return [
+    ...(history === undefined ? [] : [{ says: `History of ${sought.text}`, to: history }]),
+    ...searched.flat(),
+  ];
 };
 
 /** What may not be searched has nothing to show. */

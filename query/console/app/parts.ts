@@ -31,7 +31,13 @@ export const Problem = ({
 </div>`;
 
 /** What is asked for, once it is there: or that it is on its way, or why it is not. */
-export const Whole = <Body>({ asked, show }: { readonly asked: Asked<Body>; readonly show: (body: Body) => VNode }) => html`
+export const Whole = <Body>({
+  asked,
+  show,
+}: {
+  readonly asked: Asked<Body>;
+  readonly show: (body: Body) => VNode;
+}) => html`
   ${asked.problem && html`<${Problem} problem=${asked.problem} retry=${asked.reload} />`}
   ${asked.body === undefined ? asked.problem === undefined && html`<p class="waiting" role="status">Just a moment …</p>` : show(asked.body)}
 `;
@@ -73,7 +79,10 @@ export const Table = <Item>({
   </tbody>
 </table>`;
 
-type ListingOptions<Item> = Omit<TableOptions<Item>, 'items'> & { readonly pages: Pages<Item>; readonly empty: unknown };
+type ListingOptions<Item> = Omit<TableOptions<Item>, 'items'> & {
+  readonly pages: Pages<Item>;
+  readonly empty: unknown;
+};
 
 /** A list of the interface as a table. Where nothing is in it, what would be. */
 export const Listing = <Item>({ pages, empty, ...table }: ListingOptions<Item>) => html`<${Whole}

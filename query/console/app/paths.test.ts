@@ -11,9 +11,17 @@ test.each([
   ['/console/data/articles/new', 'dataNew', { kind: 'articles' }],
   ['/console/data/articles/8001', 'dataItem', { kind: 'articles', id: '8001' }],
   ['/console/data/articles/8001/do/edit', 'dataCommand', { kind: 'articles', id: '8001', command: 'edit' }],
-  ['/console/data/articles/8001/new/comments', 'dataNewUnder', { kind: 'articles', id: '8001', child: 'comments' }],
+  [
+    '/console/data/articles/8001/new/comments',
+    'dataNewUnder',
+    { kind: 'articles', id: '8001', child: 'comments' },
+  ],
   ['/console/data/claims/1/list/items/add', 'dataAdd', { kind: 'claims', id: '1', list: 'items' }],
-  ['/console/data/claims/1/list/items/2', 'dataListed', { kind: 'claims', id: '1', list: 'items', item: '2' }],
+  [
+    '/console/data/claims/1/list/items/2',
+    'dataListed',
+    { kind: 'claims', id: '1', list: 'items', item: '2' },
+  ],
   ['/console/views/spending', 'dataView', { view: 'spending' }],
   ['/console/items/articles/8001', 'item', { kind: 'articles', id: '8001' }],
   ['/console/webhooks/5001/deliveries/0199a1b2', 'delivery', { id: '5001', delivery: '0199a1b2' }],
@@ -32,5 +40,7 @@ test.each([
 });
 
 test('what was searched for stands in the address', () => {
-  expect(placeOf('/console/events', '?types=article.published').search.get('types')).toBe('article.published');
+  expect(placeOf('/console/events', '?types=article.published').search.get('types')).toBe(
+    'article.published',
+  );
 });

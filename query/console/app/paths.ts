@@ -1,4 +1,7 @@
-/** Every address below `/console`, by what is shown there. Webhooks are below `/account` as well, for their owners. */
+/**
+ * Every address below `/console`, by what is shown there. Webhooks are below `/account` as well, for their
+ * owners.
+ */
 const PATHS = {
   overview: '/console',
   events: '/console/events',
@@ -42,17 +45,22 @@ export type Place = {
 const OF_ADMINISTRATORS = '/console/webhooks';
 const OF_OWNERS = '/account/webhooks';
 /** Where the webhooks are, which is where everybody finds their own, or where administrators find all. */
-export const webhooksAt = (pathname: string): string => (isOfOwners(pathname) ? OF_OWNERS : OF_ADMINISTRATORS);
-export const isOfOwners = (pathname: string): boolean => pathname === OF_OWNERS || pathname.startsWith(`${OF_OWNERS}/`);
+export const webhooksAt = (pathname: string): string =>
+  isOfOwners(pathname) ? OF_OWNERS : OF_ADMINISTRATORS;
+export const isOfOwners = (pathname: string): boolean =>
+  pathname === OF_OWNERS || pathname.startsWith(`${OF_OWNERS}/`);
 /** The same page where somebody of the other kind finds it. */
 export const moved = (pathname: string): string =>
-  isOfOwners(pathname) ? pathname.replace(OF_OWNERS, OF_ADMINISTRATORS) : pathname.replace(OF_ADMINISTRATORS, OF_OWNERS);
+  isOfOwners(pathname)
+    ? pathname.replace(OF_OWNERS, OF_ADMINISTRATORS)
+    : pathname.replace(OF_ADMINISTRATORS, OF_OWNERS);
 
 export const placeOf = (given: string, search: string): Place => {
   const pathname = isOfOwners(given) ? moved(given) : given;
   for (const [view, pattern] of Object.entries(PATHS)) {
     const parameters = match(pattern, pathname);
-    if (parameters !== undefined) return { view: view as View, parameters, search: new URLSearchParams(search) };
+    if (parameters !== undefined)
+      return { view: view as View, parameters, search: new URLSearchParams(search) };
   }
   return { view: 'unknown', parameters: {}, search: new URLSearchParams(search) };
 };

@@ -21,7 +21,14 @@ export class ApiProblem extends Error {
 export const problemOf = async (response: Response): Promise<ProblemFacts> => {
   const body = (await response.json().catch(() => ({}))) as Partial<ProblemFacts>;
   const { code = 'unknown', title = `The server answered ${response.status}.`, detail, errors } = body;
-  return { status: response.status, code, title, detail, errors, requestId: response.headers.get('x-request-id') ?? undefined };
+  return {
+    status: response.status,
+    code,
+    title,
+    detail,
+    errors,
+    requestId: response.headers.get('x-request-id') ?? undefined,
+  };
 };
 
 /** What to do about it, by what it is; where nobody knows, whom to ask. */
@@ -30,7 +37,8 @@ export const adviceOf = ({ status, code, requestId }: ProblemFacts): string => {
   if (known !== undefined) return known;
   if (status === 404) return 'It may be gone, or the address may be wrong. Go back to the list.';
   if (status === 429) return 'You ask too often. Wait a few seconds, and try again.';
-  if (status >= 500) return `Try again. If it stays so, look for the request ${requestId ?? ''} in the log of the server.`;
+  if (status >= 500)
+    return `Try again. If it stays so, look for the request ${requestId ?? ''} in the log of the server.`;
   return 'Reload the page, and try again.';
 };
 
@@ -41,7 +49,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   insufficient_scope: 'You signed in before this release, or with fewer rights. Sign out, and sign in again.',
   unauthenticated: 'Sign in again.',
   not_parked: 'It is not parked any more: somebody may have been quicker. Look at the orders.',
-  parked_at_other_version: 'It has come further and is parked at another event now. Reload the list, and look at that one first.',
+  parked_at_other_version:
+    'It has come further and is parked at another event now. Reload the list, and look at that one first.',
   verification_under_way: 'One is enough: follow the one under way among the orders.',
   too_many_orders: 'Wait until some of them are finished.',
   unavailable: 'The service cannot do this just now. Try again in a few seconds.',

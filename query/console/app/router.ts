@@ -26,7 +26,8 @@ export const usePlace = (): Place => {
     const follow = (event: MouseEvent) => {
       const link = event.target instanceof Element ? event.target.closest('a') : null;
       const href = link?.getAttribute('href') ?? '';
-      const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+      const isPlain =
+        event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
       const isOurs = href.startsWith('/console') || isOfOwners(href.split('?')[0] ?? '');
       if (!isOurs || !isPlain || event.defaultPrevented) return;
       event.preventDefault();

@@ -23,7 +23,9 @@ export const Sections = ({ section, me }: SectionsOptions) => {
   const { kinds, views } = useDomain();
   const isAdmin = me.role === 'admin';
   const data: readonly Section[] = [
-    ...kinds.filter(({ list }) => list.path !== undefined).map((kind) => [`data/${kind.path}`, kind.plural, pageOf(kind)] as const),
+    ...kinds
+      .filter(({ list }) => list.path !== undefined)
+      .map((kind) => [`data/${kind.path}`, kind.plural, pageOf(kind)] as const),
     ...viewsFor(views, me).map((view) => [`data/${view.path}`, view.title, pageOfView(view)] as const),
   ];
   const installation = isAdmin ? SECTIONS : [];

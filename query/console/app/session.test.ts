@@ -17,11 +17,15 @@ beforeEach(async () => {
     const form = new URLSearchParams(body);
     asked.push(form);
     if (form.get('refresh_token') !== good) {
-      response.writeHead(400).end(JSON.stringify({ error: 'invalid_grant', error_description: 'It was used.' }));
+      response
+        .writeHead(400)
+        .end(JSON.stringify({ error: 'invalid_grant', error_description: 'It was used.' }));
       return;
     }
     good = `refresh-${asked.length}`;
-    response.end(JSON.stringify({ access_token: `access-${asked.length}`, refresh_token: good, expires_in: 300 }));
+    response.end(
+      JSON.stringify({ access_token: `access-${asked.length}`, refresh_token: good, expires_in: 300 }),
+    );
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
@@ -30,11 +34,19 @@ afterEach(() => {
   server.close();
 });
 
-const endpoints = () => ({ token: `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`, clientId: 'console' });
+const endpoints = () => ({
+  token: `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`,
+  clientId: 'console',
+});
 
 const open = (expiresInSeconds: number) => {
   const left: string[] = [];
-  const first = { access_token: 'access-0', refresh_token: 'refresh-0', id_token: 'id-0', expires_in: expiresInSeconds };
+  const first = {
+    access_token: 'access-0',
+    refresh_token: 'refresh-0',
+    id_token: 'id-0',
+    expires_in: expiresInSeconds,
+  };
   const session = openSession(first, {
     ...endpoints(),
     signInAgain: () => void left.push('again'),
@@ -51,7 +63,11 @@ test('a token that is good for a while is used again', async () => {
 
 test('one that is soon over is renewed before, once for all who ask', async () => {
   const { session, left } = open(30);
-  expect(await Promise.all([session.token(), session.token(), session.renewed('access-0')])).toEqual(['access-1', 'access-1', 'access-1']);
+  expect(await Promise.all([session.token(), session.token(), session.renewed('access-0')])).toEqual([
+    'access-1',
+    'access-1',
+    'access-1',
+  ]);
   expect(await session.token()).toBe('access-1');
   expect(asked.map((form) => Object.fromEntries(form))).toEqual([
     { grant_type: 'refresh_token', refresh_token: 'refresh-0', client_id: 'console' },
@@ -70,10 +86,14 @@ test('one that was refused is renewed, unless somebody has done so meanwhile', a
 test('where nothing can be renewed any more, whoever is there signs in again', async () => {
   good = 'another';
   const { session, left } = open(30);
-  await expect(session.token()).rejects.toMatchObject({ code: 'invalid_grant' } satisfies Partial<SignInRefused>);
+  await expect(session.token()).rejects.toMatchObject({
+    code: 'invalid_grant',
+  } satisfies Partial<SignInRefused>);
   expect(left).toEqual(['again']);
 });
 
 test('what does not answer as a token endpoint is no refusal', async () => {
-  await expect(tokensBy({ ...endpoints(), token: 'http://127.0.0.1:1/token' }, {})).rejects.toBeInstanceOf(TypeError);
+  await expect(tokensBy({ ...endpoints(), token: 'http://127.0.0.1:1/token' }, {})).rejects.toBeInstanceOf(
+    TypeError,
+  );
 });

@@ -35,14 +35,20 @@ type SessionOptions = Endpoints & {
 const EARLY_MS = 60_000;
 const MS_PER_SECOND = 1_000;
 
-export const openSession = (first: Tokens, { signInAgain, signOut, ...endpoints }: SessionOptions): Session => {
+export const openSession = (
+  first: Tokens,
+  { signInAgain, signOut, ...endpoints }: SessionOptions,
+): Session => {
   let tokens = first;
   let goodUntilMs = untilMs(first);
   let renewing: Promise<string> | undefined;
   const renew = async (): Promise<string> => {
     try {
       // Refresh tokens are good once, so whoever comes meanwhile waits for this one.
-      const next = await tokensBy(endpoints, { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '' });
+      const next = await tokensBy(endpoints, {
+        grant_type: 'refresh_token',
+        refresh_token: tokens.refresh_token ?? '',
+      });
       tokens = { ...tokens, ...next };
       goodUntilMs = untilMs(next);
       return tokens.access_token;
@@ -66,9 +72,18 @@ export const openSession = (first: Tokens, { signInAgain, signOut, ...endpoints 
 
 const untilMs = ({ expires_in }: Tokens): number => Date.now() + expires_in * MS_PER_SECOND - EARLY_MS;
 
-export const tokensBy = async ({ token, clientId }: Endpoints, grant: Readonly<Record<string, string>>): Promise<Tokens> => {
-  const response = await fetch(token, { method: 'POST', body: new URLSearchParams({ ...grant, client_id: clientId }) });
-  const answer = (await response.json().catch(() => ({}))) as Tokens & { readonly error?: string; readonly error_description?: string };
+export const tokensBy = async (
+  { token, clientId }: Endpoints,
+  grant: Readonly<Record<string, string>>,
+): Promise<Tokens> => {
+  const response = await fetch(token, {
+    method: 'POST',
+    body: new URLSearchParams({ ...grant, client_id: clientId }),
+  });
+  const answer = (await response.json().catch(() => ({}))) as Tokens & {
+    readonly error?: string;
+    readonly error_description?: string;
+  };
   if (response.ok) return answer;
   if (answer.error !== undefined) throw new SignInRefused(answer.error, answer.error_description ?? '');
   throw new Error(`the token endpoint answered ${response.status}`);

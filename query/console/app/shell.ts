@@ -39,7 +39,9 @@ import { WebhookPage } from './webhooks/webhook.ts';
 import { Webhooks } from './webhooks/webhooks.ts';
 
 /** The page of each address, and the section that it belongs to. */
-const VIEWS: Readonly<Record<View, readonly [page: FunctionComponent<{ readonly place: Place }>, section: string]>> = {
+const VIEWS: Readonly<
+  Record<View, readonly [page: FunctionComponent<{ readonly place: Place }>, section: string]>
+> = {
   overview: [Overview, 'overview'],
   events: [Events, 'events'],
   event: [EventPage, 'events'],
@@ -79,14 +81,20 @@ export const Shell = ({ api, session, domain }: ShellOptions) =>
 /** What everybody finds something in, as far as they may: the rest is how the installation does. */
 const FOR_ALL: readonly (string | undefined)[] = ['data', 'events'];
 
-/** The way around, and what is at the address. Everybody works with the data; how the installation does is for administrators. */
+/**
+ * The way around, and what is at the address. Everybody works with the data; how the installation does is for
+ * administrators.
+ */
 const Frame = ({ session }: { readonly session: Session }) => {
   const place = usePlace();
   const { body: me, problem, reload } = useAsked<Me>('/me');
   const isAdmin = me?.role === 'admin';
   const [page, section] = pageAt(place.view, isAdmin);
   const isAccount = isOfOwners(location.pathname);
-  const elsewhere = me && section === 'webhooks' && isAdmin === isAccount ? moved(location.pathname) + location.search : undefined;
+  const elsewhere =
+    me && section === 'webhooks' && isAdmin === isAccount
+      ? moved(location.pathname) + location.search
+      : undefined;
   useEffect(() => {
     if (elsewhere !== undefined) put(elsewhere);
   }, [elsewhere]);
@@ -125,4 +133,5 @@ const NotForYou = ({ me }: { readonly me: Me }) => html`
   -H 'Content-Type: application/json' -d '{"role":"admin"}'`}</code></pre>
 `;
 
-const Unknown = () => html`<${Heading} title="There is nothing here" /><p>Check the address. <a href="/console">Go to the overview</a></p>`;
+const Unknown = () =>
+  html`<${Heading} title="There is nothing here" /><p>Check the address. <a href="/console">Go to the overview</a></p>`;

@@ -21,10 +21,14 @@ const KEY = 'annals.console.sign-in';
 
 type Kept = { readonly state: string; readonly verifier: string; readonly path: string };
 
-/** A session of this page, by a code that it came with, or by going for one: whoever is signed in sees nothing of that. */
+/**
+ * A session of this page, by a code that it came with, or by going for one: whoever is signed in sees nothing
+ * of that.
+ */
 export const enter = async (facts: SignInFacts): Promise<Entrance> => {
   const { home } = facts;
-  if (location.origin !== new URL(home).origin) return leave(new URL(location.pathname + location.search, home).href);
+  if (location.origin !== new URL(home).origin)
+    return leave(new URL(location.pathname + location.search, home).href);
   if (!isSecureContext) throw new SignInRefused('insecure_context', '');
   const answer = new URLSearchParams(location.search);
   const [code, state, error] = ['code', 'state', 'error'].map((name) => answer.get(name));
@@ -36,7 +40,12 @@ export const enter = async (facts: SignInFacts): Promise<Entrance> => {
   if (error) throw new SignInRefused(error, answer.get('error_description') ?? '');
   // Somebody else's answer, or one that was used: another is got without a word, because it costs nothing.
   if (kept === null || kept.state !== state) return authorize(facts, location.pathname);
-  const grant = { grant_type: 'authorization_code', code: code ?? '', code_verifier: kept.verifier, redirect_uri: home };
+  const grant = {
+    grant_type: 'authorization_code',
+    code: code ?? '',
+    code_verifier: kept.verifier,
+    redirect_uri: home,
+  };
   const endpoints = { token: new URL('/token', facts.issuer).href, clientId: CLIENT_ID };
   const session = openSession(await tokensBy(endpoints, grant), {
     ...endpoints,
@@ -63,7 +72,11 @@ const authorize = async ({ home, issuer, scope }: SignInFacts, path: string): Pr
 
 /** OpenID Connect RP-Initiated Logout: the sign-in page keeps its session until it is told. */
 const signOutUrl = ({ home, issuer }: SignInFacts, idToken: string | undefined): string => {
-  const query = new URLSearchParams({ client_id: CLIENT_ID, post_logout_redirect_uri: home, state: SIGNED_OUT });
+  const query = new URLSearchParams({
+    client_id: CLIENT_ID,
+    post_logout_redirect_uri: home,
+    state: SIGNED_OUT,
+  });
   if (idToken !== undefined) query.set('id_token_hint', idToken);
   return new URL(`/sign-out?${query}`, issuer).href;
 };

@@ -7,7 +7,9 @@ type Shut = Extract<Entrance, { readonly kind: 'signed-out' | 'failed' }>;
 /** What is there instead of the console: nobody is signed in. */
 export const Threshold = ({ entrance }: { readonly entrance: Shut }) => {
   const [title, text] =
-    entrance.kind === 'signed-out' ? ['You are signed out', 'This page keeps nothing of your visit.'] : wordsOf(entrance.error);
+    entrance.kind === 'signed-out'
+      ? ['You are signed out', 'This page keeps nothing of your visit.']
+      : wordsOf(entrance.error);
   return html`<main class="threshold" id="main">
     <p class="brand">Annals <span>Console</span></p>
     <h1>${title}</h1>
@@ -19,12 +21,16 @@ export const Threshold = ({ entrance }: { readonly entrance: Shut }) => {
 const wordsOf = (error: unknown): readonly [title: string, text: string] => {
   if (!(error instanceof SignInRefused))
     return ['You could not be signed in', 'The server did not answer as it should. Try again in a moment.'];
-  if (error.code === 'access_denied') return ['You did not sign in', 'You left the sign-in page. Sign in whenever you are ready.'];
+  if (error.code === 'access_denied')
+    return ['You did not sign in', 'You left the sign-in page. Sign in whenever you are ready.'];
   if (error.code === 'insecure_context') {
     return [
       'This address is not safe to sign in at',
       'Open the console by https, or on the machine itself by http://localhost: browsers do nothing secret elsewhere.',
     ];
   }
-  return ['You could not be signed in', `The authorization server refused: ${error.message || error.code}. Sign in again.`];
+  return [
+    'You could not be signed in',
+    `The authorization server refused: ${error.message || error.code}. Sign in again.`,
+  ];
 };

@@ -8,39 +8,72 @@ import { base64url, challengeOf } from './sign-in.ts';
 import { momentOf } from './webhooks/ways.ts';
 
 test('the next page is asked for where this one came from', () => {
-  expect(nextOf('</operations/orders?after=x>; rel="next", </operations/orders>; rel="first"')).toBe('/operations/orders?after=x');
-  expect(nextOf('<https://annals.example/clients?after=x&limit=2>; rel="next"')).toBe('/clients?after=x&limit=2');
+  expect(nextOf('</operations/orders?after=x>; rel="next", </operations/orders>; rel="first"')).toBe(
+    '/operations/orders?after=x',
+  );
+  expect(nextOf('<https://annals.example/clients?after=x&limit=2>; rel="next"')).toBe(
+    '/clients?after=x&limit=2',
+  );
   expect([nextOf(null), nextOf('</events?after=x>; rel="poll"')]).toEqual([undefined, undefined]);
 });
 
 test('every problem has an advice, and what is not known leads to the log', () => {
   expect(adviceOf({ status: 403, code: 'forbidden', title: '' })).toMatch(/Ask an administrator/);
-  expect(adviceOf({ status: 500, code: 'internal', title: '', requestId: 'r-1' })).toContain('the request r-1');
-  expect(factsOf(new ApiProblem({ status: 404, code: 'order_not_found', title: 'There is no such operator command.' })).code).toBe(
-    'order_not_found',
+  expect(adviceOf({ status: 500, code: 'internal', title: '', requestId: 'r-1' })).toContain(
+    'the request r-1',
   );
-  expect(factsOf(new TypeError('x is not a function'))).toMatchObject({ code: 'unexpected', detail: 'TypeError: x is not a function' });
+  expect(
+    factsOf(
+      new ApiProblem({ status: 404, code: 'order_not_found', title: 'There is no such operator command.' }),
+    ).code,
+  ).toBe('order_not_found');
+  expect(factsOf(new TypeError('x is not a function'))).toMatchObject({
+    code: 'unexpected',
+    detail: 'TypeError: x is not a function',
+  });
 });
 
 test('items that have a history have a page', () => {
   vi.stubGlobal('document', { body: { dataset: { kinds: JSON.stringify([['article', 'articles']]) } } });
   expect(pathOfSubject('article-8001')).toBe('/console/items/articles/8001');
-  expect([pathOfSubject('session-abc'), pathOfSubject('comment-8001'), pathOfSubject('article-x'), pathOfSubject('')]).toEqual(
-    Array(4).fill(undefined),
-  );
+  expect([
+    pathOfSubject('session-abc'),
+    pathOfSubject('comment-8001'),
+    pathOfSubject('article-x'),
+    pathOfSubject(''),
+  ]).toEqual(Array(4).fill(undefined));
   vi.unstubAllGlobals();
 });
 
 test('values of JSON are told as people read them', () => {
-  expect([null, 'a', 3, true, ['a', 'b'], { id: 1, name: 'Ada' }].map(textOf)).toEqual(['', 'a', '3', 'true', 'a, b', 'id: 1, name: Ada']);
+  expect([null, 'a', 3, true, ['a', 'b'], { id: 1, name: 'Ada' }].map(textOf)).toEqual([
+    '',
+    'a',
+    '3',
+    'true',
+    'a, b',
+    'id: 1, name: Ada',
+  ]);
 });
 
 test('fields of items of lists are told with their item', () => {
   const amount = { name: 'amount', wire: 'amount', title: 'Amount', type: 'integer' } as const;
-  const list = { name: 'items', path: 'items', title: 'Items', one: 'item', id: 'id', isOrdered: false, fields: [amount], uploads: [] };
+  const list = {
+    name: 'items',
+    path: 'items',
+    title: 'Items',
+    one: 'item',
+    id: 'id',
+    isOrdered: false,
+    fields: [amount],
+    uploads: [],
+  };
   expect(listedIn({ lists: [list] }, 'items.3.amount')).toEqual({ title: 'Item 3', field: amount });
   expect(listedIn({ lists: [list] }, 'items.v1.2.amount')).toEqual({ title: 'Item v1.2', field: amount });
-  expect([listedIn({ lists: [list] }, 'limits.concurrency'), listedIn({ lists: [list] }, 'title')]).toEqual([undefined, undefined]);
+  expect([listedIn({ lists: [list] }, 'limits.concurrency'), listedIn({ lists: [list] }, 'title')]).toEqual([
+    undefined,
+    undefined,
+  ]);
 });
 
 test('lines of a difference are told apart', () => {
@@ -48,26 +81,46 @@ test('lines of a difference are told apart', () => {
 });
 
 test('a day alone is a moment, too', () => {
-  expect(['2026-11-21', '2026-11-21T15:00:00Z', 'a-1'].map(momentOf)).toEqual(['2026-11-21T00:00:00Z', '2026-11-21T15:00:00Z', 'a-1']);
+  expect(['2026-11-21', '2026-11-21T15:00:00Z', 'a-1'].map(momentOf)).toEqual([
+    '2026-11-21T00:00:00Z',
+    '2026-11-21T15:00:00Z',
+    'a-1',
+  ]);
 });
 
 test('the challenge is that of RFC 7636, appendix B', async () => {
-  expect(await challengeOf('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')).toBe('E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM');
+  expect(await challengeOf('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')).toBe(
+    'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+  );
   expect(base64url(new Uint8Array([251, 255, 254]))).toBe('-__-');
 });
 
 test('each kind of client gets what it needs, and no more', () => {
   const form = new FormData();
-  for (const [name, value] of Object.entries({ name: ' Robot ', clientId: '', role: 'author', redirects: 'https://a.example/x\n' }))
+  for (const [name, value] of Object.entries({
+    name: ' Robot ',
+    clientId: '',
+    role: 'author',
+    redirects: 'https://a.example/x\n',
+  }))
     form.set(name, value);
   form.append('scope', 'read:articles');
   const scopes = { scopes: ['read:articles'] };
   expect(settingsOf('service', form)).toEqual({
-    ...{ name: 'Robot', grantTypes: ['client_credentials'], tokenEndpointAuthMethod: 'client_secret_basic', serviceAccountRole: 'author' },
+    ...{
+      name: 'Robot',
+      grantTypes: ['client_credentials'],
+      tokenEndpointAuthMethod: 'client_secret_basic',
+      serviceAccountRole: 'author',
+    },
     ...scopes,
   });
   expect(settingsOf('public', form)).toEqual({
-    ...{ name: 'Robot', grantTypes: ['authorization_code', 'refresh_token'], tokenEndpointAuthMethod: 'none' },
+    ...{
+      name: 'Robot',
+      grantTypes: ['authorization_code', 'refresh_token'],
+      tokenEndpointAuthMethod: 'none',
+    },
     ...{ ...scopes, redirectUris: ['https://a.example/x'] },
   });
 });

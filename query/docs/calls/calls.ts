@@ -12,7 +12,11 @@ import { useOf } from './use.ts';
 export type Calls = { readonly curl: string; readonly client: string; readonly graphql: string | undefined };
 
 /** One operation in every language that the pages show. */
-export const callsOf = (operation: Operation, { domain, description }: Described, filling: Filling): Calls => {
+export const callsOf = (
+  operation: Operation,
+  { domain, description }: Described,
+  filling: Filling,
+): Calls => {
   const call = fillIn(operation, description, filling);
   const use = useOf(domain, operation.operationId);
   return { curl: curlOf(call), client: clientCallOf(call, use), graphql: documentFor(call, use, domain) };

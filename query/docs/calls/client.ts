@@ -89,7 +89,8 @@ const idIn = (part: string, { ids }: Call): string => {
 };
 
 /** As the client names what paths have: `line-items` is `lineItems`. */
-const camel = (name: string): string => name.replaceAll(/-([a-z])/g, (_whole, letter: string) => letter.toUpperCase());
+const camel = (name: string): string =>
+  name.replaceAll(/-([a-z])/g, (_whole, letter: string) => letter.toUpperCase());
 
 const LINE_CHARACTERS = 80;
 const literal = (value: JsonObject): string => inspect(value, { depth: null, breakLength: LINE_CHARACTERS });

@@ -1,5 +1,11 @@
 import type { JsonObject } from '#shared/json.ts';
-import { type Description, nameIn, type Operation, type Parameter, parameterIn } from '../rest/description.ts';
+import {
+  type Description,
+  nameIn,
+  type Operation,
+  type Parameter,
+  parameterIn,
+} from '../rest/description.ts';
 
 /** With what an example call is filled in. */
 export type Filling = {
@@ -24,8 +30,14 @@ export type Call = {
 /** A change is a merge patch, as most send it. */
 const TYPES = ['application/merge-patch+json', 'application/json', 'image/png'];
 
-export const fillIn = (operation: Operation, description: Description, { origin, ids = {}, bodies = {} }: Filling): Call => {
-  const inPath = operation.parameters.map((each) => parameterIn(description, each)).filter((each) => each.in === 'path');
+export const fillIn = (
+  operation: Operation,
+  description: Description,
+  { origin, ids = {}, bodies = {} }: Filling,
+): Call => {
+  const inPath = operation.parameters
+    .map((each) => parameterIn(description, each))
+    .filter((each) => each.in === 'path');
   const content = operation.requestBody?.content ?? {};
   const mediaType = TYPES.find((type) => type in content);
   const reference = mediaType === undefined ? undefined : content[mediaType]?.schema?.$ref;

@@ -22,9 +22,13 @@ export const documentFor = (call: Call, use: Use | undefined, domain: Domain): s
     case 'read':
       return query(`${kind.field}(id: "${lastId(call)}") { ${shown} }`);
     case 'history':
-      return query(`${kind.field}(id: "${lastId(call)}") { history(first: 10) { nodes { version type at actor } } }`);
+      return query(
+        `${kind.field}(id: "${lastId(call)}") { history(first: 10) { nodes { version type at actor } } }`,
+      );
     case 'command':
-      return call.operation.method === 'put' || use.command.list !== undefined ? undefined : mutationFor(call, use, domain);
+      return call.operation.method === 'put' || use.command.list !== undefined
+        ? undefined
+        : mutationFor(call, use, domain);
     case 'removeFile':
     case 'putFile':
     case 'listItems':
@@ -37,7 +41,8 @@ const query = (selection: string): string => print(parse(`{ ${selection} }`));
 
 const lastId = ({ ids }: Call): string => String(Object.values(ids).at(-1));
 
-const fieldsOf = (kind: Kind | undefined): string => ['id', ...(kind === undefined ? [] : shownFields(kind))].join(' ');
+const fieldsOf = (kind: Kind | undefined): string =>
+  ['id', ...(kind === undefined ? [] : shownFields(kind))].join(' ');
 
 /** A list that has a parent is a field of it. */
 const listFor = ({ operation, ids }: Call, kind: Kind, domain: Domain): string | undefined => {
@@ -46,7 +51,9 @@ const listFor = ({ operation, ids }: Call, kind: Kind, domain: Domain): string |
   if (parameter === undefined) return hasField(domain, 'Query', listsOf(kind)) ? query(list) : undefined;
   const parent = Object.values(domain.kinds).find(({ name }) => `${name}Id` === parameter);
   if (parent === undefined) throw new Error(`${operation.path} has no parent`);
-  return hasField(domain, parent.type, listsOf(kind)) ? query(`${parent.field}(id: "${ids[parameter]}") { ${list} }`) : undefined;
+  return hasField(domain, parent.type, listsOf(kind))
+    ? query(`${parent.field}(id: "${ids[parameter]}") { ${list} }`)
+    : undefined;
 };
 
 const hasField = (domain: Domain, type: string, field: string): boolean => {

@@ -4,7 +4,10 @@ import { operationsOf } from '#shared/rest/operations.ts';
 
 export type Use = AggregateOperation['use'];
 
-/** What an operation does to an aggregate; undefined for operations of the kernel. Reads of users are declared by the kernel, and look the same. */
+/**
+ * What an operation does to an aggregate; undefined for operations of the kernel. Reads of users are declared
+ * by the kernel, and look the same.
+ */
 export const useOf = (domain: Domain, id: string): Use | undefined => {
   const operation = operationsOf(domain)[id];
   if (operation !== undefined && 'use' in operation) return operation.use;
@@ -19,7 +22,9 @@ const READS_OF_USERS: Readonly<Record<string, 'list' | 'read' | 'history'>> = {
   listUserHistory: 'history',
 };
 
-/** Whether the last part of the path names something of the item before it: its history, a file, or a command. */
+/**
+ * Whether the last part of the path names something of the item before it: its history, a file, or a command.
+ */
 export const isOfItem = (use: Use): boolean => {
   if (use.does === 'command') return !LISTED.has(use.command.kind);
   return ['history', 'putFile', 'removeFile'].includes(use.does);

@@ -5,7 +5,8 @@ import { withPrompts } from './prompts.ts';
 export const SHELL = 'sh';
 
 /** Code, which scrolls by itself where it is too wide. */
-export const codeBlock = (text: string, language = ''): Html => html`<pre tabindex="0"><code>${highlight(text, language)}</code></pre>`;
+export const codeBlock = (text: string, language = ''): Html =>
+  html`<pre tabindex="0"><code>${highlight(text, language)}</code></pre>`;
 
 /** Commands of a terminal, each after a prompt. */
 export const commandBlock = (text: string): Html =>
@@ -16,4 +17,5 @@ export const outputBlock = (text: string): Html =>
   html`<pre class="output" tabindex="0" aria-label="Output"><code>${highlight(text, languageOfOutput(text))}</code></pre>`;
 
 const JSON_START = /^[[{]/;
-const languageOfOutput = (text: string): string => (text.startsWith('HTTP/') ? 'http' : JSON_START.test(text) ? 'json' : '');
+const languageOfOutput = (text: string): string =>
+  text.startsWith('HTTP/') ? 'http' : JSON_START.test(text) ? 'json' : '';

@@ -36,7 +36,13 @@ test('each command has a prompt, which is not part of its text', () => {
     .split('\n')
     .filter((line) => line.includes('class="prompt"'))
     .map(textIn);
-  expect(prompted).toEqual(['API=http://localhost:4000', 'curl -s $API/articles \\', "cat > file <<'END'", "echo 'one", 'npm start']);
+  expect(prompted).toEqual([
+    'API=http://localhost:4000',
+    'curl -s $API/articles \\',
+    "cat > file <<'END'",
+    "echo 'one",
+    'npm start',
+  ]);
 });
 
 test.each([
@@ -58,9 +64,13 @@ test('every block of code in docs/ names its language', () => {
   const unknown = readdirSync(docs)
     .filter((name) => name.endsWith('.md'))
     .flatMap((name) => {
-      const fences = [...readFileSync(new URL(name, docs), 'utf8').matchAll(/^ *```(.*)$/gm)].map(([, info = '']) => info);
+      const fences = [...readFileSync(new URL(name, docs), 'utf8').matchAll(/^ *```(.*)$/gm)].map(
+        ([, info = '']) => info,
+      );
       const languages = fences.filter((_, index) => index % 2 === 0).map((info) => info.split(' ')[0] ?? '');
-      return languages.filter((each) => !PLAIN.includes(each) && !isHighlighted(each)).map((each) => `${name}: “${each}”`);
+      return languages
+        .filter((each) => !PLAIN.includes(each) && !isHighlighted(each))
+        .map((each) => `${name}: “${each}”`);
     });
   expect(unknown).toEqual([]);
 });

@@ -17,7 +17,8 @@ const LANGUAGES = [
   ...['bash', 'css', 'diff', 'go', 'graphql', 'http', 'ini', 'java'],
   ...['javascript', 'json', 'python', 'sql', 'typescript', 'xml', 'yaml'],
 ] as const;
-for (const name of LANGUAGES) highlighter.registerLanguage(name, require(`highlight.js/lib/languages/${name}`));
+for (const name of LANGUAGES)
+  highlighter.registerLanguage(name, require(`highlight.js/lib/languages/${name}`));
 
 export const isHighlighted = (language: string): boolean => highlighter.getLanguage(language) !== undefined;
 

@@ -8,7 +8,10 @@ const GOES_ON = /(?:\\|\||&&)$/;
 const HERE_DOCUMENT = /<<-?\s*['"]?(\w+)/;
 const PROMPT = '<i class="prompt"></i>';
 
-/** Marks where each command begins in highlighted shell code. The style sheet shows the prompt, so that nobody copies it. */
+/**
+ * Marks where each command begins in highlighted shell code. The style sheet shows the prompt, so that nobody
+ * copies it.
+ */
 export const withPrompts = (highlighted: Html): Html => {
   let depth = 0;
   let before = '';

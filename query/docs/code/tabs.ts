@@ -3,9 +3,13 @@ import { type Html, html } from '#shared/html.ts';
 const TITLES = { curl: 'curl', client: 'TypeScript', graphql: 'GraphQL' } as const;
 type Tab = { readonly name: keyof typeof TITLES; readonly content: Html };
 
-export const isTab = (name: string | undefined): name is Tab['name'] => name !== undefined && Object.hasOwn(TITLES, name);
+export const isTab = (name: string | undefined): name is Tab['name'] =>
+  name !== undefined && Object.hasOwn(TITLES, name);
 
-/** The same example in several languages. Without scripts the panels stand one below the other, each under its name. */
+/**
+ * The same example in several languages. Without scripts the panels stand one below the other, each under its
+ * name.
+ */
 export const tabs = (id: string, panels: readonly Tab[]): Html => html`<div class="tabs">
 <div role="tablist" aria-label="Language of the example">${panels.map(
   ({ name }, index) =>

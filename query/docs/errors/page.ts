@@ -32,7 +32,10 @@ const readContent = (domain: Domain): Content => {
 Programs should compare <code>code</code>; <a href="${hrefFrom(ERRORS_PATH, guidePath('client'))}">the typed client</a> throws it as a typed error.</p>
 ${filterField('Find a code')}
 ${[...byStatus].map(([status, codes]) => html`<h2 id="status-${status}">${status} ${STATUS_CODES[status]}</h2>\n${codes.map((code) => entryOf(domain, code))}`)}`,
-    sections: [...byStatus.keys()].map((status) => ({ id: `status-${status}`, title: `${status} ${STATUS_CODES[status]}` })),
+    sections: [...byStatus.keys()].map((status) => ({
+      id: `status-${status}`,
+      title: `${status} ${STATUS_CODES[status]}`,
+    })),
   };
 };
 

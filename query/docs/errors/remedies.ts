@@ -30,11 +30,13 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     remedy: 'Send the header `GraphQL-Require-Preflight` with any value.',
   },
   unknown_cursor: {
-    cause: 'The cursor belongs to another list, another sort order or another installation, or points beyond the end of the log.',
+    cause:
+      'The cursor belongs to another list, another sort order or another installation, or points beyond the end of the log.',
     remedy: 'Start again without a cursor. Use cursors only with the list that returned them.',
   },
   cursor_of_lost_history: {
-    cause: 'The event log has lost events since this cursor was issued, for example after a failover or a restore.',
+    cause:
+      'The event log has lost events since this cursor was issued, for example after a failover or a restore.',
     remedy: 'Read the current data again, and follow changes from now on.',
   },
   invalid_request: {
@@ -47,20 +49,30 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
   },
   invalid_dpop_proof: {
     cause: 'The DPoP proof is missing, expired, used before, or made for another request, key or nonce.',
-    remedy: 'Make a new proof for each request. If the response has a `DPoP-Nonce`, use it in the next proof.',
+    remedy:
+      'Make a new proof for each request. If the response has a `DPoP-Nonce`, use it in the next proof.',
   },
   invalid_assertion: {
     cause:
       'A role called another role with an assertion that is not valid. Clients do not see this unless the installation is misconfigured.',
     remedy: 'Operators: all roles need the same `MASTER_KEY` and database, and clocks that agree.',
   },
-  not_found: { cause: 'No route has this path.', remedy: 'Check the path. `GET /` and `/openapi.json` list all of them.' },
+  not_found: {
+    cause: 'No route has this path.',
+    remedy: 'Check the path. `GET /` and `/openapi.json` list all of them.',
+  },
   not_there_then: {
     cause: 'The item did not exist at the requested time (`at`).',
     remedy: 'Choose a later time. The history lists all versions.',
   },
-  version_not_found: { cause: 'The item has fewer versions than the one requested.', remedy: 'Choose a version from the history.' },
-  method_not_allowed: { cause: 'The path exists, but not with this method.', remedy: 'Use one of the methods in the header `Allow`.' },
+  version_not_found: {
+    cause: 'The item has fewer versions than the one requested.',
+    remedy: 'Choose a version from the history.',
+  },
+  method_not_allowed: {
+    cause: 'The path exists, but not with this method.',
+    remedy: 'Use one of the methods in the header `Allow`.',
+  },
   not_acceptable: {
     cause: 'None of the media types in `Accept` is available.',
     remedy: 'Send `Accept: */*` or one of the types that the reference lists.',
@@ -93,22 +105,30 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     cause: 'The client has used up its rate limit.',
     remedy: 'Wait for the seconds in `Retry-After`. `RateLimit` shows what is left.',
   },
-  stream_conflict: { cause: 'A stream or operation with this id is already open.', remedy: 'Use another id, or close the first one.' },
+  stream_conflict: {
+    cause: 'A stream or operation with this id is already open.',
+    remedy: 'Use another id, or close the first one.',
+  },
   too_many_streams: {
-    cause: 'The caller has too many open streams at this process, or the documents of its subscriptions are too large together.',
+    cause:
+      'The caller has too many open streams at this process, or the documents of its subscriptions are too large together.',
     remedy: 'Close streams you do not need. One stream can follow many event types.',
   },
   too_slow: {
     cause: 'The subscriber read more slowly than events arrived, and its buffer is full.',
-    remedy: 'Connect again with the last id as `Last-Event-ID`. Process events outside the loop that reads them.',
+    remedy:
+      'Connect again with the last id as `Last-Event-ID`. Process events outside the loop that reads them.',
   },
   overloaded: {
-    cause: 'The process has reached a limit: concurrent requests, event loop lag, or memory of unread responses.',
+    cause:
+      'The process has reached a limit: concurrent requests, event loop lag, or memory of unread responses.',
     remedy: 'Send the request again after `Retry-After`. Nothing was changed.',
   },
   unavailable: {
-    cause: 'An engine, such as the database, does not answer at the moment, or the read model is being built.',
-    remedy: 'Send the request again after `Retry-After`. Give changes an `Idempotency-Key`, so that a retry is safe.',
+    cause:
+      'An engine, such as the database, does not answer at the moment, or the read model is being built.',
+    remedy:
+      'Send the request again after `Retry-After`. Give changes an `Idempotency-Key`, so that a retry is safe.',
   },
   not_yet_visible: {
     cause: 'The read model has not applied the change named by `Consistency-Token` in time.',
@@ -129,7 +149,10 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     cause: 'The user was not deleted, so there is no report of an erasure.',
     remedy: 'Delete the user first, or check the id.',
   },
-  email_taken: { cause: 'Another account has this e-mail address.', remedy: 'Use another address, or sign in to that account.' },
+  email_taken: {
+    cause: 'Another account has this e-mail address.',
+    remedy: 'Use another address, or sign in to that account.',
+  },
   email_changed_by_application: {
     cause: 'An application tried to change the e-mail address of its own user.',
     remedy: 'Send the user to `/account/profile`, where they change it after signing in.',
@@ -152,20 +175,27 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     cause: 'The webhook was given new secrets too often: old ones stay valid for a day.',
     remedy: 'Wait until the oldest secret has expired.',
   },
-  too_many_replays: { cause: 'The webhook has too many replays at the same time.', remedy: 'Wait until one has finished.' },
+  too_many_replays: {
+    cause: 'The webhook has too many replays at the same time.',
+    remedy: 'Wait until one has finished.',
+  },
   delivery_not_found: {
     cause: 'The webhook has no such delivery, or it was removed after its retention.',
     remedy: 'Read the list of deliveries again.',
   },
   replay_not_found: { cause: 'The webhook has no such replay.', remedy: 'Read the list of replays again.' },
-  not_parked: { cause: 'The item is not parked, or no longer.', remedy: 'Read the list of parked items again.' },
+  not_parked: {
+    cause: 'The item is not parked, or no longer.',
+    remedy: 'Read the list of parked items again.',
+  },
   parked_at_other_version: {
     cause: 'The item is parked by another event than the request names.',
     remedy: 'Look at the item again, then decide.',
   },
   event_not_found: {
     cause: 'The log has no event of this id, or it is about something that you may not read.',
-    remedy: 'Take the id as it came with an event, a delivery or a history, and ask with the scope that reads the item.',
+    remedy:
+      'Take the id as it came with an event, a delivery or a history, and ask with the scope that reads the item.',
   },
   order_not_found: { cause: 'There is no such operator command.', remedy: 'Read the list again.' },
   too_many_orders: {
@@ -174,7 +204,10 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
   },
   verification_under_way: { cause: 'A verification is already running.', remedy: 'Wait for its report.' },
   client_not_found: { cause: 'There is no such client.', remedy: 'Read the list of clients again.' },
-  client_built_in: { cause: 'The client is built in and cannot be changed.', remedy: 'Register a client of your own.' },
+  client_built_in: {
+    cause: 'The client is built in and cannot be changed.',
+    remedy: 'Register a client of your own.',
+  },
   client_without_secret: {
     cause: 'The client authenticates without a secret.',
     remedy: 'Register a confidential client, or rotate its keys instead.',
@@ -205,13 +238,17 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     cause: 'The first request with this `Idempotency-Key` is still running.',
     remedy: 'Send it again after `Retry-After`: you get the response of the first one.',
   },
-  token_not_found: { cause: 'The personal access token was revoked, has expired long ago, or is of somebody else.', remedy: LISTED },
+  token_not_found: {
+    cause: 'The personal access token was revoked, has expired long ago, or is of somebody else.',
+    remedy: LISTED,
+  },
   too_many_tokens: {
     cause: 'The account has as many personal access tokens as one account can have.',
     remedy: 'Revoke one that is not used: `lastUsedAt` says when each was used.',
   },
   sign_in_too_old: {
-    cause: 'The user of the token signed in more than ten minutes ago, or the token does not say when. A personal access token never does.',
+    cause:
+      'The user of the token signed in more than ten minutes ago, or the token does not say when. A personal access token never does.',
     remedy: 'Send the user to `/authorize` with `max_age=600` or `prompt=login`, and use the new token.',
   },
   address_not_confirmed: {
@@ -222,8 +259,14 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
     cause: 'The request deactivates an administrator.',
     remedy: 'Give them another role with `PATCH /users/{userId}` first.',
   },
-  unauthenticated: { cause: 'The request needs a token and has none.', remedy: 'Send `Authorization: Bearer <token>`.' },
-  insufficient_scope: { cause: 'The token lacks a scope. `details.scope` names it.', remedy: 'Request a token with this scope.' },
+  unauthenticated: {
+    cause: 'The request needs a token and has none.',
+    remedy: 'Send `Authorization: Bearer <token>`.',
+  },
+  insufficient_scope: {
+    cause: 'The token lacks a scope. `details.scope` names it.',
+    remedy: 'Request a token with this scope.',
+  },
   forbidden: {
     cause: 'The role of the caller, or the state of the item, does not allow this.',
     remedy: 'Check `_links` of the item: it lists what the caller may do.',
@@ -243,10 +286,15 @@ export const remedyFor = (code: ProblemCode): Remedy => {
     return code.endsWith('_not_found')
       ? { cause: HIDDEN, remedy: LISTED }
       : { cause: 'It was deleted.', remedy: 'A deletion cannot be undone. Create a new one.' };
-  if (code.endsWith('_taken')) return { cause: 'Another item has this value, which must be unique.', remedy: 'Choose another value.' };
+  if (code.endsWith('_taken'))
+    return { cause: 'Another item has this value, which must be unique.', remedy: 'Choose another value.' };
   if (code.endsWith('_exists'))
-    return { cause: 'The list has an item with this key already.', remedy: 'Change that item, or use another key.' };
-  if (code.endsWith('_full')) return { cause: 'The list has as many items as the domain allows.', remedy: 'Remove an item first.' };
+    return {
+      cause: 'The list has an item with this key already.',
+      remedy: 'Change that item, or use another key.',
+    };
+  if (code.endsWith('_full'))
+    return { cause: 'The list has as many items as the domain allows.', remedy: 'Remove an item first.' };
   return {
     cause: 'A rule of the domain does not allow this in the present state of the item.',
     remedy: 'Read the item. `_links` lists what is possible now.',

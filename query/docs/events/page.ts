@@ -32,7 +32,8 @@ const INSIDE = { id: 'inside', title: 'What goes on inside' };
 const readContent = async (domain: Domain): Promise<Content> => {
   const kinds = kindsOf(catalogueOf(domain).definitions);
   const entries = new Map<EventDefinition, Html>();
-  for (const type of kinds.flatMap(({ types }) => types)) entries.set(type, await entryOf(type, policyOf(domain)));
+  for (const type of kinds.flatMap(({ types }) => types))
+    entries.set(type, await entryOf(type, policyOf(domain)));
   return {
     body: html`${introductionOf(domain)}
 ${filterField('Find a type or a field')}
@@ -50,7 +51,10 @@ const kindsOf = (definitions: readonly EventDefinition[]): readonly Kind[] => {
     kinds.set(kind, [...(kinds.get(kind) ?? []), definition]);
   }
   const { [INSIDE.id]: inside = [], ...told } = Object.fromEntries(kinds);
-  return [...Object.entries(told).map(([id, each]) => ({ id, title: `${id}.*`, types: each })), { ...INSIDE, types: inside }];
+  return [
+    ...Object.entries(told).map(([id, each]) => ({ id, title: `${id}.*`, types: each })),
+    { ...INSIDE, types: inside },
+  ];
 };
 
 const introductionOf = (domain: Domain): Html => html`<h1>Events</h1>
@@ -71,8 +75,13 @@ const hearersOf = ({ type, told }: EventDefinition, policy: Policy): string => {
 const readersOf = ({ of: { kind, guards }, decidedBy, rightTo }: TypeVisibility, policy: Policy): string => {
   const read = operationOf(kind, 'read');
   const anyone = policy.rights.get(read)?.byRole.get('anonymous') ?? new Set();
-  const byWhich = anyone.size > 0 ? `everybody if they may, else by \`${scopeOf(policy, read)}\`` : `by \`${scopeOf(policy, read)}\``;
-  const readers = anyone.has(always) ? 'Everybody' : `Whoever may read the ${kind.name} as it was before or after it: ${byWhich}`;
+  const byWhich =
+    anyone.size > 0
+      ? `everybody if they may, else by \`${scopeOf(policy, read)}\``
+      : `by \`${scopeOf(policy, read)}\``;
+  const readers = anyone.has(always)
+    ? 'Everybody'
+    : `Whoever may read the ${kind.name} as it was before or after it: ${byWhich}`;
   // Of an item that says nothing of itself, or of fields under a right of their own.
   const isOfPart = decidedBy.size === 0 && rightTo({}) !== read;
   if (isOfPart)
@@ -111,13 +120,20 @@ const personalOf = ({ personal }: EventDefinition): Html => {
   if (personal === null) return html`nothing`;
   const { fields, concealed = [], subject } = personal;
   const told = fields.filter((field) => !concealed.includes(field));
-  const list = (names: readonly string[]): Html => html`${names.map((name, index) => html`${index > 0 && ', '}<code>${name}</code>`)}`;
+  const list = (names: readonly string[]): Html =>
+    html`${names.map((name, index) => html`${index > 0 && ', '}<code>${name}</code>`)}`;
   return html`${told.length > 0 && html`${list(told)}: sealed under the key of <code>${subject}</code>, null once that person was erased`}${
     told.length > 0 && concealed.length > 0 && '; '
   }${concealed.length > 0 && html`${list(concealed)}: sealed as well, and told to nobody`}`;
 };
 
-const waysOf = ({ message, subscription, result, thin, full }: Sample): Html => html`<details><summary>As it is told</summary>
+const waysOf = ({
+  message,
+  subscription,
+  result,
+  thin,
+  full,
+}: Sample): Html => html`<details><summary>As it is told</summary>
 <h4>In the stream of <code>GET /events</code></h4>
 ${codeBlock(message)}
 <h4>By GraphQL</h4>

@@ -18,14 +18,22 @@ const validator = new Ajv2020({ formats: { 'date-time': true, email: true, uri: 
 const catalogue = catalogueOf(publishing);
 const told = catalogue.definitions.filter(({ visibility }) => visibility === 'public');
 
-test.each(catalogue.definitions)('the example of $type is what its golden fixture holds, and fits the schema on the page', (definition) => {
-  const { type } = definition;
-  const fixture = new URL(`../../../shared/events/golden/${type}.v${definition.version}.json`, import.meta.url);
-  const { decoded } = JSON.parse(readFileSync(fixture, 'utf8')) as { decoded: JsonObject };
-  expect(decoded).toEqual(definition.example);
-  const described = describeEventType(definition);
-  expect(validator.validate(described.schema, described.example), JSON.stringify(validator.errors)).toBe(true);
-});
+test.each(catalogue.definitions)(
+  'the example of $type is what its golden fixture holds, and fits the schema on the page',
+  (definition) => {
+    const { type } = definition;
+    const fixture = new URL(
+      `../../../shared/events/golden/${type}.v${definition.version}.json`,
+      import.meta.url,
+    );
+    const { decoded } = JSON.parse(readFileSync(fixture, 'utf8')) as { decoded: JsonObject };
+    expect(decoded).toEqual(definition.example);
+    const described = describeEventType(definition);
+    expect(validator.validate(described.schema, described.example), JSON.stringify(validator.errors)).toBe(
+      true,
+    );
+  },
+);
 
 describe.each(told)('$type as it is told', (definition) => {
   const { type } = definition;
@@ -63,7 +71,13 @@ describe.each(told)('$type as it is told', (definition) => {
       client: null,
     } as const;
     const change = changeOf(definition, example);
-    const composed = await compose({ delivery: { change, shape: null }, endpoint: { payload }, owner } as unknown as Outgoing);
-    expect(composed.kind === 'body' && composed.bytes.toString()).toBe((await sampleOf(definition, POLICY))[payload]);
+    const composed = await compose({
+      delivery: { change, shape: null },
+      endpoint: { payload },
+      owner,
+    } as unknown as Outgoing);
+    expect(composed.kind === 'body' && composed.bytes.toString()).toBe(
+      (await sampleOf(definition, POLICY))[payload],
+    );
   });
 });

@@ -38,7 +38,8 @@ export const sampleOf = async (definition: EventDefinition, policy: Policy): Pro
   });
   const event = await represent(change, administratorOf(policy));
   const { id, version, at, cursor, subject } = event;
-  const bodyWith = (data: JsonObject): string => JSON.stringify({ id, type, version, at, cursor, subject, data });
+  const bodyWith = (data: JsonObject): string =>
+    JSON.stringify({ id, type, version, at, cursor, subject, data });
   const { kind, subjectId } = happeningOf(policy.domain, change, cursor);
   // What is gone is shown to nobody.
   const item = kind !== undefined && !type.endsWith('.deleted') ? itemOf(policy.domain, kind) : undefined;
@@ -59,7 +60,13 @@ const administratorOf = (policy: Policy): Caller => ({
 });
 
 const PLACE = 2_560 as Position;
-const ORIGIN = { actor: 'user:7001', client: 'web', request: '3f0c6d1e', correlation: '3f0c6d1e', causation: null } as const;
+const ORIGIN = {
+  actor: 'user:7001',
+  client: 'web',
+  request: '3f0c6d1e',
+  correlation: '3f0c6d1e',
+  causation: null,
+} as const;
 
 export const changeOf = (definition: EventDefinition, example: JsonObject): Change => ({
   position: PLACE,
@@ -76,13 +83,16 @@ export const changeOf = (definition: EventDefinition, example: JsonObject): Chan
   isParked: false,
 });
 
-const keyIn = ({ stream: { key }, example }: EventDefinition): string => (key === null ? 'key' : String(example[key]));
+const keyIn = ({ stream: { key }, example }: EventDefinition): string =>
+  key === null ? 'key' : String(example[key]);
 
 /** What a subscription may ask of the item that it happened to, as the item is now. */
 const itemOf = (domain: Domain, name: string): JsonObject => {
   const kind = domain.kinds[name];
   if (kind === undefined) return { url: 'https://example.com/hooks', enabled: true };
   const exampleIn = (field: string): unknown =>
-    kind.fields[field]?.kind === 'states' ? kind.fields[field]?.values?.at(-1) : exampleValue(domain, kind.fields[field]);
+    kind.fields[field]?.kind === 'states'
+      ? kind.fields[field]?.values?.at(-1)
+      : exampleValue(domain, kind.fields[field]);
   return Object.fromEntries(shownFields(kind).map((field) => [field, exampleIn(field)])) as JsonObject;
 };

@@ -23,7 +23,10 @@ export const formOf = (schema: JsonObject): Html => {
   return scalarOf(schema);
 };
 
-/** Whether it has a name that somebody has given it; zod numbers the others, which are within themselves, as values of JSON are. */
+/**
+ * Whether it has a name that somebody has given it; zod numbers the others, which are within themselves, as
+ * values of JSON are.
+ */
 export const isNamed = (name: string): boolean => !name.startsWith('__');
 
 const linkTo = (reference: string): Html => {
@@ -34,7 +37,9 @@ const linkTo = (reference: string): Html => {
 
 const alternativesOf = (schema: JsonObject): readonly JsonObject[] => {
   const listed = [schema.anyOf, schema.oneOf].find(Array.isArray) ?? [];
-  return listed.map(asObject).flatMap((each) => (alternativesOf(each).length > 0 ? alternativesOf(each) : [each]));
+  return listed
+    .map(asObject)
+    .flatMap((each) => (alternativesOf(each).length > 0 ? alternativesOf(each) : [each]));
 };
 
 const listOf = ({ minItems, maxItems, items }: JsonObject): Html =>
@@ -42,14 +47,17 @@ const listOf = ({ minItems, maxItems, items }: JsonObject): Html =>
 
 const objectOf = ({ properties, additionalProperties }: JsonObject): Html => {
   const values = asObject(additionalProperties);
-  if (properties === undefined && Object.keys(values).length > 0) return html`an object; each of its values: ${formOf(values)}`;
+  if (properties === undefined && Object.keys(values).length > 0)
+    return html`an object; each of its values: ${formOf(values)}`;
   return html`an object`;
 };
 
 const scalarOf = (schema: JsonObject): Html => {
   const { type = 'anything', pattern, format } = schema;
   const span =
-    type === 'string' ? spanOf(schema.minLength, schema.maxLength) : spanOf(schema.minimum, schema.maximum ?? schema.exclusiveMaximum);
+    type === 'string'
+      ? spanOf(schema.minLength, schema.maxLength)
+      : spanOf(schema.minimum, schema.maximum ?? schema.exclusiveMaximum);
   const parts = [
     [type].flat().join(' or '),
     span && (type === 'string' ? `${span} characters` : span),
@@ -61,7 +69,8 @@ const scalarOf = (schema: JsonObject): Html => {
   }`;
 };
 
-const isTelling = (pattern: string): boolean => pattern.length <= PATTERN_CHARACTERS_MAX && !pattern.includes(NUL);
+const isTelling = (pattern: string): boolean =>
+  pattern.length <= PATTERN_CHARACTERS_MAX && !pattern.includes(NUL);
 
 const spanOf = (least: Json | undefined, most: Json | undefined): string => {
   const isBounded = most !== undefined && most !== Number.MAX_SAFE_INTEGER;

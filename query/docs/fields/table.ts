@@ -48,6 +48,7 @@ export const fieldsOf = (schema: JsonObject, missing = 'not always there', withi
 /** The objects that stand in the field itself and have no name of their own. */
 const innerObjects = (field: JsonObject): readonly (readonly [schema: JsonObject, suffix: string])[] => {
   if (field.properties !== undefined) return [[field, '']];
-  if (field.type === 'array') return innerObjects(asObject(field.items)).map(([inner, suffix]) => [inner, `[]${suffix}`]);
+  if (field.type === 'array')
+    return innerObjects(asObject(field.items)).map(([inner, suffix]) => [inner, `[]${suffix}`]);
   return Array.isArray(field.anyOf) ? field.anyOf.flatMap((each) => innerObjects(asObject(each))) : [];
 };

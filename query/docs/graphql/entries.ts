@@ -22,7 +22,9 @@ import { renderLine } from '../guides/markdown.ts';
 type Field = GraphQLField<unknown, unknown>;
 
 /** A type with all that is in it, each with an anchor of its own. */
-export const typeEntry = (type: GraphQLNamedType): Html => html`<section class="entry" data-name="${namesIn(type).toLowerCase()}">
+export const typeEntry = (
+  type: GraphQLNamedType,
+): Html => html`<section class="entry" data-name="${namesIn(type).toLowerCase()}">
 <h3 id="${type.name}"><code>${type.name}</code> <a class="anchor" href="#${type.name}" aria-label="Link to ${type.name}">#</a></h3>
 ${described(type.description)}
 ${familyOf(type)}
@@ -59,7 +61,10 @@ const membersOf = (type: GraphQLNamedType): Html | false => {
   );
 };
 
-export const fieldEntry = (field: Field, { scopes = [] }: { readonly scopes?: readonly string[] } = {}): Html => {
+export const fieldEntry = (
+  field: Field,
+  { scopes = [] }: { readonly scopes?: readonly string[] } = {},
+): Html => {
   const { name, args, type, description, deprecationReason } = field;
   return html`<p class="signature"><code>${name}${args.length > 0 && html`(${args.map((each, index) => html`${index > 0 && ', '}${inputOf(each)}`)})`}: ${typeText(type)}</code></p>
 ${described(description)}
@@ -98,7 +103,8 @@ const typeText = (type: GraphQLOutputType | GraphQLInputType): Html => {
 
 const linkTo = ({ name }: GraphQLNamedType): Html => html`<a href="#${name}">${name}</a>`;
 
-const described = (text: string | null | undefined): Html | false => !!text && html`<p>${renderLine(text)}</p>`;
+const described = (text: string | null | undefined): Html | false =>
+  !!text && html`<p>${renderLine(text)}</p>`;
 
 const deprecated = (reason: string | null | undefined): Html | false =>
   !!reason && html`<p class="deprecated">Deprecated: ${renderLine(reason)}</p>`;

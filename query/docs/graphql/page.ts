@@ -70,7 +70,11 @@ const ROOTS = [
   ['subscriptions', 'Subscriptions', OperationTypeNode.SUBSCRIPTION],
 ] as const;
 
-const rootChapter = (schema: GraphQLSchema, [id, title, operation]: (typeof ROOTS)[number], policy: Policy): Chapter => {
+const rootChapter = (
+  schema: GraphQLSchema,
+  [id, title, operation]: (typeof ROOTS)[number],
+  policy: Policy,
+): Chapter => {
   const root = schema.getRootType(operation);
   return {
     id,
@@ -78,7 +82,12 @@ const rootChapter = (schema: GraphQLSchema, [id, title, operation]: (typeof ROOT
     entries: root
       ? Object.keys(root.getFields())
           .toSorted(byName)
-          .map((name) => rootEntry(root, { name, scopes: scopesOf(`${operation} { ${name} { __typename } }`, schema, policy) }))
+          .map((name) =>
+            rootEntry(root, {
+              name,
+              scopes: scopesOf(`${operation} { ${name} { __typename } }`, schema, policy),
+            }),
+          )
       : [],
   };
 };
@@ -100,7 +109,13 @@ const scopesOf = (text: string, schema: GraphQLSchema, policy: Policy): readonly
   const document = parse(text);
   const [definition] = document.definitions;
   if (definition?.kind !== 'OperationDefinition') return [];
-  return [...new Set([...rightsOf({ domain: policy.domain, schema }, document, definition)].map((right) => scopeOf(policy, right)))];
+  return [
+    ...new Set(
+      [...rightsOf({ domain: policy.domain, schema }, document, definition)].map((right) =>
+        scopeOf(policy, right),
+      ),
+    ),
+  ];
 };
 
 const KINDS: readonly (readonly [id: string, title: string, is: (type: GraphQLNamedType) => boolean])[] = [
@@ -113,12 +128,20 @@ const KINDS: readonly (readonly [id: string, title: string, is: (type: GraphQLNa
 ];
 
 const kindChapter = (schema: GraphQLSchema, [id, title, is]: (typeof KINDS)[number]): Chapter => {
-  const roots = new Set<GraphQLNamedType | null | undefined>(ROOTS.map(([, , operation]) => schema.getRootType(operation)));
+  const roots = new Set<GraphQLNamedType | null | undefined>(
+    ROOTS.map(([, , operation]) => schema.getRootType(operation)),
+  );
   return {
     id,
     title,
     entries: Object.values(schema.getTypeMap())
-      .filter((type) => is(type) && !isIntrospectionType(type) && !roots.has(type) && (!isSpecifiedScalarType(type) || is === isScalarType))
+      .filter(
+        (type) =>
+          is(type) &&
+          !isIntrospectionType(type) &&
+          !roots.has(type) &&
+          (!isSpecifiedScalarType(type) || is === isScalarType),
+      )
       .toSorted((one, other) => byName(one.name, other.name))
       .map(typeEntry),
   };
@@ -126,7 +149,8 @@ const kindChapter = (schema: GraphQLSchema, [id, title, is]: (typeof KINDS)[numb
 
 /** What is for gateways, whose names begin with a line, comes last. */
 const byName = (one: string, other: string): number =>
-  Number(one.startsWith('_')) - Number(other.startsWith('_')) || one.localeCompare(other, 'en', { sensitivity: 'base' });
+  Number(one.startsWith('_')) - Number(other.startsWith('_')) ||
+  one.localeCompare(other, 'en', { sensitivity: 'base' });
 
 const directiveChapter = (schema: GraphQLSchema): Chapter => ({
   id: 'directives',

@@ -10,9 +10,15 @@ type Shelf = { readonly title: string; readonly guides: readonly Guide[] };
 const ROOT = new URL('../../../', import.meta.url);
 const DOCS = new URL('docs/', ROOT);
 
-/** By what somebody wants to do, and in the order in which they come to need it. What is named nowhere here comes last. */
+/**
+ * By what somebody wants to do, and in the order in which they come to need it. What is named nowhere here
+ * comes last.
+ */
 const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] = [
-  ['Use it', ['tutorial', 'tour', 'rest', 'graphql', 'changes', 'browser', 'webhooks', 'audit', 'accounts', 'console']],
+  [
+    'Use it',
+    ['tutorial', 'tour', 'rest', 'graphql', 'changes', 'browser', 'webhooks', 'audit', 'accounts', 'console'],
+  ],
   [
     'Run it',
     [
@@ -63,11 +69,19 @@ export const CHANGELOG = 'changelog';
 const TITLE = /^# (.+)$/m;
 
 export const readShelves = (): readonly Shelf[] => {
-  const guides = new Map(namesIn(DOCS, '.md').map((name) => [name, readGuide(name, new URL(`${name}.md`, DOCS))]));
-  const shelves = SHELVES.map(([title, names]) => ({ title, guides: names.flatMap((name) => guides.get(name) ?? []) }));
+  const guides = new Map(
+    namesIn(DOCS, '.md').map((name) => [name, readGuide(name, new URL(`${name}.md`, DOCS))]),
+  );
+  const shelves = SHELVES.map(([title, names]) => ({
+    title,
+    guides: names.flatMap((name) => guides.get(name) ?? []),
+  }));
   const shelved = new Set(SHELVES.flatMap(([, names]) => names));
   const others = [...guides.values()].filter(({ name }) => !shelved.has(name));
-  return [...shelves, { title: REST_TITLE, guides: [...others, readGuide(CHANGELOG, new URL('CHANGELOG.md', ROOT))] }];
+  return [
+    ...shelves,
+    { title: REST_TITLE, guides: [...others, readGuide(CHANGELOG, new URL('CHANGELOG.md', ROOT))] },
+  ];
 };
 
 const readGuide = (name: string, url: URL): Guide => {
@@ -82,8 +96,12 @@ export type Example = { readonly name: string; readonly text: string };
 
 export const readExamples = (): readonly Example[] => {
   const folder = new URL('examples/', DOCS);
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const names = entries.map(({ parentPath, name }) => relative(fileURLToPath(folder), join(parentPath, name)).replaceAll('\\', '/'));
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  const names = entries.map(({ parentPath, name }) =>
+    relative(fileURLToPath(folder), join(parentPath, name)).replaceAll('\\', '/'),
+  );
   return names.toSorted().map((name) => ({ name, text: readFileSync(new URL(name, folder), 'utf8') }));
 };
 

@@ -9,7 +9,8 @@ export const addressOnSite = (href: string, folder: string): string | undefined 
 };
 
 /** The settings had their address before they were a guide. */
-export const guidePath = (name: string): string => (name === 'settings' ? '/docs/settings' : `/docs/guides/${name}`);
+export const guidePath = (name: string): string =>
+  name === 'settings' ? '/docs/settings' : `/docs/guides/${name}`;
 export const examplePath = (name: string): string => `/docs/examples/${name}`;
 
 /** By the path of a file in the repository. */

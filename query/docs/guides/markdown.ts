@@ -24,7 +24,10 @@ const GFM = { gfm: true } as const;
 /** Those that the navigation shows. */
 const SECTION_DEPTH = 2;
 
-/** A text of ours as HTML, in which no markup comes through but that of Markdown. Headings have the anchors that they have on GitHub. */
+/**
+ * A text of ours as HTML, in which no markup comes through but that of Markdown. Headings have the anchors
+ * that they have on GitHub.
+ */
 export const renderMarkdown = (text: string, surroundings: Surroundings): Content => {
   const reader = new Marked(GFM);
   const tokens = reader.lexer(text);
@@ -32,7 +35,13 @@ export const renderMarkdown = (text: string, surroundings: Surroundings): Conten
   const idOf = (heading: Tokens.Heading): string => anchors.get(heading) ?? '';
   const outputs = outputsAmong(tokens);
   const groups = tabGroupsAmong(tokens);
-  reader.use({ renderer: rendererFor(surroundings, { idOf, isOutput: (code) => outputs.has(code), groupOf: (code) => groups.get(code) }) });
+  reader.use({
+    renderer: rendererFor(surroundings, {
+      idOf,
+      isOutput: (code) => outputs.has(code),
+      groupOf: (code) => groups.get(code),
+    }),
+  });
   const sections = [...anchors].filter(([{ depth }]) => depth === SECTION_DEPTH);
   return {
     body: ownMarkup(reader.parser(tokens)),
@@ -72,7 +81,9 @@ const rendererFor = (
     const content = ownMarkup(this.parser.parseInline(heading.tokens));
     const id = idOf(heading);
     const name = `h${heading.depth}`;
-    const anchor = heading.depth > 1 && html` <a class="anchor" href="#${id}" aria-label="Link to “${plainText(heading.tokens)}”">#</a>`;
+    const anchor =
+      heading.depth > 1 &&
+      html` <a class="anchor" href="#${id}" aria-label="Link to “${plainText(heading.tokens)}”">#</a>`;
     return `${html`<${ownMarkup(name)} id="${id}">${content}${anchor}</${ownMarkup(name)}>`}\n`;
   },
   link({ href, tokens }) {
@@ -90,7 +101,8 @@ const rendererFor = (
     const cells = (inline: readonly Token[]): Html => ownMarkup(this.parser.parseInline([...inline]));
     const widths = columnWidths([header, ...rows].map((row) => row.map(({ tokens }) => plainText(tokens))));
     const labels = header.map(({ tokens }) => plainText(tokens));
-    const cellOf = (tokens: readonly Token[], column: number): Html => html`<td data-label="${labels[column]}">${cells(tokens)}</td>`;
+    const cellOf = (tokens: readonly Token[], column: number): Html =>
+      html`<td data-label="${labels[column]}">${cells(tokens)}</td>`;
     return `${html`<table class="cards">
 <colgroup>${widths.map((width) => html`<col width="${width}%">`)}</colgroup>
 <thead><tr>${header.map(({ tokens }) => headerCell(cells(tokens), plainText(tokens)))}</tr></thead>
@@ -133,20 +145,32 @@ const tabGroupsAmong = (tokens: readonly Token[]): ReadonlyMap<object, readonly 
 };
 
 const tabIn = ({ lang = '' }: Tokens.Code): string | undefined => lang.split(' ')[1];
-const isTabbed = (token: Token): token is Tokens.Code => token.type === 'code' && isTab(tabIn(token as Tokens.Code));
+const isTabbed = (token: Token): token is Tokens.Code =>
+  token.type === 'code' && isTab(tabIn(token as Tokens.Code));
 
 const tabsOf = (group: readonly Tokens.Code[], origin: string): string => {
   const panels = group.flatMap((code) => {
     const name = tabIn(code);
     const here = code.text.replaceAll(EXAMPLE_ORIGIN, origin);
-    return isTab(name) ? [{ name, content: name === 'curl' ? commandBlock(here) : codeBlock(here, name === 'client' ? 'ts' : name) }] : [];
+    return isTab(name)
+      ? [
+          {
+            name,
+            content: name === 'curl' ? commandBlock(here) : codeBlock(here, name === 'client' ? 'ts' : name),
+          },
+        ]
+      : [];
   });
-  return tabs(`example-${hash('sha256', panels.map(({ content }) => content).join()).slice(0, ID_CHARACTERS)}`, panels).toString();
+  return tabs(
+    `example-${hash('sha256', panels.map(({ content }) => content).join()).slice(0, ID_CHARACTERS)}`,
+    panels,
+  ).toString();
 };
 const ID_CHARACTERS = 12;
 
 /** A column without a name is none that a reader should look for. */
-const headerCell = (content: Html, text: string): Html => (text === '' ? html`<td></td>` : html`<th scope="col">${content}</th>`);
+const headerCell = (content: Html, text: string): Html =>
+  text === '' ? html`<td></td>` : html`<th scope="col">${content}</th>`;
 
 /** What each heading is linked to by, as GitHub does it. */
 export const anchorsOf = (tokens: readonly Token[]): ReadonlyMap<Tokens.Heading, string> => {
@@ -172,7 +196,11 @@ const anchorOf = (text: string): string =>
 
 /** Without emphasis, links and code. */
 const plainText = (tokens: readonly Token[]): string =>
-  tokens.map((token) => ('tokens' in token && token.tokens ? plainText(token.tokens) : 'text' in token ? token.text : '')).join('');
+  tokens
+    .map((token) =>
+      'tokens' in token && token.tokens ? plainText(token.tokens) : 'text' in token ? token.text : '',
+    )
+    .join('');
 
 /** A word longer than this is broken. */
 const WORD_CHARACTERS_MAX = 32;
@@ -183,8 +211,8 @@ const PADDING_CHARACTERS = 6;
 const WORD_CHARACTER_WIDTH = 1.15;
 
 /**
- * How wide each column of a table is, in hundredths of it, by what stands in it: a browser that finds that out for itself moves
- * everything once more while the rest of the page comes in.
+ * How wide each column of a table is, in hundredths of it, by what stands in it: a browser that finds that
+ * out for itself moves everything once more while the rest of the page comes in.
  */
 const columnWidths = (rows: readonly (readonly string[])[]): readonly number[] => {
   const [first = []] = rows;
@@ -196,5 +224,10 @@ const columnWidths = (rows: readonly (readonly string[])[]): readonly number[] =
 const wantedBy = (cells: readonly string[]): number => {
   const word = Math.max(...cells.flatMap((cell) => cell.split(/[\s/]/).map(({ length }) => length)));
   const average = cells.reduce((total, { length }) => total + length, 0) / cells.length;
-  return Math.max(Math.min(word, WORD_CHARACTERS_MAX) * WORD_CHARACTER_WIDTH, Math.min(average, TEXT_CHARACTERS_MAX)) + PADDING_CHARACTERS;
+  return (
+    Math.max(
+      Math.min(word, WORD_CHARACTERS_MAX) * WORD_CHARACTER_WIDTH,
+      Math.min(average, TEXT_CHARACTERS_MAX),
+    ) + PADDING_CHARACTERS
+  );
 };

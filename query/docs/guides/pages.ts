@@ -10,7 +10,10 @@ import { type Picture, renderMarkdown } from './markdown.ts';
 
 /** The texts of `docs/`, as they are in the repository. */
 export const guideGroups = (assets: Assets, origin: string): readonly Group[] =>
-  readShelves().map(({ title, guides }) => ({ title, pages: guides.map((guide) => guidePage(guide, assets, origin)) }));
+  readShelves().map(({ title, guides }) => ({
+    title,
+    pages: guides.map((guide) => guidePage(guide, assets, origin)),
+  }));
 
 const guidePage = ({ name, title, text }: Guide, assets: Assets, origin: string): DocsPage => {
   const path = guidePath(name);
@@ -20,7 +23,12 @@ const guidePage = ({ name, title, text }: Guide, assets: Assets, origin: string)
     resolve: (href: string) => resolve(href, { path, folder }),
     pictureOf: (href: string) => pictureOf(assets.named(href), path),
   };
-  return { path, title: shortened(title), scripts: ['tabs.js'], content: () => renderMarkdown(text, surroundings) };
+  return {
+    path,
+    title: shortened(title),
+    scripts: ['tabs.js'],
+    content: () => renderMarkdown(text, surroundings),
+  };
 };
 
 /** What the navigation has room for. */
@@ -28,7 +36,10 @@ const shortened = (title: string): string => title.replace(/[:,].*$/, '');
 
 const ELSEWHERE = /^https?:/;
 
-const resolve = (href: string, { path, folder }: { readonly path: string; readonly folder: string }): string | undefined => {
+const resolve = (
+  href: string,
+  { path, folder }: { readonly path: string; readonly folder: string },
+): string | undefined => {
   if (href.startsWith('#') || ELSEWHERE.test(href)) return href;
   const target = addressOnSite(href, folder);
   return target && hrefFrom(path, target);

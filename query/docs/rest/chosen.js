@@ -1,4 +1,5 @@
-// The operation that the address names is open as soon as it is there, and the address names the one that was opened last.
+// The operation that the address names is open as soon as it is there, and the address names the one that was
+// opened last.
 const openNamed = () => {
   const name = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   const operation = name?.closest('details.operation');
@@ -16,7 +17,8 @@ openNamed();
 document.addEventListener(
   'toggle',
   ({ target }) => {
-    if (target.open && target.matches('details.operation')) history.replaceState(null, '', `#${target.querySelector('.demand').id}`);
+    if (target.open && target.matches('details.operation'))
+      history.replaceState(null, '', `#${target.querySelector('.demand').id}`);
   },
   true,
 );

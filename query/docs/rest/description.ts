@@ -24,7 +24,11 @@ export type Operation = {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
 };
 
-export type Response = { readonly description: string; readonly headers?: Readonly<Record<string, unknown>>; readonly content?: Content };
+export type Response = {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly content?: Content;
+};
 export type Content = Readonly<Record<string, { readonly schema?: JsonObject }>>;
 type Header = { readonly description: string; readonly schema: JsonObject };
 export type Parameter = {
@@ -46,7 +50,11 @@ export const describeRest = (options: OpenApiOptions): Description => {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
   );
-  return { tags, operations: operations.toSorted((one, other) => one.path.localeCompare(other.path)), ...components };
+  return {
+    tags,
+    operations: operations.toSorted((one, other) => one.path.localeCompare(other.path)),
+    ...components,
+  };
 };
 
 /** Parameters that several operations have stand in one place. */

@@ -6,7 +6,15 @@ import { codeBlock } from '../code/block.ts';
 import { formOf } from '../fields/form.ts';
 import { type Field, fieldsOf, fieldTable } from '../fields/table.ts';
 import { renderLine } from '../guides/markdown.ts';
-import { type Content, type Description, nameIn, type Operation, type Parameter, parameterIn, type Response } from './description.ts';
+import {
+  type Content,
+  type Description,
+  nameIn,
+  type Operation,
+  type Parameter,
+  parameterIn,
+  type Response,
+} from './description.ts';
 
 /** From here on an answer is a refusal, and they all have one form. */
 const REFUSAL_STATUS = 400;
@@ -41,10 +49,12 @@ ${Object.entries(operation.responses).map(([status, response]) => answerRow(stat
 </details>
 `;
 
-const namesOf = ({ method, path, summary, operationId: id }: Operation): string => `${method} ${path} ${summary} ${id}`.toLowerCase();
+const namesOf = ({ method, path, summary, operationId: id }: Operation): string =>
+  `${method} ${path} ${summary} ${id}`.toLowerCase();
 
 /** May be broken before each of its parts. */
-const pathText = (path: string): Html => html`${path.split('/').map((part, index) => html`${index > 0 && html`<wbr>/`}${part}`)}`;
+const pathText = (path: string): Html =>
+  html`${path.split('/').map((part, index) => html`${index > 0 && html`<wbr>/`}${part}`)}`;
 
 const parametersOf = ({ parameters }: Operation, description: Description): Html | false =>
   parameters.length > 0 &&
@@ -74,7 +84,9 @@ ${fields.length > 0 && fieldTable(html`Field`, fields)}${exampleOf(named)}`;
 };
 
 /** Media types that have the same in them are told together. */
-const formsIn = (content: Content): readonly { readonly types: Html; readonly form: Html; readonly schema: JsonObject }[] => {
+const formsIn = (
+  content: Content,
+): readonly { readonly types: Html; readonly form: Html; readonly schema: JsonObject }[] => {
   const bySchema = Map.groupBy(Object.entries(content), ([, { schema }]) => JSON.stringify(schema ?? {}));
   return [...bySchema.values()].map((alike) => {
     const schema = alike[0]?.[1].schema ?? {};

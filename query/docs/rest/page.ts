@@ -15,7 +15,10 @@ import { exampleOf, headerId, operationEntry, type Shown, tagId } from './operat
 export const REST_PATH = '/docs/rest';
 export const REDIRECT_PATH = '/docs/oauth2-redirect.html';
 
-/** The reference, all of which can be read as it comes; what it takes to try an operation is loaded when somebody wants that. */
+/**
+ * The reference, all of which can be read as it comes; what it takes to try an operation is loaded when
+ * somebody wants that.
+ */
 export const restPage = (assets: Assets, options: OpenApiOptions): DocsPage => ({
   path: REST_PATH,
   title: 'REST',
@@ -69,7 +72,11 @@ const registrationOf = ({ domain, publicUrl }: OpenApiOptions): string => {
   --redirect-uri ${new URL(REDIRECT_PATH, publicUrl).href} --scope 'read:${path} write:${path}'`;
 };
 
-const tagChapter = (name: string, text: string, shown: Shown): Html => html`<h2 id="${tagId(name)}">${name}</h2>
+const tagChapter = (
+  name: string,
+  text: string,
+  shown: Shown,
+): Html => html`<h2 id="${tagId(name)}">${name}</h2>
 <p>${renderLine(text)}</p>
 ${shown.description.operations.filter(({ tags }) => tags.includes(name)).map((operation) => operationEntry(operation, shown))}`;
 

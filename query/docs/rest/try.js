@@ -1,4 +1,5 @@
-// Lets an operation be tried out: Swagger UI is loaded when somebody first asks for it, and draws that operation alone.
+// Lets an operation be tried out: Swagger UI is loaded when somebody first asks for it, and draws that
+// operation alone.
 const { script, style } = document.querySelector('#operations').dataset;
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const paint = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
@@ -24,7 +25,11 @@ const readDescription = async () => {
 let whole;
 /** What has failed is tried again the next time. */
 const prepare = () => {
-  whole ??= Promise.all([readDescription(), added('script', { src: script }), added('link', { rel: 'stylesheet', href: style })])
+  whole ??= Promise.all([
+    readDescription(),
+    added('script', { src: script }),
+    added('link', { rel: 'stylesheet', href: style }),
+  ])
     .then(([description]) => description)
     .catch((error) => {
       whole = undefined;
@@ -73,7 +78,11 @@ const tellingOthers = (name) => (original, system) => (payload) => {
   isTelling = false;
 };
 const ACTIONS = ['authorize', 'authorizeOauth2', 'logout'];
-const sharing = { statePlugins: { auth: { wrapActions: Object.fromEntries(ACTIONS.map((name) => [name, tellingOthers(name)])) } } };
+const sharing = {
+  statePlugins: {
+    auth: { wrapActions: Object.fromEntries(ACTIONS.map((name) => [name, tellingOthers(name)])) },
+  },
+};
 
 /** It is drawn bit by bit, each of which moves the others, and says nowhere when it is done. */
 const QUIET_MS = 100;
@@ -92,7 +101,8 @@ const draw = (description, place) =>
     });
     reference.initOAuth({ usePkceWithAuthorizationCodeGrant: true });
     const [other] = drawn;
-    if (other) reference.authActions.restoreAuthorization({ authorized: other.authSelectors.authorized().toJS() });
+    if (other)
+      reference.authActions.restoreAuthorization({ authorized: other.authSelectors.authorized().toJS() });
     drawn.add(reference.getSystem());
     const settle = () => {
       watched.disconnect();

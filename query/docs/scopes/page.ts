@@ -10,7 +10,11 @@ import { type Content, type DocsPage, hrefFrom } from '../page.ts';
 const PATH = '/docs/scopes';
 
 /** Every scope of the domain: what it allows, and how people are asked for it. */
-export const scopesPage = (domain: Domain): DocsPage => ({ path: PATH, title: 'Scopes', content: () => readContent(domain) });
+export const scopesPage = (domain: Domain): DocsPage => ({
+  path: PATH,
+  title: 'Scopes',
+  content: () => readContent(domain),
+});
 
 type Needed = { readonly name: string; readonly isPublic: boolean };
 
@@ -28,7 +32,12 @@ ${scopes.map(([scope, { described, asked }]) => entryOf({ scope, described, aske
   };
 };
 
-type Entry = { readonly scope: string; readonly described: string; readonly asked: string; readonly needed: readonly Needed[] };
+type Entry = {
+  readonly scope: string;
+  readonly described: string;
+  readonly asked: string;
+  readonly needed: readonly Needed[];
+};
 
 const entryOf = ({ scope, described, asked, needed }: Entry): Html => html`<section class="entry">
 <h2 id="${scope}"><code>${scope}</code> <a class="anchor" href="#${scope}" aria-label="Link to ${scope}">#</a></h2>
@@ -43,7 +52,15 @@ const entryOf = ({ scope, described, asked, needed }: Entry): Html => html`<sect
 const operationsByScope = (domain: Domain): ReadonlyMap<string, readonly Needed[]> => {
   const policy = policyOf(domain);
   const all = Object.values(operationsOf(domain)).flatMap(({ right, method, path }) =>
-    right === null ? [] : [{ scope: scopeOf(policy, right), name: `${method} ${path}`, isPublic: allowsAnonymous(policy, right) }],
+    right === null
+      ? []
+      : [
+          {
+            scope: scopeOf(policy, right),
+            name: `${method} ${path}`,
+            isPublic: allowsAnonymous(policy, right),
+          },
+        ],
   );
   return Map.groupBy(all, ({ scope }) => scope);
 };

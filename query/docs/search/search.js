@@ -15,7 +15,10 @@ const load = () => {
 };
 const read = async () => {
   const { library, index: address } = area.dataset;
-  const [{ default: MiniSearch }, response] = await Promise.all([import(new URL(library, location.href)), fetch(address)]);
+  const [{ default: MiniSearch }, response] = await Promise.all([
+    import(new URL(library, location.href)),
+    fetch(address),
+  ]);
   if (!response.ok) throw new Error(String(response.status));
   const { index, options } = await response.json();
   return MiniSearch.loadJS(index, options);

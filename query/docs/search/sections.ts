@@ -14,7 +14,10 @@ export type Found = {
 
 type Page = { readonly path: string; readonly title: string };
 
-/** A heading without an address belongs to the part before. `data-anchor` is the id of an element below the heading. */
+/**
+ * A heading without an address belongs to the part before. `data-anchor` is the id of an element below the
+ * heading.
+ */
 const HEADINGS = /(?=<h1[ >]|<h[2-4] (?:id|data-anchor)=)/;
 const HEADING = /^<h[1-4](?: (?:id|data-anchor)="([^"]*)")?[^>]*>(.*?)<\/h[1-4]>/s;
 const START_CHARACTERS = 140;
@@ -27,7 +30,16 @@ export const sectionsOf = ({ path, title }: Page, html: string): readonly Found[
     const heading = plain(inner.replace(/<a class="anchor".*?<\/a>/s, '')) || title;
     const text = plain(part.slice(whole.length));
     if (whole === '' && text === '') return [];
-    return [{ id: `${path} ${index}`, path: address, page: title, heading, text, start: text.slice(0, START_CHARACTERS) }];
+    return [
+      {
+        id: `${path} ${index}`,
+        path: address,
+        page: title,
+        heading,
+        text,
+        start: text.slice(0, START_CHARACTERS),
+      },
+    ];
   });
 
 /** Tags that may be in the middle of a word, such as those around the tokens of code. */

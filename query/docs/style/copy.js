@@ -2,7 +2,11 @@
 const COPIED_MS = 2000;
 
 for (const block of document.querySelectorAll('main pre:not(.output)')) {
-  const button = Object.assign(document.createElement('button'), { type: 'button', className: 'copy', textContent: 'Copy' });
+  const button = Object.assign(document.createElement('button'), {
+    type: 'button',
+    className: 'copy',
+    textContent: 'Copy',
+  });
   button.setAttribute('aria-live', 'polite');
   button.addEventListener('click', async () => {
     try {

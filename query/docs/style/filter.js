@@ -11,7 +11,8 @@ const show = () => {
   for (const heading of document.querySelectorAll('main h2')) {
     let next = heading.nextElementSibling;
     let isEmpty = true;
-    for (; next && next.tagName !== 'H2'; next = next.nextElementSibling) isEmpty &&= next.hidden || !('name' in next.dataset);
+    for (; next && next.tagName !== 'H2'; next = next.nextElementSibling)
+      isEmpty &&= next.hidden || !('name' in next.dataset);
     heading.hidden = wanted !== '' && isEmpty;
   }
 };

@@ -1,6 +1,8 @@
 // Tabs of examples in several languages. One choice holds for all of them, and for the next visit.
 const KEY = 'annals-docs-example';
-const groups = [...document.querySelectorAll('.tabs')].map((group) => [...group.querySelectorAll('[role="tab"]')]);
+const groups = [...document.querySelectorAll('.tabs')].map((group) => [
+  ...group.querySelectorAll('[role="tab"]'),
+]);
 
 const show = (name) => {
   for (const tabs of groups) {

@@ -13,7 +13,10 @@ import { type Content, type DocsPage, hrefFrom } from '../page.ts';
 
 const PATH = '/docs/webhook-verification';
 
-/** How a receiver knows that a request is ours: in words, with numbers to check one’s own code by, and as programs. */
+/**
+ * How a receiver knows that a request is ours: in words, with numbers to check one’s own code by, and as
+ * programs.
+ */
 export const verificationPage = (domain: Domain): DocsPage => ({
   path: PATH,
   title: 'Verifying webhooks',
@@ -47,7 +50,12 @@ const readContent = async (example: EventDefinition, policy: Policy): Promise<Co
   const signature = createHmac('sha256', Buffer.from(SECRET.replace('whsec_', ''), 'base64'))
     .update(signed)
     .digest('base64');
-  const programs = PROGRAMS.map(([name, title, note]) => ({ id: title.toLowerCase().replace(' ', '-'), name, title, note }));
+  const programs = PROGRAMS.map(([name, title, note]) => ({
+    id: title.toLowerCase().replace(' ', '-'),
+    name,
+    title,
+    note,
+  }));
   return {
     body: html`<h1>Verifying webhooks</h1>
 <p>Anybody can post to your address. A request that Annals has made is signed with the secret that the registration has answered, by

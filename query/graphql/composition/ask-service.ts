@@ -18,7 +18,10 @@ export type AskService = (request: ServiceRequest) => Promise<ExecutionResult>;
 const ANSWER_BYTES_MAX = 16 * 1_048_576;
 
 const Answer = z
-  .looseObject({ data: z.record(z.string(), z.unknown()).nullish(), errors: z.array(z.looseObject({ message: z.string() })).optional() })
+  .looseObject({
+    data: z.record(z.string(), z.unknown()).nullish(),
+    errors: z.array(z.looseObject({ message: z.string() })).optional(),
+  })
   .refine(({ data, errors }) => data !== undefined || errors !== undefined);
 
 export const createAskService =
@@ -39,7 +42,10 @@ export const createAskService =
 
 const UNAVAILABLE = 500;
 
-const headersFor = ({ headers, forwardHeaders }: Service, facts: RequestFacts | undefined): Record<string, string> => {
+const headersFor = (
+  { headers, forwardHeaders }: Service,
+  facts: RequestFacts | undefined,
+): Record<string, string> => {
   const forwarded = forwardHeaders.flatMap((name) => {
     const value = facts?.headers[name];
     return typeof value === 'string' ? [[name, value] as const] : [];
@@ -72,5 +78,9 @@ const errorOf = (
 ): GraphQLError =>
   new GraphQLError(message, {
     ...(Array.isArray(path) && { path }),
-    extensions: { code: 'service_error', ...(typeof extensions === 'object' ? extensions : {}), service: name },
+    extensions: {
+      code: 'service_error',
+      ...(typeof extensions === 'object' ? extensions : {}),
+      service: name,
+    },
   });

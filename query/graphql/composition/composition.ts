@@ -5,7 +5,11 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 import { createDocuments, type Documents } from '../documents/documents.ts';
 import type { DocumentLimits } from '../documents/limits.ts';
 import type { Execute } from '../execute.ts';
-import { explainForeign, type ForeignSubscriptions, foreignSubscriptionsOf } from './foreign-subscriptions.ts';
+import {
+  explainForeign,
+  type ForeignSubscriptions,
+  foreignSubscriptionsOf,
+} from './foreign-subscriptions.ts';
 import { keepUp, type Member, openMember } from './members.ts';
 import { mergeSchemas, SchemaConflict } from './merge-schemas.ts';
 import { openKnownSchemas, schemaOfSdl } from './service-schema.ts';
@@ -27,7 +31,10 @@ export type CompositionOptions = {
 };
 
 export type Composition = AsyncDisposable & {
-  /** Ours where they are enough: what asks for nothing of others is prepared, and then runs, as if there were none. */
+  /**
+   * Ours where they are enough: what asks for nothing of others is prepared, and then runs, as if there were
+   * none.
+   */
   readonly documents: Documents;
   /** Whether it asks for anything of others, or for the schema. */
   has(document: DocumentNode): boolean;
@@ -38,7 +45,9 @@ export type Composition = AsyncDisposable & {
 export const openComposition = async (options: CompositionOptions): Promise<Composition> => {
   const closing = new AbortController();
   const following = { known: openKnownSchemas(options.dataDir), log: options.log, signal: closing.signal };
-  const members = await Promise.all(readServices(options.setting).map((service) => openMember(service, following)));
+  const members = await Promise.all(
+    readServices(options.setting).map((service) => openMember(service, following)),
+  );
   const executors = new WeakMap<DocumentNode, Execute>();
   let current = composeAtStart(options, members);
   const change = () => {
@@ -51,7 +60,8 @@ export const openComposition = async (options: CompositionOptions): Promise<Comp
         const own = options.documents.prepare(text);
         if ('document' in own && !own.introspects) return own;
         const prepared = current.documents.prepare(text);
-        if (!('document' in prepared)) return explainForeign(withoutSchemas(prepared, members), current.foreign);
+        if (!('document' in prepared))
+          return explainForeign(withoutSchemas(prepared, members), current.foreign);
         executors.set(prepared.document, current.execute);
         return prepared;
       },
@@ -69,10 +79,19 @@ export const openComposition = async (options: CompositionOptions): Promise<Comp
   };
 };
 
-type Current = { readonly documents: Documents; readonly execute: Execute; readonly foreign: ForeignSubscriptions };
+type Current = {
+  readonly documents: Documents;
+  readonly execute: Execute;
+  readonly foreign: ForeignSubscriptions;
+};
 
-const compose = ({ domain, schema, limits, suggests, log, executorOf }: CompositionOptions, members: readonly Member[]): Current => {
-  const told = members.flatMap((member) => (member.sdl === undefined ? [] : [{ ...member, schema: schemaOfSdl(member.sdl) }]));
+const compose = (
+  { domain, schema, limits, suggests, log, executorOf }: CompositionOptions,
+  members: readonly Member[],
+): Current => {
+  const told = members.flatMap((member) =>
+    member.sdl === undefined ? [] : [{ ...member, schema: schemaOfSdl(member.sdl) }],
+  );
   const services = told.map((each) => wrapService({ ...each, log }));
   const merged = mergeSchemas(schema, services);
   const documents = createDocuments({ domain, schema: merged, limits, suggests });
@@ -90,9 +109,15 @@ const composeAtStart: typeof compose = (options, members) => {
 };
 
 /** A document that is not valid may be so because of a service of which nothing is known yet. */
-const withoutSchemas = (errors: readonly GraphQLError[], members: readonly Member[]): readonly GraphQLError[] => {
+const withoutSchemas = (
+  errors: readonly GraphQLError[],
+  members: readonly Member[],
+): readonly GraphQLError[] => {
   const unknown = members.filter(({ sdl }) => sdl === undefined).map(({ service }) => service.name);
   if (unknown.length === 0 || errors[0]?.extensions.code !== 'invalid_document') return errors;
   const message = `Nothing is known yet of the types of ${unknown.join(', ')}: no answer has come from there.`;
-  return [new GraphQLError(message, { extensions: { code: 'service_unavailable', services: unknown } }), ...errors];
+  return [
+    new GraphQLError(message, { extensions: { code: 'service_unavailable', services: unknown } }),
+    ...errors,
+  ];
 };

@@ -1,22 +1,36 @@
 import { GraphQLError, Kind } from 'graphql';
 import type { WrappedService } from './merge-schemas.ts';
 
-/** The subscriptions of composed services, each with the service that has it. They are not served here: our streams are of our log alone. */
+/**
+ * The subscriptions of composed services, each with the service that has it. They are not served here: our
+ * streams are of our log alone.
+ */
 export type ForeignSubscriptions = ReadonlyMap<string, string>;
 
 export const foreignSubscriptionsOf = (services: readonly WrappedService[]): ForeignSubscriptions =>
   new Map(
-    services.flatMap(({ name, schema }) => Object.keys(schema.getSubscriptionType()?.getFields() ?? {}).map((field) => [field, name])),
+    services.flatMap(({ name, schema }) =>
+      Object.keys(schema.getSubscriptionType()?.getFields() ?? {}).map((field) => [field, name]),
+    ),
   );
 
 /** Puts the reason first where a document is not valid because it asks for one of them. */
-export const explainForeign = (errors: readonly GraphQLError[], foreign: ForeignSubscriptions): readonly GraphQLError[] => {
+export const explainForeign = (
+  errors: readonly GraphQLError[],
+  foreign: ForeignSubscriptions,
+): readonly GraphQLError[] => {
   for (const { nodes, message } of errors) {
     const [node] = nodes ?? [];
-    const service = node?.kind === Kind.FIELD && message.includes('on type "Subscription"') ? foreign.get(node.name.value) : undefined;
+    const service =
+      node?.kind === Kind.FIELD && message.includes('on type "Subscription"')
+        ? foreign.get(node.name.value)
+        : undefined;
     if (service === undefined || node?.kind !== Kind.FIELD) continue;
     const reason = `${node.name.value} is a subscription of ${service}, and subscriptions of composed services are not passed on: subscribe there.`;
-    return [new GraphQLError(reason, { nodes: [node], extensions: { code: 'subscription_elsewhere', service } }), ...errors];
+    return [
+      new GraphQLError(reason, { nodes: [node], extensions: { code: 'subscription_elsewhere', service } }),
+      ...errors,
+    ];
   }
   return errors;
 };

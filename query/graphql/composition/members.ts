@@ -21,7 +21,10 @@ const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
 const REFRESH_MS = 60_000;
 
-/** Asks a service for its types, more than once; where it does not answer, they are what they last were, if that is known. */
+/**
+ * Asks a service for its types, more than once; where it does not answer, they are what they last were, if
+ * that is known.
+ */
 export const openMember = async (service: Service, { known, log, signal }: Options): Promise<Member> => {
   const ask = createAskService(service);
   const last = await known.find(service);
@@ -34,21 +37,38 @@ export const openMember = async (service: Service, { known, log, signal }: Optio
       // What is known is enough to begin with.
       if (last === undefined && attempt < ATTEMPTS_AT_START) await delay(RETRY_MS, undefined, { signal });
       else {
-        log.warn({ err: error, service: service.name, isKnown: last !== undefined }, 'A composed service does not tell its schema.');
+        log.warn(
+          { err: error, service: service.name, isKnown: last !== undefined },
+          'A composed service does not tell its schema.',
+        );
         return { service, ask, sdl: last, isFresh: false };
       }
     }
 };
 
 /** Doing without it costs nothing until a start at which the service does not answer. */
-const keep = async (service: Service, sdl: string, { known, log }: Pick<Options, 'known' | 'log'>): Promise<void> => {
+const keep = async (
+  service: Service,
+  sdl: string,
+  { known, log }: Pick<Options, 'known' | 'log'>,
+): Promise<void> => {
   await known.keep(service, sdl).catch((error: unknown) => {
-    log.warn({ err: error, service: service.name }, 'What a composed service tells of its types cannot be kept in DATA_DIR.');
+    log.warn(
+      { err: error, service: service.name },
+      'What a composed service tells of its types cannot be kept in DATA_DIR.',
+    );
   });
 };
 
-/** Asks from time to time what the types are now; `change` is told when they are others, and throws where it does not take them. */
-export const keepUp = async (member: Member, change: () => void, { known, log, signal }: Options): Promise<void> => {
+/**
+ * Asks from time to time what the types are now; `change` is told when they are others, and throws where it
+ * does not take them.
+ */
+export const keepUp = async (
+  member: Member,
+  change: () => void,
+  { known, log, signal }: Options,
+): Promise<void> => {
   const { service, ask } = member;
   let waitMs = member.isFresh ? REFRESH_MS : RETRY_MS;
   while (!signal.aborted) {
@@ -66,7 +86,8 @@ export const keepUp = async (member: Member, change: () => void, { known, log, s
       await keep(service, sdl, { known, log });
     } catch (error) {
       if (signal.aborted) return;
-      if (member.isFresh) log.error({ err: error, service: service.name }, 'The schema of a composed service stays as it was.');
+      if (member.isFresh)
+        log.error({ err: error, service: service.name }, 'The schema of a composed service stays as it was.');
       member.sdl = before;
       waitMs = member.isFresh ? REFRESH_MS : Math.min(waitMs * 2, RETRY_MAX_MS);
     }

@@ -37,8 +37,14 @@ test('what is reserved for gateways stays away', () => {
 });
 
 test.each([
-  ['type Query { a: Post } type Post { id: ID! }', /^The service shop has the type Post, which Annals has as well: give it a "prefix"/],
-  ['scalar DateTime scalar Upload type Query { a: DateTime }', /types DateTime, Upload|types Upload, DateTime/],
+  [
+    'type Query { a: Post } type Post { id: ID! }',
+    /^The service shop has the type Post, which Annals has as well: give it a "prefix"/,
+  ],
+  [
+    'scalar DateTime scalar Upload type Query { a: DateTime }',
+    /types DateTime, Upload|types Upload, DateTime/,
+  ],
   ['type Query { posts: Int }', /has the query field posts, which Annals has as well/],
   ['type Query { a: Int } type Mutation { deletePost: Int }', /has the mutation field deletePost/],
 ])('%s is refused', (sdl, message) => {

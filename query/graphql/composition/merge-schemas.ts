@@ -22,37 +22,56 @@ export class SchemaConflict extends Error {
   }
 }
 
-/** Our schema with the queries and mutations of others beside our own. Their root fields are nullable here, because they may be down. */
+/**
+ * Our schema with the queries and mutations of others beside our own. Their root fields are nullable here,
+ * because they may be down.
+ */
 export const mergeSchemas = (own: GraphQLSchema, services: readonly WrappedService[]): GraphQLSchema => {
   const all = [{ name: 'Annals', schema: own }, ...services];
   demandDistinct(
     'type',
     all.map(({ name, schema }) => ({ name, has: typesOf(schema).map((type) => type.name) })),
   );
-  const roots = [OperationTypeNode.QUERY, OperationTypeNode.MUTATION].map((operation) => mergeRoots(operation, own, services));
+  const roots = [OperationTypeNode.QUERY, OperationTypeNode.MUTATION].map((operation) =>
+    mergeRoots(operation, own, services),
+  );
   const [query, mutation] = roots;
-  const merged = new GraphQLSchema({ ...own.toConfig(), query, mutation, types: all.flatMap(({ schema }) => typesOf(schema)) });
+  const merged = new GraphQLSchema({
+    ...own.toConfig(),
+    query,
+    mutation,
+    types: all.flatMap(({ schema }) => typesOf(schema)),
+  });
   const [error] = validateSchema(merged);
   if (error) throw new SchemaConflict(`The composed schema is not valid: ${error.message}`);
-  for (const { schema } of services) for (const type of typesOf(schema)) if (isAbstractType(type)) type.resolveType = typenameOf;
+  for (const { schema } of services)
+    for (const type of typesOf(schema)) if (isAbstractType(type)) type.resolveType = typenameOf;
   return merged;
 };
 
-const typenameOf = (value: unknown): string | undefined => (value as { readonly __typename?: string }).__typename;
+const typenameOf = (value: unknown): string | undefined =>
+  (value as { readonly __typename?: string }).__typename;
 
 /** What is reserved, such as what federation adds, is for the service's own gateways. */
 const isOwnName = (name: string): boolean => !name.startsWith('_');
 
 const typesOf = (schema: GraphQLSchema): readonly GraphQLNamedType[] => {
-  const roots: readonly unknown[] = Object.values(OperationTypeNode).map((operation) => schema.getRootType(operation));
+  const roots: readonly unknown[] = Object.values(OperationTypeNode).map((operation) =>
+    schema.getRootType(operation),
+  );
   return Object.values(schema.getTypeMap()).filter(
-    (type) => !roots.includes(type) && !isIntrospectionType(type) && !isSpecifiedScalarType(type) && isOwnName(type.name),
+    (type) =>
+      !roots.includes(type) &&
+      !isIntrospectionType(type) &&
+      !isSpecifiedScalarType(type) &&
+      isOwnName(type.name),
   );
 };
 
 type Fields = GraphQLFieldConfigMap<unknown, unknown>;
 
-const fieldsOf = (schema: GraphQLSchema, operation: OperationTypeNode): Fields => schema.getRootType(operation)?.toConfig().fields ?? {};
+const fieldsOf = (schema: GraphQLSchema, operation: OperationTypeNode): Fields =>
+  schema.getRootType(operation)?.toConfig().fields ?? {};
 
 const mergeRoots = (
   operation: OperationTypeNode,
@@ -73,7 +92,10 @@ const mergeRoots = (
   return root ? new GraphQLObjectType({ ...root.toConfig(), fields }) : undefined;
 };
 
-const demandDistinct = (kind: string, parts: readonly { readonly name: string; readonly has: readonly string[] }[]): void => {
+const demandDistinct = (
+  kind: string,
+  parts: readonly { readonly name: string; readonly has: readonly string[] }[],
+): void => {
   const owners = new Map<string, string>();
   for (const { name, has } of parts) {
     const taken = has.filter((each) => owners.has(each));

@@ -1,6 +1,9 @@
 import { GraphQLError } from 'graphql';
 
-/** A service may have several reasons why one field has no value; graphql-tools puts them into one error, which would be masked. */
+/**
+ * A service may have several reasons why one field has no value; graphql-tools puts them into one error,
+ * which would be masked.
+ */
 export const separateErrors = (error: GraphQLError): readonly GraphQLError[] => {
   const { originalError, nodes, path } = error;
   if (!(originalError instanceof AggregateError)) return [error];

@@ -17,7 +17,8 @@ import type { Service } from './services.ts';
 /** The types of a service in SDL, as it tells them itself now. */
 export const fetchSdl = async (ask: AskService, signal: AbortSignal): Promise<string> => {
   const { data, errors } = await ask({ document: INTROSPECTION, signal });
-  if (errors || !data) throw new Error(`it does not tell its schema: ${errors?.map(({ message }) => message).join('; ')}`);
+  if (errors || !data)
+    throw new Error(`it does not tell its schema: ${errors?.map(({ message }) => message).join('; ')}`);
   return printSchema(buildClientSchema(data as unknown as IntrospectionQuery));
 };
 
@@ -25,23 +26,31 @@ const INTROSPECTION = parse(getIntrospectionQuery());
 
 export const schemaOfSdl = (sdl: string): GraphQLSchema => buildSchema(sdl);
 
-/** What was last known of the types of services, for starts at which they do not answer: the operator's file, or what was kept. */
+/**
+ * What was last known of the types of services, for starts at which they do not answer: the operator's file,
+ * or what was kept.
+ */
 export type KnownSchemas = {
   find(service: Service): Promise<string | undefined>;
   keep(service: Service, sdl: string): Promise<void>;
 };
 
 export const openKnownSchemas = (dataDir: string): KnownSchemas => {
-  const fileOf = ({ name, schemaFile }: Service): string => schemaFile ?? join(dataDir, 'composed', `${name}.graphql`);
+  const fileOf = ({ name, schemaFile }: Service): string =>
+    schemaFile ?? join(dataDir, 'composed', `${name}.graphql`);
   return {
     async find(service) {
       try {
         return await readFile(fileOf(service), 'utf8');
       } catch (error) {
-        if (service.schemaFile === undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-        throw new StartRefused(`GRAPHQL_COMPOSE: the types of the service ${service.name} cannot be read: ${(error as Error).message}.`, {
-          cause: error,
-        });
+        if (service.schemaFile === undefined && (error as NodeJS.ErrnoException).code === 'ENOENT')
+          return undefined;
+        throw new StartRefused(
+          `GRAPHQL_COMPOSE: the types of the service ${service.name} cannot be read: ${(error as Error).message}.`,
+          {
+            cause: error,
+          },
+        );
       }
     },
     async keep(service, sdl) {

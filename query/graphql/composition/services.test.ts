@@ -33,17 +33,27 @@ test('or in a file, which says more of them', () => {
     schemaFile: 'a.graphql',
   };
   expect(readServices(file({ one }))).toEqual([
-    { ...one, name: 'one', headers: { 'x-key': 'k' }, forwardHeaders: ['authorization'], schemaFile: join(folder, 'a.graphql') },
+    {
+      ...one,
+      name: 'one',
+      headers: { 'x-key': 'k' },
+      forwardHeaders: ['authorization'],
+      schemaFile: join(folder, 'a.graphql'),
+    },
   ]);
 });
 
-test.each(['one', '=http://a', 'one=ftp://a', 'one=http://a,one=http://b', 'o ne=http://a', '/nowhere/compose.json'])(
-  '%s is refused in a sentence that names the setting',
-  (setting) => {
-    expect(() => readServices(setting)).toThrow(StartRefused);
-    expect(() => readServices(setting)).toThrow(/^GRAPHQL_COMPOSE: /);
-  },
-);
+test.each([
+  'one',
+  '=http://a',
+  'one=ftp://a',
+  'one=http://a,one=http://b',
+  'o ne=http://a',
+  '/nowhere/compose.json',
+])('%s is refused in a sentence that names the setting', (setting) => {
+  expect(() => readServices(setting)).toThrow(StartRefused);
+  expect(() => readServices(setting)).toThrow(/^GRAPHQL_COMPOSE: /);
+});
 
 test.each<[string, unknown]>([
   ['no JSON', '{'],
@@ -53,7 +63,10 @@ test.each<[string, unknown]>([
   ['a header of the connection', { one: { url: 'http://a/', forwardHeaders: ['Host'] } }],
   ['a time-out that is none', { one: { url: 'http://a/', timeoutMs: 0 } }],
   ['a prefix that is no name', { one: { url: 'http://a/', prefix: '__' } }],
-  ['too many', Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`s${index}`, { url: 'http://a/' }]))],
+  [
+    'too many',
+    Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`s${index}`, { url: 'http://a/' }])),
+  ],
 ])('a file with %s is refused', (_what, content) => {
   expect(() => readServices(file(content))).toThrow(/^GRAPHQL_COMPOSE: /);
 });

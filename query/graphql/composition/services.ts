@@ -10,7 +10,10 @@ export type Service = {
   readonly timeoutMs: number;
   /** Sent with every request to it. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Names of headers, in lower case, that are passed on from the client: without `authorization` here, it never sees a token. */
+  /**
+   * Names of headers, in lower case, that are passed on from the client: without `authorization` here, it
+   * never sees a token.
+   */
   readonly forwardHeaders: readonly string[];
   /** Stands before the names of its types and root fields, where they are taken. */
   readonly prefix: string;
@@ -56,9 +59,13 @@ const Services = z.record(name, Given);
 export const readServices = (setting: string): readonly Service[] => {
   const isFile = setting.endsWith('.json');
   const parsed = Services.safeParse(isFile ? readFile(setting) : readList(setting));
-  if (!parsed.success) throw refuse(isFile ? `the file ${setting} is not as it must be:\n${z.prettifyError(parsed.error)}` : EXPECTED);
+  if (!parsed.success)
+    throw refuse(
+      isFile ? `the file ${setting} is not as it must be:\n${z.prettifyError(parsed.error)}` : EXPECTED,
+    );
   const services = Object.entries(parsed.data);
-  if (services.length > SERVICES_MAX) throw refuse(`at most ${SERVICES_MAX} services can be composed, and ${services.length} are named.`);
+  if (services.length > SERVICES_MAX)
+    throw refuse(`at most ${SERVICES_MAX} services can be composed, and ${services.length} are named.`);
   const folder = dirname(setting);
   return services.map(([name, { schemaFile, ...service }]) => ({
     name,
@@ -82,7 +89,8 @@ const readList = (text: string): Readonly<Record<string, unknown>> => {
     const at = item.indexOf('=');
     return [item.slice(0, Math.max(0, at)).trim(), { url: item.slice(at + 1).trim() }] as const;
   });
-  if (new Set(entries.map(([each]) => each)).size !== entries.length) throw refuse('each service needs a name of its own.');
+  if (new Set(entries.map(([each]) => each)).size !== entries.length)
+    throw refuse('each service needs a name of its own.');
   return Object.fromEntries(entries);
 };
 

@@ -7,7 +7,12 @@ import type { AskService, ServiceRequest } from './ask-service.ts';
 import type { WrappedService } from './merge-schemas.ts';
 import type { Service } from './services.ts';
 
-type Wrapped = { readonly service: Service; readonly ask: AskService; readonly schema: GraphQLSchema; readonly log: Log };
+type Wrapped = {
+  readonly service: Service;
+  readonly ask: AskService;
+  readonly schema: GraphQLSchema;
+  readonly log: Log;
+};
 
 /** A service as a schema that we execute: what one operation asks of it at the same time is one request. */
 export const wrapService = ({ service, ask, schema, log }: Wrapped): WrappedService => {
@@ -16,10 +21,16 @@ export const wrapService = ({ service, ask, schema, log }: Wrapped): WrappedServ
     ask(request).catch((cause: unknown) => {
       const { requestId, trace } = request.facts ?? {};
       if (!request.signal.aborted)
-        log.warn({ err: cause, service: name, requestId, traceId: traceIdOf(trace) }, 'A composed service did not answer.');
+        log.warn(
+          { err: cause, service: name, requestId, traceId: traceIdOf(trace) },
+          'A composed service did not answer.',
+        );
       throw serviceUnavailable(name);
     });
-  const renamed = [new RenameTypes((type) => `${prefix}${type}`), new RenameRootFields((_operation, field) => `${prefix}${field}`)];
+  const renamed = [
+    new RenameTypes((type) => `${prefix}${type}`),
+    new RenameRootFields((_operation, field) => `${prefix}${field}`),
+  ];
   const wrapped = wrapSchema({
     schema,
     batch: true,
@@ -34,4 +45,6 @@ export const wrapService = ({ service, ask, schema, log }: Wrapped): WrappedServ
 };
 
 const serviceUnavailable = (service: string): GraphQLError =>
-  new GraphQLError(`The service ${service} does not answer just now.`, { extensions: { code: 'service_unavailable', service } });
+  new GraphQLError(`The service ${service} does not answer just now.`, {
+    extensions: { code: 'service_unavailable', service },
+  });

@@ -5,14 +5,19 @@ import { costOf } from './cost.ts';
 
 const cost = (text: string, variables: Readonly<Record<string, unknown>> = {}): number => {
   const document = parse(text);
-  const operation = document.definitions.find((node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION);
+  const operation = document.definitions.find(
+    (node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION,
+  );
   if (!operation) throw new Error('no operation');
   return costOf(schema, document, operation, variables);
 };
 
 test.each<[string, string]>([
   ['{ users(limit: -1) { id } }', 'A list cannot have -1 items: ask for 0 to 100.'],
-  ['{ usersConnection(last: 101) { nodes { id } } }', 'A list has at most 100 items, and 101 were asked for.'],
+  [
+    '{ usersConnection(last: 101) { nodes { id } } }',
+    'A list has at most 100 items, and 101 were asked for.',
+  ],
 ])('%s is refused: %s', (text, message) => {
   expect(() => cost(text)).toThrow(message);
 });
@@ -24,7 +29,10 @@ test.each<[string, number]>([
   ['{ users { id } }', 10],
   ['{ users(limit: 3) { id posts(limit: 2) { title } } }', 3 * (1 + 2)],
   // The nested read of the bench.
-  ['{ users { posts(limit: 5) { comments(limit: 3) { text author { name } } } } }', 10 * (1 + 5 * (1 + 3 * (1 + 1)))],
+  [
+    '{ users { posts(limit: 5) { comments(limit: 3) { text author { name } } } } }',
+    10 * (1 + 5 * (1 + 3 * (1 + 1))),
+  ],
   ['{ usersConnection(first: 4) { nodes { id } } }', 1 + 4],
   ['{ usersConnection { edges { cursor node { id } } pageInfo { endCursor } } }', 1 + 10 * (1 + 1) + 1],
   ['{ usersConnection(last: 2) { totalCount nodes { name } } }', 1 + 25 + 2],
@@ -65,7 +73,9 @@ test.each<[string, Record<string, unknown>]>([
   ['query ($n: Int) { usersConnection(first: $n) { nodes { id } } }', { n: 2_000_000_000 }],
   ['{ me { posts(limit: 1000) { id } } }', {}],
 ])('%s asks for a list that is too long', (text, variables) => {
-  expect(() => cost(text, variables)).toThrow(expect.objectContaining({ extensions: { code: 'limit_out_of_range', max: 100 } }));
+  expect(() => cost(text, variables)).toThrow(
+    expect.objectContaining({ extensions: { code: 'limit_out_of_range', max: 100 } }),
+  );
 });
 
 test('fragments that double each other are counted in no time', () => {

@@ -26,7 +26,9 @@ type Variables = Readonly<Record<string, unknown>>;
 /** An object costs 1, a scalar nothing, and a list its size times the cost of an item. */
 export const COSTS = {
   object: 1,
-  /** As much as a request over REST, so that many of them in one request are not cheaper than many requests. */
+  /**
+   * As much as a request over REST, so that many of them in one request are not cheaper than many requests.
+   */
   mutation: 50,
   /** As much more than another list as over REST. */
   search: 200,
@@ -38,13 +40,20 @@ export const COSTS = {
 const COSTS_OF_FIELDS: Readonly<Record<string, number>> = { totalCount: COSTS.totalCount };
 
 /**
- * What an operation costs with these variables, which `@skip` and `@include` may depend on too. Where fragments ask for the same object
- * again, it is counted again. Throws where a list is asked for that is longer than lists may be.
+ * What an operation costs with these variables, which `@skip` and `@include` may depend on too. Where
+ * fragments ask for the same object again, it is counted again. Throws where a list is asked for that is
+ * longer than lists may be.
  */
-export const costOf = (schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): number => {
+export const costOf = (
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+): number => {
   const root = schema.getRootType(operation.operation);
   if (!root) return 0;
-  const costBy = (given: Variables): number => createCost(schema, document, given)(operation.selectionSet, root, 1);
+  const costBy = (given: Variables): number =>
+    createCost(schema, document, given)(operation.selectionSet, root, 1);
   const known = costs.get(operation);
   if (known !== undefined) return known === VARIES ? costBy(variables) : known;
   let varies = false;
@@ -94,7 +103,11 @@ const createCost = (schema: GraphQLSchema, document: DocumentNode, variables: Va
     const isPartOfConnection = field.name === 'edges' || field.name === 'nodes';
     const isConnection = named.name.endsWith('Connection');
     const times = isConnection ? 1 : isPartOfConnection ? size : (asked ?? 1);
-    return own + times * (COSTS.object + within(node.selectionSet, named, isConnection ? (asked ?? LIST_LIMIT_DEFAULT) : 1));
+    return (
+      own +
+      times *
+        (COSTS.object + within(node.selectionSet, named, isConnection ? (asked ?? LIST_LIMIT_DEFAULT) : 1))
+    );
   };
   const costOfSelection = (selection: SelectionNode, type: GraphQLNamedType, size: number): number => {
     switch (selection.kind) {
@@ -121,12 +134,18 @@ const fieldOf = (type: GraphQLNamedType, name: string): GraphQLField<unknown, un
 const SIZES = ['limit', 'first', 'last'];
 
 /** How long a list the node may have, or undefined where it is none that can be asked for. */
-const sizeOf = (field: GraphQLField<unknown, unknown>, node: FieldNode, variables: Variables): number | undefined => {
+const sizeOf = (
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  variables: Variables,
+): number | undefined => {
   if (field.name === '_entities') return lengthOf(node, variables);
   const names = field.args.map(({ name }) => name).filter((name) => SIZES.includes(name));
   // A list of another service that cannot be asked for by size is about as long as our own.
   if (names.length === 0) return isListType(getNullableType(field.type)) ? LIST_LIMIT_DEFAULT : undefined;
-  const asked = (node.arguments ?? []).filter(({ name }) => names.includes(name.value)).map((argument) => countOf(argument, variables));
+  const asked = (node.arguments ?? [])
+    .filter(({ name }) => names.includes(name.value))
+    .map((argument) => countOf(argument, variables));
   const sizes = asked.filter((size) => size !== undefined);
   for (const size of sizes) if (size < 0 || size > LIST_LIMIT_MAX) throw outOfRange(node, size);
   return sizes.length > 0 ? Math.max(...sizes) : LIST_LIMIT_DEFAULT;
@@ -141,22 +160,33 @@ const outOfRange = (node: FieldNode, size: number): GraphQLError =>
 /** As many as are represented. */
 const lengthOf = (node: FieldNode, variables: Variables): number => {
   const value = node.arguments?.[0]?.value;
-  const given = value?.kind === Kind.LIST ? value.values : value?.kind === Kind.VARIABLE ? variables[value.name.value] : undefined;
+  const given =
+    value?.kind === Kind.LIST
+      ? value.values
+      : value?.kind === Kind.VARIABLE
+        ? variables[value.name.value]
+        : undefined;
   return Array.isArray(given) ? given.length : 1;
 };
 
 /** Whether it looks for words. */
 const isSearch = ({ arguments: given = [] }: FieldNode, variables: Variables): boolean => {
   const value = given.find(({ name }) => name.value === 'filter')?.value;
-  if (value?.kind === Kind.VARIABLE) return isGiven((variables[value.name.value] as Variables | null | undefined)?.search);
-  const search = value?.kind === Kind.OBJECT ? value.fields.find(({ name }) => name.value === 'search')?.value : undefined;
-  return search?.kind === Kind.VARIABLE ? isGiven(variables[search.name.value]) : search !== undefined && search.kind !== Kind.NULL;
+  if (value?.kind === Kind.VARIABLE)
+    return isGiven((variables[value.name.value] as Variables | null | undefined)?.search);
+  const search =
+    value?.kind === Kind.OBJECT ? value.fields.find(({ name }) => name.value === 'search')?.value : undefined;
+  return search?.kind === Kind.VARIABLE
+    ? isGiven(variables[search.name.value])
+    : search !== undefined && search.kind !== Kind.NULL;
 };
 
 /** Whether it asks for what was. */
 const isAsOf = ({ arguments: given = [] }: FieldNode, variables: Variables): boolean => {
   const value = given.find(({ name }) => name.value === 'at')?.value;
-  return value?.kind === Kind.VARIABLE ? isGiven(variables[value.name.value]) : value !== undefined && value.kind !== Kind.NULL;
+  return value?.kind === Kind.VARIABLE
+    ? isGiven(variables[value.name.value])
+    : value !== undefined && value.kind !== Kind.NULL;
 };
 
 const isGiven = (value: unknown): boolean => (value ?? null) !== null;
@@ -175,6 +205,8 @@ const isIncluded = ({ directives = [] }: Directed, variables: Variables): boolea
     if (name.value !== 'skip' && name.value !== 'include') return true;
     const condition = given.find((argument) => argument.name.value === 'if')?.value;
     const holds =
-      condition?.kind === Kind.BOOLEAN ? condition.value : condition?.kind === Kind.VARIABLE && variables[condition.name.value] === true;
+      condition?.kind === Kind.BOOLEAN
+        ? condition.value
+        : condition?.kind === Kind.VARIABLE && variables[condition.name.value] === true;
     return holds === (name.value === 'include');
   });

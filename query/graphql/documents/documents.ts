@@ -49,7 +49,10 @@ type Options = {
   readonly domain: Domain;
   readonly schema: GraphQLSchema;
   readonly limits: DocumentLimits;
-  /** Whether names of the schema that resemble a wrong one are told; who may not ask for the schema may not guess it either. */
+  /**
+   * Whether names of the schema that resemble a wrong one are told; who may not ask for the schema may not
+   * guess it either.
+   */
   readonly suggests: boolean;
 };
 
@@ -69,13 +72,20 @@ export const createDocuments = (options: Options): Documents => {
   };
 };
 
-const prepare = ({ domain, schema, limits, suggests }: Options, text: string): Prepared | readonly GraphQLError[] => {
+const prepare = (
+  { domain, schema, limits, suggests }: Options,
+  text: string,
+): Prepared | readonly GraphQLError[] => {
   const document = read(text, limits.tokensMax);
   if (document instanceof GraphQLError) return [document];
   const beyond = findBeyondLimits(document, limits);
   if (beyond.length > 0) return beyond;
-  const errors = validate(schema, document, specifiedRules, { maxErrors: ERRORS_MAX, hideSuggestions: !suggests });
-  if (errors.some(isGivenUp)) return [new GraphQLError(TOO_REPETITIVE, { extensions: { code: 'too_repetitive' } })];
+  const errors = validate(schema, document, specifiedRules, {
+    maxErrors: ERRORS_MAX,
+    hideSuggestions: !suggests,
+  });
+  if (errors.some(isGivenUp))
+    return [new GraphQLError(TOO_REPETITIVE, { extensions: { code: 'too_repetitive' } })];
   if (errors.length > 0) return errors.map((error) => withCode(error, 'invalid_document'));
   const nodes = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
   const operations = nodes.map((node) => ({ node, rights: rightsOf({ domain, schema }, document, node) }));
@@ -83,9 +93,13 @@ const prepare = ({ domain, schema, limits, suggests }: Options, text: string): P
   return { schema, hash, document, operations, introspects: asksForSchema(document) };
 };
 
-/** The library compares fields of the same name with each other only so many times, and says so by its message alone. */
+/**
+ * The library compares fields of the same name with each other only so many times, and says so by its message
+ * alone.
+ */
 const isGivenUp = ({ message }: GraphQLError): boolean => message === 'Validation aborted.';
-const TOO_REPETITIVE = 'The same fields are asked for too often: whether they can be merged takes too long to find out.';
+const TOO_REPETITIVE =
+  'The same fields are asked for too often: whether they can be merged takes too long to find out.';
 
 /** The parser counts tokens itself, and says that there are too many only by its message. */
 const read = (text: string, tokensMax: number): DocumentNode | GraphQLError => {

@@ -15,13 +15,19 @@ const REFUSALS = {
   answer_too_large: 'bytes of answer',
 } as const;
 
-/** Cost counts objects, and an object may hold a long text: a few of them many times over would fill the memory of a process. */
+/**
+ * Cost counts objects, and an object may hold a long text: a few of them many times over would fill the
+ * memory of a process.
+ */
 export const ANSWER_BYTES_MAX = 16_777_216;
 
 type LimitCode = keyof typeof REFUSALS;
 
 /** `found` is absent where counting ended at the limit. */
-export const beyondLimit = (code: LimitCode, { max, found }: { readonly max: number; readonly found?: number }): GraphQLError => {
+export const beyondLimit = (
+  code: LimitCode,
+  { max, found }: { readonly max: number; readonly found?: number },
+): GraphQLError => {
   const came = found === undefined ? '' : `, and this has ${found}`;
   return new GraphQLError(`An operation may have at most ${max} ${REFUSALS[code]}${came}.`, {
     extensions: { code, max, ...(found !== undefined && { found }) },

@@ -9,7 +9,9 @@ const text = z.string().min(1).max(1_048_576);
 /** What GraphQL Code Generator's client-preset and the Relay compiler write: the text by its id. */
 const ByIds = z
   .record(id, text)
-  .refine((documents) => Object.keys(documents).length <= DOCUMENTS_MAX, { error: `more than ${DOCUMENTS_MAX} documents` });
+  .refine((documents) => Object.keys(documents).length <= DOCUMENTS_MAX, {
+    error: `more than ${DOCUMENTS_MAX} documents`,
+  });
 
 /** What Apollo's manifest generator writes. */
 const ApolloManifest = z.object({
@@ -18,7 +20,10 @@ const ApolloManifest = z.object({
   operations: z.array(z.object({ id, body: text })).max(DOCUMENTS_MAX),
 });
 
-/** Reads a manifest, or one document as it stands, which is then called by its hash. Throws where it is neither. */
+/**
+ * Reads a manifest, or one document as it stands, which is then called by its hash. Throws where it is
+ * neither.
+ */
 export const readManifest = (content: string): readonly PersistedDocument[] => {
   if (!content.trimStart().startsWith('{') || isDocument(content)) {
     return [{ id: createHash('sha256').update(content).digest('hex'), text: content }];
@@ -29,7 +34,10 @@ export const readManifest = (content: string): readonly PersistedDocument[] => {
   return Object.entries(ByIds.parse(json)).map(([id, text]) => ({ id: bare(id), text }));
 };
 
-/** A document in short form begins with a brace as JSON does; after it comes a name, and in JSON a string or the end. */
+/**
+ * A document in short form begins with a brace as JSON does; after it comes a name, and in JSON a string or
+ * the end.
+ */
 const isDocument = (content: string): boolean => !/^\s*\{\s*["}]/.test(content);
 
 /** The algorithm is left out, as it is when a document is looked for. */

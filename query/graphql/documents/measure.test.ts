@@ -3,9 +3,17 @@ import { expect, test } from 'vitest';
 import type { DocumentLimits } from './limits.ts';
 import { findBeyondLimits } from './measure.ts';
 
-const limits: DocumentLimits = { tokensMax: 2_000, depthMax: 3, aliasesMax: 2, directivesMax: 2, rootFieldsMax: 2, costMax: 1_000 };
+const limits: DocumentLimits = {
+  tokensMax: 2_000,
+  depthMax: 3,
+  aliasesMax: 2,
+  directivesMax: 2,
+  rootFieldsMax: 2,
+  costMax: 1_000,
+};
 
-const beyond = (text: string): readonly unknown[] => findBeyondLimits(parse(text), limits).map(({ extensions }) => extensions);
+const beyond = (text: string): readonly unknown[] =>
+  findBeyondLimits(parse(text), limits).map(({ extensions }) => extensions);
 
 test.each([
   '{ me { posts { id } } }',
@@ -21,21 +29,37 @@ test.each([
 
 test.each([
   ['{ me { posts { author { id } } } }', { code: 'too_deep', max: 3, found: 4 }],
-  ['{ me { ...F } } fragment F on User { posts { ... on Post { author { id } } } }', { code: 'too_deep', max: 3, found: 4 }],
+  [
+    '{ me { ...F } } fragment F on User { posts { ... on Post { author { id } } } }',
+    { code: 'too_deep', max: 3, found: 4 },
+  ],
   ['{ me { a: id b: id c: id } }', { code: 'too_many_aliases', max: 2, found: 3 }],
   ['{ me { ...F ...F } } fragment F on User { a: id b: id }', { code: 'too_many_aliases', max: 2, found: 4 }],
   ['{ me @a @b { id @c } }', { code: 'too_many_directives', max: 2, found: 3 }],
-  ['query @a { me { ...F @b } } fragment F on User { id @c }', { code: 'too_many_directives', max: 2, found: 3 }],
-  ['{ me { id } ...F } fragment F on Query { users { id } posts { id } }', { code: 'too_many_root_fields', max: 2, found: 3 }],
+  [
+    'query @a { me { ...F @b } } fragment F on User { id @c }',
+    { code: 'too_many_directives', max: 2, found: 3 },
+  ],
+  [
+    '{ me { id } ...F } fragment F on Query { users { id } posts { id } }',
+    { code: 'too_many_root_fields', max: 2, found: 3 },
+  ],
 ])('%s is beyond one', (text, expected) => {
   expect(beyond(text)).toEqual([expected]);
 });
 
 test('fragments that go in circles end', () => {
-  expect(beyond('{ me { ...A } } fragment A on User { id ...B } fragment B on User { name ...A }')).toEqual([]);
+  expect(beyond('{ me { ...A } } fragment A on User { id ...B } fragment B on User { name ...A }')).toEqual(
+    [],
+  );
 });
 
 test('fragments that double each other are counted in no time', () => {
-  const fragments = Array.from({ length: 100 }, (_, n) => `fragment F${n} on User { ...F${n + 1} ...F${n + 1} }`);
-  expect(beyond(`{ me { ...F0 } } ${fragments.join(' ')} fragment F100 on User { a: id }`)).toMatchObject([{ code: 'too_many_aliases' }]);
+  const fragments = Array.from(
+    { length: 100 },
+    (_, n) => `fragment F${n} on User { ...F${n + 1} ...F${n + 1} }`,
+  );
+  expect(beyond(`{ me { ...F0 } } ${fragments.join(' ')} fragment F100 on User { a: id }`)).toMatchObject([
+    { code: 'too_many_aliases' },
+  ]);
 });

@@ -21,8 +21,9 @@ type Size = {
 const NOTHING: Size = { depth: 0, aliases: 0, directives: 0, fields: 0 };
 
 /**
- * Finds what of a document is beyond the limits, before it is validated: validation takes time that grows faster than the text.
- * Every fragment is measured once, however often it is spread, so that this takes time in proportion to the text.
+ * Finds what of a document is beyond the limits, before it is validated: validation takes time that grows
+ * faster than the text. Every fragment is measured once, however often it is spread, so that this takes time
+ * in proportion to the text.
  */
 export const findBeyondLimits = (document: DocumentNode, limits: DocumentLimits): readonly GraphQLError[] => {
   const measure = createMeasure(document);
@@ -42,7 +43,11 @@ export const findBeyondLimits = (document: DocumentNode, limits: DocumentLimits)
 };
 
 export const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
-  new Map(document.definitions.flatMap((node) => (node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node] as const] : [])));
+  new Map(
+    document.definitions.flatMap((node) =>
+      node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node] as const] : [],
+    ),
+  );
 
 const createMeasure = (document: DocumentNode): ((operation: OperationDefinitionNode) => Size) => {
   const fragments = fragmentsOf(document);
@@ -50,7 +55,8 @@ const createMeasure = (document: DocumentNode): ((operation: OperationDefinition
   const ofFragment = (name: string): Size => {
     const measured = known.get(name);
     if (measured) return measured;
-    // Until it is measured, and so within itself, it counts as nothing: that fragments go in circles is for the validation to say.
+    // Until it is measured, and so within itself, it counts as nothing: that fragments go in circles is for
+    // the validation to say.
     known.set(name, NOTHING);
     const size = ofSet(fragments.get(name)?.selectionSet);
     known.set(name, size);
@@ -63,7 +69,12 @@ const createMeasure = (document: DocumentNode): ((operation: OperationDefinition
         const within = ofSet(selection.selectionSet);
         // How deep the schema itself may be asked for is a rule of the validation.
         const depth = selection.name.value.startsWith('__') ? 0 : within.depth + 1;
-        return { depth, aliases: within.aliases + (selection.alias ? 1 : 0), directives: within.directives + directives, fields: 1 };
+        return {
+          depth,
+          aliases: within.aliases + (selection.alias ? 1 : 0),
+          directives: within.directives + directives,
+          fields: 1,
+        };
       }
       case Kind.INLINE_FRAGMENT:
         return add(ofSet(selection.selectionSet), { ...NOTHING, directives });
@@ -71,8 +82,10 @@ const createMeasure = (document: DocumentNode): ((operation: OperationDefinition
         return add(ofFragment(selection.name.value), { ...NOTHING, directives });
     }
   };
-  const ofSet = (set: SelectionSetNode | undefined): Size => (set?.selections ?? []).map(ofSelection).reduce(add, NOTHING);
-  return ({ selectionSet, directives = [] }) => add(ofSet(selectionSet), { ...NOTHING, directives: directives.length });
+  const ofSet = (set: SelectionSetNode | undefined): Size =>
+    (set?.selections ?? []).map(ofSelection).reduce(add, NOTHING);
+  return ({ selectionSet, directives = [] }) =>
+    add(ofSet(selectionSet), { ...NOTHING, directives: directives.length });
 };
 
 const add = (one: Size, other: Size): Size => ({

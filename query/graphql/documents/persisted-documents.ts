@@ -48,8 +48,14 @@ const select = async (pool: Pool, id: string): Promise<string | undefined> => {
   return rows[0]?.text;
 };
 
-/** Loads all or none; an id that stands for another text already is overwritten, because it is the operator who says what it stands for. */
-export const savePersistedDocuments = async (pool: Pool, documents: readonly PersistedDocument[]): Promise<void> => {
+/**
+ * Loads all or none; an id that stands for another text already is overwritten, because it is the operator
+ * who says what it stands for.
+ */
+export const savePersistedDocuments = async (
+  pool: Pool,
+  documents: readonly PersistedDocument[],
+): Promise<void> => {
   await pool.query(
     `insert into public.persisted_document (id, text)
      select id, text from json_to_recordset($1) as d (id text, text text)
@@ -58,7 +64,9 @@ export const savePersistedDocuments = async (pool: Pool, documents: readonly Per
   );
 };
 
-export const listPersistedDocuments = async (pool: Pool): Promise<readonly (PersistedDocument & { readonly loadedAt: Date })[]> => {
+export const listPersistedDocuments = async (
+  pool: Pool,
+): Promise<readonly (PersistedDocument & { readonly loadedAt: Date })[]> => {
   const { rows } = await pool.query<PersistedDocument & { loadedAt: Date }>(
     'select id, text, loaded_at as "loadedAt" from public.persisted_document order by id',
   );

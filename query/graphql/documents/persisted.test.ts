@@ -24,24 +24,32 @@ test.each<PersistedMode>(['off', 'apq', 'prefer'])('in mode %s a text is what it
   expect(await resolver(mode)({ query: text })).toBe(text);
 });
 
-test.each<PersistedMode>(['apq', 'prefer'])('in mode %s a text that was sent with its hash is known by it', async (mode) => {
-  const resolve = resolver(mode);
-  await expect(resolve({ apqHash: hashOf(text) })).rejects.toEqual(code('PERSISTED_QUERY_NOT_FOUND'));
-  expect(await resolve({ query: text, apqHash: hashOf(text) })).toBe(text);
-  expect(await resolve({ apqHash: hashOf(text) })).toBe(text);
-  expect(await resolve({ documentId: `sha256:${hashOf(text)}` })).toBe(text);
-});
+test.each<PersistedMode>(['apq', 'prefer'])(
+  'in mode %s a text that was sent with its hash is known by it',
+  async (mode) => {
+    const resolve = resolver(mode);
+    await expect(resolve({ apqHash: hashOf(text) })).rejects.toEqual(code('PERSISTED_QUERY_NOT_FOUND'));
+    expect(await resolve({ query: text, apqHash: hashOf(text) })).toBe(text);
+    expect(await resolve({ apqHash: hashOf(text) })).toBe(text);
+    expect(await resolve({ documentId: `sha256:${hashOf(text)}` })).toBe(text);
+  },
+);
 
 test('a text under the hash of another is refused, and not remembered', async () => {
   const resolve = resolver('apq');
-  await expect(resolve({ query: text, apqHash: hashOf(other) })).rejects.toEqual(code('PERSISTED_QUERY_HASH_MISMATCH'));
+  await expect(resolve({ query: text, apqHash: hashOf(other) })).rejects.toEqual(
+    code('PERSISTED_QUERY_HASH_MISMATCH'),
+  );
   await expect(resolve({ apqHash: hashOf(other) })).rejects.toEqual(code('PERSISTED_QUERY_NOT_FOUND'));
 });
 
-test.each<PersistedMode>(['prefer', 'enforce'])('in mode %s what was loaded is known by its id', async (mode) => {
-  expect(await resolver(mode)({ documentId: 'users' })).toBe(loadedText);
-  expect(await resolver(mode)({ documentId: `sha256:${hashOf(loadedText)}` })).toBe(loadedText);
-});
+test.each<PersistedMode>(['prefer', 'enforce'])(
+  'in mode %s what was loaded is known by its id',
+  async (mode) => {
+    expect(await resolver(mode)({ documentId: 'users' })).toBe(loadedText);
+    expect(await resolver(mode)({ documentId: `sha256:${hashOf(loadedText)}` })).toBe(loadedText);
+  },
+);
 
 test('in mode apq what was loaded is not looked at', async () => {
   await expect(resolver('apq')({ documentId: 'users' })).rejects.toEqual(code('PERSISTED_QUERY_NOT_FOUND'));
@@ -52,16 +60,27 @@ test('in mode enforce only what was loaded is run, also where its text is sent',
   expect(await resolve({ query: loadedText })).toBe(loadedText);
   await expect(resolve({ query: text })).rejects.toEqual(code('PERSISTED_QUERY_ID_REQUIRED'));
   await expect(resolve({ documentId: hashOf(text) })).rejects.toEqual(code('PERSISTED_QUERY_NOT_IN_LIST'));
-  await expect(resolve({ query: text, apqHash: hashOf(text) })).rejects.toEqual(code('PERSISTED_QUERY_NOT_IN_LIST'));
-  await expect(resolve({ query: text, documentId: 'users' })).rejects.toEqual(code('PERSISTED_QUERY_NOT_IN_LIST'));
+  await expect(resolve({ query: text, apqHash: hashOf(text) })).rejects.toEqual(
+    code('PERSISTED_QUERY_NOT_IN_LIST'),
+  );
+  await expect(resolve({ query: text, documentId: 'users' })).rejects.toEqual(
+    code('PERSISTED_QUERY_NOT_IN_LIST'),
+  );
 });
 
 test('in mode off no id is taken', async () => {
-  await expect(resolver('off')({ documentId: 'users' })).rejects.toEqual(code('PERSISTED_QUERY_NOT_SUPPORTED'));
-  await expect(resolver('off')({ query: text, apqHash: hashOf(text) })).rejects.toEqual(code('PERSISTED_QUERY_NOT_SUPPORTED'));
+  await expect(resolver('off')({ documentId: 'users' })).rejects.toEqual(
+    code('PERSISTED_QUERY_NOT_SUPPORTED'),
+  );
+  await expect(resolver('off')({ query: text, apqHash: hashOf(text) })).rejects.toEqual(
+    code('PERSISTED_QUERY_NOT_SUPPORTED'),
+  );
 });
 
-test.each<PersistedMode>(['off', 'apq', 'prefer', 'enforce'])('in mode %s a request without a document is refused', async (mode) => {
-  await expect(resolver(mode)({})).rejects.toEqual(code('document_missing'));
-  await expect(resolver(mode)({ query: '' })).rejects.toEqual(code('document_missing'));
-});
+test.each<PersistedMode>(['off', 'apq', 'prefer', 'enforce'])(
+  'in mode %s a request without a document is refused',
+  async (mode) => {
+    await expect(resolver(mode)({})).rejects.toEqual(code('document_missing'));
+    await expect(resolver(mode)({ query: '' })).rejects.toEqual(code('document_missing'));
+  },
+);

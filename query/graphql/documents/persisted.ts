@@ -5,8 +5,8 @@ import type { GraphqlSettings } from '#shared/process/config.ts';
 import type { PersistedDocuments } from './persisted-documents.ts';
 
 /**
- * How documents may be named instead of sent:
- * `off` never; `apq` by the hash of one that was sent before; `prefer` also by the id of one that was loaded; `enforce` only those that were loaded.
+ * How documents may be named instead of sent: `off` never; `apq` by the hash of one that was sent before;
+ * `prefer` also by the id of one that was loaded; `enforce` only those that were loaded.
  */
 export type PersistedMode = GraphqlSettings['persistedDocuments'];
 
@@ -26,29 +26,42 @@ type Options = { readonly mode: PersistedMode; readonly loaded: PersistedDocumen
 const SENT_BYTES_MAX = 32 * 1024 * 1024;
 
 export const createResolveDocument = ({ mode, loaded }: Options): ResolveDocument => {
-  const sent = new LRUCache<string, string>({ maxSize: SENT_BYTES_MAX, sizeCalculation: (text) => 2 * text.length + 1 });
+  const sent = new LRUCache<string, string>({
+    maxSize: SENT_BYTES_MAX,
+    sizeCalculation: (text) => 2 * text.length + 1,
+  });
   const resolveSent = (text: string, hash: string): string => {
     // Otherwise one client could put its own text where another looks for its.
-    if (hash !== hashOf(text)) throw refuse('PERSISTED_QUERY_HASH_MISMATCH', 'The hash is not that of the query.');
+    if (hash !== hashOf(text))
+      throw refuse('PERSISTED_QUERY_HASH_MISMATCH', 'The hash is not that of the query.');
     sent.set(hash, text);
     return text;
   };
   const resolveNamed = async (id: string): Promise<string> => {
-    const text = (mode === 'apq' ? undefined : await loaded.find(id)) ?? (mode === 'enforce' ? undefined : sent.get(withoutPrefix(id)));
+    const text =
+      (mode === 'apq' ? undefined : await loaded.find(id)) ??
+      (mode === 'enforce' ? undefined : sent.get(withoutPrefix(id)));
     if (text !== undefined) return text;
-    if (mode === 'enforce') throw refuse('PERSISTED_QUERY_NOT_IN_LIST', 'The document is not among those that were loaded.');
+    if (mode === 'enforce')
+      throw refuse('PERSISTED_QUERY_NOT_IN_LIST', 'The document is not among those that were loaded.');
     throw refuse('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound');
   };
   return async ({ query, documentId, apqHash }) => {
     const id = documentId ?? apqHash;
-    if (id !== undefined && mode === 'off') throw refuse('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
+    if (id !== undefined && mode === 'off')
+      throw refuse('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
     if (query === undefined || query === '') {
-      if (id === undefined) throw refuse('document_missing', 'The request has neither a query nor a documentId.');
+      if (id === undefined)
+        throw refuse('document_missing', 'The request has neither a query nor a documentId.');
       return resolveNamed(id);
     }
     if (mode === 'enforce') {
       if (await loaded.find(id ?? hashOf(query)).then((text) => text === query)) return query;
-      if (id === undefined) throw refuse('PERSISTED_QUERY_ID_REQUIRED', 'Only documents that were loaded are run: send a documentId.');
+      if (id === undefined)
+        throw refuse(
+          'PERSISTED_QUERY_ID_REQUIRED',
+          'Only documents that were loaded are run: send a documentId.',
+        );
       throw refuse('PERSISTED_QUERY_NOT_IN_LIST', 'The document is not among those that were loaded.');
     }
     return id === undefined ? query : resolveSent(query, withoutPrefix(id));
@@ -59,4 +72,5 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
 
 const withoutPrefix = (id: string): string => id.replace(/^sha256:/, '');
 
-const refuse = (code: string, message: string): GraphQLError => new GraphQLError(message, { extensions: { code } });
+const refuse = (code: string, message: string): GraphQLError =>
+  new GraphQLError(message, { extensions: { code } });

@@ -10,13 +10,18 @@ export const federationOf = (domain: Domain): Readonly<Record<string, Resolver>>
   const entities = Object.values(domain.kinds).map(({ type }) => type);
   const readEntity = async (context: Context, { __typename, id }: Representation): Promise<Row | null> => {
     const type = entities.find((each) => each === __typename);
-    if (type !== undefined && (typeof id === 'string' || typeof id === 'number')) return readById(context, type, id);
-    throw new HttpProblem('malformed_request', { detail: `A representation names one of ${entities.join(', ')} by its id.` });
+    if (type !== undefined && (typeof id === 'string' || typeof id === 'number'))
+      return readById(context, type, id);
+    throw new HttpProblem('malformed_request', {
+      detail: `A representation names one of ${entities.join(', ')} by its id.`,
+    });
   };
   return {
     _service: () => ({ sdl: subgraphSdlOf(domain) }),
     _entities: (_query, { representations }, context) =>
-      (representations as readonly Representation[]).map((representation) => readEntity(context, representation)),
+      (representations as readonly Representation[]).map((representation) =>
+        readEntity(context, representation),
+      ),
   };
 };
 

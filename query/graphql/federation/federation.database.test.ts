@@ -21,9 +21,16 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-type Answer = { data?: Record<string, unknown> | null; errors?: { path?: unknown; extensions: { code: string } }[]; extensions?: object };
+type Answer = {
+  data?: Record<string, unknown> | null;
+  errors?: { path?: unknown; extensions: { code: string } }[];
+  extensions?: object;
+};
 const query = async (text: string, variables: object = {}, by: Asker | null = null): Promise<Answer> => {
-  const headers = { 'consistency-token': (await world.ask('/articles', { by: author })).headers.get('consistency-token') ?? '' };
+  const headers = {
+    'consistency-token':
+      (await world.ask('/articles', { by: author })).headers.get('consistency-token') ?? '',
+  };
   const { body } = await world.ask('/graphql', {
     by,
     method: 'POST',
@@ -50,13 +57,26 @@ test('entities are what the viewer may read, in the order in which they were ask
   const post = { __typename: 'Post', id: published, title: 'Engines', author: { name: 'Ada' } };
   const told = { __typename: 'Comment', text: 'Indeed', post: { title: 'Engines' } };
   const user = (email: string | null) => ({ __typename: 'User', name: 'Ada', email });
-  expect(await query(ENTITIES, { of })).toMatchObject({ data: { _entities: [post, null, user(null), told, null, null, post] } });
+  expect(await query(ENTITIES, { of })).toMatchObject({
+    data: { _entities: [post, null, user(null), told, null, null, post] },
+  });
   const asAuthor = await query(ENTITIES, { of }, author);
-  expect(asAuthor.data?._entities).toMatchObject([post, { id: draft, title: 'Secret' }, user(null), told, null, null, post]);
+  expect(asAuthor.data?._entities).toMatchObject([
+    post,
+    { id: draft, title: 'Secret' },
+    user(null),
+    told,
+    null,
+    null,
+    post,
+  ]);
 });
 
 test('many entities are answered in one request, and cost what they are', async () => {
-  const of = Array.from({ length: 300 }, (_, index) => ({ __typename: 'Post', id: index % 2 === 0 ? published : draft }));
+  const of = Array.from({ length: 300 }, (_, index) => ({
+    __typename: 'Post',
+    id: index % 2 === 0 ? published : draft,
+  }));
   const { data, extensions } = await query(
     'query ($of: [_Any!]!) { _entities(representations: $of) { ... on Post { id } } }',
     { of },
@@ -71,7 +91,9 @@ test('many entities are answered in one request, and cost what they are', async 
 test('a token without scopes is shown the entities that are public', async () => {
   const of = [published, draft].map((id) => ({ __typename: 'Post', id }));
   const anonymous = await query(ENTITIES, { of });
-  expect((await query(ENTITIES, { of }, { ...author, scopes: ['write:users'] })).data).toEqual(anonymous.data);
+  expect((await query(ENTITIES, { of }, { ...author, scopes: ['write:users'] })).data).toEqual(
+    anonymous.data,
+  );
   expect(anonymous.data?._entities).toMatchObject([{ id: published }, null]);
 });
 
@@ -86,7 +108,10 @@ test.each([
   expect((await query(ENTITIES, { of })).errors).toMatchObject([{ extensions: { code } }]);
 });
 
-/** The library as Node finds it for the gateway: vitest gives tests its development build, and the two do not mix. */
+/**
+ * The library as Node finds it for the gateway: vitest gives tests its development build, and the two do not
+ * mix.
+ */
 const gatewayGraphql = createRequire(import.meta.url)('graphql') as typeof import('graphql');
 
 /** Another service, which knows how often posts are liked. */
@@ -99,7 +124,10 @@ const likesSchema = (): GraphQLSchema =>
   buildSchema(`type Post { id: ID! likes: Int! } scalar _Any union _Entity = Post
     type Query { liked: [Post!]! _entities(representations: [_Any!]!): [_Entity]! }`);
 
-type ExecutionRequest = { readonly document: DocumentNode; readonly variables?: Readonly<Record<string, unknown>> };
+type ExecutionRequest = {
+  readonly document: DocumentNode;
+  readonly variables?: Readonly<Record<string, unknown>>;
+};
 
 const likes = ({ document, variables }: ExecutionRequest) =>
   execute({
@@ -121,7 +149,8 @@ test('the subgraph composes with another that extends a post, and a gateway answ
     { name: 'annals', typeDefs: parse(sdl), url: 'http://annals' },
     { name: 'likes', typeDefs: parse(LIKES), url: 'http://likes' },
   ]);
-  if (compositionHasErrors(composed)) throw new Error(composed.errors.map(({ message }) => message).join('\n'));
+  if (compositionHasErrors(composed))
+    throw new Error(composed.errors.map(({ message }) => message).join('\n'));
   const annals = async ({ document, variables }: ExecutionRequest) => query(print(document), variables);
   const gateway = getStitchedSchemaFromSupergraphSdl({
     supergraphSdl: composed.supergraphSdl,
@@ -129,9 +158,19 @@ test('the subgraph composes with another that extends a post, and a gateway answ
       subschema.executor = (subschema.name === 'ANNALS' ? annals : likes) as never;
     },
   });
-  const document = parse('query ($id: ID!) { liked { title likes author { name } } post(id: $id) { title likes } }');
-  const answer = await gatewayGraphql.execute({ schema: gateway, document, variableValues: { id: published }, contextValue: {} });
+  const document = parse(
+    'query ($id: ID!) { liked { title likes author { name } } post(id: $id) { title likes } }',
+  );
+  const answer = await gatewayGraphql.execute({
+    schema: gateway,
+    document,
+    variableValues: { id: published },
+    contextValue: {},
+  });
   expect(answer).toMatchObject({
-    data: { liked: [{ title: 'Engines', likes: 7, author: { name: 'Ada' } }], post: { title: 'Engines', likes: 7 } },
+    data: {
+      liked: [{ title: 'Engines', likes: 7, author: { name: 'Ada' } }],
+      post: { title: 'Engines', likes: 7 },
+    },
   });
 });

@@ -16,7 +16,8 @@ export const subgraphSdlOf = (domain: Domain): string => {
 const isOfFederation = (definition: DefinitionNode): boolean =>
   definition.kind === Kind.DIRECTIVE_DEFINITION ||
   ('name' in definition && isReserved(definition.name?.value)) ||
-  (definition.kind === Kind.OBJECT_TYPE_EXTENSION && definition.fields?.every((field) => !isOwn(field)) === true);
+  (definition.kind === Kind.OBJECT_TYPE_EXTENSION &&
+    definition.fields?.every((field) => !isOwn(field)) === true);
 
 const withoutFields = (definition: DefinitionNode): DefinitionNode =>
   definition.kind === Kind.OBJECT_TYPE_EXTENSION || definition.kind === Kind.OBJECT_TYPE_DEFINITION

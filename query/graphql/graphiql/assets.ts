@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { type Asset, CSS, createAsset, JAVASCRIPT } from '../../pages/asset.ts';
 
 /** Everything that the page loads: nothing comes from elsewhere. */
-export type Assets = Readonly<Record<'bundle' | 'start' | 'theme' | 'style' | 'editorWorker' | 'jsonWorker' | 'graphqlWorker', Asset>>;
+export type Assets = Readonly<
+  Record<'bundle' | 'start' | 'theme' | 'style' | 'editorWorker' | 'jsonWorker' | 'graphqlWorker', Asset>
+>;
 
 const asset = (name: string, type: string, content: string | URL): Asset => {
   const bytes = content instanceof URL ? readFileSync(content) : Buffer.from(content);

@@ -13,7 +13,10 @@ const latestOf = (domain: Domain): { readonly list: string; readonly fields: rea
 };
 
 /** GraphiQL; the workers of its editors are loaded by script. */
-export const graphiqlPage = ({ bundle, start, theme, style, ...workers }: Assets, domain: Domain): string => `<!doctype html>
+export const graphiqlPage = (
+  { bundle, start, theme, style, ...workers }: Assets,
+  domain: Domain,
+): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

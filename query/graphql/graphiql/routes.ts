@@ -38,7 +38,9 @@ const onlyForBrowsers: RequestHandler = (request, response, next) => {
   next(type === 'text/html' ? undefined : 'route');
 };
 
-/** Scripts come from here alone. The editor makes style sheets by script, and its fonts and icons are data. */
+/**
+ * Scripts come from here alone. The editor makes style sheets by script, and its fonts and icons are data.
+ */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -11,7 +11,9 @@ import { EVENT_STREAM_TYPE } from '../../sse/event-stream.ts';
 import type { FieldFate } from '../resolvers/commits.ts';
 import { COMPLETE, resultMessage } from '../subscriptions/messages.ts';
 
-/** The one of before GraphQL had its own; with it, clients look for errors in the body and not at the status. */
+/**
+ * The one of before GraphQL had its own; with it, clients look for errors in the body and not at the status.
+ */
 const LEGACY = 'application/json';
 const CURRENT = 'application/graphql-response+json';
 /** Who does not say is answered as clients have always been. */
@@ -24,9 +26,13 @@ export const mediaTypeFor = (request: Request): MediaType => demandPreferredType
 /** Of a refusal, which has to be told somehow. */
 const typeOfAnswer = (request: Request): MediaType => preferredType(request, MEDIA_TYPES) ?? LEGACY;
 
-export const prefersEvents = (request: Request): boolean => preferredType(request, MEDIA_TYPES) === EVENT_STREAM_TYPE;
+export const prefersEvents = (request: Request): boolean =>
+  preferredType(request, MEDIA_TYPES) === EVENT_STREAM_TYPE;
 
-/** Of the stream that the answer is to come by, which is not the answer to this request (GraphQL over SSE, single connection mode). */
+/**
+ * Of the stream that the answer is to come by, which is not the answer to this request (GraphQL over SSE,
+ * single connection mode).
+ */
 export const tokenOf = (request: Request): string | undefined => {
   const { [TOKEN_QUERY_KEY]: token } = request.query;
   return request.get(TOKEN_HEADER_KEY) ?? (typeof token === 'string' ? token : undefined);
@@ -45,14 +51,18 @@ export type Outcome = {
 };
 
 /** A response of `graphql-http`; without a text there is nothing to send. */
-export type Answer = readonly [text: string | null, init: ResponseInit & { readonly isCompressible?: boolean }];
+export type Answer = readonly [
+  text: string | null,
+  init: ResponseInit & { readonly isCompressible?: boolean },
+];
 
 /** The answer to a well-formed request (GraphQL over HTTP, section 6.4). */
 export const answerOf = (request: Request, outcome: Outcome): Answer => {
   const { data, errors, mutation, status } = outcome;
   const preferred = typeOfAnswer(request);
   const text = textOf(outcome);
-  // The one result, and that it is the last. A refusal as well: clients take a status that is none of success for a broken connection.
+  // The one result, and that it is the last. A refusal as well: clients take a status that is none of success
+  // for a broken connection.
   if (preferred === EVENT_STREAM_TYPE && status === undefined)
     return [`${resultMessage(text)}${COMPLETE}`, initOf(200, EVENT_STREAM_TYPE, NO_STORE)];
   const type = preferred === EVENT_STREAM_TYPE ? LEGACY : preferred;
@@ -62,7 +72,11 @@ export const answerOf = (request: Request, outcome: Outcome): Answer => {
   return [
     text,
     {
-      ...initOf(status ?? (data === undefined && isToldByStatus ? 400 : 200), type, isKept ? kept() : NO_STORE),
+      ...initOf(
+        status ?? (data === undefined && isToldByStatus ? 400 : 200),
+        type,
+        isKept ? kept() : NO_STORE,
+      ),
       // A mutation may show a secret.
       isCompressible: mutation === undefined,
     },
@@ -94,7 +108,11 @@ export const sendAnswer = (request: Request, response: Response, [text, init]: A
   response.end(text);
 };
 
-const sendWithTag = (request: Request, response: Response, { text, type }: { readonly text: string; readonly type: string }): void => {
+const sendWithTag = (
+  request: Request,
+  response: Response,
+  { text, type }: { readonly text: string; readonly type: string },
+): void => {
   const plainTag = `"${hash('sha256', `${type} ${text}`, 'base64url').slice(0, TAG_CHARACTERS)}"`;
   const { entityTag = plainTag, send } = answerIn(request, response, { text, entityTag: plainTag });
   response.set('ETag', entityTag);

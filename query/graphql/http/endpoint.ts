@@ -47,7 +47,10 @@ export const COST_PER_UNIT = 50;
 /** A subscription has already begun its own response. */
 const BEGUN: Answer = [null, { status: 200, statusText: 'OK' }];
 
-/** `graphql-http` runs the steps of a request. `onSubscribe` returns the planner's answer; other operations are executed. */
+/**
+ * `graphql-http` runs the steps of a request. `onSubscribe` returns the planner's answer; other operations
+ * are executed.
+ */
 export const createEndpoint = (options: EndpointOptions): ((exchange: Exchange) => Promise<Answer>) => {
   const handle = createHandler<Exchange, undefined, Running>({
     parseRequestParams: ({ raw }) => raw.parameters,
@@ -80,21 +83,35 @@ const ANY_TYPE = {};
 
 const typeOf = ({ operation }: Runnable): OperationTypeNode => operation.node.operation;
 
-const admit = async (options: EndpointOptions, { request, response, parameters, types }: Exchange): Promise<Runnable> => {
+const admit = async (
+  options: EndpointOptions,
+  { request, response, parameters, types }: Exchange,
+): Promise<Runnable> => {
   const runnable = await options.admit(parameters, callerOf(request), types);
-  spanOf(request)?.set({ 'graphql.operation.type': typeOf(runnable), 'graphql.operation.name': runnable.operation.node.name?.value });
+  spanOf(request)?.set({
+    'graphql.operation.type': typeOf(runnable),
+    'graphql.operation.name': runnable.operation.node.name?.value,
+  });
   // One unit was taken when the request came.
   const unitsMore = Math.ceil(runnable.cost / COST_PER_UNIT) - 1;
   if (unitsMore > 0) await takeMore(request, response, unitsMore);
   return runnable;
 };
 
-const plan = ({ planner }: EndpointOptions, { prepared, operation, variables, coerced, caller }: Runnable): Promise<string | undefined> =>
-  planner.plan({ document: prepared.document, operation: operation.node, variables, coerced, caller }).catch((cause: unknown) => {
-    throw readFailureOf(cause);
-  });
+const plan = (
+  { planner }: EndpointOptions,
+  { prepared, operation, variables, coerced, caller }: Runnable,
+): Promise<string | undefined> =>
+  planner
+    .plan({ document: prepared.document, operation: operation.node, variables, coerced, caller })
+    .catch((cause: unknown) => {
+      throw readFailureOf(cause);
+    });
 
-const execute = (options: EndpointOptions, { runnable, exchange: { request, response } }: Running): Promise<Executed> => {
+const execute = (
+  options: EndpointOptions,
+  { runnable, exchange: { request, response } }: Running,
+): Promise<Executed> => {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   const facts: RequestFacts = {
@@ -108,7 +125,11 @@ const execute = (options: EndpointOptions, { runnable, exchange: { request, resp
   return options.execute(runnable, facts);
 };
 
-const outcomeOf = ({ log }: EndpointOptions, { runnable, exchange }: Running, { data, errors, fates }: Executed): Outcome => {
+const outcomeOf = (
+  { log }: EndpointOptions,
+  { runnable, exchange }: Running,
+  { data, errors, fates }: Executed,
+): Outcome => {
   const shown = errors?.map(createFormatError(log, namesOf(exchange.request)));
   const isMutation = typeOf(runnable) === OperationTypeNode.MUTATION;
   return {
@@ -118,8 +139,15 @@ const outcomeOf = ({ log }: EndpointOptions, { runnable, exchange }: Running, { 
   };
 };
 
-const answer = ({ costMax }: EndpointOptions, { runnable, exchange: { request } }: Running, outcome: Outcome): Answer => {
+const answer = (
+  { costMax }: EndpointOptions,
+  { runnable, exchange: { request } }: Running,
+  outcome: Outcome,
+): Answer => {
   // What was done must be told of, however large the answer.
   if (typeOf(runnable) === OperationTypeNode.QUERY) demandRoom(request, outcome.data?.length ?? 0);
-  return answerOf(request, { ...outcome, cost: { requestedQueryCost: runnable.cost, maximumQueryCost: costMax } });
+  return answerOf(request, {
+    ...outcome,
+    cost: { requestedQueryCost: runnable.cost, maximumQueryCost: costMax },
+  });
 };

@@ -19,7 +19,9 @@ const NAME_CHARACTERS_MAX = 200;
 
 const Extensions = z.looseObject({
   operationId: z.string().min(1).max(NAME_CHARACTERS_MAX).optional(),
-  persistedQuery: z.looseObject({ version: z.literal(1), sha256Hash: z.string().regex(/^[0-9a-f]{64}$/) }).optional(),
+  persistedQuery: z
+    .looseObject({ version: z.literal(1), sha256Hash: z.string().regex(/^[0-9a-f]{64}$/) })
+    .optional(),
 });
 
 const Parameters = z.object({
@@ -35,7 +37,11 @@ export const bodyParameters = (body: unknown): GraphqlParameters => read(body);
 
 /** Of a GET: variables and extensions are JSON in the query. */
 export const queryParameters = ({ query }: Request): GraphqlParameters =>
-  read({ ...query, variables: parseMember(query.variables, 'variables'), extensions: parseMember(query.extensions, 'extensions') });
+  read({
+    ...query,
+    variables: parseMember(query.variables, 'variables'),
+    extensions: parseMember(query.extensions, 'extensions'),
+  });
 
 const read = (given: unknown): GraphqlParameters => {
   const parsed = Parameters.safeParse(given);
@@ -61,7 +67,10 @@ const parseMember = (text: unknown, name: string): unknown => {
   try {
     return parseJson(String(text));
   } catch (cause) {
-    const reason = cause instanceof HttpProblem && cause.code !== 'malformed_body' ? `: ${cause.message}` : ' must be JSON.';
+    const reason =
+      cause instanceof HttpProblem && cause.code !== 'malformed_body'
+        ? `: ${cause.message}`
+        : ' must be JSON.';
     throw new HttpProblem('malformed_request', { detail: `${name}${reason}`, cause });
   }
 };

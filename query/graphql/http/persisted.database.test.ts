@@ -44,10 +44,32 @@ const ID_REQUIRED = 'PERSISTED_QUERY_ID_REQUIRED';
 const MISMATCH = 'PERSISTED_QUERY_HASH_MISMATCH';
 /** In the order of the requests, which is that in which they are sent. */
 const ANSWERS: Readonly<Record<Mode, readonly string[]>> = {
-  off: ['ok', 'ok', NOT_SUPPORTED, NOT_SUPPORTED, NOT_SUPPORTED, NOT_SUPPORTED, NOT_SUPPORTED, NOT_SUPPORTED, NOT_SUPPORTED, NOT_SUPPORTED],
+  off: [
+    'ok',
+    'ok',
+    NOT_SUPPORTED,
+    NOT_SUPPORTED,
+    NOT_SUPPORTED,
+    NOT_SUPPORTED,
+    NOT_SUPPORTED,
+    NOT_SUPPORTED,
+    NOT_SUPPORTED,
+    NOT_SUPPORTED,
+  ],
   apq: ['ok', 'ok', NOT_FOUND, NOT_FOUND, NOT_FOUND, 'ok', 'ok', 'ok', MISMATCH, NOT_FOUND],
   prefer: ['ok', 'ok', 'ok', 'ok', NOT_FOUND, 'ok', 'ok', 'ok', MISMATCH, NOT_FOUND],
-  enforce: [ID_REQUIRED, 'ok', 'ok', 'ok', NOT_IN_LIST, NOT_IN_LIST, NOT_IN_LIST, NOT_IN_LIST, NOT_IN_LIST, NOT_IN_LIST],
+  enforce: [
+    ID_REQUIRED,
+    'ok',
+    'ok',
+    'ok',
+    NOT_IN_LIST,
+    NOT_IN_LIST,
+    NOT_IN_LIST,
+    NOT_IN_LIST,
+    NOT_IN_LIST,
+    NOT_IN_LIST,
+  ],
 };
 
 type Body = { data?: object; errors?: { message: string; extensions: { code: string } }[] };

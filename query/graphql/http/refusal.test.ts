@@ -14,7 +14,12 @@ test('a client that goes away while its operation runs is no failure of ours', a
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const rootValue = { me: () => once(response, 'never') };
-    const operation = execute({ schema, document: parse('{ me { id } }'), rootValue, abortSignal: gone.signal });
+    const operation = execute({
+      schema,
+      document: parse('{ me { id } }'),
+      rootValue,
+      abortSignal: gone.signal,
+    });
     running.resolve();
     await operation;
   });

@@ -14,8 +14,8 @@ type Refusal = Outcome & { readonly headers?: Readonly<Record<string, string>> }
 const PATH = /^\/graphql\/?$/i;
 
 /**
- * Whatever refuses a request at our path is told in the way that clients of GraphQL read, also what comes before we do:
- * tokens that are not valid, and limits of rate.
+ * Whatever refuses a request at our path is told in the way that clients of GraphQL read, also what comes
+ * before we do: tokens that are not valid, and limits of rate.
  */
 export const answerGraphqlErrors =
   (log: Log, costMax: number): ErrorRequestHandler =>
@@ -31,11 +31,20 @@ export const answerGraphqlErrors =
 const isAbort = (error: unknown): boolean =>
   error instanceof AbortedGraphQLExecutionError || (error instanceof Error && error.name === 'AbortError');
 
-const refusalOf = (error: unknown, request: Request, { log, costMax }: { readonly log: Log; readonly costMax: number }): Refusal => {
+const refusalOf = (
+  error: unknown,
+  request: Request,
+  { log, costMax }: { readonly log: Log; readonly costMax: number },
+): Refusal => {
   const format = createFormatError(log, namesOf(request));
   if (error instanceof Refused) {
-    const cost = error.cost === undefined ? {} : { cost: { requestedQueryCost: error.cost, maximumQueryCost: costMax } };
-    return { errors: error.errors.map(format), ...cost, ...(error.status !== undefined && { status: error.status }) };
+    const cost =
+      error.cost === undefined ? {} : { cost: { requestedQueryCost: error.cost, maximumQueryCost: costMax } };
+    return {
+      errors: error.errors.map(format),
+      ...cost,
+      ...(error.status !== undefined && { status: error.status }),
+    };
   }
   const shown = error instanceof WrongMethod ? methodNotAllowed(error) : error;
   const { status, headers } = problemOf(shown);

@@ -19,18 +19,30 @@ export type GraphqlRoutesOptions = EndpointOptions & {
 const QUERIES: ReadonlySet<OperationTypeNode> = new Set([OperationTypeNode.QUERY]);
 const ALL: ReadonlySet<OperationTypeNode> = new Set(Object.values(OperationTypeNode));
 
-export type GraphqlRoutes = { readonly routes: Router; readonly shortWay: Pick<ShortWay, 'takes' | 'handlers'> };
+export type GraphqlRoutes = {
+  readonly routes: Router;
+  readonly shortWay: Pick<ShortWay, 'takes' | 'handlers'>;
+};
 
 /** GraphQL over HTTP: queries by GET, all else by POST; and GraphQL over SSE. */
 export const graphqlRoutes = (options: GraphqlRoutesOptions): GraphqlRoutes => {
   const { before, bodyBytesMax } = options;
   const served = { endpoint: createEndpoint(options), subscriptions: options.subscriptions };
-  const get: RequestHandler = (request, response) => serve(served, { request, response, types: QUERIES }, queryParameters(request));
-  const post: RequestHandler = (request, response) => serve(served, { request, response, types: ALL }, bodyParameters(request.body));
-  const fromJson: readonly RequestHandler[] = [...before, ...readJsonBody(bodyBytesMax, ['application/json']), post];
+  const get: RequestHandler = (request, response) =>
+    serve(served, { request, response, types: QUERIES }, queryParameters(request));
+  const post: RequestHandler = (request, response) =>
+    serve(served, { request, response, types: ALL }, bodyParameters(request.body));
+  const fromJson: readonly RequestHandler[] = [
+    ...before,
+    ...readJsonBody(bodyBytesMax, ['application/json']),
+    post,
+  ];
   const routes = Router()
     // First, because Express answers with what it finds in the next router alone.
-    .options('/graphql', (_request, response) => void response.set('Allow', METHODS.join(', ')).status(204).end())
+    .options(
+      '/graphql',
+      (_request, response) => void response.set('Allow', METHODS.join(', ')).status(204).end(),
+    )
     .use(options.subscriptions.routes)
     .use('/graphql', demandMediaType)
     .get('/graphql', ...before, get)
@@ -50,7 +62,8 @@ const demandMediaType: RequestHandler = (request, _response, next) => {
 };
 
 /** Whatever else it may be goes by the next route. */
-const demandMultipart: RequestHandler = (request, _response, next) => next(request.is('multipart/form-data') ? undefined : 'route');
+const demandMultipart: RequestHandler = (request, _response, next) =>
+  next(request.is('multipart/form-data') ? undefined : 'route');
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 

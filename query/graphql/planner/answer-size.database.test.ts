@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ANONYMOUS, openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
+import {
+  ANONYMOUS,
+  openPlannedWorld,
+  operationOf,
+  type PlannedWorld,
+} from '../../../test/graphql/planned.ts';
 import { resolveOver } from '../../../test/graphql/resolved.ts';
 import { writeWorld } from '../../../test/graphql/world.ts';
 import { Refused } from '../run.ts';
@@ -9,9 +14,27 @@ beforeAll(async () => {
   opened = await openPlannedWorld(1);
   const stamps = { version: 1, created_at: new Date(0), updated_at: new Date(0) };
   const users = [{ id: 1, name: 'Ada', email: null, role: 'author', deleted_at: null, ...stamps }];
-  const post = { author_id: 1, title: 'T', tags: [], cover: null, status: 'published' as const, published_at: new Date(0), ...stamps };
-  const articles = Array.from({ length: 90 }, (_, index) => ({ id: 101 + index, body: 'x'.repeat(200_000), ...post }));
-  const comments = Array.from({ length: 90 }, (_, index) => ({ id: 301 + index, article_id: 101, author_id: 1, text: 'C', ...stamps }));
+  const post = {
+    author_id: 1,
+    title: 'T',
+    tags: [],
+    cover: null,
+    status: 'published' as const,
+    published_at: new Date(0),
+    ...stamps,
+  };
+  const articles = Array.from({ length: 90 }, (_, index) => ({
+    id: 101 + index,
+    body: 'x'.repeat(200_000),
+    ...post,
+  }));
+  const comments = Array.from({ length: 90 }, (_, index) => ({
+    id: 301 + index,
+    article_id: 101,
+    author_id: 1,
+    text: 'C',
+    ...stamps,
+  }));
   await writeWorld(opened.pool, { users, articles, comments });
 });
 afterAll(() => opened?.[Symbol.asyncDispose]());
@@ -38,8 +61,13 @@ it('gives a large answer that is not too large', async () => {
 });
 
 it('refuses a point read alone, and not those that came with it', async () => {
-  const operation = operationOf('query ($id: ID!) { post(id: $id) { comments(limit: 90) { post { body } } } }');
+  const operation = operationOf(
+    'query ($id: ID!) { post(id: $id) { comments(limit: 90) { post { body } } } }',
+  );
   const read = (id: number) => opened.planner.plan({ ...operation, variables: { id }, caller: ANONYMOUS });
   const [large, small] = await Promise.allSettled([read(101), read(102)]);
-  expect([large.status, small]).toEqual(['rejected', { status: 'fulfilled', value: '{"post":{"comments":[]}}' }]);
+  expect([large.status, small]).toEqual([
+    'rejected',
+    { status: 'fulfilled', value: '{"post":{"comments":[]}}' },
+  ]);
 });

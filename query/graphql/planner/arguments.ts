@@ -3,19 +3,29 @@ import type { ArgumentValues, Parameter, Value } from './parameter.ts';
 import { Sql } from './sql.ts';
 import type { Variables } from './variables.ts';
 
-/** The arguments of one field, as a plan may use them: their shape decides the statement's text, their values are parameters. */
+/**
+ * The arguments of one field, as a plan may use them: their shape decides the statement's text, their values
+ * are parameters.
+ */
 export type Arguments = {
   /** Whether there is one, or a field of one, and not null. */
   has(...path: readonly string[]): boolean;
   /** The name that an argument of an enumeration has, or a field of one. */
   choice(...path: readonly string[]): string | undefined;
   /** A parameter made of the values of each run. */
-  value(type: Parameter['type'], read: (values: ArgumentValues) => Value, options?: Pick<Parameter, 'isDecisive' | 'isSearch'>): Sql;
+  value(
+    type: Parameter['type'],
+    read: (values: ArgumentValues) => Value,
+    options?: Pick<Parameter, 'isDecisive' | 'isSearch'>,
+  ): Sql;
 };
 
 export type FieldWithArguments = { readonly read: (variables: Variables) => ArgumentValues };
 
-/** Keeps every field of a plan that has arguments, in the order in which `Inputs` has their values, and the parameters made of them. */
+/**
+ * Keeps every field of a plan that has arguments, in the order in which `Inputs` has their values, and the
+ * parameters made of them.
+ */
 export const keepArguments = (sample: Variables) => {
   const fields: FieldWithArguments[] = [];
   const parameters: Parameter[] = [];
@@ -28,7 +38,11 @@ export const keepArguments = (sample: Variables) => {
       has: (...path) => (at(now, path) ?? null) !== null,
       choice: (...path) => (at(now, path) ?? undefined) as string | undefined,
       value(type, read, options) {
-        const parameter: Parameter = { ...options, type, read: ({ argumentValues }) => read(argumentValues[index] ?? {}) };
+        const parameter: Parameter = {
+          ...options,
+          type,
+          read: ({ argumentValues }) => read(argumentValues[index] ?? {}),
+        };
         parameters.push(parameter);
         return Sql.parameter(parameter);
       },
@@ -39,7 +53,10 @@ export const keepArguments = (sample: Variables) => {
 
 /** What lies at a path, which ends early where something on the way is not there. */
 export const at = (values: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], values);
+  path.reduce<unknown>(
+    (value, name) => (value as Record<string, unknown> | null | undefined)?.[name],
+    values,
+  );
 
 const hasVariable = (value: ValueNode): boolean => {
   switch (value.kind) {

@@ -26,7 +26,10 @@ import type { Variables } from './variables.ts';
 /** One statement that answers an operation for every caller, and for all variables of one shape. */
 export type Plan = {
   readonly name: string;
-  /** It selects the JSON text of `data` (null where that is too large), whether anything is parked, and in the plan of a point read the id that the row is of. */
+  /**
+   * It selects the JSON text of `data` (null where that is too large), whether anything is parked, and in the
+   * plan of a point read the id that the row is of.
+   */
   readonly text: string;
   readonly parameters: readonly Parameter[];
   /** Arguments that the statement does without, which may have to be refused all the same. */
@@ -54,10 +57,12 @@ export const compile = ({ schema, mappings, document, operation }: Compiled, var
   const context: Context = { mappings, collect, argumentsOf, newRow: createNewRow() };
   const selected = collect(query, [operation.selectionSet]);
   const point = pointOf(mappings, selected);
-  const root = (member: Selected): Pieces => rootOf({ context, schema, query, isPoint: member === point }, member);
+  const root = (member: Selected): Pieces =>
+    rootOf({ context, schema, query, isPoint: member === point }, member);
   const data = concatenated(objectJson(selected.map((member) => [member.key, root(member)])));
   const parked = sql`exists (select from read_model.parked)`;
-  const ids = point && context.argumentsOf(fieldOf(query, point), point.nodes[0]).value('bigint[]', idArgument);
+  const ids =
+    point && context.argumentsOf(fieldOf(query, point), point.nodes[0]).value('bigint[]', idArgument);
   const answer = boundedAnswer(data);
   const statement = ids
     ? sql`select ${answer}, ${parked}, ${POINT_ID} from unnest(${ids}) as point (id)`
@@ -70,8 +75,9 @@ export const compile = ({ schema, mappings, document, operation }: Compiled, var
 };
 
 /**
- * Fragments make a long statement of a short document, and where a list of no items leads there, it costs nothing: planning a thousand
- * rows takes seconds, and most of a gigabyte. The resolvers never come to what is in an empty list.
+ * Fragments make a long statement of a short document, and where a list of no items leads there, it costs
+ * nothing: planning a thousand rows takes seconds, and most of a gigabyte. The resolvers never come to what
+ * is in an empty list.
  */
 const ROWS_MAX = 100;
 
@@ -83,7 +89,10 @@ const createNewRow = (): Context['newRow'] => {
   };
 };
 
-/** What is too large never leaves the database. Without the offset, the answer would be made for each time that it is named. */
+/**
+ * What is too large never leaves the database. Without the offset, the answer would be made for each time
+ * that it is named.
+ */
 const boundedAnswer = (data: Sql): Sql =>
   sql`(select case when octet_length(json) <= ${ANSWER_BYTES} then json end from (select ${data} as json offset 0) answer)`;
 const ANSWER_BYTES = literal(String(ANSWER_BYTES_MAX));
@@ -99,7 +108,12 @@ const pointOf = ({ query }: Mappings, selected: readonly Selected[]): Selected |
   return read !== undefined && others.length === 0 && query[read.name] === BY_ID ? read : undefined;
 };
 
-type Root = { readonly context: Context; readonly schema: GraphQLSchema; readonly query: GraphQLObjectType; readonly isPoint: boolean };
+type Root = {
+  readonly context: Context;
+  readonly schema: GraphQLSchema;
+  readonly query: GraphQLObjectType;
+  readonly isPoint: boolean;
+};
 
 const rootOf = ({ context, schema, query, isPoint }: Root, member: Selected): Pieces => {
   if (member.name === '__typename') return `"${query.name}"`;
@@ -113,7 +127,12 @@ const rootOf = ({ context, schema, query, isPoint }: Root, member: Selected): Pi
   const named = getNamedType(field.type);
   const types = isAbstractType(named) ? schema.getPossibleTypes(named) : [named].filter(isObjectType);
   const found = types.map((type) =>
-    oneOf(context, type, member, (row) => sql`${row}.id = ${id} and ${mappingOf(context, type).isReadable(row)}`),
+    oneOf(
+      context,
+      type,
+      member,
+      (row) => sql`${row}.id = ${id} and ${mappingOf(context, type).isReadable(row)}`,
+    ),
   );
   return sql`coalesce(${joined([...found, sql`'null'`], sql`, `)})`;
 };
@@ -122,9 +141,11 @@ const rootOf = ({ context, schema, query, isPoint }: Root, member: Selected): Pi
 const demandNow = (context: Context, query: GraphQLObjectType, member: Selected): void => {
   const [node] = member.nodes;
   const isMentioned = node.arguments?.some(({ name }) => name.value === 'at');
-  if (isMentioned && context.argumentsOf(fieldOf(query, member), node).has('at')) throw new OutOfPlan('an answer as of then');
+  if (isMentioned && context.argumentsOf(fieldOf(query, member), node).has('at'))
+    throw new OutOfPlan('an answer as of then');
 };
 
 const NAME_CHARACTERS = 24;
 
-const nameOf = (text: string): string => `graphql_${createHash('sha256').update(text).digest('base64url').slice(0, NAME_CHARACTERS)}`;
+const nameOf = (text: string): string =>
+  `graphql_${createHash('sha256').update(text).digest('base64url').slice(0, NAME_CHARACTERS)}`;

@@ -17,14 +17,17 @@ export type Connection = {
 };
 
 /**
- * A connection (GraphQL Cursor Connections Specification). One more row than the page has is read, nearest first, which tells
- * whether there are others. On the side that the page was entered from, there was something when its cursor was made.
+ * A connection (GraphQL Cursor Connections Specification). One more row than the page has is read, nearest
+ * first, which tells whether there are others. On the side that the page was entered from, there was
+ * something when its cursor was made.
  */
 export const connectionJson = (connection: Connection): Sql => {
   const { rows, type, selected, collect } = connection;
   if (rows.args.has('first') && rows.args.has('last')) throw new OutOfPlan('first together with last');
   const page = pageOf(rows);
-  const members = collect(type, selectionSetsOf(selected)).map((member) => [member.key, memberJson(connection, page, member)] as const);
+  const members = collect(type, selectionSetsOf(selected)).map(
+    (member) => [member.key, memberJson(connection, page, member)] as const,
+  );
   const isOfRows = collect(type, selectionSetsOf(selected)).some(({ name }) => READING.has(name));
   return sql`(select ${concatenated(objectJson(members))} ${isOfRows ? page.from : sql``})`;
 };
@@ -56,9 +59,16 @@ const pageOf = (rows: Rows): Page => {
 };
 
 /** Beyond the row that a cursor names, or where that was. */
-const boundOf = ({ args }: Rows, { columns, descending, placeOf }: Order, row: Row, side: 'after' | 'before'): readonly Sql[] => {
+const boundOf = (
+  { args }: Rows,
+  { columns, descending, placeOf }: Order,
+  row: Row,
+  side: 'after' | 'before',
+): readonly Sql[] => {
   if (!args.has(side)) return [];
-  const place = columns.map(({ type }, index) => args.value(type, (values) => placeOf(values[side])[index] ?? null));
+  const place = columns.map(({ type }, index) =>
+    args.value(type, (values) => placeOf(values[side])[index] ?? null),
+  );
   const comparison = descending === (side === 'after') ? sql`<` : sql`>`;
   const there = columns.map(({ name }) => sql`${row}.${Sql.identifier(name)}`);
   return [sql`(${joined(there, sql`, `)}) ${comparison} (${joined(place, sql`, `)})`];
@@ -80,7 +90,9 @@ const memberJson = (connection: Connection, page: Page, member: Selected): Piece
       return all(nodeJson(page.row, member));
     case 'edges':
       return all(
-        objectOf(type, member, collect, (name, edge) => (name === 'node' ? nodeJson(page.row, edge) : page.order.cursorJson(page.row))),
+        objectOf(type, member, collect, (name, edge) =>
+          name === 'node' ? nodeJson(page.row, edge) : page.order.cursorJson(page.row),
+        ),
       );
     case 'pageInfo':
       return objectOf(type, member, collect, (name) => pageInfoJson(connection, page, name));
@@ -106,7 +118,11 @@ const objectOf = (
   );
 };
 
-const pageInfoJson = ({ rows: { args } }: Connection, { row, order, size, isBackward, isWithin }: Page, field: string): Pieces => {
+const pageInfoJson = (
+  { rows: { args } }: Connection,
+  { row, order, size, isBackward, isWithin }: Page,
+  field: string,
+): Pieces => {
   const cursors = sql`array_agg(${order.cursorJson(row)}) filter (where ${isWithin})`;
   const hasMore = (side: 'after' | 'before', isAhead: boolean): Pieces =>
     args.has(side) ? 'true' : isAhead ? booleanJson(sql`count(*) > ${size}`) : 'false';

@@ -8,17 +8,27 @@ import type { Order } from './mapping.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import { literal, Sql, sql } from './sql.ts';
 
-/** Cursors of connections: those of the REST lists, with what a list is ordered by as its identity, because they stand in nested lists too. */
+/**
+ * Cursors of connections: those of the REST lists, with what a list is ordered by as its identity, because
+ * they stand in nested lists too.
+ */
 
 type Ordered = { readonly column: string };
 
 const identityOf = (table: string, { column }: Ordered): string => listIdentity({ table, column });
 
 /** The row itself is the place, whichever side of it a page lies on. */
-export const cursorOf = (table: string, order: Ordered, row: { readonly atMs: number; readonly id: number }): string =>
-  formatListCursor(identityOf(table, order), { ...row, side: 'after' });
+export const cursorOf = (
+  table: string,
+  order: Ordered,
+  row: { readonly atMs: number; readonly id: number },
+): string => formatListCursor(identityOf(table, order), { ...row, side: 'after' });
 
-export const placeOf = (table: string, order: Ordered, cursor: unknown): { readonly at: string; readonly id: number } => {
+export const placeOf = (
+  table: string,
+  order: Ordered,
+  cursor: unknown,
+): { readonly at: string; readonly id: number } => {
   const { atMs, id } = orOutOfPlan(() => parseListCursor(identityOf(table, order), String(cursor)));
   return { at: new Date(atMs).toISOString(), id };
 };
@@ -31,7 +41,9 @@ const orOutOfPlan = <Place>(read: () => Place): Place => {
   }
 };
 
-/** By an instant, and by ids where that is the same. Its cursors are those of `cursorOf`, made by PostgreSQL. */
+/**
+ * By an instant, and by ids where that is the same. Its cursors are those of `cursorOf`, made by PostgreSQL.
+ */
 export const instantOrder = (table: string, column: string, descending: boolean): Order => ({
   descending,
   columns: [
@@ -51,7 +63,8 @@ export const instantOrder = (table: string, column: string, descending: boolean)
 const identityOfItems = ({ kind, list, order: [first] }: ItemSource): string =>
   identityOf(itemType(kind, list), { column: first?.name ?? '' });
 
-export const itemCursorOf = (items: ItemSource, gap: ItemGap): string => formatItemCursor(identityOfItems(items), gap);
+export const itemCursorOf = (items: ItemSource, gap: ItemGap): string =>
+  formatItemCursor(identityOfItems(items), gap);
 
 export const itemPlaceOf = (items: ItemSource, cursor: unknown): ItemGap =>
   orOutOfPlan(() => parseItemCursor(identityOfItems(items), String(cursor), items));

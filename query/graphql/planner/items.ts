@@ -7,16 +7,24 @@ import { jsonOf, type Options, presence } from './kinds.ts';
 import type { Mapping, Row, Which } from './mapping.ts';
 import { allOf, Sql, sql } from './sql.ts';
 
-/** How the items of a list lie in the read model. They are reached through their aggregate alone, and so are as readable as that. */
+/**
+ * How the items of a list lie in the read model. They are reached through their aggregate alone, and so are
+ * as readable as that.
+ */
 export const mappingOfItems = ({ sources, readable, domain }: Options, items: ItemSource): Mapping => {
   const { kind, list, of, members } = items;
   const references = members.flatMap((member): readonly (readonly [string, Which])[] => {
     const { target } = member;
     const source = target && sources.of(target.name);
     if (!source) return [];
-    const isThere = (other: Row): readonly Sql[] => (isReadableWithItems(domain, kind, member) ? [] : presence(source, other));
+    const isThere = (other: Row): readonly Sql[] =>
+      isReadableWithItems(domain, kind, member) ? [] : presence(source, other);
     const which: Which = (other, row) => [
-      allOf([sql`${other}.id = ${row}.${Sql.identifier(member.column)}`, ...isThere(other), readable.rightTo(source.right, other)]),
+      allOf([
+        sql`${other}.id = ${row}.${Sql.identifier(member.column)}`,
+        ...isThere(other),
+        readable.rightTo(source.right, other),
+      ]),
     ];
     return [[memberName(member), which]];
   });
@@ -27,13 +35,23 @@ export const mappingOfItems = ({ sources, readable, domain }: Options, items: It
       ...(list.key === undefined && { [list.id.name]: (row: Row) => plainJson(sql`${row}.id`) }),
       ...Object.fromEntries(
         members.flatMap((member) =>
-          member.target ? [] : [[member.name, (row: Row): Pieces => jsonOf(member, sql`${row}.${Sql.identifier(member.column)}`)]],
+          member.target
+            ? []
+            : [
+                [
+                  member.name,
+                  (row: Row): Pieces => jsonOf(member, sql`${row}.${Sql.identifier(member.column)}`),
+                ],
+              ],
         ),
       ),
       createdAt: (row) => instantJson(sql`${row}.created_at`),
       updatedAt: (row) => instantJson(sql`${row}.updated_at`),
     },
-    rows: { ...Object.fromEntries(references), [kind.field]: (aggregate, row) => [sql`${aggregate}.id = ${row}.${Sql.identifier(of)}`] },
+    rows: {
+      ...Object.fromEntries(references),
+      [kind.field]: (aggregate, row) => [sql`${aggregate}.id = ${row}.${Sql.identifier(of)}`],
+    },
     isReadable: () => sql`false`,
     orders: { inOrder: itemOrder(items) },
   };

@@ -5,12 +5,16 @@ import { literal, type Sql, sql } from './sql.ts';
 /** Text that needs no escapes: ids, which are strings in GraphQL, and the names of enumerations. */
 export const plainJson = (value: Sql): readonly Piece[] => ['"', value, '"'];
 
-/** PostgreSQL escapes as `JSON.stringify` does: the quote, the backslash, and control characters, the usual ones by their letters. */
+/**
+ * PostgreSQL escapes as `JSON.stringify` does: the quote, the backslash, and control characters, the usual
+ * ones by their letters.
+ */
 export const textJson = (value: Sql): Sql => sql`to_json(${value})::text`;
 
 export const orNull = (json: Sql): Sql => sql`coalesce(${json}, 'null')`;
 
-export const instantJson = (value: Sql): Sql => sql`to_char(${value} at time zone 'UTC', '"\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\""')`;
+export const instantJson = (value: Sql): Sql =>
+  sql`to_char(${value} at time zone 'UTC', '"\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\""')`;
 
 export const booleanJson = (value: Sql): Sql => sql`(${value})::text`;
 
@@ -21,11 +25,17 @@ export type Pieces = Piece | readonly Piece[];
 /** An object of members in their order. */
 export const objectJson = (members: readonly (readonly [key: string, value: Pieces])[]): readonly Piece[] => [
   '{',
-  ...members.flatMap(([key, value], index) => [`${index === 0 ? '' : ','}"${key}":`, ...(Array.isArray(value) ? value : [value])]),
+  ...members.flatMap(([key, value], index) => [
+    `${index === 0 ? '' : ','}"${key}":`,
+    ...(Array.isArray(value) ? value : [value]),
+  ]),
   '}',
 ];
 
-/** One expression of pieces, concatenated as a balanced tree: a long text is then copied a few times only, and nothing nests deeply. */
+/**
+ * One expression of pieces, concatenated as a balanced tree: a long text is then copied a few times only, and
+ * nothing nests deeply.
+ */
 export const concatenated = (pieces: readonly Piece[]): Sql =>
   balanced(merged(pieces).map((piece) => (typeof piece === 'string' ? literal(piece) : piece)));
 

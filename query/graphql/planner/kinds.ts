@@ -29,7 +29,10 @@ export const mappingOf = (options: Options, source: Source): Mapping => {
       id: (row) => plainJson(sql`${row}.id`),
       ...Object.fromEntries(members.flatMap((member) => memberOf(options, source, member))),
       ...Object.fromEntries(
-        kind.expressions.map((each) => [each.name, (row: Row) => orNull(leafJson(each.def.kind, expressionSql(each, row)))]),
+        kind.expressions.map((each) => [
+          each.name,
+          (row: Row) => orNull(leafJson(each.def.kind, expressionSql(each, row))),
+        ]),
       ),
       createdAt: guarded(options, source, 'createdAt', (row) => instantJson(sql`${row}.created_at`)),
       updatedAt: guarded(options, source, 'updatedAt', (row) => instantJson(sql`${row}.updated_at`)),
@@ -38,7 +41,9 @@ export const mappingOf = (options: Options, source: Source): Mapping => {
       asOf: () => 'null',
     },
     rows: { ...referencesOf(options, source), ...childrenOf(options, source), ...itemsOf(options, source) },
-    isReadable: parent ? (row) => isReadableUnder(options, source, row) : (row) => allOf([...presence(source, row), isReadableAlone(row)]),
+    isReadable: parent
+      ? (row) => isReadableUnder(options, source, row)
+      : (row) => allOf([...presence(source, row), isReadableAlone(row)]),
     orders: Object.fromEntries(
       sorts.flatMap((sort) =>
         [isNewestFirst, !isNewestFirst].map((descending) => [
@@ -65,7 +70,12 @@ export const webhookMapping = ({ sources: { webhooks }, readable }: Options): Ma
 });
 
 /** For those who may; null for others. */
-const guarded = ({ readable }: Options, source: Source, field: string, json: (row: Row) => Pieces): ((row: Row) => Pieces) => {
+const guarded = (
+  { readable }: Options,
+  source: Source,
+  field: string,
+  json: (row: Row) => Pieces,
+): ((row: Row) => Pieces) => {
   const rights = rightsToField(source, field);
   if (rights.length === 0) return json;
   return (row) => {
@@ -75,7 +85,11 @@ const guarded = ({ readable }: Options, source: Source, field: string, json: (ro
   };
 };
 
-const memberOf = (options: Options, source: Source, member: Member): readonly (readonly [string, (row: Row) => Pieces])[] => {
+const memberOf = (
+  options: Options,
+  source: Source,
+  member: Member,
+): readonly (readonly [string, (row: Row) => Pieces])[] => {
   const { name, def, column } = member;
   if (def.kind === 'ref') return [];
   const json = (row: Row): Pieces => jsonOf(member, sql`${row}.${Sql.identifier(column)}`);
@@ -85,7 +99,8 @@ const memberOf = (options: Options, source: Source, member: Member): readonly (r
 export const jsonOf = ({ def }: Pick<Member, 'def'>, value: Sql): Pieces => {
   const erased = def.personal?.erased;
   if (erased !== undefined) return textJson(sql`coalesce(${value}, ${literal(erased)})`);
-  if (def.kind === 'choice' || def.kind === 'states') return def.optional ? orNull(concatenated(plainJson(value))) : plainJson(value);
+  if (def.kind === 'choice' || def.kind === 'states')
+    return def.optional ? orNull(concatenated(plainJson(value))) : plainJson(value);
   const json = leafJson(def.kind, value);
   return def.optional || def.personal ? orNull(json) : json;
 };
@@ -125,7 +140,11 @@ const childrenOf = (options: Options, { children }: Source): Mapping['rows'] =>
     children.flatMap((child) => {
       const source = demandSource(options.sources, child.kind.name);
       const which: Which = (row, parent, args) =>
-        matching(options, source, { row, args, under: { row: parent, reference: child.reference, column: child.column } });
+        matching(options, source, {
+          row,
+          args,
+          under: { row: parent, reference: child.reference, column: child.column },
+        });
       return [
         [listsOf(child.kind), which],
         [`${listsOf(child.kind)}Connection`, which],
@@ -167,11 +186,20 @@ type Wanted = {
   readonly under?: { readonly row: Row; readonly reference: string; readonly column: string };
 };
 
-/** What the caller may read and `filter` leaves; by the moment of a state, only what is in that state is ordered. */
-export const matching = ({ readable }: Options, source: Source, { row, args, under }: Wanted): readonly [Sql, ...Sql[]] => {
+/**
+ * What the caller may read and `filter` leaves; by the moment of a state, only what is in that state is
+ * ordered.
+ */
+export const matching = (
+  { readable }: Options,
+  source: Source,
+  { row, args, under }: Wanted,
+): readonly [Sql, ...Sql[]] => {
   const isUnder = under ? [sql`${row}.${Sql.identifier(under.column)} = ${under.row}.id`] : [];
   const filters = source.filters.filter(({ name }) => args.has('filter', name));
-  const order = source.sorts.find((sort) => [true, false].some((descending) => orderName(sort, descending) === args.choice('sort')));
+  const order = source.sorts.find((sort) =>
+    [true, false].some((descending) => orderName(sort, descending) === args.choice('sort')),
+  );
   const isState = (filter: Filter): boolean => filter.def?.kind === 'states';
   const asked = filters.filter(isState).map(({ name }) => args.choice('filter', name));
   const states = [...asked, ...(order?.state === undefined ? [] : [order.state])];
@@ -184,7 +212,9 @@ export const matching = ({ readable }: Options, source: Source, { row, args, und
     ),
   ];
   const joined = under && source.parent?.name === under.reference ? { [under.reference]: under.row } : {};
-  const parts = readable.partsOf(source.right, joined).filter(({ state = '' }) => states.every((each) => each === state));
+  const parts = readable
+    .partsOf(source.right, joined)
+    .filter(({ state = '' }) => states.every((each) => each === state));
   const [first = sql`false`, ...others] = parts.map(({ isReadable }) =>
     allOf([...isUnder, ...presence(source, row), isReadable(row), ...conditions]),
   );
@@ -216,19 +246,25 @@ const typeOf = (def: Filter['def']): Parameter['type'] => {
 };
 
 /** As the resolvers have it, whatever type PostgreSQL finds. */
-const expressionSql = ({ text, def }: ExpressionInfo, row: Row): Sql => sql`${authorText(text, row)}::${Sql.declared(expressionType(def))}`;
+const expressionSql = ({ text, def }: ExpressionInfo, row: Row): Sql =>
+  sql`${authorText(text, row)}::${Sql.declared(expressionType(def))}`;
 
 const authorText = (text: SqlText, row: Row, given = sql``): Sql =>
   sql`(${joined(
     text.map((part) =>
-      typeof part === 'string' ? Sql.declared(part) : 'given' in part ? given : sql`${row}.${Sql.identifier(part.column)}`,
+      typeof part === 'string'
+        ? Sql.declared(part)
+        : 'given' in part
+          ? given
+          : sql`${row}.${Sql.identifier(part.column)}`,
     ),
     sql``,
   )})`;
 
 const filterSql = ({ name, column, by, def, custom }: Filter, row: Row, args: Arguments): Sql => {
   // Of what its author asks, PostgreSQL knows best how much there is once it has the value.
-  if (custom) return authorText(custom.text, row, args.value(givenType(def), given(name, storableValue), DECISIVE));
+  if (custom)
+    return authorText(custom.text, row, args.value(givenType(def), given(name, storableValue), DECISIVE));
   const value = sql`${row}.${Sql.identifier(column)}`;
   switch (by) {
     case 'code':

@@ -27,7 +27,9 @@ export type Stretch = { readonly order: Order; readonly limit: Sql; readonly wit
 export const firstOf = (rows: Rows, row: Row, { order, limit, within = [] }: Stretch): Sql => {
   const { table } = rows.mapping;
   const ending = sql`order by ${ordering(order, row)} limit ${limit}`;
-  const parts = rows.which(row).map((part) => sql`from ${table} ${row} where ${allOf([part, ...within])} ${ending}`);
+  const parts = rows
+    .which(row)
+    .map((part) => sql`from ${table} ${row} where ${allOf([part, ...within])} ${ending}`);
   const [only = sql``, ...others] = parts;
   if (others.length === 0) return only;
   return sql`from (${joined(

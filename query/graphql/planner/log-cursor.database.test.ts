@@ -2,32 +2,53 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { LogIdentity, Position } from '#shared/brands.ts';
 import { formatCursor } from '#shared/cursor.ts';
-import { ANONYMOUS, openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
+import {
+  ANONYMOUS,
+  openPlannedWorld,
+  operationOf,
+  type PlannedWorld,
+} from '../../../test/graphql/planned.ts';
 
 const IDENTITY = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
 
 let opened: PlannedWorld;
 beforeAll(async () => {
   opened = await openPlannedWorld(1);
-  const table = await readFile(new URL('../../../shared/follower/0001-checkpoint.sql', import.meta.url), 'utf8');
+  const table = await readFile(
+    new URL('../../../shared/follower/0001-checkpoint.sql', import.meta.url),
+    'utf8',
+  );
   await opened.pool.query(`set search_path = public; ${table}; reset search_path`);
 });
 afterAll(() => opened?.[Symbol.asyncDispose]());
 
-const plan = (text: string) => opened.planner.plan({ ...operationOf(text), variables: {}, caller: ANONYMOUS });
+const plan = (text: string) =>
+  opened.planner.plan({ ...operationOf(text), variables: {}, caller: ANONYMOUS });
 
 it('is left to the resolvers where nothing has been projected yet', async () => {
   expect(await plan('{ cursor }')).toBeUndefined();
 });
 
-it.each([0, 1, 35, 36, 1_295, 1_296, 46_655, 46_656, 123_456_789, 36 ** 10 - 1, 36 ** 10, Number.MAX_SAFE_INTEGER])(
-  'writes the position %d as every other cursor',
-  async (position) => {
-    await opened.pool.query(
-      `insert into public.follower_checkpoint values ('projector', $1, $2, 1) on conflict (follower) do update set position = $2`,
-      [IDENTITY, position],
-    );
-    const cursor = formatCursor(IDENTITY, position as Position);
-    expect(await plan('{ posts { id } cursor now: cursor }')).toBe(JSON.stringify({ posts: [], cursor, now: cursor }));
-  },
-);
+it.each([
+  0,
+  1,
+  35,
+  36,
+  1_295,
+  1_296,
+  46_655,
+  46_656,
+  123_456_789,
+  36 ** 10 - 1,
+  36 ** 10,
+  Number.MAX_SAFE_INTEGER,
+])('writes the position %d as every other cursor', async (position) => {
+  await opened.pool.query(
+    `insert into public.follower_checkpoint values ('projector', $1, $2, 1) on conflict (follower) do update set position = $2`,
+    [IDENTITY, position],
+  );
+  const cursor = formatCursor(IDENTITY, position as Position);
+  expect(await plan('{ posts { id } cursor now: cursor }')).toBe(
+    JSON.stringify({ posts: [], cursor, now: cursor }),
+  );
+});

@@ -12,5 +12,8 @@ const base36 = (
 
 const written = sql`'"' || left(k.log::text, 8) || '-' || ${base36(sql`k.position`)} || '"'`;
 
-/** Where the read model was when the statement looked at it, which is once for all that it reads: the cursor of the whole answer. */
+/**
+ * Where the read model was when the statement looked at it, which is once for all that it reads: the cursor
+ * of the whole answer.
+ */
 export const logCursorJson: Sql = sql`coalesce((select ${written} from public.follower_checkpoint k where k.follower = ${literal(PROJECTOR)}), ${literal(HOLE)})`;

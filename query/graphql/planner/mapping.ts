@@ -7,8 +7,9 @@ import type { Sql } from './sql.ts';
 export type Row = Sql;
 
 /**
- * The rows that a field leads to, as far as the caller may read them: those of any of the conditions. No row meets two of them, and
- * each keeps to what an index holds together in the order of lists, so that a list reads no row that it would leave out again.
+ * The rows that a field leads to, as far as the caller may read them: those of any of the conditions. No row
+ * meets two of them, and each keeps to what an index holds together in the order of lists, so that a list
+ * reads no row that it would leave out again.
  */
 export type Which = (row: Row, parent: Row, args: Arguments) => readonly [Sql, ...Sql[]];
 
@@ -22,7 +23,10 @@ export type Order = {
   cursorJson(row: Row): Sql;
 };
 
-/** How an object type of the schema lies in the read model. A field that stands neither in `values` nor in `rows` is not planned. */
+/**
+ * How an object type of the schema lies in the read model. A field that stands neither in `values` nor in
+ * `rows` is not planned.
+ */
 export type Mapping = {
   readonly table: Sql;
   /** What its aliases begin with. */

@@ -38,7 +38,9 @@ export const mappingsOf = (domain: Domain, readable: Readable): Mappings => {
     types: {
       ...Object.fromEntries(sources.all.map((source) => [source.kind.type, mappingOf(options, source)])),
       ...Object.fromEntries(
-        sources.all.flatMap(({ items }) => items.map((each) => [itemType(each.kind, each.list), mappingOfItems(options, each)])),
+        sources.all.flatMap(({ items }) =>
+          items.map((each) => [itemType(each.kind, each.list), mappingOfItems(options, each)]),
+        ),
       ),
       ...Object.fromEntries(views.map((view) => [view.view.type, mappingOfView(options, view)])),
       Webhook: webhookMapping(options),

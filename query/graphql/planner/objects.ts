@@ -27,14 +27,23 @@ export type Context = {
 };
 
 /**
- * Stands where something is missing that must not be null: JSON text never has it, because control characters are escaped.
- * An answer with it is thrown away, and the resolvers say which field it was.
+ * Stands where something is missing that must not be null: JSON text never has it, because control characters
+ * are escaped. An answer with it is thrown away, and the resolvers say which field it was.
  */
 export const HOLE = '\u0001';
 
 /** An object of the read model as JSON. */
-const objectOf = (context: Context, type: GraphQLObjectType, row: Row, selected: Selected): readonly Piece[] =>
-  objectJson(context.collect(type, selectionSetsOf(selected)).map((member) => [member.key, memberOf(context, type, row, member)]));
+const objectOf = (
+  context: Context,
+  type: GraphQLObjectType,
+  row: Row,
+  selected: Selected,
+): readonly Piece[] =>
+  objectJson(
+    context
+      .collect(type, selectionSetsOf(selected))
+      .map((member) => [member.key, memberOf(context, type, row, member)]),
+  );
 
 const memberOf = (context: Context, type: GraphQLObjectType, row: Row, member: Selected): Pieces => {
   if (member.name === '__typename') return `"${type.name}"`;
@@ -72,18 +81,29 @@ export const relatedOf = (
   const item = named.getFields().nodes === undefined ? named : getNamedType(named.getFields().nodes?.type);
   if (!isObjectType(item)) throw new OutOfPlan(`the type ${named.name}`);
   const mapping = mappingOf(context, item);
-  const rows: Rows = { mapping, args, newRow: () => context.newRow(mapping.letter), which: (row) => which(row, args) };
+  const rows: Rows = {
+    mapping,
+    args,
+    newRow: () => context.newRow(mapping.letter),
+    which: (row) => which(row, args),
+  };
   if (item !== named) {
     const nodeJson = (row: Row, member: Selected) => objectOf(context, item, row, member);
     return connectionJson({ rows, type: named, selected, collect: context.collect, nodeJson });
   }
-  if (isListType(getNullableType(field.type))) return listJson(rows, (row) => concatenated(objectOf(context, item, row, selected)));
+  if (isListType(getNullableType(field.type)))
+    return listJson(rows, (row) => concatenated(objectOf(context, item, row, selected)));
   const one = oneOf(context, item, selected, (row) => joined(rows.which(row), sql` or `));
   return isNonNullType(field.type) ? sql`coalesce(${one}, ${literal(HOLE)})` : orNull(one);
 };
 
 /** At most one object; SQL's null where there is none. */
-export const oneOf = (context: Context, type: GraphQLObjectType, selected: Selected, which: (row: Row) => Sql): Sql => {
+export const oneOf = (
+  context: Context,
+  type: GraphQLObjectType,
+  selected: Selected,
+  which: (row: Row) => Sql,
+): Sql => {
   const { table, letter } = mappingOf(context, type);
   const row = context.newRow(letter);
   return sql`(select ${concatenated(objectOf(context, type, row, selected))} from ${table} ${row} where ${which(row)})`;

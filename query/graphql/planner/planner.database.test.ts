@@ -28,15 +28,26 @@ afterAll(() => opened[Symbol.asyncDispose]());
 const findAll = async (pool: Pool): Promise<Map<string, Set<number>>> => {
   const finds = SEARCHES.map(async (search) => {
     const text = `select id from read_model.articles where search @@ websearch_to_tsquery('simple', $1)`;
-    return [search, new Set((await pool.query<{ id: number }>(text, [search])).rows.map(({ id }) => id))] as const;
+    return [
+      search,
+      new Set((await pool.query<{ id: number }>(text, [search])).rows.map(({ id }) => id)),
+    ] as const;
   });
   return new Map(await Promise.all(finds));
 };
 
 const knownOf = ({ users, articles, comments }: World): Known => {
-  const cursors = (type: string, column: 'created_at' | 'published_at', rows: readonly { id: number; at: Date | null }[]) =>
-    [`${type} ${column}`, rows.flatMap(({ id, at }) => (at ? [cursorOf(type, { column }, { atMs: at.getTime(), id })] : []))] as const;
-  const byCreation = (rows: readonly { id: number; created_at: Date }[]) => rows.map(({ id, created_at }) => ({ id, at: created_at }));
+  const cursors = (
+    type: string,
+    column: 'created_at' | 'published_at',
+    rows: readonly { id: number; at: Date | null }[],
+  ) =>
+    [
+      `${type} ${column}`,
+      rows.flatMap(({ id, at }) => (at ? [cursorOf(type, { column }, { atMs: at.getTime(), id })] : [])),
+    ] as const;
+  const byCreation = (rows: readonly { id: number; created_at: Date }[]) =>
+    rows.map(({ id, created_at }) => ({ id, at: created_at }));
   const all = new Map([
     cursors('User', 'created_at', byCreation(users)),
     cursors('Post', 'created_at', byCreation(articles)),
@@ -49,7 +60,11 @@ const knownOf = ({ users, articles, comments }: World): Known => {
   ]);
   const ids = [...users, ...articles, ...comments].map(({ id }) => id);
   // graphql-js takes small numbers for an ID too.
-  return { ids: ids.flatMap((id) => (id < 2 ** 31 ? [String(id), id] : [String(id)])), cursors: all, searches: SEARCHES };
+  return {
+    ids: ids.flatMap((id) => (id < 2 ** 31 ? [String(id), id] : [String(id)])),
+    cursors: all,
+    searches: SEARCHES,
+  };
 };
 
 const seed = Number(process.env.PLANNER_SEED ?? Date.now() % 2 ** 31);
@@ -78,7 +93,8 @@ it(`answers random queries as graphql-js does over the same rows, and so do the 
         const context = () =>
           `${text}\n${JSON.stringify(variables)}\n${JSON.stringify({ ...caller, scopes: undefined })}\n${expected.errors ?? ''}`;
         // The planner leaves what is odd to the resolvers even where they never come to it.
-        if (!(isOdd && actual === undefined)) expect(actual, context()).toBe(expected.errors ? undefined : JSON.stringify(expected.data));
+        if (!(isOdd && actual === undefined))
+          expect(actual, context()).toBe(expected.errors ? undefined : JSON.stringify(expected.data));
         const resolved = await resolve({ document, operation, variables, caller });
         expect(comparable(resolved), context()).toEqual(comparable(expected));
         if (actual === undefined) refused += 1;

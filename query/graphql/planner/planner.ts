@@ -27,7 +27,10 @@ type PlannedRead = {
 };
 
 export type Planner = {
-  /** The JSON text of `data`, where there are no errors; undefined means: run it on the resolvers. Throws `Refused` where it is too large. */
+  /**
+   * The JSON text of `data`, where there are no errors; undefined means: run it on the resolvers. Throws
+   * `Refused` where it is too large.
+   */
   plan(read: PlannedRead): Promise<string | undefined>;
 };
 
@@ -41,7 +44,10 @@ export type PlannerOptions = {
 /** Answers whole operations by one statement each. */
 export const createPlanner = ({ schema, policy, pool, searches }: PlannerOptions): Planner => {
   const findPlan = createPlans(schema, mappingsOf(policy.domain, readableOf(policy)));
-  const [answer, search] = [pool, searches.pool].map((each) => createSharedReads(createRunner(each))) as [Answer, Answer];
+  const [answer, search] = [pool, searches.pool].map((each) => createSharedReads(createRunner(each))) as [
+    Answer,
+    Answer,
+  ];
   return {
     async plan({ document, operation, variables: given, coerced, caller }) {
       const variables = coerced ?? variablesOf(schema, operation, given);
@@ -78,16 +84,22 @@ type Answer = (plan: Plan, values: readonly unknown[]) => Promise<string | null 
 type Id = number | null;
 
 /**
- * Makes one statement of the reads that come while another of the same plan with the same values is on its way: equal reads share
- * its answer, and point reads that differ by their id alone share its rows.
+ * Makes one statement of the reads that come while another of the same plan with the same values is on its
+ * way: equal reads share its answer, and point reads that differ by their id alone share its rows.
  */
 const createSharedReads = (run: Run): Answer => {
-  const running = new Map<string, { readonly read: (id: Id) => Promise<string | null | undefined>; readers: number }>();
+  const running = new Map<
+    string,
+    { readonly read: (id: Id) => Promise<string | null | undefined>; readers: number }
+  >();
   return async (plan, values) => {
     const id = plan.idsIndex === undefined ? null : (values[plan.idsIndex] as Id);
     const others = plan.idsIndex === undefined ? values : values.with(plan.idsIndex, null);
     const key = JSON.stringify([plan.name, ...others]);
-    const shared = running.get(key) ?? { read: coalesce((ids: readonly Id[]) => readAll(run, plan, others, ids)), readers: 0 };
+    const shared = running.get(key) ?? {
+      read: coalesce((ids: readonly Id[]) => readAll(run, plan, others, ids)),
+      readers: 0,
+    };
     running.set(key, shared);
     shared.readers += 1;
     try {
@@ -99,8 +111,17 @@ const createSharedReads = (run: Run): Answer => {
   };
 };
 
-/** The answers by id. While anything is parked there are none, because the resolvers know whether it matters. */
-const readAll = async (run: Run, plan: Plan, values: readonly unknown[], ids: readonly Id[]): Promise<ReadonlyMap<Id, string | null>> => {
+/**
+ * The answers by id. While anything is parked there are none, because the resolvers know whether it matters.
+ */
+const readAll = async (
+  run: Run,
+  plan: Plan,
+  values: readonly unknown[],
+  ids: readonly Id[],
+): Promise<ReadonlyMap<Id, string | null>> => {
   const rows = await run(plan, plan.idsIndex === undefined ? values : values.with(plan.idsIndex, ids));
-  return new Map(rows.flatMap(([data, isParked, id = null]) => (isParked ? [] : [[id as Id, data as string | null]])));
+  return new Map(
+    rows.flatMap(([data, isParked, id = null]) => (isParked ? [] : [[id as Id, data as string | null]])),
+  );
 };

@@ -32,7 +32,8 @@ test('plans are kept in one bound for all operations, however many shapes each h
   const flags = ['a', 'b', 'c', 'd', 'e'];
   const parameters = flags.map((flag) => `$${flag}: Boolean!`);
   const members = flags.map((flag) => `${flag}: users(limit: 0) @include(if: $${flag}) { ...U }`);
-  const fragment = 'fragment U on User { id name email posts(limit: 0) { id title body author { name } comments(limit: 0) { text } } }';
+  const fragment =
+    'fragment U on User { id name email posts(limit: 0) { id title body author { name } comments(limit: 0) { text } } }';
   const found = [0, 1, 2].flatMap((number) => {
     const plan = plansOf(`query (${parameters}) { ${members.join(' ')} } ${fragment} # ${number}`, findPlan);
     const shapes = Array.from({ length: 2 ** flags.length }, (_, bits) =>

@@ -10,10 +10,21 @@ import { shapeOf, type Variables } from './variables.ts';
 const BYTES_PER_PLAN = 2_000;
 const CACHE_BYTES = 64 * 1024 * 1024;
 
-export type FindPlan = (document: DocumentNode, operation: OperationDefinitionNode, variables: Variables) => Plan | undefined;
+export type FindPlan = (
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+) => Plan | undefined;
 
-/** Keeps the plans of all operations together, one for each shape of variables: a short document can have many, and each of them long. */
-export const createPlans = (schema: GraphQLSchema, mappings: Mappings, bytesMax: number = CACHE_BYTES): FindPlan => {
+/**
+ * Keeps the plans of all operations together, one for each shape of variables: a short document can have
+ * many, and each of them long.
+ */
+export const createPlans = (
+  schema: GraphQLSchema,
+  mappings: Mappings,
+  bytesMax: number = CACHE_BYTES,
+): FindPlan => {
   const numbers = createNumbers();
   const plans = new LRUCache<string, { readonly plan: Plan | undefined; readonly bytes: number }>({
     maxSize: bytesMax,
@@ -24,7 +35,8 @@ export const createPlans = (schema: GraphQLSchema, mappings: Mappings, bytesMax:
     const known = plans.get(key);
     if (known) return known.plan;
     const plan = compileIfCovered({ schema, mappings, document, operation }, variables);
-    const bytes = BYTES_PER_PLAN + key.length + (plan ? plan.text.length + bytesOfDocument(document.loc?.end ?? 0) : 0);
+    const bytes =
+      BYTES_PER_PLAN + key.length + (plan ? plan.text.length + bytesOfDocument(document.loc?.end ?? 0) : 0);
     plans.set(key, { plan, bytes });
     return plan;
   };
@@ -41,11 +53,15 @@ const createNumbers = (): ((operation: OperationDefinitionNode) => number) => {
   };
 };
 
-const compileIfCovered = (compiled: Parameters<typeof compile>[0], variables: Variables): Plan | undefined => {
+const compileIfCovered = (
+  compiled: Parameters<typeof compile>[0],
+  variables: Variables,
+): Plan | undefined => {
   try {
     return compile(compiled, variables);
   } catch (error) {
-    // The latter is a null where there may be none, given by a variable that has a default: the resolvers say which field it fails.
+    // The latter is a null where there may be none, given by a variable that has a default: the resolvers say
+    // which field it fails.
     if (error instanceof OutOfPlan || error instanceof GraphQLError) return undefined;
     throw error;
   }

@@ -10,11 +10,17 @@ import { OutOfPlan } from './out-of-plan.ts';
 import type { Parameter } from './parameter.ts';
 import { literal, parameter, Sql, sql } from './sql.ts';
 
-/** What a caller may read, as conditions on rows. The rights are parameters, so that one prepared statement serves every caller. */
+/**
+ * What a caller may read, as conditions on rows. The rights are parameters, so that one prepared statement
+ * serves every caller.
+ */
 export type Readable = {
   /** What a right leaves of the rows; `joined` are the rows that references lead to, by their names. */
   rightTo(operation: Operation, row: Row, joined?: Readonly<Record<string, Row>>): Sql;
-  /** Whether the caller has a right to any of the rows at all; of others nothing is planned, and the resolvers refuse them. */
+  /**
+   * Whether the caller has a right to any of the rows at all; of others nothing is planned, and the resolvers
+   * refuse them.
+   */
   isAnywhere(operation: Operation): Sql;
   /** A condition that asks nothing but fields of the row. */
   holds(condition: Expression, kind: Kind, row: Row): Sql;
@@ -71,8 +77,12 @@ export const readableOf = (policy: Policy): Readable => {
     holds: (condition, kind, row) => conditionSql(writer, condition, { domain, kind, row }),
     partsOf(operation, joined) {
       const right = rightOf(operation);
-      const partsAt = (row: Row) => partsSql(writer, right, { domain, kind: right.kind, row, joined }, isGranted(operation));
-      return partsAt(sql``).map(({ state }, index) => ({ state, isReadable: (row) => partsAt(row)[index]?.where ?? sql`false` }));
+      const partsAt = (row: Row) =>
+        partsSql(writer, right, { domain, kind: right.kind, row, joined }, isGranted(operation));
+      return partsAt(sql``).map(({ state }, index) => ({
+        state,
+        isReadable: (row) => partsAt(row)[index]?.where ?? sql`false`,
+      }));
     },
   };
 };
@@ -99,7 +109,10 @@ const createGrants = (): ((operation: Operation) => Granted<Sql>) => {
     const known = parameters.get(operation) ?? new Map<Expression, Parameter>();
     parameters.set(operation, known);
     return (condition) => {
-      const granted = known.get(condition) ?? { type: 'boolean', read: ({ caller }) => reachOf(caller, operation).has(condition) };
+      const granted = known.get(condition) ?? {
+        type: 'boolean',
+        read: ({ caller }) => reachOf(caller, operation).has(condition),
+      };
       known.set(condition, granted);
       return Sql.parameter(granted);
     };

@@ -2,7 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { UserId } from '#shared/brands.ts';
 import type { Caller } from '#shared/policy.ts';
 import { POLICY, SCOPES } from '../../../test/engines/policy.ts';
-import { ANONYMOUS, openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
+import {
+  ANONYMOUS,
+  openPlannedWorld,
+  operationOf,
+  type PlannedWorld,
+} from '../../../test/graphql/planned.ts';
 import { resolveOver } from '../../../test/graphql/resolved.ts';
 import { writeWorld } from '../../../test/graphql/world.ts';
 import { scaled } from '../../../testing/load.ts';
@@ -15,8 +20,23 @@ afterAll(() => opened[Symbol.asyncDispose]());
 
 const AT = new Date(1_700_000_000_000);
 const stamps = { version: 1, created_at: AT, updated_at: AT };
-const user = (id: number) => ({ id, name: `User ${id}`, email: `${id}@example.com`, role: 'author', deleted_at: null, ...stamps });
-const post = (id: number, author_id: number) => ({ id, author_id, title: 'T', body: 'B', tags: [], cover: null, ...stamps });
+const user = (id: number) => ({
+  id,
+  name: `User ${id}`,
+  email: `${id}@example.com`,
+  role: 'author',
+  deleted_at: null,
+  ...stamps,
+});
+const post = (id: number, author_id: number) => ({
+  id,
+  author_id,
+  title: 'T',
+  body: 'B',
+  tags: [],
+  cover: null,
+  ...stamps,
+});
 const users = Array.from({ length: 50 }, (_, index) => user(1 + index));
 
 beforeEach(async () => {
@@ -36,8 +56,11 @@ const author = (id: number): Caller => ({
   scopes: new Set(SCOPES),
   client: null,
 });
-const plan = (text: string, caller: Caller = ANONYMOUS, variables: Record<string, unknown> = {}): Promise<string | undefined> =>
-  opened.planner.plan({ ...operationOf(text), variables, caller });
+const plan = (
+  text: string,
+  caller: Caller = ANONYMOUS,
+  variables: Record<string, unknown> = {},
+): Promise<string | undefined> => opened.planner.plan({ ...operationOf(text), variables, caller });
 
 const countStatements = async (work: () => Promise<unknown>): Promise<number> => {
   let count = 0;
@@ -59,7 +82,10 @@ it('reads by id for many requests of one turn with one statement, and answers ea
     answers = await Promise.all(ids.map(read));
   });
   expect(count).toBe(1);
-  expect(answers.slice(0, 2)).toEqual(['{"user":{"id":"1","name":"User 1"}}', '{"user":{"id":"2","name":"User 2"}}']);
+  expect(answers.slice(0, 2)).toEqual([
+    '{"user":{"id":"1","name":"User 1"}}',
+    '{"user":{"id":"2","name":"User 2"}}',
+  ]);
   expect(answers.slice(-2)).toEqual(['{"user":null}', '{"user":null}']);
 });
 
@@ -72,7 +98,12 @@ it('shares one answer among equal reads that come in one turn', async () => {
 it('never shares an answer between callers of different rights', async () => {
   const operation = operationOf('{ posts { id } me { id } }');
   const read = (caller: Caller) => opened.planner.plan({ ...operation, variables: {}, caller });
-  const [ofNobody, ofAuthor, ofOther] = await Promise.all([read(ANONYMOUS), read(author(1)), read(author(2)), read(ANONYMOUS)]);
+  const [ofNobody, ofAuthor, ofOther] = await Promise.all([
+    read(ANONYMOUS),
+    read(author(1)),
+    read(author(2)),
+    read(ANONYMOUS),
+  ]);
   expect(ofNobody).toBe('{"posts":[{"id":"102"}],"me":null}');
   expect(ofAuthor).toBe('{"posts":[{"id":"102"},{"id":"101"}],"me":{"id":"1"}}');
   expect(ofOther).toBe('{"posts":[{"id":"102"}],"me":{"id":"2"}}');
@@ -81,7 +112,9 @@ it('never shares an answer between callers of different rights', async () => {
 it('leaves to the resolvers what it does not cover', async () => {
   expect(await plan('{ __schema { queryType { name } } }')).toBeUndefined();
   expect(await plan('mutation { deletePost(id: 1) }')).toBeUndefined();
-  expect(await plan('query ($limit: Int!) { users(limit: $limit) { id } }', ANONYMOUS, { limit: 'many' })).toBeUndefined();
+  expect(
+    await plan('query ($limit: Int!) { users(limit: $limit) { id } }', ANONYMOUS, { limit: 'many' }),
+  ).toBeUndefined();
   expect(await plan('{ users(limit: 101) { id } }')).toBeUndefined();
   expect(await plan('{ usersConnection(first: 1, last: 1) { totalCount } }')).toBeUndefined();
   expect(await plan('{ posts(filter: { search: "\\u0000" }) { id } }')).toBeUndefined();
@@ -94,7 +127,12 @@ it('leaves a null that may not be one to the resolvers, which fail its field alo
   const included = 'query ($is: Boolean = true) { users @include(if: $is) { id } }';
   expect(await plan(included, ANONYMOUS, { is: null })).toBeUndefined();
   const { document, operation } = operationOf(byId);
-  const { data, errors } = await resolveOver(opened.pool)({ document, operation, variables: { id: null }, caller: ANONYMOUS });
+  const { data, errors } = await resolveOver(opened.pool)({
+    document,
+    operation,
+    variables: { id: null },
+    caller: ANONYMOUS,
+  });
   expect([data, errors?.map(({ path }) => path)]).toEqual([{ user: null }, [['user']]]);
 });
 
@@ -112,7 +150,9 @@ it('makes no long statement of fragments that multiply, not even where they cost
 
 it('leaves everything to the resolvers while something is parked', async () => {
   expect(await plan('{ user(id: 1) { id } }')).toBe('{"user":{"id":"1"}}');
-  await opened.pool.query(`insert into read_model.parked (stream, version, position, type, reason) values ('user-7', 1, 1, 'x', 'y')`);
+  await opened.pool.query(
+    `insert into read_model.parked (stream, version, position, type, reason) values ('user-7', 1, 1, 'x', 'y')`,
+  );
   expect(await plan('{ user(id: 1) { id } }')).toBeUndefined();
   expect(await plan('{ users { id } }')).toBeUndefined();
 });
@@ -130,9 +170,11 @@ it('takes any alias for what it is', async () => {
 });
 
 it('keeps no more than some hundreds of statements prepared, and only such as come again', async () => {
-  const prepared = async () => Number((await opened.pool.query('select count(*) from pg_prepared_statements')).rows[0].count);
+  const prepared = async () =>
+    Number((await opened.pool.query('select count(*) from pg_prepared_statements')).rows[0].count);
   const texts = Array.from({ length: 300 }, (_, index) => operationOf(`{ _${index}: __typename }`));
-  const run = (operation: (typeof texts)[number]) => opened.planner.plan({ ...operation, variables: {}, caller: ANONYMOUS });
+  const run = (operation: (typeof texts)[number]) =>
+    opened.planner.plan({ ...operation, variables: {}, caller: ANONYMOUS });
   const before = await prepared();
   for (const operation of texts) await run(operation);
   expect(await prepared()).toBe(before);
@@ -149,8 +191,13 @@ it(
       );
       return (rows[0] as { characters: number }).characters;
     };
-    const posts = Array.from({ length: 12 }, (_, index) => `p${index}: posts(limit: 0) { id author { name posts(limit: 0) { title } } }`);
-    const texts = Array.from({ length: 24 }, (_, index) => operationOf(`{ _${index}: __typename ${posts.join(' ')} }`));
+    const posts = Array.from(
+      { length: 12 },
+      (_, index) => `p${index}: posts(limit: 0) { id author { name posts(limit: 0) { title } } }`,
+    );
+    const texts = Array.from({ length: 24 }, (_, index) =>
+      operationOf(`{ _${index}: __typename ${posts.join(' ')} }`),
+    );
     for (const operation of [...texts, ...texts]) {
       await opened.planner.plan({ ...operation, variables: {}, caller: ANONYMOUS });
       expect(await prepared()).toBeLessThan(550_000);

@@ -18,7 +18,11 @@ import { OutOfPlan } from './out-of-plan.ts';
 import type { Variables } from './variables.ts';
 
 /** A member of an answer: its key, the field, and every node that asks for it. */
-export type Selected = { readonly key: string; readonly name: string; readonly nodes: readonly [FieldNode, ...FieldNode[]] };
+export type Selected = {
+  readonly key: string;
+  readonly name: string;
+  readonly nodes: readonly [FieldNode, ...FieldNode[]];
+};
 
 export type Collect = (type: GraphQLObjectType, sets: readonly SelectionSetNode[]) => readonly Selected[];
 
@@ -28,7 +32,8 @@ export const collectBy = (schema: GraphQLSchema, document: DocumentNode, variabl
   return (type, sets) => {
     const selected = new Map<string, [FieldNode, ...FieldNode[]]>();
     const visited = new Set<string>();
-    const applies = (condition: NamedTypeNode | undefined): boolean => condition === undefined || includes(schema, condition, type);
+    const applies = (condition: NamedTypeNode | undefined): boolean =>
+      condition === undefined || includes(schema, condition, type);
     const visit = (selection: SelectionNode): void => {
       if (!isIncluded(selection, variables)) return;
       switch (selection.kind) {

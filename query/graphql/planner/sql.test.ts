@@ -3,7 +3,9 @@ import { concatenated, objectJson } from './json.ts';
 import { literal, parameter, render, sql } from './sql.ts';
 
 it('quotes literals, whatever they hold', () => {
-  expect(render(sql`select ${literal("it's '; drop table users; -- \\")}`).text).toBe("select 'it''s ''; drop table users; -- \\'");
+  expect(render(sql`select ${literal("it's '; drop table users; -- \\")}`).text).toBe(
+    "select 'it''s ''; drop table users; -- \\'",
+  );
   expect(() => literal('\0')).toThrow(RangeError);
 });
 

@@ -1,8 +1,8 @@
 import type { Parameter } from './parameter.ts';
 
 /**
- * A piece of SQL. It is made of pieces of this source, of literals, which are quoted here, and of parameters, whose values never
- * become text: there is no way from a request's text into a statement's.
+ * A piece of SQL. It is made of pieces of this source, of literals, which are quoted here, and of parameters,
+ * whose values never become text: there is no way from a request's text into a statement's.
  */
 export class Sql {
   readonly parts: readonly (string | Parameter)[];
@@ -40,15 +40,22 @@ export class Sql {
 
 export const { template: sql, literal } = Sql;
 
-export const parameter = (type: Parameter['type'], read: Parameter['read']): Sql => Sql.parameter({ type, read });
+export const parameter = (type: Parameter['type'], read: Parameter['read']): Sql =>
+  Sql.parameter({ type, read });
 
 export const joined = ([first, ...others]: readonly Sql[], separator: Sql): Sql =>
   others.reduce((before, piece) => sql`${before}${separator}${piece}`, first ?? sql``);
 
-export const allOf = (conditions: readonly Sql[]): Sql => (conditions.length === 0 ? sql`true` : joined(conditions, sql` and `));
+export const allOf = (conditions: readonly Sql[]): Sql =>
+  conditions.length === 0 ? sql`true` : joined(conditions, sql` and `);
 
-/** The text of a statement, and its parameters in the order of their numbers: one that is met twice has one number. */
-export const render = ({ parts }: Sql): { readonly text: string; readonly parameters: readonly Parameter[] } => {
+/**
+ * The text of a statement, and its parameters in the order of their numbers: one that is met twice has one
+ * number.
+ */
+export const render = ({
+  parts,
+}: Sql): { readonly text: string; readonly parameters: readonly Parameter[] } => {
   const numbers = new Map<Parameter, number>();
   const text = parts.map((part) => {
     if (typeof part === 'string') return part;

@@ -6,7 +6,10 @@ type Statement = { readonly name: string; readonly text: string; readonly isPlan
 export type Run = (statement: Statement, values: readonly unknown[]) => Promise<Rows>;
 type Rows = readonly (readonly unknown[])[];
 
-/** So much a connection prepares; then another takes its place, which costs a few milliseconds. PostgreSQL takes a hundred bytes for a character. */
+/**
+ * So much a connection prepares; then another takes its place, which costs a few milliseconds. PostgreSQL
+ * takes a hundred bytes for a character.
+ */
 const PREPARED_MAX = 256;
 const PREPARED_CHARACTERS_MAX = 500_000;
 
@@ -15,8 +18,9 @@ const SETTINGS = 'set plan_cache_mode = force_generic_plan';
 const PLANNED_ANEW = 'set plan_cache_mode = auto';
 
 /**
- * Runs statements that each connection prepares from the second time on that they are run, so that one that is run once costs no memory.
- * Through a pooler nothing is prepared, because the next statement may meet another session.
+ * Runs statements that each connection prepares from the second time on that they are run, so that one that
+ * is run once costs no memory. Through a pooler nothing is prepared, because the next statement may meet
+ * another session.
  */
 export const createRunner = (pool: Pool): Run => {
   const prepared = new WeakMap<Connection, Prepared>();
@@ -36,7 +40,11 @@ export const createRunner = (pool: Pool): Run => {
       const isNamed = seen.has(statement) && !statement.isPlannedAnew;
       seen.add(statement);
       if (isNamed) hold(held, statement);
-      const rows = await (statement.isPlannedAnew ? runAnew : runOnce)(connection, isNamed ? statement : { text: statement.text }, values);
+      const rows = await (statement.isPlannedAnew ? runAnew : runOnce)(
+        connection,
+        isNamed ? statement : { text: statement.text },
+        values,
+      );
       isSpent = held.names.size >= PREPARED_MAX || held.characters >= PREPARED_CHARACTERS_MAX;
       return rows;
     } finally {
@@ -59,7 +67,8 @@ const runOnce = async (
   { name, text }: { name?: string; text: string },
   values: readonly unknown[],
 ): Promise<Rows> => {
-  if (name !== undefined) return new PreparedRead<readonly unknown[]>({ name, text, rowMode: 'array' }, values).runOn(connection);
+  if (name !== undefined)
+    return new PreparedRead<readonly unknown[]>({ name, text, rowMode: 'array' }, values).runOn(connection);
   return (await connection.query({ text, values: [...values], rowMode: 'array' })).rows;
 };
 

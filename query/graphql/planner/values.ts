@@ -6,13 +6,15 @@ import { OutOfPlan } from './out-of-plan.ts';
 /** Null means the same as nothing. */
 export const pageSize = (value: unknown): number => {
   const size = value ?? LIST_LIMIT_DEFAULT;
-  if (typeof size !== 'number' || size < 0 || size > LIST_LIMIT_MAX) throw new OutOfPlan('a limit out of range');
+  if (typeof size !== 'number' || size < 0 || size > LIST_LIMIT_MAX)
+    throw new OutOfPlan('a limit out of range');
   return size;
 };
 
 /** Text that PostgreSQL can hold. */
 export const storableText = (value: unknown): string => {
-  if (typeof value !== 'string' || !value.isWellFormed() || value.includes('\0')) throw new OutOfPlan('text that cannot be stored');
+  if (typeof value !== 'string' || !value.isWellFormed() || value.includes('\0'))
+    throw new OutOfPlan('text that cannot be stored');
   return value;
 };
 
@@ -24,7 +26,8 @@ const SEARCH_CHARACTERS_MAX = 200;
 
 export const searchText = (value: unknown): string => {
   const text = storableText(value);
-  if (text === '' || text.length > SEARCH_CHARACTERS_MAX) throw new OutOfPlan('a search that is too long or empty');
+  if (text === '' || text.length > SEARCH_CHARACTERS_MAX)
+    throw new OutOfPlan('a search that is too long or empty');
   // As the index is; the same letter can be written in several ways.
   return text.normalize('NFC');
 };

@@ -17,9 +17,14 @@ export const mappingOfView = ({ sources, readable, domain }: Options, source: Vi
   const references = members.flatMap((member): readonly (readonly [string, Which])[] => {
     const other = member.target && sources.of(member.target.name);
     if (!other) return [];
-    const isThere = (row: Row): readonly Sql[] => (isReadableWithItems(domain, view.asked, member) ? [] : presence(other, row));
+    const isThere = (row: Row): readonly Sql[] =>
+      isReadableWithItems(domain, view.asked, member) ? [] : presence(other, row);
     const which: Which = (row, parent) => [
-      allOf([sql`${row}.id = ${parent}.${Sql.identifier(member.column)}`, ...isThere(row), readable.rightTo(other.right, row)]),
+      allOf([
+        sql`${row}.id = ${parent}.${Sql.identifier(member.column)}`,
+        ...isThere(row),
+        readable.rightTo(other.right, row),
+      ]),
     ];
     return [[memberName(member), which]];
   });
@@ -28,14 +33,24 @@ export const mappingOfView = ({ sources, readable, domain }: Options, source: Vi
     letter: 'v',
     values: Object.fromEntries(
       members.flatMap((member) =>
-        member.target ? [] : [[member.name, (row: Row): Pieces => jsonOf(member, sql`${row}.${Sql.identifier(member.column)}`)]],
+        member.target
+          ? []
+          : [
+              [
+                member.name,
+                (row: Row): Pieces => jsonOf(member, sql`${row}.${Sql.identifier(member.column)}`),
+              ],
+            ],
       ),
     ),
     rows: Object.fromEntries(references),
     isReadable: (row) => readable.rightTo(right, row),
     orders: Object.fromEntries(
       [...sorts.keys()].flatMap((sort) =>
-        [false, true].map((descending) => [orderName({ name: sort }, descending), orderOf(source, sort, descending)]),
+        [false, true].map((descending) => [
+          orderName({ name: sort }, descending),
+          orderOf(source, sort, descending),
+        ]),
       ),
     ),
   };
@@ -53,12 +68,19 @@ const orderOf = (source: ViewSource, sort: string, descending: boolean): Order =
       return place;
     },
     cursorJson: (row) =>
-      opaque([`["${identity}"`, ...columns.flatMap(({ name }) => [',', textJson(sql`${row}.${Sql.identifier(name)}::text`)]), ']']),
+      opaque([
+        `["${identity}"`,
+        ...columns.flatMap(({ name }) => [',', textJson(sql`${row}.${Sql.identifier(name)}::text`)]),
+        ']',
+      ]),
   };
 };
 
 /** The fields of `Query` by which a view is read. */
-export const queriesOfView = ({ readable }: Options, source: ViewSource): readonly (readonly [string, Which])[] => {
+export const queriesOfView = (
+  { readable }: Options,
+  source: ViewSource,
+): readonly (readonly [string, Which])[] => {
   const { view, keys, members, right, sorts } = source;
   const parts = members.slice(0, keys.length);
   const isOf = (row: Row, args: Arguments, path: readonly string[]): readonly Sql[] =>
@@ -66,11 +88,15 @@ export const queriesOfView = ({ readable }: Options, source: ViewSource): readon
       const name = [...path, memberName(member)];
       if (!args.has(...name)) return [];
       const type = typeOf(keys[index]);
-      return [sql`${row}.${Sql.identifier(member.column)} = ${args.value(type, (values) => keyValue(member.def, at(values, name)))}`];
+      return [
+        sql`${row}.${Sql.identifier(member.column)} = ${args.value(type, (values) => keyValue(member.def, at(values, name)))}`,
+      ];
     });
   const one: Which = (row, _query, args) => [allOf([...isOf(row, args, []), readable.rightTo(right, row)])];
   const page: Which = (row, _query, args) => {
-    const sorted = [...sorts.values()].find((_, index) => isOrder([...sorts.keys()][index] ?? '', args.choice('sort')));
+    const sorted = [...sorts.values()].find((_, index) =>
+      isOrder([...sorts.keys()][index] ?? '', args.choice('sort')),
+    );
     const isPresent = sorted?.isOptional ? [sql`${row}.${Sql.identifier(sorted.name)} is not null`] : [];
     return [allOf([...isOf(row, args, ['filter']), ...isPresent, readable.rightTo(right, row)])];
   };
@@ -83,4 +109,5 @@ export const queriesOfView = ({ readable }: Options, source: ViewSource): readon
 const isOrder = (name: string, asked: string | undefined): boolean =>
   [false, true].some((descending) => orderName({ name }, descending) === asked);
 
-const typeOf = (key: OrderColumn | undefined): Parameter['type'] => (key?.type ?? 'text') as Parameter['type'];
+const typeOf = (key: OrderColumn | undefined): Parameter['type'] =>
+  (key?.type ?? 'text') as Parameter['type'];

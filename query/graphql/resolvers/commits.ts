@@ -4,13 +4,22 @@ import { Rejection } from '#shared/rejection.ts';
 
 /** What became of the command of a root field: `null` means that nobody knows. */
 type Fate = { readonly committed: false | null } | Committed;
-type Committed = { readonly committed: true; readonly id: string; readonly cursor: string; readonly eventId?: string };
+type Committed = {
+  readonly committed: true;
+  readonly id: string;
+  readonly cursor: string;
+  readonly eventId?: string;
+};
 
-/** The fate of one root field of a mutation, as clients see it in `extensions.mutation`. `field` is its name in the answer. */
+/**
+ * The fate of one root field of a mutation, as clients see it in `extensions.mutation`. `field` is its name
+ * in the answer.
+ */
 export type FieldFate = { readonly field: string } & Fate;
 
 /**
- * What the root fields of one mutation committed. An error removes `data`, so this is how a client learns of the fields that came before.
+ * What the root fields of one mutation committed. An error removes `data`, so this is how a client learns of
+ * the fields that came before.
  */
 export type Commits = {
   /** A root field starts: nothing of it is committed yet. */
@@ -30,7 +39,12 @@ export const createCommits = (): Commits => {
       try {
         const result = await send();
         const { id, cursor, eventId } = result;
-        fates.set(field, { committed: true, id: String(id), cursor, ...(eventId !== undefined && { eventId }) });
+        fates.set(field, {
+          committed: true,
+          id: String(id),
+          cursor,
+          ...(eventId !== undefined && { eventId }),
+        });
         return result;
       } catch (error) {
         if (isRefusal(error)) fates.set(field, NOT_COMMITTED);
@@ -44,16 +58,25 @@ export const createCommits = (): Commits => {
 const NOT_COMMITTED: Fate = { committed: false };
 const UNKNOWN: Fate = { committed: null };
 
-/** A refusal has changed nothing. A request with the same key that still runs may yet commit, so that one is unknown. */
-const isRefusal = (error: unknown): boolean => error instanceof Rejection && error.code !== 'idempotency_key_in_use';
+/**
+ * A refusal has changed nothing. A request with the same key that still runs may yet commit, so that one is
+ * unknown.
+ */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Rejection && error.code !== 'idempotency_key_in_use';
 
 /** Adds to an error of a mutation whether its root field was committed, and which fields before it were. */
-export const tellCommits = (fates: readonly FieldFate[], error: GraphQLFormattedError): GraphQLFormattedError => {
+export const tellCommits = (
+  fates: readonly FieldFate[],
+  error: GraphQLFormattedError,
+): GraphQLFormattedError => {
   const index = fates.findIndex(({ field }) => field === error.path?.[0]);
   // Only a composed service knows of its own fields; a field of ours that did not start committed nothing.
   const other = error.extensions?.service === undefined ? NOT_COMMITTED : UNKNOWN;
   const { field: _, ...fate } = fates[index] ?? { field: '', ...other };
   const before = index === -1 ? fates : fates.slice(0, index);
-  const committedBefore = before.filter(({ committed }) => committed === true).map(({ committed: __, ...where }) => where);
+  const committedBefore = before
+    .filter(({ committed }) => committed === true)
+    .map(({ committed: __, ...where }) => where);
   return { ...error, extensions: { ...error.extensions, ...fate, committedBefore } };
 };

@@ -11,10 +11,18 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-type Committed = { readonly field: string; readonly committed: boolean | null; readonly id: string; readonly cursor: string };
+type Committed = {
+  readonly field: string;
+  readonly committed: boolean | null;
+  readonly id: string;
+  readonly cursor: string;
+};
 type Body = {
   readonly data: Readonly<Record<string, { readonly id: string }>> | null;
-  readonly errors?: readonly { readonly path: readonly string[]; readonly extensions: Readonly<Record<string, unknown>> }[];
+  readonly errors?: readonly {
+    readonly path: readonly string[];
+    readonly extensions: Readonly<Record<string, unknown>>;
+  }[];
   readonly extensions: { readonly mutation?: readonly Committed[] };
 };
 
@@ -23,10 +31,13 @@ const run = async (query: string, { headers = {}, variables = {} } = {}): Promis
   return body as Body;
 };
 
-const create = (field: string, title = field): string => `${field}: createPost(input: { title: "${title}", body: "" }) { id }`;
+const create = (field: string, title = field): string =>
+  `${field}: createPost(input: { title: "${title}", body: "" }) { id }`;
 const titlesSince = async (id: string): Promise<readonly string[]> => {
   const { body } = await world.ask('/articles?sort=createdAt&limit=100', { by });
-  return (body as { id: number; title: string }[]).filter((article) => article.id >= Number(id)).map(({ title }) => title);
+  return (body as { id: number; title: string }[])
+    .filter((article) => article.id >= Number(id))
+    .map(({ title }) => title);
 };
 
 test('what was committed before a field that fails is told with its ids and cursors', async () => {
@@ -36,7 +47,9 @@ test('what was committed before a field that fails is told with its ids and curs
   expect(data).toBeNull();
   const [a, b] = extensions.mutation as [Committed, Committed];
   const committedBefore = [a, b].map(({ field, id, cursor }) => ({ field, id, cursor }));
-  expect(errors).toMatchObject([{ path: ['c'], extensions: { code: 'invalid_request', committed: false, committedBefore } }]);
+  expect(errors).toMatchObject([
+    { path: ['c'], extensions: { code: 'invalid_request', committed: false, committedBefore } },
+  ]);
   // The fields after it did not run, and are not named.
   expect(extensions.mutation).toEqual([
     { field: 'a', committed: true, id: expect.stringMatching(/^\d+$/), cursor: expect.any(String) },
@@ -49,19 +62,27 @@ test('what was committed before a field that fails is told with its ids and curs
 
 test('a mutation without errors tells its cursors as well', async () => {
   const { data, extensions } = await run(`mutation { ${create('a')} }`);
-  expect(extensions.mutation).toEqual([{ field: 'a', committed: true, id: data?.a?.id, cursor: expect.any(String) }]);
+  expect(extensions.mutation).toEqual([
+    { field: 'a', committed: true, id: data?.a?.id, cursor: expect.any(String) },
+  ]);
   expect((await run('{ __typename }')).extensions.mutation).toBeUndefined();
 });
 
 test('an error below a field that was committed says so', async () => {
-  const { data, errors, extensions } = await run(`mutation { ${create('a')} b: createPost(input: { title: "b", body: "" }) {
+  const { data, errors, extensions } =
+    await run(`mutation { ${create('a')} b: createPost(input: { title: "b", body: "" }) {
     id commentsConnection(first: 1, after: "none") { nodes { id } } } }`);
   const [a, b] = extensions.mutation as [Committed, Committed];
   expect(data).toBeNull();
   expect(errors).toMatchObject([
     {
       path: ['b', 'commentsConnection'],
-      extensions: { committed: true, id: b.id, cursor: b.cursor, committedBefore: [{ field: 'a', id: a.id }] },
+      extensions: {
+        committed: true,
+        id: b.id,
+        cursor: b.cursor,
+        committedBefore: [{ field: 'a', id: a.id }],
+      },
     },
   ]);
   expect(await titlesSince(a.id)).toEqual(['a', 'b']);
@@ -70,7 +91,9 @@ test('an error below a field that was committed says so', async () => {
 test('what the domain refuses was not committed, whatever the field is called', async () => {
   const query = 'mutation { first: deletePost(id: "1") second: deletePost(id: "x") }';
   const { errors, extensions } = await run(query);
-  expect(errors).toMatchObject([{ path: ['first'], extensions: { code: 'article_not_found', committed: false, committedBefore: [] } }]);
+  expect(errors).toMatchObject([
+    { path: ['first'], extensions: { code: 'article_not_found', committed: false, committedBefore: [] } },
+  ]);
   expect(extensions.mutation).toEqual([{ field: 'first', committed: false }]);
 });
 

@@ -44,5 +44,13 @@ export type Context = {
 /** A row at a point in time, and the context in which its references are read. */
 export type PastRow = Row & { readonly asOf: Context };
 
-/** Resolves a field: its parent, its arguments, what the request shares, and the key that it has in the answer. */
-export type Resolver = (parent: never, args: Readonly<Record<string, unknown>>, context: Context, key: string) => unknown;
+/**
+ * Resolves a field: its parent, its arguments, what the request shares, and the key that it has in the
+ * answer.
+ */
+export type Resolver = (
+  parent: never,
+  args: Readonly<Record<string, unknown>>,
+  context: Context,
+  key: string,
+) => unknown;

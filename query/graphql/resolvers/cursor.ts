@@ -19,7 +19,10 @@ export const readCursor = async (pool: Pool, eventLog: Pick<EventLog, 'identity'
   return formatCursor(eventLog.identity, position ?? START);
 };
 
-const hasCursor = ({ selections }: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): boolean =>
+const hasCursor = (
+  { selections }: SelectionSetNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+): boolean =>
   selections.some((selection) => {
     if (selection.kind === Kind.FIELD) return selection.name.value === 'cursor';
     const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);

@@ -36,14 +36,18 @@ const resolversFor = (domain: Domain): Resolvers => {
   const sources = sourcesOf(domain);
   const types: Resolvers = Object.fromEntries([
     ...sources.all.map((source) => [source.kind.type, resolversOf(domain, source)] as const),
-    ...sources.all.flatMap(({ items }) => items.map((each) => [itemType(each.kind, each.list), itemResolversOf(domain, each)] as const)),
+    ...sources.all.flatMap(({ items }) =>
+      items.map((each) => [itemType(each.kind, each.list), itemResolversOf(domain, each)] as const),
+    ),
   ]);
   return {
     Query: { ...queryOf(domain), ...viewQueries(domain), ...federationOf(domain) },
     Mutation: { ...mutationOf(domain), ...itemMutations(domain), ...webhookMutations(domain) },
     ...subscriptionOf(domain),
     ...types,
-    ...Object.fromEntries(viewSourcesOf(domain).map((source) => [source.view.type, viewResolversOf(domain, source)])),
+    ...Object.fromEntries(
+      viewSourcesOf(domain).map((source) => [source.view.type, viewResolversOf(domain, source)]),
+    ),
     User: { ...types.User, ...WEBHOOKS_OF_USER },
     ...webhookResolvers(domain),
   };
@@ -61,7 +65,10 @@ export type ExecutorOptions = CommandsOptions &
     readonly uploadKey: Context['uploadKey'];
   };
 
-/** Runs operations field by field by graphql-js: whatever the planner does not cover, and as the reference for what it does. */
+/**
+ * Runs operations field by field by graphql-js: whatever the planner does not cover, and as the reference for
+ * what it does.
+ */
 export const createExecutor = (options: ExecutorOptions): Execute => {
   const { domain, schema, pool, searches, blobs, uploadKey, eventLog } = options;
   const folding = { codec: createCodec(options), tables: tablesOf(domain) };
@@ -107,7 +114,11 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
       typeResolver,
       abortSignal: facts.signal,
     });
-    return { data: data ?? null, ...(errors && { errors: errors.flatMap(separateErrors).slice(0, ERRORS_MAX) }), fates: commits.fates() };
+    return {
+      data: data ?? null,
+      ...(errors && { errors: errors.flatMap(separateErrors).slice(0, ERRORS_MAX) }),
+      fates: commits.fates(),
+    };
   };
 };
 
@@ -123,6 +134,7 @@ const fieldResolverOf =
   };
 
 /** Fields of a former state are of the same point in time. */
-const contextOf = (parent: unknown, context: Context): Context => (parent as Partial<PastRow> | undefined)?.asOf ?? context;
+const contextOf = (parent: unknown, context: Context): Context =>
+  (parent as Partial<PastRow> | undefined)?.asOf ?? context;
 
 const typeResolver: GraphQLTypeResolver<Row, Context> = ({ __typename }) => __typename;

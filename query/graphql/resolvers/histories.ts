@@ -9,7 +9,10 @@ import { listingsOf, type Row } from './rows.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** A connection (GraphQL Cursor Connections Specification) of what has happened to something, up to the moment that it stands for. */
+/**
+ * A connection (GraphQL Cursor Connections Specification) of what has happened to something, up to the moment
+ * that it stands for.
+ */
 export const history = async (row: Row, args: Arguments, context: Context) => {
   const { domain, caller, loaders, past, readHistory, facts, isSubscription } = context;
   const { id } = row;
@@ -20,11 +23,20 @@ export const history = async (row: Row, args: Arguments, context: Context) => {
   const has = (name: string): boolean => (args[name] ?? null) !== null;
   if (has('first') && has('last')) throw refused('A connection takes first or last, not both.');
   const list = `history of ${row.__typename} ${id}`;
-  const keyAt = (name: string) => (has(name) ? parseKey<number>(list, 'number', String(args[name])) : undefined);
+  const keyAt = (name: string) =>
+    has(name) ? parseKey<number>(list, 'number', String(args[name])) : undefined;
   const isUpward = has('last');
-  const places = { below: keyAt('after'), above: keyAt('before'), isUpward, limit: pageSize(args.first ?? args.last) };
+  const places = {
+    below: keyAt('after'),
+    above: keyAt('before'),
+    isUpward,
+    limit: pageSize(args.first ?? args.last),
+  };
   const page = await readHistory({ kind, id, caller, charge: facts.charge, upTo: past?.position }, places);
-  const edges = page.entries.map((entry) => ({ cursor: formatKey(list, entry.version), node: nodeOf(entry) }));
+  const edges = page.entries.map((entry) => ({
+    cursor: formatKey(list, entry.version),
+    node: nodeOf(entry),
+  }));
   // What was looked at last is as good a place to go on from as an entry.
   const edge = page.isFull ? undefined : formatKey(list, page.lookedAt);
   return {

@@ -36,14 +36,25 @@ const resolverOf = (items: ItemSource, command: CommandInfo): Resolver => {
   if (command.kind === 'removeItem') return changing(kind.type, toCommand);
   return async (_mutation, args, context, key) => {
     const { id: of, itemId } = await sendMutation(toCommand, { args, context, key });
-    return readItem(items, context, { of, id: itemId ?? ((toCommand(args) as Arguments)[list.id.name] as number | string) });
+    return readItem(items, context, {
+      of,
+      id: itemId ?? ((toCommand(args) as Arguments)[list.id.name] as number | string),
+    });
   };
 };
 
-const readItem = async (items: ItemSource, context: Context, { of, id }: { readonly of: number; readonly id: number | string }) => {
+const readItem = async (
+  items: ItemSource,
+  context: Context,
+  { of, id }: { readonly of: number; readonly id: number | string },
+) => {
   const above = await readChanged(context, items.kind.type, of);
   // What was done before, and is repeated, may be of an item that the sender may not read any more.
-  const row = await findItem(context.pool, items, { of, id, isWhole: await isWholeTo(items, above, context) });
+  const row = await findItem(context.pool, items, {
+    of,
+    id,
+    isWhole: await isWholeTo(items, above, context),
+  });
   if (row === undefined) throw new Rejection(items.absent);
   return row;
 };
@@ -55,15 +66,29 @@ const uploadsOf = (items: ItemSource): readonly (readonly [string, Resolver])[] 
     .filter((upload) => upload.list === list)
     .flatMap((upload) => {
       const { set, remove } = uploadMutations(kind, upload);
-      const of = (args: Arguments) => ({ kind, upload, id: idOf(kind.name, args.id), itemId: idOfItem(items, args[argument]) });
+      const of = (args: Arguments) => ({
+        kind,
+        upload,
+        id: idOf(kind.name, args.id),
+        itemId: idOfItem(items, args[argument]),
+      });
       const setting: Resolver = async (_mutation, args, context, field) => {
         const picturing = of(args);
-        await sendPicture(context, { ...picturing, file: args.file as Upload, ifVersion: args.ifVersion, field });
+        await sendPicture(context, {
+          ...picturing,
+          file: args.file as Upload,
+          ifVersion: args.ifVersion,
+          field,
+        });
         return readItem(items, context, { of: picturing.id, id: picturing.itemId });
       };
       const removing: Resolver = async (_mutation, args, context, key) => {
         const removed = of(args);
-        await sendMutation(() => ({ ...uploadCommand(removed), [upload.name]: null }), { args, context, key });
+        await sendMutation(() => ({ ...uploadCommand(removed), [upload.name]: null }), {
+          args,
+          context,
+          key,
+        });
         return readItem(items, context, { of: removed.id, id: removed.itemId });
       };
       return [
@@ -97,7 +122,8 @@ const formReader = (items: ItemSource, { kind }: CommandInfo): ((args: Arguments
   const { members } = items;
   switch (kind) {
     case 'addItem':
-      return ({ input }) => readMembers(members, input as Arguments, ({ def }) => !def.optional && def.initial !== undefined);
+      return ({ input }) =>
+        readMembers(members, input as Arguments, ({ def }) => !def.optional && def.initial !== undefined);
     case 'changeItem':
       return ({ changes }) => readMembers(members, changes as Arguments, () => false);
     case 'moveItem':

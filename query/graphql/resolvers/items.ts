@@ -30,7 +30,8 @@ export const listsIn = ({ items }: Source): Resolvers =>
         connectionOf<ItemRow, ItemGap>(
           placesIn(args, (cursor) => itemPlaceOf(each, cursor)),
           {
-            read: async (asked) => context.loaders.items(each, row.id, { ...asked, isWhole: await isWholeTo(each, row, context) }),
+            read: async (asked) =>
+              context.loaders.items(each, row.id, { ...asked, isWhole: await isWholeTo(each, row, context) }),
             cursorAt: (item) => itemCursorOf(each, gapOf(each, item)),
             count: async () => context.loaders.countItems(each, row.id, await isWholeTo(each, row, context)),
           },
@@ -53,7 +54,9 @@ export const itemResolversOf = (domain: Domain, items: ItemSource): Resolvers =>
     ...(list.key === undefined && { [list.id.name]: (row: ItemRow) => String(row.id) }),
     ...Object.fromEntries(members.map((member) => [memberName(member), memberOf(domain, items, member)])),
     ...Object.fromEntries(
-      members.flatMap(({ name, def, column }) => (def.kind === 'upload' ? [[`${name}Address`, addressOf(column, of)]] : [])),
+      members.flatMap(({ name, def, column }) =>
+        def.kind === 'upload' ? [[`${name}Address`, addressOf(column, of)]] : [],
+      ),
     ),
     createdAt: ({ created_at }: ItemRow) => isoText(created_at as Date),
     updatedAt: ({ updated_at }: ItemRow) => isoText(updated_at as Date),
@@ -65,7 +68,9 @@ export const itemResolversOf = (domain: Domain, items: ItemSource): Resolvers =>
 export const memberOf = (domain: Domain, items: Pick<ItemSource, 'kind'>, member: Member): Resolver => {
   const { column, def, target } = member;
   if (!target) return (row: ItemRow) => told(def, row[column]);
-  const [isThere, isReadable] = [isAlwaysThere, isReadableWithItems].map((ask) => ask(domain, items.kind, member));
+  const [isThere, isReadable] = [isAlwaysThere, isReadableWithItems].map((ask) =>
+    ask(domain, items.kind, member),
+  );
   return async (row: ItemRow, _args, context) => {
     const id = row[column];
     if (typeof id !== 'number') return null;

@@ -28,11 +28,15 @@ export const readKeyedConnection = async <Row, Key extends number | string>(
   { name, kindOfKey, read, keyOf, represent }: Keyed<Row, Key>,
 ) => {
   const has = (argument: string): boolean => (args[argument] ?? null) !== null;
-  if (has('first') && has('last')) throw new HttpProblem('invalid_parameter', { detail: 'A connection takes first or last, not both.' });
+  if (has('first') && has('last'))
+    throw new HttpProblem('invalid_parameter', { detail: 'A connection takes first or last, not both.' });
   const size = pageSize(args.first ?? args.last);
   const isBackward = has('last');
-  const keyAt = (side: 'after' | 'before') => (has(side) ? parseKey<Key>(name, kindOfKey, String(args[side])) : undefined);
-  const found = await orUnavailable(read({ after: keyAt('after'), before: keyAt('before'), isBackward, rowsMax: size + 1 }));
+  const keyAt = (side: 'after' | 'before') =>
+    has(side) ? parseKey<Key>(name, kindOfKey, String(args[side])) : undefined;
+  const found = await orUnavailable(
+    read({ after: keyAt('after'), before: keyAt('before'), isBackward, rowsMax: size + 1 }),
+  );
   const nearest = found.slice(0, size);
   const rows = isBackward ? nearest.toReversed() : nearest;
   const hasMore = found.length > size;

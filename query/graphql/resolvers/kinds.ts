@@ -3,7 +3,14 @@ import type { Domain, ExpressionInfo } from '#kernel/registry/registry.ts';
 import { isoText } from '#shared/instant.ts';
 import { may } from '#shared/policy.ts';
 import { isReadAsParent, isReadableWith, resourceUnder } from '../../rights.ts';
-import { type Child, demandSource, type Member, rightsToField, type Source, sourcesOf } from '../../sources.ts';
+import {
+  type Child,
+  demandSource,
+  type Member,
+  rightsToField,
+  type Source,
+  sourcesOf,
+} from '../../sources.ts';
 import { listsOf, memberName } from '../names.ts';
 import type { Context, Resolver } from './context.ts';
 import { listsIn } from './items.ts';
@@ -22,17 +29,33 @@ export const resolversOf = (domain: Domain, source: Source): Resolvers => ({
   ...Object.fromEntries(source.members.flatMap((member) => membersOf(domain, source, member))),
   ...Object.fromEntries(source.kind.expressions.map((each) => [each.name, expressionIn(source, each)])),
   ...listsIn(source),
-  ...Object.fromEntries(source.children.flatMap((child) => childrenOf(source, demandSource(sourcesOf(domain), child.kind.name), child))),
+  ...Object.fromEntries(
+    source.children.flatMap((child) =>
+      childrenOf(source, demandSource(sourcesOf(domain), child.kind.name), child),
+    ),
+  ),
 });
 
-const membersOf = (domain: Domain, source: Source, member: Member): readonly (readonly [string, Resolver])[] => {
+const membersOf = (
+  domain: Domain,
+  source: Source,
+  member: Member,
+): readonly (readonly [string, Resolver])[] => {
   const { name, column, def, target } = member;
   if (target)
-    return [[memberName(member), guarded(source, name, referenceTo(target.type, column, isReadableWith(domain, source.kind, member)))]];
+    return [
+      [
+        memberName(member),
+        guarded(source, name, referenceTo(target.type, column, isReadableWith(domain, source.kind, member))),
+      ],
+    ];
   const read: Resolver = isLong(member)
     ? (row: Row, _args, { loaders }) => loaders.text(row, column)
     : (row: Row) => told(def, row[column]);
-  return [[name, guarded(source, name, read)], ...(def.kind === 'upload' ? [[`${name}Address`, addressOf(column, 'id')] as const] : [])];
+  return [
+    [name, guarded(source, name, read)],
+    ...(def.kind === 'upload' ? [[`${name}Address`, addressOf(column, 'id')] as const] : []),
+  ];
 };
 
 /** Of the fields that its SQL names. */
@@ -70,7 +93,11 @@ const guarded = (source: Source, field: string, read: Resolver): Resolver => {
 
 const NOBODY = -1;
 
-const childrenOf = (above: Source, source: Source, { kind, column }: Child): readonly (readonly [string, Resolver])[] => {
+const childrenOf = (
+  above: Source,
+  source: Source,
+  { kind, column }: Child,
+): readonly (readonly [string, Resolver])[] => {
   const isAsked = isReadAsParent(source);
   const parentOf = async (row: Row, context: Context): Promise<Listed> => {
     const parentId = isAsked && !(await mayReadUnder(above, source, row, context)) ? NOBODY : row.id;
@@ -83,7 +110,12 @@ const childrenOf = (above: Source, source: Source, { kind, column }: Child): rea
 };
 
 /** What is as visible as what it stands under is readable there, or is not. */
-const mayReadUnder = async (above: Source, { right }: Source, parent: Row, { caller, loaders }: Context): Promise<boolean> => {
+const mayReadUnder = async (
+  above: Source,
+  { right }: Source,
+  parent: Row,
+  { caller, loaders }: Context,
+): Promise<boolean> => {
   const resource = await loaders.resourceOf(parent);
   return resource !== undefined && may(caller, right, resourceUnder(above, resource));
 };

@@ -15,9 +15,17 @@ import { type Asked, type Listing, listingsOf, type Place, type Row, type RowFil
 type Arguments = Readonly<Record<string, unknown>>;
 
 /** Of whom a field lists: rows of a type, by the column that names the parent. */
-export type Listed = { readonly type: string; readonly parent: string | undefined; readonly parentId: number };
+export type Listed = {
+  readonly type: string;
+  readonly parent: string | undefined;
+  readonly parentId: number;
+};
 
-export const readPlainList = async (context: Context, listed: Listed, args: Arguments): Promise<readonly Row[]> => {
+export const readPlainList = async (
+  context: Context,
+  listed: Listed,
+  args: Arguments,
+): Promise<readonly Row[]> => {
   const { type, parent, parentId } = listed;
   const rowsMax = pageSize(args.limit);
   const listing = listingsOf(context.domain).of(type);
@@ -50,7 +58,8 @@ export const readConnection = async (context: Context, listed: Listed, args: Arg
   return connectionOf<Row>(placed, {
     read: (asked) => loaders.list({ type, parent, asked: { ...order, filter, ...asked } }, parentId),
     cursorAt: (row) => cursorOf(type, orderFor(order), { atMs: timeOf(row, order), id: row.id }),
-    count: () => loaders.count({ type, parent, asked: { ...order, filter, ...NO_PLACES, rowsMax: 0 } }, parentId),
+    count: () =>
+      loaders.count({ type, parent, asked: { ...order, filter, ...NO_PLACES, rowsMax: 0 } }, parentId),
   });
 };
 
@@ -67,7 +76,8 @@ export const placesIn = <At>(args: Arguments, read: (cursor: unknown) => At): Pl
   if (isGiven(args.first) && isGiven(args.last))
     throw new HttpProblem('invalid_parameter', { detail: 'A connection takes first or last, not both.' });
   const size = pageSize(args.first ?? args.last);
-  const place = (side: 'after' | 'before') => (isGiven(args[side]) ? orRefuse(() => read(args[side]), 'unknown_cursor') : undefined);
+  const place = (side: 'after' | 'before') =>
+    isGiven(args[side]) ? orRefuse(() => read(args[side]), 'unknown_cursor') : undefined;
   return { after: place('after'), before: place('before'), isBackward: isGiven(args.last), size };
 };
 
@@ -79,7 +89,10 @@ type Paged<Item, At> = {
 };
 
 /** A connection (GraphQL Cursor Connections Specification); its members are read when they are asked for. */
-export const connectionOf = <Item, At = Place>({ size, ...places }: Placed<At>, { read, cursorAt, count }: Paged<Item, At>) => {
+export const connectionOf = <Item, At = Place>(
+  { size, ...places }: Placed<At>,
+  { read, cursorAt, count }: Paged<Item, At>,
+) => {
   const { after, before, isBackward } = places;
   const page = async () => {
     const found = await read({ ...places, rowsMax: size + 1 });
@@ -114,19 +127,27 @@ type Order = Pick<Asked, 'column' | 'descending'>;
 const orderFor = ({ column, descending }: Order): Order => ({ column, descending });
 
 const orderOf = ({ caller }: Context, { sorts, isNewestFirst }: Listing, given: unknown): Order => {
-  const orders = sorts.flatMap((sort) => [isNewestFirst, !isNewestFirst].map((descending) => ({ ...sort, descending })));
-  const order = typeof given === 'string' ? orders.find((each) => orderName(each, each.descending) === given) : orders[0];
+  const orders = sorts.flatMap((sort) =>
+    [isNewestFirst, !isNewestFirst].map((descending) => ({ ...sort, descending })),
+  );
+  const order =
+    typeof given === 'string' ? orders.find((each) => orderName(each, each.descending) === given) : orders[0];
   if (!order) throw new RangeError(`There is no order ${String(given)}`);
   demandSeen(caller, order.guard, 'sort');
   return orderFor(order);
 };
 
 /** What is no id is nobody's. */
-const filterOf = async ({ searches, caller }: Context, { filters }: Listing, given: unknown): Promise<RowFilter> => {
+const filterOf = async (
+  { searches, caller }: Context,
+  { filters }: Listing,
+  given: unknown,
+): Promise<RowFilter> => {
   const values = (given ?? {}) as Readonly<Record<string, unknown>>;
   const asked = filters.filter(({ name }) => isGiven(values[name]));
   for (const { name, guard } of asked) demandSeen(caller, guard, name);
-  const read = (): RowFilter => Object.fromEntries(asked.map(({ name, by }) => [name, READ[by](values[name])]));
+  const read = (): RowFilter =>
+    Object.fromEntries(asked.map(({ name, by }) => [name, READ[by](values[name])]));
   const filter = orRefuse(read, 'invalid_parameter');
   for (const { name, by } of asked)
     if (by === 'words' && !(await searches.isAnswerable(String(filter[name]))))

@@ -46,7 +46,10 @@ export type Loaders = {
 
 type LoadMany<Parent, Value> = (parents: readonly Parent[]) => Promise<ReadonlyMap<Parent, Value>>;
 
-export const createLoaders = ({ domain, pool, searches }: ReadConnections & { readonly domain: Domain }, caller: Caller): Loaders => {
+export const createLoaders = (
+  { domain, pool, searches }: ReadConnections & { readonly domain: Domain },
+  caller: Caller,
+): Loaders => {
   const listings = listingsOf(domain);
   const loads = new Map<string, (parent: never) => Promise<unknown>>();
   /** What is asked for tells of which kind the parents and the values are. */
@@ -55,35 +58,51 @@ export const createLoaders = ({ domain, pool, searches }: ReadConnections & { re
     parent: Parent,
     loadMany: LoadMany<Parent, Value>,
   ) => {
-    const load = (loads.get(asked) as ((parent: Parent) => Promise<Value | undefined>) | undefined) ?? coalesce(loadMany);
+    const load =
+      (loads.get(asked) as ((parent: Parent) => Promise<Value | undefined>) | undefined) ??
+      coalesce(loadMany);
     loads.set(asked, load);
     return load(parent);
   };
   const reading = ({ type, asked }: ListOf) => {
     const listing = listings.of(type);
-    const isSearch = listing.filters.some(({ name, by }) => by === 'words' && asked.filter[name] !== undefined);
+    const isSearch = listing.filters.some(
+      ({ name, by }) => by === 'words' && asked.filter[name] !== undefined,
+    );
     return { pool: isSearch ? searches.pool : pool, listing, caller };
   };
-  const find: Loaders['find'] = (type, id) => together(`find ${type}`, id, (ids) => findRows(pool, listings.of(type), ids));
+  const find: Loaders['find'] = (type, id) =>
+    together(`find ${type}`, id, (ids) => findRows(pool, listings.of(type), ids));
   const readResource: Loaders['resourceOf'] = (row) => resourceOfRow(listings.of(row.__typename), row, find);
   let bytesLeft = ANSWER_BYTES_MAX;
   return {
     find,
     async text({ __typename, id }, column) {
       const listing = listings.of(__typename);
-      const text = await together(`${__typename} ${column}`, id, (ids: readonly number[]) => findTexts(pool, listing, column, ids));
+      const text = await together(`${__typename} ${column}`, id, (ids: readonly number[]) =>
+        findTexts(pool, listing, column, ids),
+      );
       // It was deleted after the item itself was read.
       if (text === undefined) throw new Rejection(notFound(listing.kind));
       // In the answer it stands as often as it is asked for.
       bytesLeft -= text === TOO_LONG ? Infinity : (text?.length ?? 0);
-      if (text === TOO_LONG || bytesLeft < 0) throw beyondLimit('answer_too_large', { max: ANSWER_BYTES_MAX });
+      if (text === TOO_LONG || bytesLeft < 0)
+        throw beyondLimit('answer_too_large', { max: ANSWER_BYTES_MAX });
       return text;
     },
     async list(of, parent) {
-      return (await together(`list ${JSON.stringify(of)}`, parent, (parents) => listRows(reading(of), of, parents))) ?? [];
+      return (
+        (await together(`list ${JSON.stringify(of)}`, parent, (parents) =>
+          listRows(reading(of), of, parents),
+        )) ?? []
+      );
     },
     async count(of, parent) {
-      return (await together(`count ${JSON.stringify(of)}`, parent, (parents) => countRows(reading(of), of, parents))) ?? 0;
+      return (
+        (await together(`count ${JSON.stringify(of)}`, parent, (parents) =>
+          countRows(reading(of), of, parents),
+        )) ?? 0
+      );
     },
     async items(source, of, asked) {
       const found = together(`items ${source.table} ${JSON.stringify(asked)}`, of, (all: readonly number[]) =>
@@ -109,7 +128,11 @@ export const createLoaders = ({ domain, pool, searches }: ReadConnections & { re
 };
 
 /** What rights to a row are asked of; nothing if it is there for others only. */
-export const resourceOfRow = async ({ source }: Listing, row: Row, find: Loaders['find']): Promise<Resource | undefined> => {
+export const resourceOfRow = async (
+  { source }: Listing,
+  row: Row,
+  find: Loaders['find'],
+): Promise<Resource | undefined> => {
   if (!isPresent(source, row)) return undefined;
   return resourceOf(source, row, ({ type }, id) => find(type, id));
 };

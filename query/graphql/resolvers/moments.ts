@@ -9,7 +9,10 @@ import { listingsOf } from './rows.ts';
 
 type Moments = (context: Omit<Context, 'at' | 'past'>) => Context['at'];
 
-/** Makes contexts for points in time. Fields that name the same one share a context, and the data that it has read. */
+/**
+ * Makes contexts for points in time. Fields that name the same one share a context, and the data that it has
+ * read.
+ */
 export const createMoments = (options: PastOptions): Moments => {
   const findMoment = createMomentFinder(options);
   const openPast = createPastOpener(options);
@@ -19,7 +22,11 @@ export const createMoments = (options: PastOptions): Moments => {
       // What is no id is the id of nothing, and has no versions.
       const id = item && (pathId(String(item.id)) ?? 0);
       const { charge } = context.facts;
-      const position = await findMoment(moment, charge, item && streamName(listingsOf(context.domain).of(item.type).kind, id ?? 0));
+      const position = await findMoment(
+        moment,
+        charge,
+        item && streamName(listingsOf(context.domain).of(item.type).kind, id ?? 0),
+      );
       const past = openPast(position, charge);
       const loaders = createPastLoaders({
         domain: context.domain,

@@ -35,9 +35,15 @@ test('what is committed and cannot be read yet says so, with what to wait for', 
       body: { query: `{ post(id: ${id}) { title } }` },
       headers: { 'consistency-token': cursor },
     });
-  expect(await read()).toMatchObject({ status: 503, body: { errors: [{ extensions: { code: 'not_yet_visible' } }] } });
+  expect(await read()).toMatchObject({
+    status: 503,
+    body: { errors: [{ extensions: { code: 'not_yet_visible' } }] },
+  });
   await world.startProjector();
-  expect(await until(read, isVisible)).toMatchObject({ status: 200, body: { data: { post: { title: 'T' } } } });
+  expect(await until(read, isVisible)).toMatchObject({
+    status: 200,
+    body: { data: { post: { title: 'T' } } },
+  });
 });
 
 test.each([
@@ -58,7 +64,9 @@ test('while there is no read model, the service is unavailable, and says nothing
       const { status, body, headers } = await world.ask('/graphql', { method: 'POST', body: { query } });
       const { data, errors } = body as Body;
       expect(errors).toMatchObject([{ extensions: { code: 'unavailable' } }]);
-      expect([status, data, headers.get('retry-after')]).toEqual(data === undefined ? [503, undefined, '1'] : [200, null, null]);
+      expect([status, data, headers.get('retry-after')]).toEqual(
+        data === undefined ? [503, undefined, '1'] : [200, null, null],
+      );
       expect(JSON.stringify(errors)).not.toMatch(/users_away|relation|read_model/);
     }
   } finally {

@@ -64,7 +64,9 @@ export const mutationOf = (domain: Domain): Readonly<Record<string, Resolver>> =
   );
 
 const resolverOf = (source: Source, command: CommandInfo): Resolver =>
-  command.kind === 'end' ? deleting(toCommandOf(source, command)) : changing(source.kind.type, toCommandOf(source, command));
+  command.kind === 'end'
+    ? deleting(toCommandOf(source, command))
+    : changing(source.kind.type, toCommandOf(source, command));
 
 const toCommandOf = (source: Source, command: CommandInfo): ToCommand => {
   const { kind, parent } = source;
@@ -79,25 +81,36 @@ const toCommandOf = (source: Source, command: CommandInfo): ToCommand => {
     });
   return (args) => ({
     type,
-    ...(parent?.target && { [wire(parent.name, parent.def)]: idOf(parent.target.name, args[idArgument(parent)]) }),
+    ...(parent?.target && {
+      [wire(parent.name, parent.def)]: idOf(parent.target.name, args[idArgument(parent)]),
+    }),
     ...parseInput(form, read(args.input as Arguments)),
   });
 };
 
-/** The form as commands name it: references by the ids of what they lead to. What is null where only absence has a meaning says nothing. */
+/**
+ * The form as commands name it: references by the ids of what they lead to. What is null where only absence
+ * has a meaning says nothing.
+ */
 const formReader = ({ kind, members, owner }: Source, { kind: what, form, next }: CommandInfo) => {
   const isCreation = what === 'create';
   const names = new Set([...form, ...(isCreation && owner ? [owner.name] : [])]);
   const given = members.filter(({ name }) => names.has(name));
-  const mayBeAbsent = ({ name, def }: Member): boolean => name === kind.owner || (!def.optional && def.initial !== undefined);
+  const mayBeAbsent = ({ name, def }: Member): boolean =>
+    name === kind.owner || (!def.optional && def.initial !== undefined);
   return (input: Arguments): Arguments => ({
     ...readMembers(given, input, (member) => isCreation && mayBeAbsent(member)),
-    ...(isCreation && Object.fromEntries(next.flatMap((each) => (each in input ? [[each, input[each]]] : [])))),
+    ...(isCreation &&
+      Object.fromEntries(next.flatMap((each) => (each in input ? [[each, input[each]]] : [])))),
   });
 };
 
 /** The fields of an input as commands name them. */
-export const readMembers = (members: readonly Member[], input: Arguments, mayBeAbsent: (member: Member) => boolean): Arguments =>
+export const readMembers = (
+  members: readonly Member[],
+  input: Arguments,
+  mayBeAbsent: (member: Member) => boolean,
+): Arguments =>
   Object.fromEntries(
     members.flatMap((member) => {
       const { name, def, target } = member;
@@ -114,7 +127,11 @@ const uploadsOf = ({ kind }: Source): readonly (readonly [string, Resolver])[] =
       const { set, remove } = uploadMutations(kind, upload);
       const of = (id: unknown) => ({ kind, upload, id: idOf(kind.name, id), itemId: undefined });
       const setting: Resolver = async (_mutation, { id, file, ifVersion }, context, field) =>
-        readChanged(context, kind.type, await sendPicture(context, { ...of(id), file: file as Upload, ifVersion, field }));
+        readChanged(
+          context,
+          kind.type,
+          await sendPicture(context, { ...of(id), file: file as Upload, ifVersion, field }),
+        );
       const removing = changing(kind.type, ({ id }) => ({ ...uploadCommand(of(id)), [upload.name]: null }));
       return [
         [set, setting],

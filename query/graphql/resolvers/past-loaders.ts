@@ -28,7 +28,8 @@ type Options = {
 export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Options): Loaders => {
   const listings = listingsOf(domain);
   let bytesLeft = ANSWER_BYTES_MAX;
-  const rowOf = (type: string, row: object): PastRow => ({ ...row, __typename: type, asOf: asOf() }) as unknown as PastRow;
+  const rowOf = (type: string, row: object): PastRow =>
+    ({ ...row, __typename: type, asOf: asOf() }) as unknown as PastRow;
   const find: Loaders['find'] = async (type, id) => {
     const row = await past.row<object>(listings.of(type).kind, id);
     return row && rowOf(type, row);
@@ -57,12 +58,20 @@ export const createPastLoaders = ({ domain, pool, past, caller, now, asOf }: Opt
     async list(of, parentId) {
       const { asked, type } = of;
       const { parts, look } = listed(of, parentId);
-      const { found, stoppedAt } = await findThen<object>({ pool, past, parts, stretch: stretchOf(asked), wanted: asked.rowsMax, look });
+      const { found, stoppedAt } = await findThen<object>({
+        pool,
+        past,
+        parts,
+        stretch: stretchOf(asked),
+        wanted: asked.rowsMax,
+        look,
+      });
       if (stoppedAt) throw tooMany();
       return found.map((row) => rowOf(type, row));
     },
     count: () => Promise.reject(refused('How many there were is not told as of then.')),
-    items: async (source, of, asked) => (await itemsThen(past, source, { of, asked })).map((row) => ({ ...row, asOf: asOf() })),
+    items: async (source, of, asked) =>
+      (await itemsThen(past, source, { of, asked })).map((row) => ({ ...row, asOf: asOf() })),
     countItems: async (source, of, isWhole) => (await allThen(past, source, { of, isWhole })).length,
     together: () => Promise.reject(refused('What became of deliveries is not told as of then.')),
     resourceOf: readResource,

@@ -29,12 +29,17 @@ export const readById = async (context: Context, type: string, given: unknown): 
   }
   if (await loaders.isReadable(row)) return row;
   const { parent } = source;
-  if (!past && parent?.target) await refuseParked(pool, streamName(parent.target.name, row[parent.column] as number));
+  if (!past && parent?.target)
+    await refuseParked(pool, streamName(parent.target.name, row[parent.column] as number));
   return null;
 };
 
 /** What another row names is there, unless it is parked. */
-export const demandRow = async ({ domain, pool, loaders }: Context, type: string, id: number): Promise<Row> => {
+export const demandRow = async (
+  { domain, pool, loaders }: Context,
+  type: string,
+  id: number,
+): Promise<Row> => {
   const row = await loaders.find(type, id);
   if (row !== undefined) return row;
   const { kind } = listingsOf(domain).of(type);
@@ -53,10 +58,17 @@ const isGiven = (at: unknown): at is string => (at ?? null) !== null;
 const listedAt =
   (type: string, read: typeof readPlainList | typeof readConnection): Resolver =>
   async (_query, args, context) =>
-    read(isGiven(args.at) ? await context.at(args.at) : context, { type, parent: undefined, parentId: NO_PARENT }, args);
+    read(
+      isGiven(args.at) ? await context.at(args.at) : context,
+      { type, parent: undefined, parentId: NO_PARENT },
+      args,
+    );
 
 export const listed =
-  <Parent>(of: (parent: Parent, context: Context) => Listed | Promise<Listed>, read: typeof readPlainList | typeof readConnection) =>
+  <Parent>(
+    of: (parent: Parent, context: Context) => Listed | Promise<Listed>,
+    read: typeof readPlainList | typeof readConnection,
+  ) =>
   async (parent: Parent, args: Arguments, context: Context): Promise<unknown> =>
     read(context, await of(parent, context), args);
 
@@ -66,7 +78,9 @@ export const queryOf = (domain: Context['domain']): Resolvers => {
   const types = listingsOf(domain).all.map(({ type }) => type);
   return {
     ...Object.fromEntries(all.map(({ kind }) => [kind.field, byId(kind.type)])),
-    ...Object.fromEntries(all.flatMap(({ kind, parent }) => (parent ? [] : listsAt(listsOf(kind), kind.type)))),
+    ...Object.fromEntries(
+      all.flatMap(({ kind, parent }) => (parent ? [] : listsAt(listsOf(kind), kind.type))),
+    ),
     cursor: (_query, _args, { cursor }) => cursor,
     async node(_query, { id }, context) {
       for (const type of types) {
@@ -75,7 +89,8 @@ export const queryOf = (domain: Context['domain']): Resolvers => {
       }
       return null;
     },
-    me: (_query, _args, context) => (context.caller.kind === 'user' ? readById(context, 'User', context.caller.userId) : null),
+    me: (_query, _args, context) =>
+      context.caller.kind === 'user' ? readById(context, 'User', context.caller.userId) : null,
     webhook: byId('Webhook'),
     ...Object.fromEntries(listsAt('webhooks', 'Webhook')),
     eventTypes: (_query, _args, context) => eventTypesOf(context.domain),

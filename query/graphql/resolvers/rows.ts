@@ -5,7 +5,15 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { Caller, Operation } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { readableRows, rowsWith } from '../../rights.ts';
-import { authorSql, type Filter, givenType, presentSql, type Sort, type Source, sourcesOf } from '../../sources.ts';
+import {
+  authorSql,
+  type Filter,
+  givenType,
+  presentSql,
+  type Sort,
+  type Source,
+  sourcesOf,
+} from '../../sources.ts';
 import { Parameters, runPlannedAnew, runPrepared } from '../../statement.ts';
 import type { WebhookRow as Webhook } from '../../webhooks/representation.ts';
 import { ANSWER_BYTES_MAX } from '../documents/limits.ts';
@@ -91,7 +99,11 @@ export const isLong = ({ def }: Pick<Source['members'][number], 'def'>): boolean
 
 const columnsWithType = ({ type, columns }: Listing): string => `'${type}' as "__typename", ${columns}`;
 
-export const findRows = async (pool: Pool, listing: Listing, ids: readonly number[]): Promise<ReadonlyMap<number, Row>> => {
+export const findRows = async (
+  pool: Pool,
+  listing: Listing,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, Row>> => {
   const text = `select ${columnsWithType(listing)} from ${listing.table} t where t.id = any($1::bigint[])`;
   return new Map((await runPrepared<Row>(pool, text, [ids])).map((row) => [row.id, row]));
 };
@@ -105,7 +117,11 @@ export const findTexts = async (
   column: string,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, string | null | typeof TOO_LONG>> => {
-  const rows = await runPrepared<{ readonly id: number; readonly text: string | null; readonly isThere: boolean }>(
+  const rows = await runPrepared<{
+    readonly id: number;
+    readonly text: string | null;
+    readonly isThere: boolean;
+  }>(
     pool,
     `select id, case when sum(octet_length(${column})) over () <= $2::bigint then ${column} end as text, ${column} is not null as "isThere" from ${table} where id = any($1::bigint[])`,
     [ids, ANSWER_BYTES_MAX],
@@ -142,7 +158,10 @@ export type ListOf = {
 
 type Reading = { readonly pool: Pool; readonly listing: Listing; readonly caller: Caller };
 
-/** The rows of each parent, in the order in which they were asked for: from the end, where the end was asked for. */
+/**
+ * The rows of each parent, in the order in which they were asked for: from the end, where the end was asked
+ * for.
+ */
 export const listRows = async (
   { pool, listing, caller }: Reading,
   { parent, asked }: ListOf,
@@ -153,7 +172,10 @@ export const listRows = async (
   const { column, descending, isBackward, rowsMax } = asked;
   const direction = descending !== isBackward ? 'desc' : 'asc';
   const from = fromWhere({ listing, parent, caller, parameters }, asked);
-  const places = [placeCondition(asked, 'after', parameters), placeCondition(asked, 'before', parameters)].join('');
+  const places = [
+    placeCondition(asked, 'after', parameters),
+    placeCondition(asked, 'before', parameters),
+  ].join('');
   const text = `select p.id as parent, x.* from unnest(${ids}::bigint[]) as p (id) cross join lateral (
     select ${columnsWithType(listing)} ${from}${places} order by t.${column} ${direction}, t.id ${direction} limit ${parameters.add(rowsMax)}::bigint) x
     order by x.${column} ${direction}, x.id ${direction}`;
@@ -198,8 +220,13 @@ const fromWhere = ({ listing, parent, caller, parameters }: From, { filter, colu
     ...(sort?.isPartial ? [`t.${column} is not null`] : []),
   ];
   // What the caller may not read of one is as if it had no value.
-  const guards = [sort?.guard, ...listing.filters.map(({ name, guard }) => (filter[name] === undefined ? undefined : guard))];
-  const seen = [...new Set(guards)].flatMap((guard) => (guard === undefined ? [] : rowsWith(caller, source, guard, parameters)));
+  const guards = [
+    sort?.guard,
+    ...listing.filters.map(({ name, guard }) => (filter[name] === undefined ? undefined : guard)),
+  ];
+  const seen = [...new Set(guards)].flatMap((guard) =>
+    guard === undefined ? [] : rowsWith(caller, source, guard, parameters),
+  );
   const owner = source.owner?.target ? ` join read_model.users u on u.id = t.${source.owner.column}` : '';
   return `from ${listing.table} t${owner} where ${[...conditions, ...ordered, ...seen, 'true'].join(' and ')}`;
 };
@@ -212,14 +239,19 @@ const filtered = ({ filters }: Listing, filter: RowFilter, parameters: Parameter
     return by === 'code' ? [] : [CONDITIONS[by](`t.${column}`, parameters.add(value))];
   });
 
-const CONDITIONS: Readonly<Record<Exclude<Filter['by'], 'code'>, (column: string, given: string) => string>> = {
-  value: (column, given) => `${column} = ${given}`,
-  id: (column, given) => `${column} = ${given}::bigint`,
-  element: (column, given) => `${column} @> array[${given}]`,
-  words: (column, given) => `${column} @@ websearch_to_tsquery('simple', ${given})`,
-};
+const CONDITIONS: Readonly<Record<Exclude<Filter['by'], 'code'>, (column: string, given: string) => string>> =
+  {
+    value: (column, given) => `${column} = ${given}`,
+    id: (column, given) => `${column} = ${given}::bigint`,
+    element: (column, given) => `${column} @> array[${given}]`,
+    words: (column, given) => `${column} @@ websearch_to_tsquery('simple', ${given})`,
+  };
 
-const placeCondition = ({ column, descending, ...places }: Asked, side: 'after' | 'before', parameters: Parameters): string => {
+const placeCondition = (
+  { column, descending, ...places }: Asked,
+  side: 'after' | 'before',
+  parameters: Parameters,
+): string => {
   const place = places[side];
   if (!place) return '';
   const comparison = descending === (side === 'after') ? '<' : '>';

@@ -33,15 +33,20 @@ export type CommandsOptions = {
 };
 
 export const createSendCommand =
-  ({ gateway, readPosition, eventLog, visibleWithinMs }: CommandsOptions, { caller, facts, commits }: Sender): SendCommand =>
+  (
+    { gateway, readPosition, eventLog, visibleWithinMs }: CommandsOptions,
+    { caller, facts, commits }: Sender,
+  ): SendCommand =>
   async (command, { field, ifVersion, takesKey = true }) => {
     const { requestId, trace, idempotencyKey, charge, signal } = facts;
     const unitsMore = unitsMoreOf(command, caller);
     if (unitsMore > 0) await charge(unitsMore);
-    const key = takesKey && idempotencyKey !== undefined ? { idempotencyKey: keyOfField(idempotencyKey, field) } : {};
+    const key =
+      takesKey && idempotencyKey !== undefined ? { idempotencyKey: keyOfField(idempotencyKey, field) } : {};
     const context = { caller, requestId, trace, ...key, ...versionOf(ifVersion) };
     const result = await commits.record(field, () => gateway.send(command, context));
-    if (await readPosition.reaches(parseCursor(eventLog.identity, result.cursor), visibleWithinMs, signal)) return result;
+    if (await readPosition.reaches(parseCursor(eventLog.identity, result.cursor), visibleWithinMs, signal))
+      return result;
     // It happened, and repeating it would do it twice: the client may wait for the cursor instead.
     throw new HttpProblem('not_yet_visible');
   };
@@ -50,7 +55,10 @@ type Sender = { readonly caller: Caller; readonly facts: RequestFacts; readonly 
 
 const KEY_CHARACTERS_MAX = 255;
 
-/** Each root field is a command of its own under the key of the request. What would be too long stands in it as a digest. */
+/**
+ * Each root field is a command of its own under the key of the request. What would be too long stands in it
+ * as a digest.
+ */
 const keyOfField = (idempotencyKey: string, field: string): string => {
   const key = `${idempotencyKey}.${field}`;
   return key.length <= KEY_CHARACTERS_MAX ? key : createHash('sha256').update(key).digest('base64url');
@@ -62,4 +70,5 @@ export const createCheckCommand =
     await gateway.send(command, { caller, requestId, trace, ...versionOf(ifVersion) });
   };
 
-const versionOf = (given: unknown): { readonly ifVersion?: Version } => (typeof given === 'number' ? { ifVersion: given as Version } : {});
+const versionOf = (given: unknown): { readonly ifVersion?: Version } =>
+  typeof given === 'number' ? { ifVersion: given as Version } : {};

@@ -37,7 +37,12 @@ export const sendPicture = async ({ blobs, check, send }: Context, picturing: Pi
 };
 
 /** The command that gives a field its file, or takes it away, without what it is. */
-export const uploadCommand = ({ kind, upload, id, itemId }: Pick<Picturing, 'kind' | 'upload' | 'id' | 'itemId'>): Command => ({
+export const uploadCommand = ({
+  kind,
+  upload,
+  id,
+  itemId,
+}: Pick<Picturing, 'kind' | 'upload' | 'id' | 'itemId'>): Command => ({
   type: typeOfCommand(kind, upload.command.name),
   [`${kind.name}Id`]: id,
   ...(upload.list !== undefined && { [upload.list.id.name]: itemId }),
@@ -53,6 +58,7 @@ export const addressOf =
   (column: string, of: string): Resolver =>
   (row: Readonly<Record<string, unknown>>, _args, { past, uploadKey }) => {
     const path = row[column];
-    const name = typeof path !== 'string' || past !== undefined ? undefined : blobOfUpload(Number(row[of]), path);
+    const name =
+      typeof path !== 'string' || past !== undefined ? undefined : blobOfUpload(Number(row[of]), path);
     return name === undefined ? null : signAddress(uploadKey, name);
   };

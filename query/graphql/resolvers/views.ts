@@ -18,8 +18,10 @@ export const viewResolversOf = (domain: Domain, { view, members }: ViewSource): 
   Object.fromEntries(
     members.map((member) => {
       const kind = view.values[member.name]?.kind;
-      if (kind === 'count' || kind === 'sum') return [member.name, (row: ItemRow) => Number(row[member.column])];
-      if (member.target === undefined) return [member.name, (row: ItemRow) => told(member.def, row[member.column])];
+      if (kind === 'count' || kind === 'sum')
+        return [member.name, (row: ItemRow) => Number(row[member.column])];
+      if (member.target === undefined)
+        return [member.name, (row: ItemRow) => told(member.def, row[member.column])];
       return [memberName(member), memberOf(domain, { kind: view.asked }, member)];
     }),
   );
@@ -41,7 +43,14 @@ export const equalIn = ({ keys, members }: ViewSource, given: Given): AskedRows[
     }),
   );
 
-const ONE = { isDescending: false, isBackward: false, present: undefined, after: undefined, before: undefined, rowsMax: 1 };
+const ONE = {
+  isDescending: false,
+  isBackward: false,
+  present: undefined,
+  after: undefined,
+  before: undefined,
+  rowsMax: 1,
+};
 
 const oneOf =
   (source: ViewSource): Resolver =>
@@ -69,13 +78,18 @@ const pagesOf =
     });
     return connectionOf<ItemRow, readonly string[]>(placed, {
       read: (asked) =>
-        listViewRows(pool, source, caller, { asked: { ...which, ...asked }, joined: NO_JOINS }) as Promise<readonly ItemRow[]>,
+        listViewRows(pool, source, caller, { asked: { ...which, ...asked }, joined: NO_JOINS }) as Promise<
+          readonly ItemRow[]
+        >,
       cursorAt: (row) => formatCursor(identity, placeOf(row, order)),
       count: () => countViewRows(pool, source, caller, which),
     });
   };
 
-const sortOf = ({ sorts }: ViewSource, asked: unknown): { readonly sort: string; readonly descending: boolean } => {
+const sortOf = (
+  { sorts }: ViewSource,
+  asked: unknown,
+): { readonly sort: string; readonly descending: boolean } => {
   const all = [...sorts.keys()].flatMap((sort) => [false, true].map((descending) => ({ sort, descending })));
   const found = all.find(({ sort, descending }) => orderName({ name: sort }, descending) === asked) ?? all[0];
   if (found === undefined) throw new RangeError('A view has an order');

@@ -11,7 +11,15 @@ import { webhookBodies } from '#shared/rest/webhooks.ts';
 import { demandFewReplays, findDelivery } from '#shared/webhooks/deliveries.ts';
 import type { Resolver } from './context.ts';
 import { orUnavailable } from './keyed-connection.ts';
-import { changing, deleting, idOf, readChanged, type Sent, sendMutation, type ToCommand } from './mutations.ts';
+import {
+  changing,
+  deleting,
+  idOf,
+  readChanged,
+  type Sent,
+  sendMutation,
+  type ToCommand,
+} from './mutations.ts';
 import type { Row } from './rows.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -65,7 +73,11 @@ const REQUESTS: Readonly<Record<string, Resolver>> = {
   deleteWebhook: deleting(({ id }) => ({ type: 'DeleteWebhook', webhookId: webhookId(id) })),
   rotateWebhookSecret: revealing(({ id }) => ({ type: 'RotateWebhookSecret', webhookId: webhookId(id) })),
   enableWebhook: changing('Webhook', ({ id }) => ({ type: 'EnableWebhook', webhookId: webhookId(id) })),
-  disableWebhook: changing('Webhook', ({ id }) => ({ type: 'DisableWebhook', webhookId: webhookId(id), reason: 'owner' })),
+  disableWebhook: changing('Webhook', ({ id }) => ({
+    type: 'DisableWebhook',
+    webhookId: webhookId(id),
+    reason: 'owner',
+  })),
   testWebhook: requesting(({ id }) => ({ type: 'TestWebhook', webhookId: webhookId(id) })),
   async replayWebhook(_mutation, args, context, key): Promise<Request> {
     const id = webhookId(args.id);
@@ -77,7 +89,8 @@ const REQUESTS: Readonly<Record<string, Resolver>> = {
     // Another's is absent, and the log does not know what was planned.
     await readChanged(context, 'Webhook', id);
     const deliveryId = pathEventId(String(args.deliveryId));
-    if (!deliveryId || !(await orUnavailable(findDelivery(context.pool, id, deliveryId)))) throw new Rejection('delivery_not_found');
+    if (!deliveryId || !(await orUnavailable(findDelivery(context.pool, id, deliveryId))))
+      throw new Rejection('delivery_not_found');
     return request(() => ({ type: 'RedeliverDelivery', webhookId: id, deliveryId }), { args, context, key });
   },
   redriveWebhook: requesting(({ id, since, until, retrying }) => ({
@@ -88,22 +101,29 @@ const REQUESTS: Readonly<Record<string, Resolver>> = {
 };
 
 const replayOf: ToCommand = ({ id, from, since, to }) => {
-  if (isGiven(from) && isGiven(since)) throw new HttpProblem('invalid_parameter', { detail: 'A replay takes from or since, not both.' });
+  if (isGiven(from) && isGiven(since))
+    throw new HttpProblem('invalid_parameter', { detail: 'A replay takes from or since, not both.' });
   const span = withoutNulls({ from: isGiven(from) ? from : since, to });
   return { type: 'ReplayWebhook', webhookId: webhookId(id), ...parseInput(NewReplay, span) };
 };
 
 const isGiven = (value: unknown): boolean => (value ?? null) !== null;
 
-const withoutNulls = (input: Arguments): Arguments => Object.fromEntries(Object.entries(input).filter(([, value]) => isGiven(value)));
+const withoutNulls = (input: Arguments): Arguments =>
+  Object.fromEntries(Object.entries(input).filter(([, value]) => isGiven(value)));
 
 /** As REST has it, where what belongs together stands together; what is absent stays so. */
 const contentReader = (domain: Domain) => {
   const filters = [...filtersOf(domain)].map(([name, { kind = 'user' }]) => ({ name, kind }));
   return ({ ratePerSecond, concurrency, headers, ...others }: Arguments): Arguments => {
     const given = filters.filter(({ name }) => others[name] !== undefined);
-    const filter = Object.fromEntries(given.map(({ name, kind }) => [name, others[name] === null ? null : idOf(kind, others[name])]));
-    const limits = { ...(ratePerSecond !== undefined && { ratePerSecond }), ...(concurrency !== undefined && { concurrency }) };
+    const filter = Object.fromEntries(
+      given.map(({ name, kind }) => [name, others[name] === null ? null : idOf(kind, others[name])]),
+    );
+    const limits = {
+      ...(ratePerSecond !== undefined && { ratePerSecond }),
+      ...(concurrency !== undefined && { concurrency }),
+    };
     return {
       ...Object.fromEntries(Object.entries(others).filter(([name]) => !(name in filter))),
       ...(given.length > 0 && { filter }),

@@ -55,7 +55,9 @@ const webhookOf = (domain: Domain): Readonly<Record<string, Resolver>> => ({
   }),
   health: onlyNow(
     async (webhook: WebhookRow, _args, { pool, loaders }) =>
-      (await orUnavailable(loaders.together('health', idOf(webhook), (ids: readonly WebhookId[]) => readHealthOfMany(pool, ids)))) ?? null,
+      (await orUnavailable(
+        loaders.together('health', idOf(webhook), (ids: readonly WebhookId[]) => readHealthOfMany(pool, ids)),
+      )) ?? null,
   ),
   delivery: onlyNow(async (webhook: WebhookRow, { id }, context) => {
     const eventId = pathEventId(String(id));
@@ -68,8 +70,11 @@ const webhookOf = (domain: Domain): Readonly<Record<string, Resolver>> => ({
       kindOfKey: 'number',
       read: async (stretch) => {
         const asked = { filter: filterOf(args), stretch };
-        const load = (webhookIds: readonly WebhookId[]) => listDeliveriesOfMany(context.pool, { ...asked, webhookIds }, stretch);
-        return (await context.loaders.together(JSON.stringify(['deliveries', asked]), idOf(webhook), load)) ?? [];
+        const load = (webhookIds: readonly WebhookId[]) =>
+          listDeliveriesOfMany(context.pool, { ...asked, webhookIds }, stretch);
+        return (
+          (await context.loaders.together(JSON.stringify(['deliveries', asked]), idOf(webhook), load)) ?? []
+        );
       },
       keyOf: deliveryKey,
       represent: (row) => deliveryOf(row, context),
@@ -85,8 +90,11 @@ const webhookOf = (domain: Domain): Readonly<Record<string, Resolver>> => ({
       name: `replays of ${webhook.id}`,
       kindOfKey: 'string',
       read: async (stretch) => {
-        const load = (webhookIds: readonly WebhookId[]) => listReplaysOfMany(context.pool, webhookIds, stretch);
-        return (await context.loaders.together(JSON.stringify(['replays', stretch]), idOf(webhook), load)) ?? [];
+        const load = (webhookIds: readonly WebhookId[]) =>
+          listReplaysOfMany(context.pool, webhookIds, stretch);
+        return (
+          (await context.loaders.together(JSON.stringify(['replays', stretch]), idOf(webhook), load)) ?? []
+        );
       },
       keyOf: replayKey,
       represent: (row) => representReplay(row, context.eventLog),
@@ -112,15 +120,20 @@ const DELIVERY: Readonly<Record<string, Resolver>> = {
       name: `attempts of ${webhookId} ${id}`,
       kindOfKey: 'number',
       read: async (stretch) => {
-        const load = (eventIds: readonly EventId[]) => listAttemptsOfMany(pool, { webhookId: webhookId as WebhookId, eventIds }, stretch);
-        return (await loaders.together(JSON.stringify(['attempts', webhookId, stretch]), id as EventId, load)) ?? [];
+        const load = (eventIds: readonly EventId[]) =>
+          listAttemptsOfMany(pool, { webhookId: webhookId as WebhookId, eventIds }, stretch);
+        return (
+          (await loaders.together(JSON.stringify(['attempts', webhookId, stretch]), id as EventId, load)) ??
+          []
+        );
       },
       keyOf: attemptKey,
       represent: representAttempt,
     }),
 };
 
-const headersOf = (headers: Readonly<Record<string, string>>) => Object.entries(headers).map(([name, value]) => ({ name, value }));
+const headersOf = (headers: Readonly<Record<string, string>>) =>
+  Object.entries(headers).map(([name, value]) => ({ name, value }));
 
 const ATTEMPT: Readonly<Record<string, Resolver>> = {
   requestHeaders: ({ requestHeaders }: Attempt) => headersOf(requestHeaders),
@@ -139,7 +152,9 @@ export const WEBHOOKS_OF_USER: Readonly<Record<string, Resolver>> = {
 };
 
 /** By type. */
-export const webhookResolvers = (domain: Domain): Readonly<Record<string, Readonly<Record<string, Resolver>>>> => ({
+export const webhookResolvers = (
+  domain: Domain,
+): Readonly<Record<string, Readonly<Record<string, Resolver>>>> => ({
   Webhook: webhookOf(domain),
   Delivery: DELIVERY,
   DeliveryAttempt: ATTEMPT,

@@ -1,4 +1,11 @@
-import { type FieldNode, GraphQLError, getArgumentValues, getVariableValues, Kind as NodeKind, type SelectionSetNode } from 'graphql';
+import {
+  type FieldNode,
+  GraphQLError,
+  getArgumentValues,
+  getVariableValues,
+  Kind as NodeKind,
+  type SelectionSetNode,
+} from 'graphql';
 import type { Domain, EventInfo, Kind } from '#kernel/registry/registry.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
@@ -41,16 +48,24 @@ const makeFields = (domain: Domain): ReadonlyMap<string, Read> => {
     ...Object.values(kind.events).flatMap((event) =>
       event.spec.subscribe ? [[eventName(kind, event), toldOf(kind, event)] as const] : [],
     ),
-    [changedName(kind), ({ id }: Arguments) => ({ topics: [`${kind.name}:${demandId(id)}` as Topic] })] as const,
+    [
+      changedName(kind),
+      ({ id }: Arguments) => ({ topics: [`${kind.name}:${demandId(id)}` as Topic] }),
+    ] as const,
   ]);
-  const changes: Read = ({ types }) => ({ topics: Array.isArray(types) ? typeTopics(catalogue, types) : ['all'] });
+  const changes: Read = ({ types }) => ({
+    topics: Array.isArray(types) ? typeTopics(catalogue, types) : ['all'],
+  });
   return new Map<string, Read>([...ofKinds, ['changes', changes]]);
 };
 
 /** One type of event: of all, or of those under one parent. */
 const toldOf = ({ plural, parent }: Kind, event: EventInfo): Read => {
   if (parent === undefined) return () => ({ topics: [`type:${event.type}`] });
-  return (args) => ({ topics: [`${plural}:${demandId(args[`${parent}Id`])}` as Topic], wants: ({ type }) => type === event.type });
+  return (args) => ({
+    topics: [`${plural}:${demandId(args[`${parent}Id`])}` as Topic],
+    wants: ({ type }) => type === event.type,
+  });
 };
 
 /** The one field of a subscription, with its arguments. */
@@ -71,7 +86,9 @@ export const askedChangesOf = (domain: Domain, runnable: Runnable): AskedChanges
     wants: () => true,
     ...read(args),
     after: (args.after ?? null) === null ? undefined : String(args.after),
-    variables: Object.fromEntries(Object.entries(variableValues.coerced).filter(([name]) => !cursors.has(name))),
+    variables: Object.fromEntries(
+      Object.entries(variableValues.coerced).filter(([name]) => !cursors.has(name)),
+    ),
   };
 };
 
@@ -87,10 +104,16 @@ const rootIn = ({ prepared: { schema, document }, operation: { node }, variables
 };
 
 /** Validation sees to it that there is one, however often it is written. */
-const rootFieldIn = ({ selections }: SelectionSetNode, fragments: ReturnType<typeof fragmentsOf>): FieldNode => {
+const rootFieldIn = (
+  { selections }: SelectionSetNode,
+  fragments: ReturnType<typeof fragmentsOf>,
+): FieldNode => {
   const [first] = selections;
   if (first?.kind === NodeKind.FIELD) return first;
-  const inner = first?.kind === NodeKind.FRAGMENT_SPREAD ? fragments.get(first.name.value)?.selectionSet : first?.selectionSet;
+  const inner =
+    first?.kind === NodeKind.FRAGMENT_SPREAD
+      ? fragments.get(first.name.value)?.selectionSet
+      : first?.selectionSet;
   if (inner === undefined) throw new Error('a subscription without a field is not valid');
   return rootFieldIn(inner, fragments);
 };
@@ -105,7 +128,10 @@ const readArguments = (read: () => Arguments): Arguments => {
 };
 
 const withCode = (error: GraphQLError): GraphQLError =>
-  new GraphQLError(error.message, { nodes: error.nodes, extensions: { ...error.extensions, code: 'invalid_variables' } });
+  new GraphQLError(error.message, {
+    nodes: error.nodes,
+    extensions: { ...error.extensions, code: 'invalid_variables' },
+  });
 
 /** Of the type of `after`, which nothing else has. */
 const namesOfCursors = ({ variableDefinitions = [] }: Runnable['operation']['node']): readonly string[] =>
@@ -118,7 +144,8 @@ const namesOfCursors = ({ variableDefinitions = [] }: Runnable['operation']['nod
 
 const demandId = (given: unknown): number => {
   const id = pathId(String(given));
-  if (id === undefined) throw invalid(`${String(given).slice(0, SHOWN_CHARACTERS_MAX)} is the id of nothing.`);
+  if (id === undefined)
+    throw invalid(`${String(given).slice(0, SHOWN_CHARACTERS_MAX)} is the id of nothing.`);
   return id;
 };
 
@@ -128,8 +155,10 @@ const typeTopics = (catalogue: Catalogue, given: readonly unknown[]): readonly T
   const types = [...new Set(given.map(String))];
   const unknown = types.filter((type) => typesOf(catalogue, type).length === 0);
   if (types.length === 0) throw invalid('Name a type, or leave them out to hear of all.');
-  if (unknown.length > 0) throw invalid(`There is no type ${(unknown[0] ?? '').slice(0, SHOWN_CHARACTERS_MAX)}.`);
+  if (unknown.length > 0)
+    throw invalid(`There is no type ${(unknown[0] ?? '').slice(0, SHOWN_CHARACTERS_MAX)}.`);
   return topicsOfTypes(catalogue, types);
 };
 
-const invalid = (message: string): Refused => new Refused([new GraphQLError(message, { extensions: { code: 'invalid_argument' } })]);
+const invalid = (message: string): Refused =>
+  new Refused([new GraphQLError(message, { extensions: { code: 'invalid_argument' } })]);

@@ -6,7 +6,12 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
 import { POLICY, SCOPES } from '../../../test/engines/policy.ts';
 import { schema } from '../../../test/engines/schema.ts';
-import { ANONYMOUS, openPlannedWorld, operationOf, type PlannedWorld } from '../../../test/graphql/planned.ts';
+import {
+  ANONYMOUS,
+  openPlannedWorld,
+  operationOf,
+  type PlannedWorld,
+} from '../../../test/graphql/planned.ts';
 import { writeWorld } from '../../../test/graphql/world.ts';
 import { searchesOn } from '../../searches.ts';
 import type { Execute } from '../execute.ts';
@@ -21,7 +26,9 @@ let opened: PlannedWorld;
 beforeEach(async () => {
   await opened?.[Symbol.asyncDispose]();
   opened = await openPlannedWorld(1);
-  const users = [{ id: 7, name: 'Ada', email: 'ada@example.com', role: 'author', deleted_at: null, ...stamps }];
+  const users = [
+    { id: 7, name: 'Ada', email: 'ada@example.com', role: 'author', deleted_at: null, ...stamps },
+  ];
   const post = { author_id: 7, title: 'Engines', body: '', tags: [], cover: null, ...stamps };
   const articles = [{ ...post, id: 5, status: 'published' as const, published_at: AT }];
   await writeWorld(opened.pool, { users, articles, comments: [] });
@@ -32,12 +39,25 @@ const author = (userId: number, role: 'author' | 'reader' = 'author'): Caller =>
   ...{ kind: 'user', policy: POLICY, userId: userId as UserId, role, client: null },
   scopes: new Set(SCOPES),
 });
-const cohortFor = (text: string, caller: Caller = ANONYMOUS, variables: Record<string, unknown> = {}, given?: Execute) => {
+const cohortFor = (
+  text: string,
+  caller: Caller = ANONYMOUS,
+  variables: Record<string, unknown> = {},
+  given?: Execute,
+) => {
   const { document, operation } = operationOf(text);
   const prepared = { hash: text, schema, document, operations: [], introspects: false };
-  const runnable = { prepared, operation: { node: operation, rights: new Set<never>() }, variables, caller, cost: 0 };
+  const runnable = {
+    prepared,
+    operation: { node: operation, rights: new Set<never>() },
+    variables,
+    caller,
+    cost: 0,
+  };
   const { pool, planner } = opened;
-  const execute = given ?? createExecutor({ domain: publishing, schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
+  const execute =
+    given ??
+    createExecutor({ domain: publishing, schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
   const identity = '0123abcd-0000-4000-8000-000000000000' as LogIdentity;
   return createCohorts({ domain: publishing, identity, planner, execute, log: pino({ level: 'silent' }) })(
     runnable,
@@ -58,12 +78,15 @@ const PUBLISHED: Change = {
   isParked: false,
   origin: null,
 };
-const TITLE = 'subscription ($after: Cursor) { articlePublished(after: $after) { subjectId article { title author { name } } } }';
-const render = async (change: Change = PUBLISHED, text = TITLE) => String(await cohortFor(text).render(change, ANONYMOUS));
+const TITLE =
+  'subscription ($after: Cursor) { articlePublished(after: $after) { subjectId article { title author { name } } } }';
+const render = async (change: Change = PUBLISHED, text = TITLE) =>
+  String(await cohortFor(text).render(change, ANONYMOUS));
 const errorsIn = async () => JSON.parse((await render()).split('data: ')[1] ?? '');
 
 it('makes a message of GraphQL over SSE whose id is the cursor', async () => {
-  const data = '{"data":{"articlePublished":{"subjectId":"5","article":{"title":"Engines","author":{"name":"Ada"}}}}}';
+  const data =
+    '{"data":{"articlePublished":{"subjectId":"5","article":{"title":"Engines","author":{"name":"Ada"}}}}}';
   expect(await render()).toBe(`event: next\nid: 0123abcd-10\ndata: ${data}\n\n`);
 });
 
@@ -71,10 +94,17 @@ it('reads plain payloads without the resolvers, fragments inside and aliases inc
   const plain = `subscription { told: articlePublished { at subjectId post: article { ...Titled } } } fragment Titled on Post { title author { name } }`;
   const execute = async () => Promise.reject(new Error('the resolvers were asked'));
   const data = `{"told":{"at":"${AT.toISOString()}","subjectId":"5","post":{"title":"Engines","author":{"name":"Ada"}}}}`;
-  expect(String(await cohortFor(plain, ANONYMOUS, {}, execute).render(PUBLISHED, ANONYMOUS))).toContain(`data: {"data":${data}}\n\n`);
-  const others = ['subscription { articlePublished { ... { type } } }', 'subscription { articlePublished { __typename } }'];
+  expect(String(await cohortFor(plain, ANONYMOUS, {}, execute).render(PUBLISHED, ANONYMOUS))).toContain(
+    `data: {"data":${data}}\n\n`,
+  );
+  const others = [
+    'subscription { articlePublished { ... { type } } }',
+    'subscription { articlePublished { __typename } }',
+  ];
   for (const text of others)
-    await expect(cohortFor(text, ANONYMOUS, {}, execute).render(PUBLISHED, ANONYMOUS)).rejects.toThrow('resolvers');
+    await expect(cohortFor(text, ANONYMOUS, {}, execute).render(PUBLISHED, ANONYMOUS)).rejects.toThrow(
+      'resolvers',
+    );
 });
 
 it('leaves to the resolvers what only a query may ask for', async () => {
@@ -83,7 +113,11 @@ it('leaves to the resolvers what only a query may ask for', async () => {
 });
 
 it('says nothing of what a caller may not know of', async () => {
-  const draft: Change = { ...PUBLISHED, type: 'article.edited', resource: { ownerId: 7 as UserId, articleStatus: 'draft' } };
+  const draft: Change = {
+    ...PUBLISHED,
+    type: 'article.edited',
+    resource: { ownerId: 7 as UserId, articleStatus: 'draft' },
+  };
   expect(await cohortFor(TITLE).render(draft, ANONYMOUS)).toBeUndefined();
   expect(await cohortFor(TITLE, author(7)).render(draft, author(7))).toBeDefined();
   expect(await cohortFor(TITLE, author(8)).render(draft, author(8))).toBeUndefined();
@@ -95,12 +129,16 @@ it('tells what is gone by a null', async () => {
 });
 
 it('is one cohort for those who ask for the same with the same rights, wherever they begin', () => {
-  const key = (...[text, caller, variables]: Parameters<typeof cohortFor>) => cohortFor(text, caller, variables).key;
+  const key = (...[text, caller, variables]: Parameters<typeof cohortFor>) =>
+    cohortFor(text, caller, variables).key;
   expect(key(TITLE, author(7), { after: 'a' })).toBe(key(TITLE, author(8), { after: 'b' }));
   expect(key(TITLE, author(7))).not.toBe(key(TITLE, author(7, 'reader')));
   expect(key(TITLE, author(7))).not.toBe(key(TITLE));
-  expect(key(TITLE, author(7))).not.toBe(key(TITLE, { ...author(7), scopes: new Set(['read:articles']) } as Caller));
-  const changed = 'subscription ($id: ID!) { articleChanged(id: $id) { article { comments { author { email } } } } }';
+  expect(key(TITLE, author(7))).not.toBe(
+    key(TITLE, { ...author(7), scopes: new Set(['read:articles']) } as Caller),
+  );
+  const changed =
+    'subscription ($id: ID!) { articleChanged(id: $id) { article { comments { author { email } } } } }';
   expect(key(changed, author(7), { id: 5 })).toBe(key(changed, author(7), { id: '5' }));
   expect(key(changed, author(7), { id: 5 })).not.toBe(key(changed, author(7), { id: 6 }));
   expect(key(changed, author(7), { id: 5 })).not.toBe(key(changed, author(8), { id: 5 }));
@@ -108,13 +146,23 @@ it('is one cohort for those who ask for the same with the same rights, wherever 
 
 it('tells at the field what could not be taken in, and masks what nobody expected', async () => {
   await opened.pool.query('delete from read_model.articles');
-  await opened.pool.query(`insert into read_model.parked (stream, version, position, type, reason) values ('article-5', 2, 36, 'x', 'y')`);
-  expect(await errorsIn()).toMatchObject({ data: { articlePublished: { article: null } }, errors: [{ extensions: { code: 'parked' } }] });
+  await opened.pool.query(
+    `insert into read_model.parked (stream, version, position, type, reason) values ('article-5', 2, 36, 'x', 'y')`,
+  );
+  expect(await errorsIn()).toMatchObject({
+    data: { articlePublished: { article: null } },
+    errors: [{ extensions: { code: 'parked' } }],
+  });
   const failing = 'create view read_model.articles as select * from read_model.kept where 1 / (select 0) > 0';
-  await opened.pool.query(`truncate read_model.parked; alter table read_model.articles rename to kept; ${failing}`);
+  await opened.pool.query(
+    `truncate read_model.parked; alter table read_model.articles rename to kept; ${failing}`,
+  );
   const { errors } = await errorsIn();
   expect(errors).toMatchObject([
-    { message: 'Something went wrong on our side.', extensions: { code: 'internal', requestId: PUBLISHED.id } },
+    {
+      message: 'Something went wrong on our side.',
+      extensions: { code: 'internal', requestId: PUBLISHED.id },
+    },
   ]);
 });
 

@@ -32,7 +32,10 @@ type Options = {
 /** Those who have asked for the same and are shown the same. */
 export type CohortOf = (runnable: Runnable, asked: AskedChanges) => Cohort;
 
-/** A change is executed once for all of a cohort, as a message of GraphQL over SSE with its cursor for `Last-Event-ID`. */
+/**
+ * A change is executed once for all of a cohort, as a message of GraphQL over SSE with its cursor for
+ * `Last-Event-ID`.
+ */
 export const createCohorts = ({ domain, identity, planner, execute, log }: Options): CohortOf => {
   const cohortOf = createSharedCohorts();
   return (runnable, { topics, wants, variables }) => {
@@ -53,7 +56,8 @@ export const createCohorts = ({ domain, identity, planner, execute, log }: Optio
           const cursor = formatCursor(identity, change.position);
           const happening = happeningOf(domain, change, cursor);
           const planned = await tellPlanned?.(happening, caller);
-          if (planned !== undefined) return eventMessage({ event: 'next', id: cursor, data: `{"data":${planned}}` });
+          if (planned !== undefined)
+            return eventMessage({ event: 'next', id: cursor, data: `{"data":${planned}}` });
           const { data, errors } = await execute({ ...runnable, caller }, factsOf(change), happening);
           if (errors) demandLasting(errors);
           const shown = errors && { errors: errors.map(createFormatError(log, namesOf(change))) };
@@ -76,14 +80,18 @@ const factsOf = ({ id }: Change): RequestFacts => ({
   signal: new AbortController().signal,
 });
 
-/** What passes must not take the place of what would come of it: those who follow come again after the last that they have. */
+/**
+ * What passes must not take the place of what would come of it: those who follow come again after the last
+ * that they have.
+ */
 export const demandLasting = (errors: readonly GraphQLError[]): void => {
   for (const { originalError } of errors)
     if (originalError instanceof HttpProblem && originalError.code === 'unavailable') throw originalError;
 };
 
 /** The part of a message that is the result of the execution. */
-export const resultIn = (message: Buffer): Buffer => message.subarray(message.indexOf(DATA) + DATA.length, -END.length);
+export const resultIn = (message: Buffer): Buffer =>
+  message.subarray(message.indexOf(DATA) + DATA.length, -END.length);
 
 const DATA = '\ndata: ';
 const END = '\n\n';

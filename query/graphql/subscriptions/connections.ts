@@ -13,10 +13,15 @@ import type { Subscription } from './follow.ts';
 import { completeOfOperation, isPassing, resultOfOperation, resultOfProblem } from './messages.ts';
 import type { Outlet } from './views.ts';
 
-/** The single connection mode: one stream for all operations of a client, each of which comes by a request of its own. */
+/**
+ * The single connection mode: one stream for all operations of a client, each of which comes by a request of
+ * its own.
+ */
 export type Connections = Disposable & {
   open(token: string, request: Request, response: Response): void;
-  /** A place for what a request asks for on the stream of a token; given back unless something is put there. */
+  /**
+   * A place for what a request asks for on the stream of a token; given back unless something is put there.
+   */
   reserve(token: string, id: string | undefined, request: Request): Place;
   /** Ends an operation, if it still goes on. */
   stop(token: string, id: string, request: Request): void;
@@ -47,7 +52,10 @@ const OPERATIONS_MAX = 100;
 /** As long as a revocation takes to be known to all processes. */
 const RECHECK_MS = 1_000;
 
-/** 192 random bits: whoever has it may read the stream. Nobody keeps it until the stream is opened, by whichever process that is. */
+/**
+ * 192 random bits: whoever has it may read the stream. Nobody keeps it until the stream is opened, by
+ * whichever process that is.
+ */
 export const createToken = (): string => randomBytes(24).toString('base64url');
 const TOKEN = /^[\w-]{32}$/;
 
@@ -67,8 +75,11 @@ export const openConnections = ({ join, streams, access }: Dependencies): Connec
   return {
     open(token, request, response) {
       if (!TOKEN.test(token))
-        throw new HttpProblem('malformed_request', { detail: 'This is no token that was given here: ask for one by PUT.' });
-      if (connections.has(token)) throw new HttpProblem('stream_conflict', { detail: 'A stream is open by this token already.' });
+        throw new HttpProblem('malformed_request', {
+          detail: 'This is no token that was given here: ask for one by PUT.',
+        });
+      if (connections.has(token))
+        throw new HttpProblem('stream_conflict', { detail: 'A stream is open by this token already.' });
       const operations: Connection['operations'] = new Map();
       const farewell = (problem: Problem | undefined) => farewellOf(operations, problem);
       const stream = streams.open(request, response, { farewell });
@@ -102,10 +113,18 @@ type Reservation = { readonly id: string | undefined; readonly request: Request;
 
 const reserve = (connection: Connection, { id, request, join }: Reservation): Place => {
   const { stream, operations } = connection;
-  if (id === undefined) throw new HttpProblem('malformed_request', { detail: 'Send the id of the operation as extensions.operationId.' });
-  if (operations.has(id)) throw new HttpProblem('stream_conflict', { detail: 'An operation of this id is under way on the stream.' });
+  if (id === undefined)
+    throw new HttpProblem('malformed_request', {
+      detail: 'Send the id of the operation as extensions.operationId.',
+    });
+  if (operations.has(id))
+    throw new HttpProblem('stream_conflict', {
+      detail: 'An operation of this id is under way on the stream.',
+    });
   if (operations.size >= OPERATIONS_MAX)
-    throw new HttpProblem('too_many_streams', { detail: `At most ${OPERATIONS_MAX} operations on one stream; stop one first.` });
+    throw new HttpProblem('too_many_streams', {
+      detail: `At most ${OPERATIONS_MAX} operations on one stream; stop one first.`,
+    });
   const operation: Operation = { request, end: () => {} };
   operations.set(id, operation);
   let isFollowed = false;
@@ -154,7 +173,10 @@ const endRefused = (connection: Connection, refusalNow: LastingAccess['refusalNo
 };
 
 /** Every operation is told; where coming again helps, none is complete. */
-const farewellOf = (operations: ReadonlyMap<string, Operation>, problem: Problem | undefined): Buffer | undefined =>
+const farewellOf = (
+  operations: ReadonlyMap<string, Operation>,
+  problem: Problem | undefined,
+): Buffer | undefined =>
   problem === undefined || isPassing(problem)
     ? plainFarewell(undefined)
     : Buffer.concat([...operations.keys()].map((id) => lastWordsOf(id, problem)));

@@ -10,31 +10,57 @@ import { schema } from '../../../test/engines/schema.ts';
 import { operationOf } from '../../../test/graphql/planned.ts';
 import { dependsOnViewer, sameFor } from './depends-on-viewer.ts';
 
-const author: Caller = { kind: 'user', policy: POLICY, userId: 7 as UserId, role: 'author', scopes: new Set(SCOPES), client: null };
+const author: Caller = {
+  kind: 'user',
+  policy: POLICY,
+  userId: 7 as UserId,
+  role: 'author',
+  scopes: new Set(SCOPES),
+  client: null,
+};
 const depends = (text: string, caller: Caller = author): boolean => {
   const { document, operation } = operationOf(text);
   return dependsOnViewer({ schema, document }, operation, caller);
 };
 
 it('is the same for all but those whom a change concerns, however deep it goes into what is theirs', () => {
-  expect(depends('subscription { articlePublished { cursor article { title author { name email posts { title } } } } }')).toBe(false);
-  expect(depends('subscription { commentAdded(articleId: 5) { comment { text author { email } post { author { role } } } } }')).toBe(false);
-  expect(depends('subscription { userChanged(id: 7) { user { email postsConnection { nodes { title author { email } } } } } }')).toBe(
-    false,
-  );
-  expect(depends('subscription { articleChanged(id: 5) { article { comments { text author { id name } } } } }')).toBe(false);
+  expect(
+    depends(
+      'subscription { articlePublished { cursor article { title author { name email posts { title } } } } }',
+    ),
+  ).toBe(false);
+  expect(
+    depends(
+      'subscription { commentAdded(articleId: 5) { comment { text author { email } post { author { role } } } } }',
+    ),
+  ).toBe(false);
+  expect(
+    depends(
+      'subscription { userChanged(id: 7) { user { email postsConnection { nodes { title author { email } } } } } }',
+    ),
+  ).toBe(false);
+  expect(
+    depends('subscription { articleChanged(id: 5) { article { comments { text author { id name } } } } }'),
+  ).toBe(false);
 });
 
 it('depends on the viewer where it leads to what is other people’s alone', () => {
-  expect(depends('subscription { articleChanged(id: 5) { article { comments { author { email } } } } }')).toBe(true);
   expect(
-    depends('subscription { articleChanged(id: 5) { article { commentsConnection { edges { node { author { posts { id } } } } } } } }'),
+    depends('subscription { articleChanged(id: 5) { article { comments { author { email } } } } }'),
   ).toBe(true);
-  const fragments = 'fragment A on User { role } fragment P on Post { author { ...A } comments { author { ...A } } }';
+  expect(
+    depends(
+      'subscription { articleChanged(id: 5) { article { commentsConnection { edges { node { author { posts { id } } } } } } } }',
+    ),
+  ).toBe(true);
+  const fragments =
+    'fragment A on User { role } fragment P on Post { author { ...A } comments { author { ...A } } }';
   expect(depends(`subscription { changes { article { ...P } } } ${fragments}`)).toBe(true);
-  expect(depends('subscription { articlePublished { article { comments { author { ... on Node { ... on User { role } } } } } } }')).toBe(
-    true,
-  );
+  expect(
+    depends(
+      'subscription { articlePublished { article { comments { author { ... on Node { ... on User { role } } } } } } }',
+    ),
+  ).toBe(true);
 });
 
 it('never depends on which administrator it is, nor on nobody', () => {
@@ -78,7 +104,11 @@ it('is not the same where only some may read what it stands under', () => {
       commands: { make: { emits: 'made' } },
       rights: { read, write: { clerk: true } },
     } as never);
-  const declared = assemble(base, [claim, under('note', { anyone: true }), under('row', { as: 'claim' })] as never);
+  const declared = assemble(base, [
+    claim,
+    under('note', { anyone: true }),
+    under('row', { as: 'claim' }),
+  ] as never);
   expect(['Note', 'Row'].map((type) => sameFor(declared, type, 'claim'))).toEqual([undefined, 'all']);
 });
 
@@ -160,13 +190,38 @@ it('is different for each where a right to a part asks for others than the owner
     } as never);
     return assemble(base, [ticket, comment] as never);
   };
-  const FIELDS = ['verdict', 'notes', 'notesConnection', 'version', 'updatedAt', 'budget', 'costs', 'price', 'bills', 'billsConnection'];
-  const same = (agent: object | true) => Object.fromEntries(FIELDS.map((name) => [name, sameFor(commented(agent), 'Ticket', name)]));
+  const FIELDS = [
+    'verdict',
+    'notes',
+    'notesConnection',
+    'version',
+    'updatedAt',
+    'budget',
+    'costs',
+    'price',
+    'bills',
+    'billsConnection',
+  ];
+  const same = (agent: object | true) =>
+    Object.fromEntries(FIELDS.map((name) => [name, sameFor(commented(agent), 'Ticket', name)]));
   const own = 'all_but_its_own';
   const others = { budget: 'all', costs: 'all', price: own, bills: own, billsConnection: own };
   expect(same({ assignee: { caller: false } })).toEqual({
-    ...{ verdict: undefined, notes: undefined, notesConnection: undefined, version: undefined, updatedAt: undefined },
+    ...{
+      verdict: undefined,
+      notes: undefined,
+      notesConnection: undefined,
+      version: undefined,
+      updatedAt: undefined,
+    },
     ...others,
   });
-  expect(same(true)).toEqual({ verdict: 'all', notes: 'all', notesConnection: 'all', version: own, updatedAt: own, ...others });
+  expect(same(true)).toEqual({
+    verdict: 'all',
+    notes: 'all',
+    notesConnection: 'all',
+    version: own,
+    updatedAt: own,
+    ...others,
+  });
 });

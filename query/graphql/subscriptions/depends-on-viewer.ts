@@ -33,8 +33,9 @@ import { fragmentsOf } from '../documents/measure.ts';
 import { changedName, changeType, eventName, listsOf, memberName } from '../names.ts';
 
 /**
- * Whom the value of a field is the same for, among viewers of one role and the same scopes who may read what it is a field of:
- * `all`; all but the one whose it is (`all_but_its_own`); or all, but it leads to what belongs to people whom the change does not concern.
+ * Whom the value of a field is the same for, among viewers of one role and the same scopes who may read what
+ * it is a field of: `all`; all but the one whose it is (`all_but_its_own`); or all, but it leads to what
+ * belongs to people whom the change does not concern.
  */
 type SameFor = 'all' | 'all_but_its_own' | 'all_and_leads_to_others';
 
@@ -52,7 +53,8 @@ const OF_WEBHOOKS = Object.fromEntries(
       'lastSuccessAt lastFailure failingSince failuresInRow pausedUntil nextAttemptAt attemptsLastDay failuresLastDay successRate backlog',
     WebhookFailure: 'at status reason',
     WebhookBacklog: 'due oldestAt dead',
-    Delivery: 'id type subject cursor state attempts nextAt lastStatus lastError createdAt deliveredAt attemptsConnection',
+    Delivery:
+      'id type subject cursor state attempts nextAt lastStatus lastError createdAt deliveredAt attemptsConnection',
     DeliveryAttempt: 'number at durationMs status error requestHeaders answer',
     DeliveryAnswer: 'headers text base64 truncated',
     HttpHeader: 'name value',
@@ -65,7 +67,10 @@ const OF_WEBHOOKS = Object.fromEntries(
     DeliveryAttemptEdge: 'cursor node',
     ReplayConnection: 'edges nodes pageInfo',
     ReplayEdge: 'cursor node',
-  }).map(([type, fields]) => [type, Object.fromEntries(fields.split(/\s+/).map((field) => [field, 'all' as const]))]),
+  }).map(([type, fields]) => [
+    type,
+    Object.fromEntries(fields.split(/\s+/).map((field) => [field, 'all' as const])),
+  ]),
 );
 
 /** No subscription is told histories: whoever asks for one is refused it. */
@@ -73,9 +78,13 @@ const OF_HISTORIES = Object.fromEntries(
   Object.entries({
     HistoryConnection: 'edges nodes pageInfo',
     HistoryEntryEdge: 'cursor node',
-    HistoryEntry: 'version id type at cursor actor client request correlation causation changes erased unreadable',
+    HistoryEntry:
+      'version id type at cursor actor client request correlation causation changes erased unreadable',
     FieldChange: 'field from to diff truncated',
-  }).map(([type, fields]) => [type, Object.fromEntries(fields.split(' ').map((field) => [field, 'all' as const]))]),
+  }).map(([type, fields]) => [
+    type,
+    Object.fromEntries(fields.split(' ').map((field) => [field, 'all' as const])),
+  ]),
 );
 
 type Fields = Readonly<Record<string, SameFor | undefined>>;
@@ -101,7 +110,10 @@ export const sameFor = (domain: Domain, type: string, field: string): SameFor | 
 const makeTypes = (domain: Domain): SameInTypes => {
   const sources = sourcesOf(domain);
   const kinds = sources.all.map(({ kind }) => kind);
-  const roots = kinds.flatMap((kind) => [changedName(kind), ...Object.values(kind.events).map((event) => eventName(kind, event))]);
+  const roots = kinds.flatMap((kind) => [
+    changedName(kind),
+    ...Object.values(kind.events).map((event) => eventName(kind, event)),
+  ]);
   const user = { webhooks: 'all_but_its_own', webhooksConnection: 'all_but_its_own' } as const;
   const types = sources.all.flatMap((source): readonly (readonly [string, Fields])[] => {
     const { type, name } = source.kind;
@@ -115,7 +127,10 @@ const makeTypes = (domain: Domain): SameInTypes => {
   });
   return {
     ...OF_KERNEL,
-    Webhook: { ...OF_WEBHOOKS.Webhook, ...Object.fromEntries([...filtersOf(domain).keys()].map((name) => [name, 'all'])) },
+    Webhook: {
+      ...OF_WEBHOOKS.Webhook,
+      ...Object.fromEntries([...filtersOf(domain).keys()].map((name) => [name, 'all'])),
+    },
     ...Object.fromEntries(types),
     Subscription: { ...Object.fromEntries(roots.map((root) => [root, 'all'])), changes: 'all' },
     Change: { ...IN_PAYLOAD, ...Object.fromEntries(kinds.map(({ name }) => [name, 'all'])), webhook: 'all' },
@@ -138,12 +153,21 @@ const sameInType = (domain: Domain, sources: Sources, source: Source): Fields =>
     ...addressesIn(members),
     ...Object.fromEntries(
       source.items.flatMap(({ list: { name }, part }) =>
-        [name, `${name}Connection`].map((each) => [each, sameWith(domain, source, part ? [part.right] : [])] as const),
+        [name, `${name}Connection`].map(
+          (each) => [each, sameWith(domain, source, part ? [part.right] : [])] as const,
+        ),
       ),
     ),
     ...Object.fromEntries(
       members.flatMap((member) =>
-        member.target ? [[memberName(member), member.guard === undefined ? sameBehind(domain, source, member) : undefined]] : [],
+        member.target
+          ? [
+              [
+                memberName(member),
+                member.guard === undefined ? sameBehind(domain, source, member) : undefined,
+              ],
+            ]
+          : [],
       ),
     ),
     ...Object.fromEntries(
@@ -156,10 +180,19 @@ const sameInType = (domain: Domain, sources: Sources, source: Source): Fields =>
 };
 
 const addressesIn = (members: readonly Member[]): Fields =>
-  Object.fromEntries(members.flatMap(({ name, def }) => (def.kind === 'upload' ? [[`${name}Address`, 'all'] as const] : [])));
+  Object.fromEntries(
+    members.flatMap(({ name, def }) => (def.kind === 'upload' ? [[`${name}Address`, 'all'] as const] : [])),
+  );
 
-/** What it takes further rights to see: by whomever else than the owner these ask for, the change of something else need not concern them. */
-const sameWith = (domain: Domain, { kind, owner }: Source, rights: readonly string[]): SameFor | undefined => {
+/**
+ * What it takes further rights to see: by whomever else than the owner these ask for, the change of something
+ * else need not concern them.
+ */
+const sameWith = (
+  domain: Domain,
+  { kind, owner }: Source,
+  rights: readonly string[],
+): SameFor | undefined => {
   const own = kind.name === 'user' ? 'id' : owner?.name;
   const askers = rights.flatMap((right) => [...askersOf(domain, right)]);
   if (askers.length === 0) return 'all';
@@ -167,12 +200,17 @@ const sameWith = (domain: Domain, { kind, owner }: Source, rights: readonly stri
 };
 
 /** All of them are seen by whoever sees their aggregate, and what they refer to belongs to others. */
-const sameInItems = (domain: Domain, { kind, list, members }: ItemSource): readonly (readonly [string, Fields])[] => {
+const sameInItems = (
+  domain: Domain,
+  { kind, list, members }: ItemSource,
+): readonly (readonly [string, Fields])[] => {
   const type = itemType(kind, list);
   const behind = ({ target }: Member): SameFor | undefined =>
     target && (askersOf(domain, `${target.name}.read`).size > 0 ? undefined : 'all_and_leads_to_others');
   const fields = [list.id.name, 'createdAt', 'updatedAt', kind.field].map((name) => [name, 'all'] as const);
-  const ofMembers = members.map((member) => [memberName(member), member.target ? behind(member) : 'all'] as const);
+  const ofMembers = members.map(
+    (member) => [memberName(member), member.target ? behind(member) : 'all'] as const,
+  );
   return [
     [type, { ...Object.fromEntries([...fields, ...ofMembers]), ...addressesIn(members) }],
     [`${type}Connection`, IN_CONNECTION],
@@ -180,29 +218,53 @@ const sameInItems = (domain: Domain, { kind, list, members }: ItemSource): reado
   ];
 };
 
-/** Whoever owns it, or what it stands under, is one whom the change concerns; what else it refers to belongs to others. */
-const sameBehind = (domain: Domain, { kind, right, parent, owner }: Source, member: Member): SameFor | undefined => {
-  const isConcerned = (member.name === parent?.name && isAsked(domain, right, member)) || member.name === owner?.name;
+/**
+ * Whoever owns it, or what it stands under, is one whom the change concerns; what else it refers to belongs
+ * to others.
+ */
+const sameBehind = (
+  domain: Domain,
+  { kind, right, parent, owner }: Source,
+  member: Member,
+): SameFor | undefined => {
+  const isConcerned =
+    (member.name === parent?.name && isAsked(domain, right, member)) || member.name === owner?.name;
   if (isConcerned && isReadableWith(domain, kind, member)) return 'all';
   if (member.target && askersOf(domain, `${member.target.name}.read`).size > 0) return undefined;
   return isConcerned ? 'all' : 'all_and_leads_to_others';
 };
 
-/** Whether a right asks who owns what a reference leads to, and who else may read that: else a change does not say who they are. */
+/**
+ * Whether a right asks who owns what a reference leads to, and who else may read that: else a change does not
+ * say who they are.
+ */
 const isAsked = (domain: Domain, right: string, { name, target }: Member): boolean => {
   if (target === undefined) return false;
   const asked = askersOf(domain, right);
-  const there = [...(target.owner === undefined ? [] : [target.owner]), ...askersOf(domain, `${target.name}.read`)];
+  const there = [
+    ...(target.owner === undefined ? [] : [target.owner]),
+    ...askersOf(domain, `${target.name}.read`),
+  ];
   return there.every((asker) => asked.has(`${name}.${asker}`));
 };
 
-/** What somebody owns may be seen by them alone; what stands under something else is as visible as that, or different for everybody. */
-const sameUnder = (domain: Domain, { kind, owner, right }: Source, { reference }: Child): SameFor | undefined => {
+/**
+ * What somebody owns may be seen by them alone; what stands under something else is as visible as that, or
+ * different for everybody.
+ */
+const sameUnder = (
+  domain: Domain,
+  { kind, owner, right }: Source,
+  { reference }: Child,
+): SameFor | undefined => {
   const askers = askersOf(domain, right);
-  if (reference === owner?.name) return [...askers].every((asker) => asker === reference) ? 'all_but_its_own' : undefined;
+  if (reference === owner?.name)
+    return [...askers].every((asker) => asker === reference) ? 'all_but_its_own' : undefined;
   const parent = kind.fields[reference];
   const above = parent && domain.kinds[targetOf(parent)]?.owner;
-  return [...askers].every((asker) => asker === `${reference}.${above}`) ? 'all_and_leads_to_others' : undefined;
+  return [...askers].every((asker) => asker === `${reference}.${above}`)
+    ? 'all_and_leads_to_others'
+    : undefined;
 };
 
 /** By which fields a right asks who the caller is. */
@@ -214,9 +276,9 @@ const askersOf = (domain: Domain, operation: string): ReadonlySet<string> =>
   );
 
 /**
- * Whether two viewers of one role and the same scopes may be shown different things although the change concerns neither of them.
- * Where it does not, one rendering serves all but those whom the change concerns: the owner of what has changed, and the author of
- * the article under which it stands.
+ * Whether two viewers of one role and the same scopes may be shown different things although the change
+ * concerns neither of them. Where it does not, one rendering serves all but those whom the change concerns:
+ * the owner of what has changed, and the author of the article under which it stands.
  */
 export const dependsOnViewer = (
   { schema, document }: { readonly schema: GraphQLSchema; readonly document: DocumentNode },
@@ -226,7 +288,11 @@ export const dependsOnViewer = (
   // Nobody owns anything, and to administrators it makes no difference who does.
   if (caller.kind !== 'user' || caller.role === 'admin') return false;
   const root = schema.getRootType(operation);
-  return root !== undefined && root !== null && createSearch({ domain: caller.policy.domain, schema, document })(selectionSet, root, false);
+  return (
+    root !== undefined &&
+    root !== null &&
+    createSearch({ domain: caller.policy.domain, schema, document })(selectionSet, root, false)
+  );
 };
 
 /** `ofOthers` is whether it may belong to people whom the change does not concern. */
@@ -244,11 +310,19 @@ const createSearch = ({ domain, schema, document }: Searched): Search => {
     visited.add(key);
     return search(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value), ofOthers);
   };
-  const inField = (set: SelectionSetNode | undefined, type: GraphQLNamedType, at: { field: string; ofOthers: boolean }): boolean => {
+  const inField = (
+    set: SelectionSetNode | undefined,
+    type: GraphQLNamedType,
+    at: { field: string; ofOthers: boolean },
+  ): boolean => {
     const same = at.field === '__typename' ? 'all' : sameFor(domain, type.name, at.field);
     if (same === undefined || (same === 'all_but_its_own' && at.ofOthers)) return true;
     if (set === undefined || !(isObjectType(type) || isInterfaceType(type))) return false;
-    return search(set, getNamedType(type.getFields()[at.field]?.type), at.ofOthers || same === 'all_and_leads_to_others');
+    return search(
+      set,
+      getNamedType(type.getFields()[at.field]?.type),
+      at.ofOthers || same === 'all_and_leads_to_others',
+    );
   };
   const inSelection = (selection: SelectionNode, type: GraphQLNamedType, ofOthers: boolean): boolean => {
     switch (selection.kind) {
@@ -256,13 +330,21 @@ const createSearch = ({ domain, schema, document }: Searched): Search => {
         return inField(selection.selectionSet, type, { field: selection.name.value, ofOthers });
       case Kind.INLINE_FRAGMENT: {
         const condition = selection.typeCondition?.name.value;
-        return search(selection.selectionSet, condition === undefined ? type : schema.getType(condition), ofOthers);
+        return search(
+          selection.selectionSet,
+          condition === undefined ? type : schema.getType(condition),
+          ofOthers,
+        );
       }
       case Kind.FRAGMENT_SPREAD:
         return inFragment(selection.name.value, ofOthers);
     }
   };
-  const search = ({ selections }: SelectionSetNode, type: GraphQLNamedType | undefined, ofOthers: boolean): boolean =>
+  const search = (
+    { selections }: SelectionSetNode,
+    type: GraphQLNamedType | undefined,
+    ofOthers: boolean,
+  ): boolean =>
     !isCompositeType(type) || selections.some((selection) => inSelection(selection, type, ofOthers));
   return search;
 };

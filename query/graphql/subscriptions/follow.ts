@@ -16,7 +16,11 @@ import type { SubscribeToView, ViewSubscription } from './views.ts';
 /** A subscription that may begin: what is asked for, by whom, and from where on. */
 export type Subscription = ChangeSubscription | ViewSubscription;
 
-type ChangeSubscription = { readonly cohort: Cohort; readonly caller: Caller; readonly after: Reader['after'] };
+type ChangeSubscription = {
+  readonly cohort: Cohort;
+  readonly caller: Caller;
+  readonly after: Reader['after'];
+};
 
 /** Makes one of an operation that was admitted. Refuses what is not of this log. */
 export type Subscribe = (runnable: Runnable, request: Pick<Request, 'get'>) => Promise<Subscription>;
@@ -34,16 +38,23 @@ export const createSubscribe =
   async (runnable, request) => {
     demandSize(runnable);
     if (domain.views.length > 0) {
-      const followed = await subscribeToView(runnable, askedRootOf(runnable), request).catch((error: unknown) => refuse(error));
+      const followed = await subscribeToView(runnable, askedRootOf(runnable), request).catch(
+        (error: unknown) => refuse(error),
+      );
       if (followed !== undefined) return followed;
     }
     const asked = askedChangesOf(domain, runnable);
-    // Who comes again sends what was asked for at first once more, and in the header how far they have come since.
+    // Who comes again sends what was asked for at first once more, and in the header how far they have come
+    // since.
     const lastEventId = request.get('Last-Event-ID') || undefined;
     const text = lastEventId ?? asked.after;
     const parameter = lastEventId === undefined ? 'after' : 'Last-Event-ID';
     const after =
-      text === undefined ? 'now' : await placeOf(text, { eventLog, known: feed.upTo, parameter }).catch((error: unknown) => refuse(error));
+      text === undefined
+        ? 'now'
+        : await placeOf(text, { eventLog, known: feed.upTo, parameter }).catch((error: unknown) =>
+            refuse(error),
+          );
     return { cohort: cohortOf(runnable, asked), caller: runnable.caller, after };
   };
 
@@ -54,7 +65,9 @@ const demandSize = ({ prepared: { document }, variables }: Runnable): void => {
   const found = (document.loc?.end ?? 0) + JSON.stringify(variables).length;
   if (found <= CHARACTERS_MAX) return;
   const message = `A subscription may have at most ${CHARACTERS_MAX} characters of document and variables together, and this has ${found}.`;
-  throw new Refused([new GraphQLError(message, { extensions: { code: 'subscription_too_large', max: CHARACTERS_MAX, found } })]);
+  throw new Refused([
+    new GraphQLError(message, { extensions: { code: 'subscription_too_large', max: CHARACTERS_MAX, found } }),
+  ]);
 };
 
 const CURSOR_CODES: ReadonlySet<string> = new Set(['unknown_cursor', 'cursor_of_lost_history']);

@@ -15,5 +15,11 @@ export type Happening = {
 
 export const happeningOf = (domain: Domain, { type, at, stream }: Change, cursor: Cursor): Happening => {
   const row = tablesOf(domain).rowOf(stream);
-  return { cursor, type, at: new Date(at).toISOString(), kind: row?.table.kind, subjectId: row ? String(row.id) : null };
+  return {
+    cursor,
+    type,
+    at: new Date(at).toISOString(),
+    kind: row?.table.kind,
+    subjectId: row ? String(row.id) : null,
+  };
 };

@@ -2,13 +2,22 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import { bytesOfDocument } from '../documents/document-size.ts';
 import type { Runnable } from '../run.ts';
 
-/** Counts what the subscriptions of each owner keep: their documents, which take far more than their texts, and their variables. */
+/**
+ * Counts what the subscriptions of each owner keep: their documents, which take far more than their texts,
+ * and their variables.
+ */
 export type KeptDocuments = {
-  /** Refuses what would be too much with all that the owner has, or all owners have; what is taken is given back by the disposal. */
+  /**
+   * Refuses what would be too much with all that the owner has, or all owners have; what is taken is given
+   * back by the disposal.
+   */
   take(owner: string, runnable: Runnable): Disposable;
 };
 
-/** More than a thousand documents as people write them are one owner's at most, in this process; all owners together have the second. */
+/**
+ * More than a thousand documents as people write them are one owner's at most, in this process; all owners
+ * together have the second.
+ */
 const MOST = { ofOwner: 64 * 1_048_576, inAll: 192 * 1_048_576 };
 
 export const createKeptDocuments = (most = MOST): KeptDocuments => {
@@ -38,5 +47,6 @@ export const createKeptDocuments = (most = MOST): KeptDocuments => {
   };
 };
 
-const TOO_MUCH = 'Your subscriptions keep more than may be kept for one client: end some, or ask for less in each.';
+const TOO_MUCH =
+  'Your subscriptions keep more than may be kept for one client: end some, or ask for less in each.';
 const RETRY_AFTER = { 'Retry-After': '10' };

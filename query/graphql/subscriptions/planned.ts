@@ -1,4 +1,11 @@
-import { type DocumentNode, type FieldNode, Kind as NodeKind, type OperationDefinitionNode, OperationTypeNode, parseType } from 'graphql';
+import {
+  type DocumentNode,
+  type FieldNode,
+  Kind as NodeKind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  parseType,
+} from 'graphql';
 import type { Domain } from '#kernel/registry/registry.ts';
 import type { Caller } from '#shared/policy.ts';
 import { sourcesOf } from '../../sources.ts';
@@ -6,26 +13,37 @@ import type { Planner } from '../planner/planner.ts';
 import type { Runnable } from '../run.ts';
 import type { Happening } from './happening.ts';
 
-/** The JSON text of `data`, where there are no errors; undefined means: run the subscription on the resolvers. */
+/**
+ * The JSON text of `data`, where there are no errors; undefined means: run the subscription on the resolvers.
+ */
 export type TellPlanned = (happening: Happening, caller: Caller) => Promise<string | undefined>;
 
 type Options = { readonly domain: Domain; readonly planner: Pick<Planner, 'plan'> };
 
 /**
- * Reads what has changed by the planner, as a query of its id: one statement instead of one for each level. It covers payloads of plain
- * fields; undefined for all others.
+ * Reads what has changed by the planner, as a query of its id: one statement instead of one for each level.
+ * It covers payloads of plain fields; undefined for all others.
  */
-export const planTelling = ({ domain, planner }: Options, { prepared, operation, variables }: Runnable): TellPlanned | undefined => {
+export const planTelling = (
+  { domain, planner }: Options,
+  { prepared, operation, variables }: Runnable,
+): TellPlanned | undefined => {
   const known = tellings.get(operation.node);
   const telling = known === undefined ? tellingOf(domain, prepared, operation.node) : known;
   tellings.set(operation.node, telling);
   if (telling === null) return undefined;
   const { root, members } = telling;
-  const told = async ({ name, subject }: Member, happening: Happening, caller: Caller): Promise<string | undefined> => {
+  const told = async (
+    { name, subject }: Member,
+    happening: Happening,
+    caller: Caller,
+  ): Promise<string | undefined> => {
     if (subject === undefined) return JSON.stringify(happening[name as keyof Happening] ?? null);
     if (happening.kind !== name || happening.subjectId === null) return 'null';
     // The resolvers tell what is wrong.
-    const data = await planner.plan({ ...subject, variables: { ...variables, [ID]: happening.subjectId }, caller }).catch(() => undefined);
+    const data = await planner
+      .plan({ ...subject, variables: { ...variables, [ID]: happening.subjectId }, caller })
+      .catch(() => undefined);
     return data?.slice(BEFORE.length, -AFTER.length);
   };
   return async (happening, caller) => {
@@ -40,10 +58,17 @@ export const planTelling = ({ domain, planner }: Options, { prepared, operation,
 type Telling = { readonly root: string; readonly members: readonly Member[] };
 type Member = { readonly key: string; readonly name: string; readonly subject: Subject | undefined };
 
-/** One for each document, because each has plans and prepared statements of its own; null if it is not covered. */
+/**
+ * One for each document, because each has plans and prepared statements of its own; null if it is not
+ * covered.
+ */
 const tellings = new WeakMap<OperationDefinitionNode, Telling | null>();
 
-const tellingOf = (domain: Domain, { document }: Runnable['prepared'], operation: OperationDefinitionNode): Telling | null => {
+const tellingOf = (
+  domain: Domain,
+  { document }: Runnable['prepared'],
+  operation: OperationDefinitionNode,
+): Telling | null => {
   const [root] = plainFieldsOf(operation.selectionSet) ?? [];
   const fields = plainFieldsOf(root?.selectionSet);
   const isTaken = operation.variableDefinitions?.some(({ variable }) => variable.name.value === ID);
@@ -53,7 +78,11 @@ const tellingOf = (domain: Domain, { document }: Runnable['prepared'], operation
     const { value: name } = field.name;
     const kind = sourcesOf(domain).all.find((source) => source.kind.name === name)?.kind;
     if (kind === undefined && !OF_HAPPENING.has(name)) return null;
-    members.push({ key: keyOf(field), name, subject: kind && subjectOf(document, operation, { ...field, name: nameNode(kind.field) }) });
+    members.push({
+      key: keyOf(field),
+      name,
+      subject: kind && subjectOf(document, operation, { ...field, name: nameNode(kind.field) }),
+    });
   }
   return { root: keyOf(root), members };
 };
@@ -71,15 +100,27 @@ const AFTER = '}';
 
 const nameNode = (value: string) => ({ kind: NodeKind.NAME, value }) as const;
 
-/** The query for what has changed, with the selection, the variables and the fragments of the subscription. */
-const subjectOf = (document: DocumentNode, { variableDefinitions = [] }: OperationDefinitionNode, field: FieldNode): Subject => {
+/**
+ * The query for what has changed, with the selection, the variables and the fragments of the subscription.
+ */
+const subjectOf = (
+  document: DocumentNode,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  field: FieldNode,
+): Subject => {
   const variable = { kind: NodeKind.VARIABLE, name: nameNode(ID) } as const;
   const id = { kind: NodeKind.ARGUMENT, name: nameNode('id'), value: variable } as const;
   const operation: OperationDefinitionNode = {
     kind: NodeKind.OPERATION_DEFINITION,
     operation: OperationTypeNode.QUERY,
-    variableDefinitions: [...variableDefinitions, { kind: NodeKind.VARIABLE_DEFINITION, variable, type: parseType('ID!') }],
-    selectionSet: { kind: NodeKind.SELECTION_SET, selections: [{ ...field, alias: nameNode(SUBJECT), arguments: [id] }] },
+    variableDefinitions: [
+      ...variableDefinitions,
+      { kind: NodeKind.VARIABLE_DEFINITION, variable, type: parseType('ID!') },
+    ],
+    selectionSet: {
+      kind: NodeKind.SELECTION_SET,
+      selections: [{ ...field, alias: nameNode(SUBJECT), arguments: [id] }],
+    },
   };
   const fragments = document.definitions.filter(({ kind }) => kind === NodeKind.FRAGMENT_DEFINITION);
   return { document: { ...document, definitions: [operation, ...fragments] }, operation };
@@ -87,9 +128,13 @@ const subjectOf = (document: DocumentNode, { variableDefinitions = [] }: Operati
 
 /** Undefined where there is anything but fields without directives, or two of one key. */
 const plainFieldsOf = (set: FieldNode['selectionSet']): readonly FieldNode[] | undefined => {
-  const fields = (set?.selections ?? []).filter((each): each is FieldNode => each.kind === NodeKind.FIELD && !each.directives?.length);
+  const fields = (set?.selections ?? []).filter(
+    (each): each is FieldNode => each.kind === NodeKind.FIELD && !each.directives?.length,
+  );
   const keys = new Set(fields.map(keyOf));
-  return fields.length > 0 && fields.length === set?.selections.length && keys.size === fields.length ? fields : undefined;
+  return fields.length > 0 && fields.length === set?.selections.length && keys.size === fields.length
+    ? fields
+    : undefined;
 };
 
 const keyOf = ({ alias, name }: FieldNode): string => (alias ?? name).value;

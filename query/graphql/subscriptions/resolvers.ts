@@ -17,14 +17,25 @@ const subject =
     event.kind === kind ? await readById(context, type, event.subjectId) : null;
 
 /** By type; every other field of a payload is a member of the happening. */
-export const subscriptionOf = (domain: Domain): Readonly<Record<string, Readonly<Record<string, Resolver>>>> => {
+export const subscriptionOf = (
+  domain: Domain,
+): Readonly<Record<string, Readonly<Record<string, Resolver>>>> => {
   const kinds = sourcesOf(domain).all.map(({ kind }) => kind);
-  const roots = kinds.flatMap((kind) => [changedName(kind), ...Object.values(kind.events).map((event) => eventName(kind, event))]);
+  const roots = kinds.flatMap((kind) => [
+    changedName(kind),
+    ...Object.values(kind.events).map((event) => eventName(kind, event)),
+  ]);
   const views = viewSourcesOf(domain).map(({ view }) => [viewChangedName(view), happening] as const);
   const subjects = kinds.map((kind) => [kind.name, subject(kind.name, kind.type)] as const);
   return {
-    Subscription: { ...Object.fromEntries(roots.map((root) => [root, happening])), ...Object.fromEntries(views), changes: happening },
-    ...Object.fromEntries(kinds.map((kind, index) => [changeType(kind), Object.fromEntries(subjects.slice(index, index + 1))])),
+    Subscription: {
+      ...Object.fromEntries(roots.map((root) => [root, happening])),
+      ...Object.fromEntries(views),
+      changes: happening,
+    },
+    ...Object.fromEntries(
+      kinds.map((kind, index) => [changeType(kind), Object.fromEntries(subjects.slice(index, index + 1))]),
+    ),
     Change: { ...Object.fromEntries(subjects), webhook: subject('webhook', 'Webhook') },
   };
 };

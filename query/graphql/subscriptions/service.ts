@@ -57,7 +57,9 @@ export const openSubscriptions = (dependencies: SubscriptionDependencies): Subsc
     subscribeToView: createSubscribeToView(dependencies),
   });
   const join = (subscription: Subscription, outlet: Outlet): Disposable =>
-    'readerTo' in subscription ? views.follow(subscription.readerTo(outlet)) : feed.join({ ...subscription, ...outlet });
+    'readerTo' in subscription
+      ? views.follow(subscription.readerTo(outlet))
+      : feed.join({ ...subscription, ...outlet });
   const joinAlone = (subscription: Subscription, stream: EventStream): Disposable =>
     'readerTo' in subscription
       ? join(subscription, {
@@ -72,7 +74,9 @@ export const openSubscriptions = (dependencies: SubscriptionDependencies): Subsc
     routes: connectionRoutes(connections),
     reserve(request, operationId) {
       const token = tokenOf(request);
-      return token === undefined || prefersEvents(request) ? undefined : connections.reserve(token, operationId, request);
+      return token === undefined || prefersEvents(request)
+        ? undefined
+        : connections.reserve(token, operationId, request);
     },
     async begin(runnable, { request, response }, place) {
       const subscription = await subscribe(runnable, request);
@@ -95,17 +99,23 @@ export const openSubscriptions = (dependencies: SubscriptionDependencies): Subsc
 
 const EVENT_STREAM_ALONE = [EVENT_STREAM_TYPE] as const;
 
-/** A client gets an event stream if it accepts one at all, even if it prefers another type: there is no other representation. */
+/**
+ * A client gets an event stream if it accepts one at all, even if it prefers another type: there is no other
+ * representation.
+ */
 const demandEventStream = (request: Request): void => {
   if (preferredType(request, EVENT_STREAM_ALONE) === undefined)
-    throw new HttpProblem('not_acceptable', { detail: `A subscription is answered as ${EVENT_STREAM_TYPE}: accept that.` });
+    throw new HttpProblem('not_acceptable', {
+      detail: `A subscription is answered as ${EVENT_STREAM_TYPE}: accept that.`,
+    });
 };
 
 const connectionRoutes = (connections: ReturnType<typeof openConnections>): Router => {
   const open: RequestHandler = (request, response, next) => {
     const token = tokenOf(request);
     if (token === undefined || !prefersEvents(request)) return next();
-    if (request.method === 'HEAD') return void response.type(EVENT_STREAM_TYPE).set('Cache-Control', 'no-store').end();
+    if (request.method === 'HEAD')
+      return void response.type(EVENT_STREAM_TYPE).set('Cache-Control', 'no-store').end();
     connections.open(token, request, response);
   };
   return Router()
@@ -115,7 +125,8 @@ const connectionRoutes = (connections: ReturnType<typeof openConnections>): Rout
     .get('/graphql', open)
     .delete('/graphql', (request, response) => {
       const { operationId } = request.query;
-      if (typeof operationId !== 'string') throw new HttpProblem('malformed_request', { detail: 'Name the operation by operationId.' });
+      if (typeof operationId !== 'string')
+        throw new HttpProblem('malformed_request', { detail: 'Name the operation by operationId.' });
       connections.stop(tokenOf(request) ?? '', operationId, request);
       response.status(200).end();
     });

@@ -35,8 +35,19 @@ afterAll(() => opened[Symbol.asyncDispose]());
 /** Of something that is there, or was; the resource says what the event did. */
 const randomChange = ({ pick, chance, below }: Random, { users, articles, comments }: World): Change => {
   const position = (1 + below(1_000)) as Position;
-  const common = { position, id: `event-${position}` as EventId, schemaVersion: 1, version: 1 as Version, at: new Date(0).toISOString() };
-  const change = (type: string, stream: string, right: Change['right'], resource: Change['resource']): Change => ({
+  const common = {
+    position,
+    id: `event-${position}` as EventId,
+    schemaVersion: 1,
+    version: 1 as Version,
+    at: new Date(0).toISOString(),
+  };
+  const change = (
+    type: string,
+    stream: string,
+    right: Change['right'],
+    resource: Change['resource'],
+  ): Change => ({
     ...{ ...common, type, stream: stream as StreamName, data: {}, right, resource },
     isParked: false,
     origin: null,
@@ -46,7 +57,10 @@ const randomChange = ({ pick, chance, below }: Random, { users, articles, commen
   if (kind === 'article' && articles.length > 0) {
     const { id, author_id, status } = pick(articles);
     const articleStatus = chance(70) ? status : pick(['draft', 'published', 'deleted'] as const);
-    return change('article.edited', `article-${id}`, 'article.read', { ownerId: owner(author_id), articleStatus });
+    return change('article.edited', `article-${id}`, 'article.read', {
+      ownerId: owner(author_id),
+      articleStatus,
+    });
   }
   const comment = kind === 'comment' && comments.length > 0 ? pick(comments) : undefined;
   const article = articles.find(({ id }) => id === comment?.article_id);
@@ -56,17 +70,22 @@ const randomChange = ({ pick, chance, below }: Random, { users, articles, commen
       articleStatus: chance(80) ? article.status : 'published',
     });
   const { id } = pick(users);
-  return change('user.updated', `user-${id}`, chance(60) ? 'user.read' : 'user.read_private', { ownerId: owner(id) });
+  return change('user.updated', `user-${id}`, chance(60) ? 'user.read' : 'user.read_private', {
+    ownerId: owner(id),
+  });
 };
 
 /** Everybody of the kind, and strangers. */
 const viewersLike = (caller: Caller, { users }: World): readonly Caller[] =>
-  caller.kind === 'user' ? [...users.map(({ id }) => ({ ...caller, userId: id as UserId })), strangerLike(caller)] : [caller];
+  caller.kind === 'user'
+    ? [...users.map(({ id }) => ({ ...caller, userId: id as UserId })), strangerLike(caller)]
+    : [caller];
 
 /** As the feed does it: those whom a change concerns have a rendering of their own. */
 const shared = (cohort: Cohort, change: Change, viewer: Caller): Promise<Buffer | undefined> => {
   const { ownerId, articleAuthorId } = change.resource;
-  const isConcerned = viewer.kind === 'user' && (viewer.userId === ownerId || viewer.userId === articleAuthorId);
+  const isConcerned =
+    viewer.kind === 'user' && (viewer.userId === ownerId || viewer.userId === articleAuthorId);
   return cohort.render(change, isConcerned ? viewer : strangerLike(viewer));
 };
 
@@ -80,7 +99,12 @@ it(`shows each viewer of a cohort what they would be shown alone by the resolver
       return data;
     },
   };
-  const execute = createExecutor({ domain: publishing, schema, pool, searches: searchesOn(pool) } as ExecutorOptions);
+  const execute = createExecutor({
+    domain: publishing,
+    schema,
+    pool,
+    searches: searchesOn(pool),
+  } as ExecutorOptions);
   const options = { domain: publishing, identity: IDENTITY, execute, log: pino({ level: 'silent' }) };
   const cohortOf = createCohorts({ ...options, planner: counting });
   const cohortOfResolvers = createCohorts({ ...options, planner: { plan: async () => undefined } });
@@ -92,20 +116,33 @@ it(`shows each viewer of a cohort what they would be shown alone by the resolver
       await writeWorld(pool, world);
       const ids = [...world.users, ...world.articles, ...world.comments].map(({ id }) => String(id));
       for (let count = 0; count < DOCUMENTS_PER_WORLD; count += 1) {
-        const { text, variables } = randomSubscription(random, schema, { ids, cursors: new Map(), searches: [] });
+        const { text, variables } = randomSubscription(random, schema, {
+          ids,
+          cursors: new Map(),
+          searches: [],
+        });
         const { document, operation } = operationOf(text);
         const rights = rightsOf({ domain: POLICY.domain, schema }, document, operation);
         const drawn = randomCaller(random, world);
-        const asker: Caller = random.chance(60) && drawn.kind === 'user' ? { ...drawn, scopes: new Set(SCOPES) } : drawn;
+        const asker: Caller =
+          random.chance(60) && drawn.kind === 'user' ? { ...drawn, scopes: new Set(SCOPES) } : drawn;
         if (validate(schema, document).length > 0 || refusalOf(asker, rights, operation.operation)) continue;
         const caller = readerOf(asker, rights);
         const prepared = { hash: text, schema, document, operations: [], introspects: false };
         const cohortFor = (viewer: Caller, of = cohortOf) => {
-          const runnable = { prepared, operation: { node: operation, rights }, variables, caller: viewer, cost: 0 };
+          const runnable = {
+            prepared,
+            operation: { node: operation, rights },
+            variables,
+            caller: viewer,
+            cost: 0,
+          };
           return of(runnable, askedChangesOf(publishing, runnable));
         };
         const viewers = viewersLike(caller, world);
-        const cohorts = new Map(viewers.map((viewer) => cohortFor(viewer)).map((cohort) => [cohort.key, cohort]));
+        const cohorts = new Map(
+          viewers.map((viewer) => cohortFor(viewer)).map((cohort) => [cohort.key, cohort]),
+        );
         if (cohorts.size < viewers.length) together += 1;
         for (let made = 0; made < CHANGES_PER_DOCUMENT; made += 1) {
           const change = randomChange(random, world);
@@ -114,7 +151,9 @@ it(`shows each viewer of a cohort what they would be shown alone by the resolver
             const alone = await cohortFor(viewer, cohortOfResolvers).render(change, viewer);
             // Rendered by whoever came last into the cohort.
             const asOneOfMany = await shared(cohorts.get(own.key) ?? own, change, viewer);
-            expect(String(asOneOfMany), `${text}\n${JSON.stringify({ variables, change, viewer })}`).toBe(String(alone));
+            expect(String(asOneOfMany), `${text}\n${JSON.stringify({ variables, change, viewer })}`).toBe(
+              String(alone),
+            );
             compared += 1;
           }
         }
@@ -122,7 +161,9 @@ it(`shows each viewer of a cohort what they would be shown alone by the resolver
     }),
     { numRuns: RUNS, seed, endOnFailure: true },
   );
-  console.log(`${compared} compared, ${planned} subjects read by the planner; of ${together} documents, several viewers shared one`);
+  console.log(
+    `${compared} compared, ${planned} subjects read by the planner; of ${together} documents, several viewers shared one`,
+  );
   expect(together).toBeGreaterThan(RUNS / 4);
   expect(planned).toBeGreaterThan(RUNS / 4);
 });

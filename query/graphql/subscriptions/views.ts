@@ -24,7 +24,12 @@ import { demandLasting } from './cohort.ts';
 export type Outlet = Pick<ViewReader, 'send' | 'moveOn' | 'fail'>;
 
 /** Of a view, as the payload of a subscription tells it. */
-type Told = { readonly cursor: string; readonly type: string; readonly key: object | null; readonly row: Row | null };
+type Told = {
+  readonly cursor: string;
+  readonly type: string;
+  readonly key: object | null;
+  readonly row: Row | null;
+};
 
 type Options = {
   readonly domain: Domain;
@@ -57,7 +62,8 @@ export const createSubscribeToView =
     const stamp = stampOf(source, caller, equal);
     const given = (args.after ?? null) === null ? undefined : String(args.after);
     const after = await streamPlaceOf(request, given, { eventLog, feed, stamp });
-    const cursorAt = (position: Position) => formatStreamCursor(eventLog.identity as LogIdentity, position, stamp);
+    const cursorAt = (position: Position) =>
+      formatStreamCursor(eventLog.identity as LogIdentity, position, stamp);
     const formatError = createFormatError(log, { requestId: 'view', traceId: undefined });
     return {
       cursorAt,
@@ -65,7 +71,10 @@ export const createSubscribeToView =
         ...{ source, caller, equal, joined: NO_JOINS, after, ...outlet },
         async render(told, position) {
           const cursor = cursorAt(position);
-          const [row, key] = told.type === 'reset' ? [null, null] : [told.type === 'changed' ? told.row : null, keyIn(source, told.row)];
+          const [row, key] =
+            told.type === 'reset'
+              ? [null, null]
+              : [told.type === 'changed' ? told.row : null, keyIn(source, told.row)];
           const event: Told = { cursor, type: told.type.toUpperCase(), key, row };
           const { data, errors } = await execute(runnable, factsOf(), event);
           if (errors) demandLasting(errors);

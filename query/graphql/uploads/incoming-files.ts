@@ -3,8 +3,8 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type IncomingFile, Upload } from './upload.ts';
 
 /**
- * The files of one request. Nothing of them is kept anywhere but in the buffers of the connection, so that they are read in the
- * order in which they come: whoever asks for one lets those before it go by.
+ * The files of one request. Nothing of them is kept anywhere but in the buffers of the connection, so that
+ * they are read in the order in which they come: whoever asks for one lets those before it go by.
  */
 export type IncomingFiles = {
   /** What stands in the operations for the file of a part. */
@@ -74,7 +74,8 @@ export const createIncomingFiles = (): IncomingFiles => {
   };
 };
 
-const READ_TWICE = 'A file is read once: send the files in the order in which the operation uses them, each for one place.';
+const READ_TWICE =
+  'A file is read once: send the files in the order in which the operation uses them, each for one place.';
 
 const read = async function* (stream: BusboyFileStream): AsyncGenerator<Uint8Array, void, undefined> {
   try {

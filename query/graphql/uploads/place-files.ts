@@ -9,20 +9,30 @@ export type FileMap = ReadonlyMap<string, readonly string[]>;
 
 const Map_ = z.record(z.string(), z.array(z.string()).min(1));
 
-/** Reads the field `map` (GraphQL multipart request specification): at most so many files, and no place for two of them. */
+/**
+ * Reads the field `map` (GraphQL multipart request specification): at most so many files, and no place for
+ * two of them.
+ */
 export const readMap = (text: string): FileMap => {
   const parsed = Map_.safeParse(parseJson(text));
   if (!parsed.success) throw wrongMap('map must be an object with a list of paths for each file.');
   const map = new Map(Object.entries(parsed.data));
-  if (map.size > FILES_MAX) throw wrongMap(`map names ${map.size} files, and at most ${FILES_MAX} are taken.`);
+  if (map.size > FILES_MAX)
+    throw wrongMap(`map names ${map.size} files, and at most ${FILES_MAX} are taken.`);
   const paths = [...map.values()].flat();
   const twice = paths.find((path, index) => paths.indexOf(path) !== index);
   if (twice !== undefined) throw wrongMap(`map names ${twice} twice.`);
   return map;
 };
 
-/** The operations with what stands for each file in its place. Every path must lead to a null that was sent. */
-export const placeFiles = (operations: unknown, map: FileMap, standInOf: (name: string) => unknown): unknown => {
+/**
+ * The operations with what stands for each file in its place. Every path must lead to a null that was sent.
+ */
+export const placeFiles = (
+  operations: unknown,
+  map: FileMap,
+  standInOf: (name: string) => unknown,
+): unknown => {
   const root = { operations };
   for (const [name, paths] of map)
     for (const path of paths) {
@@ -41,12 +51,14 @@ const find = (root: Holder, path: string): { readonly holder: Holder; readonly k
   const key = String(keys.pop());
   let holder: unknown = root;
   for (const each of keys) holder = own(holder, each);
-  if (!isHolder(holder) || own(holder, key) !== null) throw wrongMap('map has a path that leads to no null in operations.');
+  if (!isHolder(holder) || own(holder, key) !== null)
+    throw wrongMap('map has a path that leads to no null in operations.');
   return { holder, key };
 };
 
 /** What an object has itself: never what its prototype has. */
-const own = (holder: unknown, key: string): unknown => (isHolder(holder) && Object.hasOwn(holder, key) ? holder[key] : undefined);
+const own = (holder: unknown, key: string): unknown =>
+  isHolder(holder) && Object.hasOwn(holder, key) ? holder[key] : undefined;
 
 const isHolder = (value: unknown): value is Holder => typeof value === 'object' && value !== null;
 

@@ -6,17 +6,32 @@ import { parseJson } from '#shared/http/json-body.ts';
 import { createIncomingFiles, type IncomingFiles } from './incoming-files.ts';
 import { FILES_MAX, type FileMap, placeFiles, readMap } from './place-files.ts';
 
-/** Only what a page of ours sends has one of them: a form of any other page could send the rest of the request. */
-const PREFLIGHT_HEADERS = ['GraphQL-Require-Preflight', 'Apollo-Require-Preflight', 'X-Apollo-Operation-Name'];
+/**
+ * Only what a page of ours sends has one of them: a form of any other page could send the rest of the
+ * request.
+ */
+const PREFLIGHT_HEADERS = [
+  'GraphQL-Require-Preflight',
+  'Apollo-Require-Preflight',
+  'X-Apollo-Operation-Name',
+];
 
-/** Reads the fields of a multipart request, which become its body; the files go on coming while the operation runs. */
+/**
+ * Reads the fields of a multipart request, which become its body; the files go on coming while the operation
+ * runs.
+ */
 export const readMultipart =
   (bodyBytesMax: number): RequestHandler =>
   async (request, response, next) => {
     if (PREFLIGHT_HEADERS.every((name) => !request.get(name)))
       throw new HttpProblem('preflight_required', { detail: `Send the header ${PREFLIGHT_HEADERS[0]}.` });
-    if (Number(request.get('Content-Length') ?? 0) > FILES_MAX * PICTURE_BYTES_MAX + FIELDS_MAX * bodyBytesMax)
-      throw new HttpProblem('body_too_large', { detail: `At most ${FILES_MAX} files of ${PICTURE_BYTES_MAX} bytes are taken.` });
+    if (
+      Number(request.get('Content-Length') ?? 0) >
+      FILES_MAX * PICTURE_BYTES_MAX + FIELDS_MAX * bodyBytesMax
+    )
+      throw new HttpProblem('body_too_large', {
+        detail: `At most ${FILES_MAX} files of ${PICTURE_BYTES_MAX} bytes are taken.`,
+      });
     const parser = createParser(request, bodyBytesMax);
     const files = createIncomingFiles();
     letGoAfter(response, { request, parser, files });
@@ -39,7 +54,10 @@ const createParser = (request: Request, bodyBytesMax: number): BusboyInstance =>
     headerSize: PART_HEADER_BYTES_MAX,
   };
   try {
-    return new Busboy({ headers: { ...request.headers, 'content-type': request.get('Content-Type') ?? '' }, limits });
+    return new Busboy({
+      headers: { ...request.headers, 'content-type': request.get('Content-Type') ?? '' },
+      limits,
+    });
   } catch (cause) {
     throw malformed('The Content-Type names no boundary.', cause);
   }
@@ -105,7 +123,11 @@ const feed = (request: Request, parser: BusboyInstance, files: IncomingFiles): v
 /** What nobody has read when the answer is out is let go by, so that the client comes to reading it. */
 const letGoAfter = (
   response: Response,
-  { request, parser, files }: { readonly request: Request; readonly parser: BusboyInstance; readonly files: IncomingFiles },
+  {
+    request,
+    parser,
+    files,
+  }: { readonly request: Request; readonly parser: BusboyInstance; readonly files: IncomingFiles },
 ): void => {
   response.once('finish', () => {
     request.unpipe(parser);
@@ -114,4 +136,5 @@ const letGoAfter = (
   });
 };
 
-const malformed = (detail: string, cause?: unknown) => new HttpProblem('malformed_request', { detail, cause });
+const malformed = (detail: string, cause?: unknown) =>
+  new HttpProblem('malformed_request', { detail, cause });

@@ -19,7 +19,10 @@ export type IncomingFile = {
   readonly chunks: AsyncIterable<Uint8Array>;
 };
 
-/** The scalar's rule for what comes in: there is no other way to be an upload than to come in a multipart request. */
+/**
+ * The scalar's rule for what comes in: there is no other way to be an upload than to come in a multipart
+ * request.
+ */
 export const demandUpload = (value: unknown): Upload => {
   if (value instanceof Upload) return value;
   throw new TypeError('An Upload is a file of a multipart request.');

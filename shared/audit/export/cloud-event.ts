@@ -7,12 +7,16 @@ import type { JsonObject } from '#shared/json.ts';
 import { timeOf } from '../position-at.ts';
 import { canonical } from '../signing-keys.ts';
 
-/** As long as the greatest position, so that the texts order as the positions do: what the extension `sequence` asks for. */
+/**
+ * As long as the greatest position, so that the texts order as the positions do: what the extension
+ * `sequence` asks for.
+ */
 const SEQUENCE_DIGITS = 16;
 
 /**
- * An event as a line of CloudEvents 1.0 in JSON. Its stream is the subject; the extensions `sequence`, `streamversion` and `metadata` are
- * its position, its version in the stream, and the text of its metadata, so that nothing of it is lost. Personal fields stay sealed.
+ * An event as a line of CloudEvents 1.0 in JSON. Its stream is the subject; the extensions `sequence`,
+ * `streamversion` and `metadata` are its position, its version in the stream, and the text of its metadata,
+ * so that nothing of it is lost. Personal fields stay sealed.
  */
 export const toLine = (log: LogIdentity, event: RecordedEvent): string =>
   JSON.stringify({

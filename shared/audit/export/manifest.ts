@@ -22,7 +22,10 @@ export const Manifest = z.strictObject({
   log: z.guid() as unknown as z.ZodType<LogIdentity, string>,
   /** When the export was begun. */
   at: timestamp,
-  /** The events after one position up to another, at which there is one; and the chain before the first and after the last. */
+  /**
+   * The events after one position up to another, at which there is one; and the chain before the first and
+   * after the last.
+   */
   after: position,
   upTo: position,
   count: z.int().nonnegative(),
@@ -32,7 +35,9 @@ export const Manifest = z.strictObject({
   persons: file.omit({ events: true }).extend({ keys: z.int().nonnegative() }).nullable(),
   /** The newest signed heads over more than the first and no more than the last of these events. */
   heads: z.array(signedHead),
-  /** All keys that were ever signed with, each endorsed by the one before it, and which of them signs this. */
+  /**
+   * All keys that were ever signed with, each endorsed by the one before it, and which of them signs this.
+   */
   keys: z.array(auditKey),
   key: z.string(),
 });
@@ -61,11 +66,17 @@ export const toManifestLine = (manifest: SignedManifest, id: string): string =>
 
 const HEADS_MAX = 10;
 
-/** What goes along with any export of these events, so that it can be held against what was published of the chain before. */
+/**
+ * What goes along with any export of these events, so that it can be held against what was published of the
+ * chain before.
+ */
 export const readProof = async (
   pool: Pool,
   { log, after, upTo }: Pick<Manifest, 'log' | 'after' | 'upTo'>,
 ): Promise<{ readonly heads: SignedHead[]; readonly keys: AuditKey[] }> => {
-  const [heads, keys] = await Promise.all([readNewestHeads(pool, { log, after, upTo, limit: HEADS_MAX }), readAuditKeys(pool)]);
+  const [heads, keys] = await Promise.all([
+    readNewestHeads(pool, { log, after, upTo, limit: HEADS_MAX }),
+    readAuditKeys(pool),
+  ]);
   return { heads: heads.map(({ statement, signature }) => ({ statement, signature })), keys: [...keys] };
 };

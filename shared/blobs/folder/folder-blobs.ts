@@ -10,7 +10,10 @@ import { receive } from '../incoming-body.ts';
 /** What has not come in after this long never will: no request may last so long. */
 const LEFTOVER_MS = 3_600_000;
 
-/** Keeps each blob as a file in a folder, which several processes may share. A file moves there only once it is whole. */
+/**
+ * Keeps each blob as a file in a folder, which several processes may share. A file moves there only once it
+ * is whole.
+ */
 export const openFolderBlobs = async (folder: string): Promise<Blobs> => {
   const incoming = join(folder, 'incoming');
   await makeFolder(incoming);
@@ -67,7 +70,9 @@ const syncFolder = async (folder: string): Promise<void> => {
 
 /** Never by a link that somebody laid out of the folder. */
 const read = async (file: string, range: ByteRange | undefined): Promise<Readable | undefined> => {
-  const handle: FileHandle | undefined = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW).catch(ifAbsent);
+  const handle: FileHandle | undefined = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW).catch(
+    ifAbsent,
+  );
   return handle?.createReadStream({ ...range });
 };
 

@@ -29,7 +29,9 @@ export const openS3Blobs = (place: S3Place): Blobs => {
   const client = clientOf(place);
   const objectOf = (name: string) => ({ Bucket: bucket, Key: `${prefix}${name}` });
   const remove: Blobs['remove'] = async (name) =>
-    void (await inTime((options) => client.send(new DeleteObjectCommand(objectOf(name)), options)).catch(tellUnavailable));
+    void (await inTime((options) => client.send(new DeleteObjectCommand(objectOf(name)), options)).catch(
+      tellUnavailable,
+    ));
   return {
     async put(name, body, { bytes } = {}) {
       const incoming = receive(body, bytes);
@@ -43,17 +45,23 @@ export const openS3Blobs = (place: S3Place): Blobs => {
       }
     },
     async find(name) {
-      const head = await inTime((options) => client.send(new HeadObjectCommand(objectOf(name)), options)).catch(ifAbsent);
+      const head = await inTime((options) =>
+        client.send(new HeadObjectCommand(objectOf(name)), options),
+      ).catch(ifAbsent);
       return head && { bytes: head.ContentLength ?? 0 };
     },
     async read(name, range) {
       const part = range && { Range: `bytes=${range.start}-${range.end}` };
-      const object = await inTime((options) => client.send(new GetObjectCommand({ ...objectOf(name), ...part }), options)).catch(ifAbsent);
+      const object = await inTime((options) =>
+        client.send(new GetObjectCommand({ ...objectOf(name), ...part }), options),
+      ).catch(ifAbsent);
       return object && (object.Body as Readable);
     },
     remove,
     check: async (signal) =>
-      void (await client.send(new HeadBucketCommand({ Bucket: bucket }), { ...(signal && { abortSignal: signal }) })),
+      void (await client.send(new HeadBucketCommand({ Bucket: bucket }), {
+        ...(signal && { abortSignal: signal }),
+      })),
     [Symbol.asyncDispose]: async () => client.destroy(),
   };
 };
@@ -73,7 +81,9 @@ const clientOf = ({ endpoint, region, credentials }: S3Place): S3Client =>
   });
 
 /** Until it begins to answer; how long a body then takes is its reader's affair. */
-const inTime = async <Answer>(send: (options: { abortSignal: AbortSignal }) => Promise<Answer>): Promise<Answer> => {
+const inTime = async <Answer>(
+  send: (options: { abortSignal: AbortSignal }) => Promise<Answer>,
+): Promise<Answer> => {
   const waiting = new AbortController();
   const timer = setTimeout(() => waiting.abort(), ANSWER_MAX_MS);
   try {
@@ -86,7 +96,10 @@ const inTime = async <Answer>(send: (options: { abortSignal: AbortSignal }) => P
 type Object = { readonly Bucket: string; readonly Key: string; readonly ContentType: string };
 type Coming = { readonly incoming: IncomingBody; readonly bytes: number | undefined };
 
-/** In one request where the length is known, else in parts; either way it becomes an object at the end or not at all. */
+/**
+ * In one request where the length is known, else in parts; either way it becomes an object at the end or not
+ * at all.
+ */
 const store = async (client: S3Client, object: Object, { incoming, bytes }: Coming): Promise<void> => {
   const abortController = new AbortController();
   const source = Readable.from(incoming.chunks, { objectMode: false });
@@ -94,7 +107,13 @@ const store = async (client: S3Client, object: Object, { incoming, bytes }: Comi
   source.once('error', (error) => abortController.abort(error));
   try {
     if (bytes === undefined) {
-      await new Upload({ client, params: { ...object, Body: source }, queueSize: 1, partSize: PART_BYTES, abortController }).done();
+      await new Upload({
+        client,
+        params: { ...object, Body: source },
+        queueSize: 1,
+        partSize: PART_BYTES,
+        abortController,
+      }).done();
     } else {
       const command = new PutObjectCommand({ ...object, Body: source, ContentLength: bytes });
       await client.send(command, { abortSignal: abortController.signal });
@@ -110,6 +129,11 @@ const tellUnavailable = (cause: unknown): never => {
 
 /** HEAD has no body that could say what is absent, the object or the bucket; the readiness check can. */
 const ifAbsent = (error: unknown): undefined => {
-  if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404 && error.name !== 'NoSuchBucket') return undefined;
+  if (
+    error instanceof S3ServiceException &&
+    error.$metadata.httpStatusCode === 404 &&
+    error.name !== 'NoSuchBucket'
+  )
+    return undefined;
   return tellUnavailable(error);
 };

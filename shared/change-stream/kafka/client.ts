@@ -10,8 +10,8 @@ export const ANSWER_WITHIN_MS = 10_000;
 const CONNECT_WITHIN_MS = 5_000;
 
 /**
- * KafkaJS repeats little by itself: after its retries it may give up for good, or stand still. Whoever uses it begins anew with
- * new connections instead, for as long as it takes.
+ * KafkaJS repeats little by itself: after its retries it may give up for good, or stand still. Whoever uses
+ * it begins anew with new connections instead, for as long as it takes.
  */
 export const createKafka = async (place: KafkaPlace, log: Log): Promise<Kafka> => {
   stillQueue();
@@ -50,15 +50,22 @@ const tell = (log: Log, { namespace, log: { message, error } }: LogEntry): void 
 };
 
 /** The part of KafkaJS that sends the requests of a connection. */
-type RequestQueue = { readonly pending: readonly unknown[]; readonly throttledUntil: number; scheduleCheckPendingRequests(): void };
+type RequestQueue = {
+  readonly pending: readonly unknown[];
+  readonly throttledUntil: number;
+  scheduleCheckPendingRequests(): void;
+};
 
 /**
- * KafkaJS looks once a millisecond, on every connection and for ever, whether a request waits, which takes 4 % of a core from a
- * process that does nothing, and has Node 24 print a warning (its issue 1751, unmended in its last release). Where nothing waits
- * and the broker does not slow us down there is nothing to look for: each answer makes it look anyway.
+ * KafkaJS looks once a millisecond, on every connection and for ever, whether a request waits, which takes 4
+ * % of a core from a process that does nothing, and has Node 24 print a warning (its issue 1751, unmended in
+ * its last release). Where nothing waits and the broker does not slow us down there is nothing to look for:
+ * each answer makes it look anyway.
  */
 export const stillQueue = (): void => {
-  const { prototype } = createRequire(import.meta.url)('kafkajs/src/network/requestQueue/index.js') as { prototype: RequestQueue };
+  const { prototype } = createRequire(import.meta.url)('kafkajs/src/network/requestQueue/index.js') as {
+    prototype: RequestQueue;
+  };
   const { scheduleCheckPendingRequests: schedule } = prototype;
   if (schedule === scheduleWhereNeeded) return;
   original = schedule;

@@ -25,9 +25,9 @@ const DELAY_MAX_MS = 1_000;
 const SILENCE_MAX_MS = 2_000;
 
 /**
- * Hears changes from Kafka: one consumer for all who follow in this process, so that the log and its database are spared.
- * Whoever asks for what Kafka does not have, or follows while it is silent, is served from the log, and goes over to Kafka
- * exactly where it has got to, once the two are in step.
+ * Hears changes from Kafka: one consumer for all who follow in this process, so that the log and its database
+ * are spared. Whoever asks for what Kafka does not have, or follows while it is silent, is served from the
+ * log, and goes over to Kafka exactly where it has got to, once the two are in step.
  */
 export const openKafkaChangeStream = async (options: KafkaChangeStreamOptions): Promise<ChangeStream> => {
   const { place, identity, catalogue, log, fromLog, silenceMaxMs = SILENCE_MAX_MS } = options;
@@ -35,7 +35,8 @@ export const openKafkaChangeStream = async (options: KafkaChangeStreamOptions): 
   const tail = new KafkaTail({ kafka, topic: place.topic, identity, catalogue, log });
   const closed = new AbortController();
   return {
-    follow: (after, signal) => follow({ tail, fromLog, silenceMaxMs }, after, AbortSignal.any([signal, closed.signal])),
+    follow: (after, signal) =>
+      follow({ tail, fromLog, silenceMaxMs }, after, AbortSignal.any([signal, closed.signal])),
     head: () => fromLog.head(),
     async [Symbol.asyncDispose]() {
       closed.abort();
@@ -51,7 +52,9 @@ async function* follow(sources: Sources, after: Position, signal: AbortSignal): 
   let seen = after;
   let isInStep = (sources.tail.recent.end ?? START) >= after;
   while (!signal.aborted) {
-    for await (const page of isInStep ? followTail(sources, seen, signal) : followLog(sources, seen, signal)) {
+    for await (const page of isInStep
+      ? followTail(sources, seen, signal)
+      : followLog(sources, seen, signal)) {
       seen = page.upTo;
       yield page;
     }
@@ -60,10 +63,14 @@ async function* follow(sources: Sources, after: Position, signal: AbortSignal): 
 }
 
 /**
- * Ends where Kafka has not got what comes next, does not answer, or has nothing to tell for a while: the log may know more, and it
- * tells what has gone by that nobody hears of.
+ * Ends where Kafka has not got what comes next, does not answer, or has nothing to tell for a while: the log
+ * may know more, and it tells what has gone by that nobody hears of.
  */
-async function* followTail({ tail, silenceMaxMs }: Sources, after: Position, signal: AbortSignal): AsyncGenerator<ChangePage> {
+async function* followTail(
+  { tail, silenceMaxMs }: Sources,
+  after: Position,
+  signal: AbortSignal,
+): AsyncGenerator<ChangePage> {
   const { recent, bell, isAlive } = tail;
   let seen = after;
   let toldAtMs = performance.now();
@@ -82,8 +89,15 @@ async function* followTail({ tail, silenceMaxMs }: Sources, after: Position, sig
   }
 }
 
-/** Ends where Kafka is in step: how long after the log it had a change is looked at for one change after another. */
-async function* followLog({ tail, fromLog }: Sources, after: Position, signal: AbortSignal): AsyncGenerator<ChangePage> {
+/**
+ * Ends where Kafka is in step: how long after the log it had a change is looked at for one change after
+ * another.
+ */
+async function* followLog(
+  { tail, fromLog }: Sources,
+  after: Position,
+  signal: AbortSignal,
+): AsyncGenerator<ChangePage> {
   let mark: { readonly position: Position; readonly atMs: number } | undefined;
   for await (const page of fromLog.follow(after, signal)) {
     const atMs = performance.now();
@@ -92,7 +106,8 @@ async function* followLog({ tail, fromLog }: Sources, after: Position, signal: A
     if (last) mark ??= { position: last.position, atMs };
     const heardAtMs = mark && tail.recent.heardAtMs(mark.position);
     if (mark === undefined || heardAtMs === undefined) continue;
-    if (heardAtMs - mark.atMs <= DELAY_MAX_MS && tail.isAlive() && tail.recent.since(page.upTo) !== undefined) return;
+    if (heardAtMs - mark.atMs <= DELAY_MAX_MS && tail.isAlive() && tail.recent.since(page.upTo) !== undefined)
+      return;
     mark = undefined;
   }
 }

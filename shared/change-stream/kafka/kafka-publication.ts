@@ -1,5 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Admin, type ITopicConfig, type Kafka, Partitioners, type Producer, type TopicMessages } from 'kafkajs';
+import {
+  type Admin,
+  type ITopicConfig,
+  type Kafka,
+  Partitioners,
+  type Producer,
+  type TopicMessages,
+} from 'kafkajs';
 import type { LogIdentity } from '#shared/brands.ts';
 import type { Log } from '#shared/process/log.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
@@ -9,7 +16,11 @@ import type { KafkaPlace } from './kafka-url.ts';
 import { type EncodedMessage, toMessage } from './message.ts';
 import { within } from './within.ts';
 
-export type KafkaPublicationOptions = { readonly place: KafkaPlace; readonly identity: LogIdentity; readonly log: Log };
+export type KafkaPublicationOptions = {
+  readonly place: KafkaPlace;
+  readonly identity: LogIdentity;
+  readonly log: Log;
+};
 
 const RETRY_MS = 1_000;
 const CLOSE_WITHIN_MS = 1_000;
@@ -23,10 +34,15 @@ const BATCH_BYTES_MAX = 524_288;
 const BATCH_MESSAGES_MAX = 500;
 
 /**
- * Publishes to Kafka: one request at a time, each acknowledged by all replicas in sync. Repeated requests repeat messages, which
- * consumers tell by their positions, instead of KafkaJS's idempotence, which loses count of its sequence (its issue 598).
+ * Publishes to Kafka: one request at a time, each acknowledged by all replicas in sync. Repeated requests
+ * repeat messages, which consumers tell by their positions, instead of KafkaJS's idempotence, which loses
+ * count of its sequence (its issue 598).
  */
-export const openKafkaPublication = async ({ place, identity, log }: KafkaPublicationOptions): Promise<Publication> => {
+export const openKafkaPublication = async ({
+  place,
+  identity,
+  log,
+}: KafkaPublicationOptions): Promise<Publication> => {
   const connection = new Connection(await createKafka(place, log), place);
   await within(connection.producer(), START_WITHIN_MS).catch(async (cause: unknown) => {
     await connection.close();
@@ -47,7 +63,8 @@ export const openKafkaPublication = async ({ place, identity, log }: KafkaPublic
       } catch (err) {
         await connection.close();
         if (signal.aborted) return;
-        if (attempt === 1 || attempt % TELL_EVERY === 0) log.error({ err, attempt }, 'Changes cannot be published; it is tried again.');
+        if (attempt === 1 || attempt % TELL_EVERY === 0)
+          log.error({ err, attempt }, 'Changes cannot be published; it is tried again.');
         await delay(RETRY_MS, undefined, { signal }).catch(() => {});
       }
     }
@@ -55,7 +72,8 @@ export const openKafkaPublication = async ({ place, identity, log }: KafkaPublic
 
   return {
     async publish(changes, signal) {
-      for (const batch of inBatches(changes.map((change) => toMessage(identity, change)))) await send(batch, signal);
+      for (const batch of inBatches(changes.map((change) => toMessage(identity, change))))
+        await send(batch, signal);
     },
     [Symbol.asyncDispose]: () => connection.close(),
   };
@@ -70,7 +88,10 @@ export function* inBatches(messages: readonly EncodedMessage[]): Generator<reado
   let batch: EncodedMessage[] = [];
   let bytes = 0;
   for (const message of messages) {
-    if (batch.length === BATCH_MESSAGES_MAX || (batch.length > 0 && bytes + message.value.length > BATCH_BYTES_MAX)) {
+    if (
+      batch.length === BATCH_MESSAGES_MAX ||
+      (batch.length > 0 && bytes + message.value.length > BATCH_BYTES_MAX)
+    ) {
       yield batch;
       [batch, bytes] = [[], 0];
     }
@@ -135,7 +156,11 @@ class Connection {
 
 /** What waiting does not mend, in words for the operator; undefined for everything that may pass. */
 const refusalIn = (error: unknown): string | undefined => {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = causeOf(cause), depth += 1) {
+  for (
+    let cause = error, depth = 0;
+    cause instanceof Error && depth < 5;
+    cause = causeOf(cause), depth += 1
+  ) {
     if (cause instanceof UnusableTopic) return cause.message;
     if (cause.name === 'KafkaJSSASLAuthenticationError')
       return 'Kafka turns away the user of CHANGE_STREAM_URL: give its name, password and sasl';
@@ -153,28 +178,38 @@ const causeOf = (error: Error & { originalError?: unknown }): unknown => error.c
 /** A topic that is there cannot hold one order. */
 class UnusableTopic extends Error {
   constructor(topic: string, partitions: number) {
-    super(`The topic ${topic} of CHANGE_STREAM_URL has ${partitions} partitions and must have one: name another, or remove it`);
+    super(
+      `The topic ${topic} of CHANGE_STREAM_URL has ${partitions} partitions and must have one: name another, or remove it`,
+    );
     this.name = 'UnusableTopic';
   }
 }
 
-/** The largest event, with what a change adds to it. Consumers need not be told: Kafka hands over one message of any size. */
+/**
+ * The largest event, with what a change adds to it. Consumers need not be told: Kafka hands over one message
+ * of any size.
+ */
 const MESSAGE_BYTES_MAX = 2 * 1_048_576;
 
 /** Makes the topics that are not there; what is there stays as it is. */
 const prepareTopics = async (admin: Admin, place: KafkaPlace): Promise<void> => {
   const { topic, copy } = place;
   const known = new Set(await admin.listTopics());
-  const missing = [topicOf(place, topic, 1), ...(copy ? [topicOf(place, copy.topic, copy.partitions)] : [])].filter(
-    (each) => !known.has(each.topic),
-  );
+  const missing = [
+    topicOf(place, topic, 1),
+    ...(copy ? [topicOf(place, copy.topic, copy.partitions)] : []),
+  ].filter((each) => !known.has(each.topic));
   if (missing.length > 0) await admin.createTopics({ topics: missing, waitForLeaders: true });
   const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
   const partitions = topics[0]?.partitions.length ?? 0;
   if (partitions !== 1) throw new UnusableTopic(topic, partitions);
 };
 
-const topicOf = ({ retentionMs, replicas = BROKERS_OWN }: KafkaPlace, topic: string, numPartitions: number): ITopicConfig => ({
+const topicOf = (
+  { retentionMs, replicas = BROKERS_OWN }: KafkaPlace,
+  topic: string,
+  numPartitions: number,
+): ITopicConfig => ({
   topic,
   numPartitions,
   replicationFactor: replicas,

@@ -5,7 +5,9 @@ export type KafkaPlace = {
   readonly topic: string;
   /** Files in PEM; undefined means without TLS. */
   readonly tls: KafkaTls | undefined;
-  readonly sasl: { readonly mechanism: SaslMechanism; readonly username: string; readonly password: string } | undefined;
+  readonly sasl:
+    | { readonly mechanism: SaslMechanism; readonly username: string; readonly password: string }
+    | undefined;
   /** How long a topic that we make keeps its messages. */
   readonly retentionMs: number;
   /** Of a topic that we make; undefined means as many as the brokers have set. */
@@ -14,7 +16,11 @@ export type KafkaPlace = {
   readonly copy: { readonly topic: string; readonly partitions: number } | undefined;
 };
 
-type KafkaTls = { readonly ca: string | undefined; readonly cert: string | undefined; readonly key: string | undefined };
+type KafkaTls = {
+  readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+};
 type SaslMechanism = (typeof MECHANISMS)[number];
 
 const MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
@@ -36,7 +42,8 @@ const TOPIC_FALLBACK = 'annals.changes';
 export const parseKafkaUrl = (text: string): KafkaPlace | undefined => {
   const [, username, password, hosts = '', topic = '', query = ''] = FORM.exec(text) ?? [];
   const brokers = hosts.split(',');
-  if (!brokers.every((broker) => BROKER.test(broker)) || !(topic === '' || TOPIC.test(topic))) return undefined;
+  if (!brokers.every((broker) => BROKER.test(broker)) || !(topic === '' || TOPIC.test(topic)))
+    return undefined;
   const parameters = new URLSearchParams(query);
   const names = [...parameters.keys()];
   if (!names.every((name) => PARAMETERS.has(name)) || new Set(names).size < names.length) return undefined;
@@ -61,14 +68,20 @@ class Malformed extends Error {}
 
 const tlsOf = (parameters: URLSearchParams): KafkaTls | undefined => {
   const [ca, cert, key] = ['ca', 'cert', 'key'].map((name) => parameters.get(name) || undefined);
-  const mode = parameters.get('tls') ?? (ca === undefined && cert === undefined && key === undefined ? 'off' : 'on');
-  if ((mode !== 'on' && mode !== 'off') || (cert === undefined) !== (key === undefined)) throw new Malformed();
+  const mode =
+    parameters.get('tls') ?? (ca === undefined && cert === undefined && key === undefined ? 'off' : 'on');
+  if ((mode !== 'on' && mode !== 'off') || (cert === undefined) !== (key === undefined))
+    throw new Malformed();
   if (mode === 'on') return { ca, cert, key };
   if (ca !== undefined || cert !== undefined) throw new Malformed();
   return undefined;
 };
 
-const saslOf = (parameters: URLSearchParams, username: string | undefined, password: string | undefined): KafkaPlace['sasl'] => {
+const saslOf = (
+  parameters: URLSearchParams,
+  username: string | undefined,
+  password: string | undefined,
+): KafkaPlace['sasl'] => {
   const mechanism = MECHANISMS.find((each) => each === (parameters.get('sasl') ?? 'scram-sha-512'));
   if (mechanism === undefined || (parameters.has('sasl') && username === undefined)) throw new Malformed();
   if (username === undefined || password === undefined) return undefined;

@@ -44,7 +44,10 @@ test('of what the first release has published nobody knows who did it', () => {
 test('what the first release has published of a type that has changed since is of the present version', () => {
   const disabled = { webhookId: 6, ownerId: 7, reason: 'gone', missed: { since: 9, at: change.at } };
   const first = { ...change, type: 'webhook.disabled', data: disabled };
-  const read = fromMessage(reading, toMessage(identity, { change: first, previous: 11 as Position, correlation: 'r-1' }));
+  const read = fromMessage(
+    reading,
+    toMessage(identity, { change: first, previous: 11 as Position, correlation: 'r-1' }),
+  );
   const data = { ...disabled, missed: { since: { log: null, position: 9 }, at: change.at } };
   expect(read.change).toEqual({ ...first, schemaVersion: 2, data });
 });

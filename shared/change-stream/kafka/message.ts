@@ -7,7 +7,10 @@ import { ofThisRelease } from '../of-this-release.ts';
 import type { ChangeToPublish } from '../publication.ts';
 
 /** A message as others may read it, too: its key the aggregate's stream, its value the change in JSON. */
-export const toMessage = (identity: LogIdentity, { change, previous, correlation }: ChangeToPublish): EncodedMessage => ({
+export const toMessage = (
+  identity: LogIdentity,
+  { change, previous, correlation }: ChangeToPublish,
+): EncodedMessage => ({
   key: change.stream,
   value: Buffer.from(JSON.stringify(change)),
   headers: {
@@ -27,14 +30,19 @@ export type Heard = { readonly change: Change; readonly previous: Position; read
 export type Reading = { readonly identity: LogIdentity; readonly catalogue: Catalogue };
 
 /** Throws where it is none of ours, or of another log. */
-export const fromMessage = ({ identity, catalogue }: Reading, { headers = {}, value }: Pick<Message, 'headers' | 'value'>): Heard => {
+export const fromMessage = (
+  { identity, catalogue }: Reading,
+  { headers = {}, value }: Pick<Message, 'headers' | 'value'>,
+): Heard => {
   const position = parseCursor(identity, headerOf(headers, 'cursor'));
   const previous = parseCursor(identity, headerOf(headers, 'previous'));
   const text = String(value);
-  // It is what `toMessage` wrote, as the cursors show; the topic is ours alone to write to. The first release told no origin.
+  // It is what `toMessage` wrote, as the cursors show; the topic is ours alone to write to. The first release
+  // told no origin.
   const told = JSON.parse(text) as Omit<Change, 'origin'> & Partial<Change>;
   const change: Change = { ...told, origin: told.origin ?? null };
-  if (change.position !== position) throw new RangeError(`the message of position ${position} holds the change of ${change.position}`);
+  if (change.position !== position)
+    throw new RangeError(`the message of position ${position} holds the change of ${change.position}`);
   return { change: ofThisRelease(catalogue, change), previous, bytes: text.length };
 };
 

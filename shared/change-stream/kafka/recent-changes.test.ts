@@ -9,7 +9,9 @@ const heard = (position: number, previous: number, bytes = 100) => ({
   bytes,
 });
 
-const fill = (...messages: readonly (readonly [position: number, previous: number, bytes?: number])[]): RecentChanges => {
+const fill = (
+  ...messages: readonly (readonly [position: number, previous: number, bytes?: number])[]
+): RecentChanges => {
   const recent = new RecentChanges();
   for (const message of messages) recent.add(heard(...message));
   return recent;

@@ -9,8 +9,8 @@ const PAGE_MAX = 500;
 type Kept = { readonly change: Change; readonly bytes: number; readonly atMs: number };
 
 /**
- * The last changes that were heard, without gaps. A change that follows on what nobody has heard begins anew, so that whoever
- * goes on from before it is told to look elsewhere.
+ * The last changes that were heard, without gaps. A change that follows on what nobody has heard begins anew,
+ * so that whoever goes on from before it is told to look elsewhere.
  */
 export class RecentChanges {
   #kept: Kept[] = [];

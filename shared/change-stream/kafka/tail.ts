@@ -29,9 +29,10 @@ const RETRY_MS = 1_000;
 const SESSION_MS = 30_000;
 
 /**
- * Hears what comes at the end of the topic, for as long as it is there. Each consumer is alone in a group of its own, keeps no
- * offsets in Kafka, and is told where to go on whenever it joins, so that a rebalance neither skips nor waits. It only takes in
- * what comes, and never waits for whoever reads it. Where it crashes or stalls another one takes its place.
+ * Hears what comes at the end of the topic, for as long as it is there. Each consumer is alone in a group of
+ * its own, keeps no offsets in Kafka, and is told where to go on whenever it joins, so that a rebalance
+ * neither skips nor waits. It only takes in what comes, and never waits for whoever reads it. Where it
+ * crashes or stalls another one takes its place.
  */
 export class KafkaTail implements AsyncDisposable {
   readonly recent = new RecentChanges();
@@ -66,7 +67,8 @@ export class KafkaTail implements AsyncDisposable {
       const err = await this.#consume().catch((error: unknown) => error);
       if (signal.aborted) return;
       this.#failures += 1;
-      if (this.#failures === 1) log.warn({ err }, 'Changes are not heard from Kafka now; they are read from the log meanwhile.');
+      if (this.#failures === 1)
+        log.warn({ err }, 'Changes are not heard from Kafka now; they are read from the log meanwhile.');
       await delay(RETRY_MS, undefined, { signal }).catch(() => {});
     }
   }
@@ -86,7 +88,9 @@ export class KafkaTail implements AsyncDisposable {
     });
     const crashed = Promise.withResolvers<unknown>();
     consumer.on('consumer.crash', ({ payload }) => crashed.resolve(payload.error));
-    consumer.on('consumer.group_join', () => consumer.seek({ topic, partition: 0, offset: String(this.#next ?? first) }));
+    consumer.on('consumer.group_join', () =>
+      consumer.seek({ topic, partition: 0, offset: String(this.#next ?? first) }),
+    );
     consumer.on('consumer.fetch', () => {
       this.#askedAtMs = performance.now();
       if (this.#failures > 0) this.#options.log.info('Changes are heard from Kafka again.');
@@ -117,7 +121,10 @@ export class KafkaTail implements AsyncDisposable {
       try {
         this.recent.add(fromMessage(this.#options, message));
       } catch (err) {
-        log.error({ err, offset: message.offset }, 'A message in the topic of changes is none of this log, and left out.');
+        log.error(
+          { err, offset: message.offset },
+          'A message in the topic of changes is none of this log, and left out.',
+        );
       }
     }
     this.#next = BigInt(batch.lastOffset()) + 1n;
@@ -140,7 +147,11 @@ export class KafkaTail implements AsyncDisposable {
     const admin = kafka.admin();
     try {
       const asking = admin.connect().then(() => admin.fetchTopicOffsets(topic));
-      const [{ low, high } = { low: '0', high: '0' }] = await within(asking, 2 * ANSWER_WITHIN_MS, this.#stopping.signal);
+      const [{ low, high } = { low: '0', high: '0' }] = await within(
+        asking,
+        2 * ANSWER_WITHIN_MS,
+        this.#stopping.signal,
+      );
       const [oldest, end] = [BigInt(low), BigInt(high)];
       if (this.#next !== undefined && this.#next >= oldest && this.#next <= end) return this.#next;
       // The first start, or a topic that was made anew, has lost its end, or keeps no longer what comes next.

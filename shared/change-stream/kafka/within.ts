@@ -1,7 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** KafkaJS may wait for ever for what does not come: after the time, or once aborted, nobody waits with it. */
-export const within = async <Result>(work: Promise<Result>, timeoutMs: number, signal?: AbortSignal): Promise<Result> => {
+/**
+ * KafkaJS may wait for ever for what does not come: after the time, or once aborted, nobody waits with it.
+ */
+export const within = async <Result>(
+  work: Promise<Result>,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<Result> => {
   const done = new AbortController();
   const waiting = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
   const late = delay(timeoutMs, undefined, { signal: waiting }).then(() => {

@@ -6,7 +6,12 @@ import type { Pool } from '#shared/database/pool.ts';
 import { LogUnavailable } from '#shared/event-log/errors.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
-import { openReadPosition, type ReadPosition, type ReadPositionOptions, readReached } from '#shared/read-model/read-position.ts';
+import {
+  openReadPosition,
+  type ReadPosition,
+  type ReadPositionOptions,
+  readReached,
+} from '#shared/read-model/read-position.ts';
 import type { ChangePage, ChangeStream } from '../change-stream.ts';
 import { type ChangeReader, createChangeReader } from '../changes.ts';
 
@@ -20,13 +25,22 @@ export type PostgresChangeStreamOptions = {
   readonly bell: ReadPositionOptions['bell'];
 };
 
-/** Follows the event log itself, whichever engine that is, as far as the read model in PostgreSQL has reached. */
-export const openPostgresChangeStream = ({ domain, eventLog, pool, keys, bell }: PostgresChangeStreamOptions): ChangeStream => {
+/**
+ * Follows the event log itself, whichever engine that is, as far as the read model in PostgreSQL has reached.
+ */
+export const openPostgresChangeStream = ({
+  domain,
+  eventLog,
+  pool,
+  keys,
+  bell,
+}: PostgresChangeStreamOptions): ChangeStream => {
   const reader = createChangeReader({ domain, eventLog, pool, keys });
   const readPosition = openReadPosition({ pool, eventLog, bell });
   const closed = new AbortController();
   return {
-    follow: (after, signal) => follow({ eventLog, reader, readPosition }, after, AbortSignal.any([signal, closed.signal])),
+    follow: (after, signal) =>
+      follow({ eventLog, reader, readPosition }, after, AbortSignal.any([signal, closed.signal])),
     head: async () => (await readReached(pool, eventLog)) ?? START,
     async [Symbol.asyncDispose]() {
       closed.abort();
@@ -35,9 +49,16 @@ export const openPostgresChangeStream = ({ domain, eventLog, pool, keys, bell }:
   };
 };
 
-type Following = Pick<PostgresChangeStreamOptions, 'eventLog'> & { readonly reader: ChangeReader; readonly readPosition: ReadPosition };
+type Following = Pick<PostgresChangeStreamOptions, 'eventLog'> & {
+  readonly reader: ChangeReader;
+  readonly readPosition: ReadPosition;
+};
 
-async function* follow({ eventLog, reader, readPosition }: Following, after: Position, signal: AbortSignal): AsyncGenerator<ChangePage> {
+async function* follow(
+  { eventLog, reader, readPosition }: Following,
+  after: Position,
+  signal: AbortSignal,
+): AsyncGenerator<ChangePage> {
   let last = after;
   // What is parked is known no earlier.
   for await (const events of followReached({ eventLog, readPosition }, after, signal)) {
@@ -51,7 +72,11 @@ async function* follow({ eventLog, reader, readPosition }: Following, after: Pos
 type Passed = { readonly events: readonly RecordedEvent[]; readonly after: Position };
 
 /** A database that is away is waited for, as the log itself is. */
-const toPage = async (reader: ChangeReader, { events, after }: Passed, signal: AbortSignal): Promise<ChangePage | undefined> => {
+const toPage = async (
+  reader: ChangeReader,
+  { events, after }: Passed,
+  signal: AbortSignal,
+): Promise<ChangePage | undefined> => {
   while (!signal.aborted) {
     try {
       return await reader.toPage(events, after);
@@ -65,16 +90,21 @@ const toPage = async (reader: ChangeReader, { events, after }: Passed, signal: A
 
 const TRY_AGAIN_MS = 500;
 
-const pause = (signal: AbortSignal): Promise<void> => delay(TRY_AGAIN_MS, undefined, { signal }).catch(() => {});
+const pause = (signal: AbortSignal): Promise<void> =>
+  delay(TRY_AGAIN_MS, undefined, { signal }).catch(() => {});
 
-type FollowingReached = { readonly eventLog: Pick<EventLog, 'follow'>; readonly readPosition: Pick<ReadPosition, 'reaches' | 'reached'> };
+type FollowingReached = {
+  readonly eventLog: Pick<EventLog, 'follow'>;
+  readonly readPosition: Pick<ReadPosition, 'reaches' | 'reached'>;
+};
 
 /** So many are handed over at once, and about as many more are held at the most. */
 const EVENTS_MAX = 1_000;
 
 /**
- * Follows the log as far as the read model has reached. What comes while the first of those that were read is waited for is read
- * meanwhile, and each is handed over once it is reached itself, however much has been read after it.
+ * Follows the log as far as the read model has reached. What comes while the first of those that were read is
+ * waited for is read meanwhile, and each is handed over once it is reached itself, however much has been read
+ * after it.
  */
 async function* followReached(
   { eventLog, readPosition }: FollowingReached,
@@ -85,7 +115,11 @@ async function* followReached(
   const left = AbortSignal.any([signal, leaving.signal]);
   const reader = new AheadReader(eventLog.follow(after, left));
   try {
-    for (let [first] = await reader.some(); first !== undefined && !signal.aborted; [first] = await reader.some()) {
+    for (
+      let [first] = await reader.some();
+      first !== undefined && !signal.aborted;
+      [first] = await reader.some()
+    ) {
       if (first.position > readPosition.reached) {
         const waiting = waitFor(readPosition, first.position, left);
         // While it is not known where the read model is, it may well be further on.
@@ -101,7 +135,11 @@ async function* followReached(
 }
 
 /** The projector may be away for as long as it likes; whoever waits for it is told to wait on. */
-const waitFor = async (readPosition: FollowingReached['readPosition'], position: Position, signal: AbortSignal): Promise<void> => {
+const waitFor = async (
+  readPosition: FollowingReached['readPosition'],
+  position: Position,
+  signal: AbortSignal,
+): Promise<void> => {
   while (!signal.aborted && !(await readPosition.reaches(position, PATIENCE_MS, signal)))
     await delay(TRY_AGAIN_MS, undefined, { signal }).catch(() => {});
 };
@@ -130,7 +168,8 @@ class AheadReader {
     const end = done.finally(() => {
       isDone = true;
     });
-    while (!isDone && !this.#isOver && this.#held.length < EVENTS_MAX) await Promise.race([end, this.#read()]);
+    while (!isDone && !this.#isOver && this.#held.length < EVENTS_MAX)
+      await Promise.race([end, this.#read()]);
     await end;
   }
 

@@ -55,7 +55,11 @@ describe.skipIf(pgBouncerMissing)('behind a pooler', () => {
     await using database = await createDatabase();
     await using pgBouncer = await startPgBouncer(inject('postgresUrl'), 'transaction');
     const open = async () => {
-      const bell = new PostgresBell({ url: pgBouncer.through(database.url), directUrl: database.url, channel: 'annals_event_log' });
+      const bell = new PostgresBell({
+        url: pgBouncer.through(database.url),
+        directUrl: database.url,
+        channel: 'annals_event_log',
+      });
       await until(
         () => bell.heard,
         (heard) => heard === 1,

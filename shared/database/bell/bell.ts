@@ -9,7 +9,10 @@ type BellChannel = 'annals_event_log' | 'annals_read_model';
 
 export type BellOptions = {
   readonly url: string;
-  /** Where sessions are lent to nobody else, if a pooler is at `url`: through one, notifications come to whoever has the session then. */
+  /**
+   * Where sessions are lent to nobody else, if a pooler is at `url`: through one, notifications come to
+   * whoever has the session then.
+   */
   readonly directUrl?: string | undefined;
   readonly channel: BellChannel;
 };
@@ -21,10 +24,10 @@ const ANSWER_WITHIN_MS = 4_000;
 const END_WITHIN_MS = 1_000;
 
 /**
- * Rings in every process when one of them has committed something.
- * NOTIFY takes a lock of the whole server until its transaction commits, so it never runs inside that of the work:
- * it follows the commit, on a connection of its own, at most every few milliseconds. What is lost is caught by polling,
- * and so is everything if only a pooler leads to the server.
+ * Rings in every process when one of them has committed something. NOTIFY takes a lock of the whole server
+ * until its transaction commits, so it never runs inside that of the work: it follows the commit, on a
+ * connection of its own, at most every few milliseconds. What is lost is caught by polling, and so is
+ * everything if only a pooler leads to the server.
  */
 export class PostgresBell extends Doorbell implements AsyncDisposable {
   readonly #options: BellOptions;
@@ -40,7 +43,10 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
     this.#listening = this.#listen();
   }
 
-  /** Rings here at once, and in other processes soon. Of several messages within a few milliseconds, others get only the last. */
+  /**
+   * Rings here at once, and in other processes soon. Of several messages within a few milliseconds, others
+   * get only the last.
+   */
   ringEverywhere(message = ''): void {
     this.hear(message);
     this.#due = message;
@@ -56,7 +62,10 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
     await this.#listening;
   }
 
-  /** Announces until nothing is due: at once, and then a little after the announcement before has been answered. */
+  /**
+   * Announces until nothing is due: at once, and then a little after the announcement before has been
+   * answered.
+   */
   async #announce(): Promise<void> {
     this.#isAnnouncing = true;
     while (this.#due !== undefined && !this.#closed.signal.aborted) {
@@ -119,7 +128,10 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
   }
 }
 
-/** A server that has fallen silent does not confirm the end either; nothing of ours waits for that connection any more. */
+/**
+ * A server that has fallen silent does not confirm the end either; nothing of ours waits for that connection
+ * any more.
+ */
 const end = async (client: pg.Client): Promise<void> => {
   await Promise.race([client.end().catch(() => {}), delay(END_WITHIN_MS, undefined, { ref: false })]);
 };

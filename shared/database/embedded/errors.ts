@@ -5,7 +5,9 @@ export class DataDirInUse extends StartRefused {
   readonly code = 'data_dir_in_use';
 
   constructor(dataDir: string, owner: string) {
-    super(`The data folder ${dataDir} is in use by another Annals process${owner}: stop that one, or set DATA_DIR to another folder.`);
+    super(
+      `The data folder ${dataDir} is in use by another Annals process${owner}: stop that one, or set DATA_DIR to another folder.`,
+    );
     this.name = 'DataDirInUse';
   }
 }

@@ -2,7 +2,10 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below those that systems give to outgoing connections, one of which could have it just when a server that has ended starts again. */
+/**
+ * Below those that systems give to outgoing connections, one of which could have it just when a server that
+ * has ended starts again.
+ */
 const FIRST = 15_000;
 const COUNT = 17_000;
 

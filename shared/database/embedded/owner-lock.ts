@@ -2,20 +2,31 @@ import pg from 'pg';
 import type { Cluster } from './cluster.ts';
 import { EmbeddedPostgresFailed } from './errors.ts';
 
-/** Spells `anna` in bytes. The owner of a cluster holds the advisory lock of this number in the database `postgres`. */
+/**
+ * Spells `anna` in bytes. The owner of a cluster holds the advisory lock of this number in the database
+ * `postgres`.
+ */
 const OWNER_LOCK = 0x616e6e61;
 const CONNECT_TIMEOUT_MS = 5_000;
 const NAME_PREFIX = 'annals owner ';
 
-/** The connection that holds the lock, or who else holds it, or undefined while the server takes no connections. */
+/**
+ * The connection that holds the lock, or who else holds it, or undefined while the server takes no
+ * connections.
+ */
 export type LockAttempt = pg.Client | { readonly heldBy: string } | undefined;
 
-/** Tries to become the owner; the lock lasts as long as the connection, so that it is free as soon as its owner is dead. */
+/**
+ * Tries to become the owner; the lock lasts as long as the connection, so that it is free as soon as its
+ * owner is dead.
+ */
 export const tryOwnerLock = async (cluster: Cluster, port: number): Promise<LockAttempt> => {
   const client = await connect(cluster, port);
   if (client === undefined) return undefined;
   try {
-    const result = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [OWNER_LOCK]);
+    const result = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
+      OWNER_LOCK,
+    ]);
     if (result.rows[0]?.locked === true) return client;
     const heldBy = (await findOwner(client)) ?? '';
     await client.end();
@@ -66,9 +77,12 @@ const connect = async (cluster: Cluster, port: number): Promise<pg.Client | unde
   } catch (cause) {
     await client.end().catch(() => {});
     if (cause instanceof pg.DatabaseError && cause.code?.startsWith('28') === true) {
-      throw new EmbeddedPostgresFailed('The password in postgres.json is not that of its database: restore the file from a backup.', {
-        cause,
-      });
+      throw new EmbeddedPostgresFailed(
+        'The password in postgres.json is not that of its database: restore the file from a backup.',
+        {
+          cause,
+        },
+      );
     }
     return undefined;
   }

@@ -16,7 +16,10 @@ const START_TIMEOUT_MS = 120_000;
 /** A server notices only after a moment that a killed owner's connection is gone. */
 const LOCK_PATIENCE_MS = 1_000;
 const POLL_MS = 20;
-/** A taken port, or a backend that outlives a killed server for a moment, makes a start fail that succeeds a little later. */
+/**
+ * A taken port, or a backend that outlives a killed server for a moment, makes a start fail that succeeds a
+ * little later.
+ */
 const SPAWNS_MAX = 6;
 const RESPAWN_DELAY_MS = 50;
 const LOG_TAIL_LINES = 3;
@@ -89,12 +92,19 @@ export class Ownership implements AsyncDisposable {
     });
   }
 
-  /** The server has crashed or was stopped by someone: its users find it again at the same port, however long that takes. */
+  /**
+   * The server has crashed or was stopped by someone: its users find it again at the same port, however long
+   * that takes.
+   */
   async #retake(): Promise<void> {
     const { log } = this.#options;
     const { signal } = this.#stopping;
     log('The connection to the embedded PostgreSQL was lost; looking after the server.');
-    for (let pauseMs = RETAKE_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, RETAKE_PAUSE_MAX_MS)) {
+    for (
+      let pauseMs = RETAKE_PAUSE_MS;
+      !signal.aborted;
+      pauseMs = Math.min(2 * pauseMs, RETAKE_PAUSE_MAX_MS)
+    ) {
       try {
         const { lock } = await take(this.#options, this.port, signal);
         this.#trouble = undefined;
@@ -103,7 +113,10 @@ export class Ownership implements AsyncDisposable {
         return;
       } catch (error) {
         if (signal.aborted) return;
-        this.#trouble = error instanceof DiskFull ? 'The disk of the database is full.' : 'The embedded database does not start.';
+        this.#trouble =
+          error instanceof DiskFull
+            ? 'The disk of the database is full.'
+            : 'The embedded database does not start.';
         log(`The embedded PostgreSQL is not back, and is tried again: ${(error as Error).message}`, 'error');
         await delay(pauseMs, undefined, { signal }).catch(() => {});
       }
@@ -139,9 +152,14 @@ const take = async (options: OwnershipOptions, port?: number, signal?: AbortSign
   throw await failure(options);
 };
 
-const hasExited = (child: ChildProcess | undefined): boolean => child === undefined || child.exitCode !== null || child.signalCode !== null;
+const hasExited = (child: ChildProcess | undefined): boolean =>
+  child === undefined || child.exitCode !== null || child.signalCode !== null;
 
-const spawn = async ({ dataDir, cluster, binaries, settings }: OwnershipOptions, port: number, spawns: number): Promise<ChildProcess> => {
+const spawn = async (
+  { dataDir, cluster, binaries, settings }: OwnershipOptions,
+  port: number,
+  spawns: number,
+): Promise<ChildProcess> => {
   if (spawns > 0) {
     await delay(RESPAWN_DELAY_MS * 2 ** spawns);
     await removeStalePidFile(cluster.pgdata);
@@ -161,7 +179,9 @@ const failure = async ({ dataDir, cluster }: OwnershipOptions): Promise<Embedded
   const tail = text.trim().split('\n').slice(-LOG_TAIL_LINES).join(' | ');
   const disk = await statfs(cluster.pgdata).catch(() => undefined);
   if (disk !== undefined && disk.bavail * disk.bsize < ROOM_MIN_BYTES) return new DiskFull(cluster.pgdata);
-  return new EmbeddedPostgresFailed(`The embedded PostgreSQL does not start; ${logPath(dataDir)} says why: ${tail}`);
+  return new EmbeddedPostgresFailed(
+    `The embedded PostgreSQL does not start; ${logPath(dataDir)} says why: ${tail}`,
+  );
 };
 
 /** Durable, reachable from this machine only, and sized for a small one. */
@@ -180,7 +200,11 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 };
 
 /** The command line of the server. */
-const serverArguments = (pgdata: string, port: number, settings: Readonly<Record<string, string>>): string[] => [
+const serverArguments = (
+  pgdata: string,
+  port: number,
+  settings: Readonly<Record<string, string>>,
+): string[] => [
   '-D',
   pgdata,
   '-p',

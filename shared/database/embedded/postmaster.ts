@@ -13,28 +13,38 @@ const FAST_SHUTDOWN_MS = 10_000;
 const IMMEDIATE_SHUTDOWN_MS = 5_000;
 
 /**
- * Reads the running server of a cluster from its `postmaster.pid`, whose lines are: pid, folder, start time, port, socket
- * folder, listen address, shared memory, status. A file whose process is gone, or is another program, counts as none.
+ * Reads the running server of a cluster from its `postmaster.pid`, whose lines are: pid, folder, start time,
+ * port, socket folder, listen address, shared memory, status. A file whose process is gone, or is another
+ * program, counts as none.
  */
 export const readPostmaster = async (pgdata: string): Promise<Postmaster | undefined> => {
   const text = await readFile(pidFile(pgdata), 'utf8').catch(() => '');
   const [pid, , , port, , , , status] = text.split('\n').map((line) => line.trim());
   const postmaster = { pid: Number(pid), port: Number(port ?? 0), ready: status === 'ready' };
-  return Number.isSafeInteger(postmaster.pid) && postmaster.pid > 1 && (await isServerOf(postmaster.pid, pgdata)) ? postmaster : undefined;
+  return Number.isSafeInteger(postmaster.pid) &&
+    postmaster.pid > 1 &&
+    (await isServerOf(postmaster.pid, pgdata))
+    ? postmaster
+    : undefined;
 };
 
 /**
- * Removes a `postmaster.pid` whose process number now belongs to another program, as it easily does after a restart of a
- * container: PostgreSQL would take that program for its server and refuse to start. Its shared memory still guards the cluster.
+ * Removes a `postmaster.pid` whose process number now belongs to another program, as it easily does after a
+ * restart of a container: PostgreSQL would take that program for its server and refuse to start. Its shared
+ * memory still guards the cluster.
  */
 export const removeStalePidFile = async (pgdata: string): Promise<void> => {
   const stale = await readFile(pidFile(pgdata), 'utf8').catch(() => undefined);
   if (stale === undefined || (await readPostmaster(pgdata)) !== undefined) return;
-  // Compared and removed without a pause, so that a server that another start has spawned meanwhile keeps its file.
+  // Compared and removed without a pause, so that a server that another start has spawned meanwhile keeps its
+  // file.
   if (readFileSync(pidFile(pgdata), 'utf8') === stale) rmSync(pidFile(pgdata));
 };
 
-/** Stops the server of a cluster: fast, which ends sessions and keeps everything, and at once when that takes too long. */
+/**
+ * Stops the server of a cluster: fast, which ends sessions and keeps everything, and at once when that takes
+ * too long.
+ */
 export const stopPostmaster = async (pgdata: string): Promise<void> => {
   const pid = (await readPostmaster(pgdata))?.pid;
   if (pid === undefined) return;
@@ -66,7 +76,10 @@ const signalProcess = (pid: number, signal: NodeJS.Signals): void => {
   }
 };
 
-/** A process number alone proves nothing, for numbers are used again: the process must be a server on this very folder. */
+/**
+ * A process number alone proves nothing, for numbers are used again: the process must be a server on this
+ * very folder.
+ */
 const isServerOf = async (pid: number, pgdata: string): Promise<boolean> => {
   const command = platform() === 'linux' ? await commandOnLinux(pid) : await commandElsewhere(pid);
   return command.includes('postgres') && command.includes(await realpath(pgdata).catch(() => pgdata));
@@ -76,6 +89,8 @@ const commandOnLinux = async (pid: number): Promise<string> =>
   (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' ');
 
 const commandElsewhere = async (pid: number): Promise<string> => {
-  const listed = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
+  const listed = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => ({
+    stdout: '',
+  }));
   return listed.stdout;
 };

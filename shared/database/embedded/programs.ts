@@ -14,24 +14,41 @@ const LOG_BYTES_MAX = 10_485_760;
 type Run = { readonly user: ServerUser | undefined; readonly signal: AbortSignal | undefined };
 
 /** Runs one of PostgreSQL's programs to its end, or until the signal. */
-export const runProgram = async (program: string, args: readonly string[], { user, signal }: Run): Promise<void> => {
+export const runProgram = async (
+  program: string,
+  args: readonly string[],
+  { user, signal }: Run,
+): Promise<void> => {
   try {
-    await promisify(execFile)(program, args, { ...user, cwd: '/', env: ENVIRONMENT, timeout: PROGRAM_TIMEOUT_MS, signal });
+    await promisify(execFile)(program, args, {
+      ...user,
+      cwd: '/',
+      env: ENVIRONMENT,
+      timeout: PROGRAM_TIMEOUT_MS,
+      signal,
+    });
   } catch (cause) {
-    // Ctrl+C in a terminal reaches the program as well, which may have ended before this process has heard of it.
+    // Ctrl+C in a terminal reaches the program as well, which may have ended before this process has heard of
+    // it.
     if (signal?.aborted || wasInterrupted(cause))
       throw new StartInterrupted('Stopped before the database was made; nothing of it is left.', { cause });
     const output = (cause as { stderr?: string }).stderr?.trim() || (cause as Error).message;
-    throw new EmbeddedPostgresFailed(`The embedded PostgreSQL does not work on this machine; set DATABASE_URL instead (${output}).`, {
-      cause,
-    });
+    throw new EmbeddedPostgresFailed(
+      `The embedded PostgreSQL does not work on this machine; set DATABASE_URL instead (${output}).`,
+      {
+        cause,
+      },
+    );
   }
 };
 
 /** A program of PostgreSQL that catches a signal says so and exits. */
 const wasInterrupted = (cause: unknown): boolean => {
   const { killed, signal, stderr } = cause as ExecFileException;
-  return killed !== true && (signal === 'SIGINT' || signal === 'SIGTERM' || stderr?.includes('caught signal') === true);
+  return (
+    killed !== true &&
+    (signal === 'SIGINT' || signal === 'SIGTERM' || stderr?.includes('caught signal') === true)
+  );
 };
 
 type ServerProcess = {
@@ -42,13 +59,19 @@ type ServerProcess = {
 };
 
 /**
- * Starts the server in a session of its own, so that Ctrl+C in a terminal reaches only its owner, who stops it in order.
- * The log is opened here, because the server's user may not be able to enter its folder.
+ * Starts the server in a session of its own, so that Ctrl+C in a terminal reaches only its owner, who stops
+ * it in order. The log is opened here, because the server's user may not be able to enter its folder.
  */
 export const spawnServer = async ({ program, args, user, logPath }: ServerProcess): Promise<ChildProcess> => {
   await rotate(logPath);
   await using log = await open(logPath, 'a', 0o600);
-  const child = spawn(program, args, { ...user, cwd: '/', env: ENVIRONMENT, detached: true, stdio: ['ignore', log.fd, log.fd] });
+  const child = spawn(program, args, {
+    ...user,
+    cwd: '/',
+    env: ENVIRONMENT,
+    detached: true,
+    stdio: ['ignore', log.fd, log.fd],
+  });
   await once(child, 'spawn');
   child.unref();
   return child;

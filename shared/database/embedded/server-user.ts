@@ -13,8 +13,8 @@ const CANDIDATES = platform() === 'darwin' ? ['_postgres', 'postgres', 'nobody']
 const NEW_USER = 'annals';
 
 /**
- * Who runs the server: undefined means the present user. PostgreSQL refuses to run as root, so root hands it to the owner of
- * the cluster that there is, to a user made for such servers, or to one that is created here.
+ * Who runs the server: undefined means the present user. PostgreSQL refuses to run as root, so root hands it
+ * to the owner of the cluster that there is, to a user made for such servers, or to one that is created here.
  */
 export const findServerUser = async (clusterUid: number | undefined): Promise<ServerUser | undefined> => {
   if (process.getuid?.() !== 0) return undefined;
@@ -26,7 +26,10 @@ export const findServerUser = async (clusterUid: number | undefined): Promise<Se
   return create();
 };
 
-const lookUp = async (name: string): Promise<ServerUser> => ({ uid: await id('-u', name), gid: await id('-g', name) });
+const lookUp = async (name: string): Promise<ServerUser> => ({
+  uid: await id('-u', name),
+  gid: await id('-g', name),
+});
 
 const id = async (flag: '-u' | '-g', name: string): Promise<number> => {
   const { stdout } = await run('id', [flag, name], { timeout: COMMAND_TIMEOUT_MS });
@@ -35,19 +38,38 @@ const id = async (flag: '-u' | '-g', name: string): Promise<number> => {
 
 const create = async (): Promise<ServerUser> => {
   try {
-    const options = ['--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/usr/sbin/nologin'];
+    const options = [
+      '--system',
+      '--user-group',
+      '--no-create-home',
+      '--home-dir',
+      '/nonexistent',
+      '--shell',
+      '/usr/sbin/nologin',
+    ];
     await run('useradd', [...options, NEW_USER], { timeout: COMMAND_TIMEOUT_MS });
     return await lookUp(NEW_USER);
   } catch (cause) {
     const advice = 'create a system user named postgres, start as an ordinary user, or set DATABASE_URL';
-    throw new EmbeddedPostgresFailed(`PostgreSQL cannot run as root, and no user for it could be created: ${advice}.`, { cause });
+    throw new EmbeddedPostgresFailed(
+      `PostgreSQL cannot run as root, and no user for it could be created: ${advice}.`,
+      { cause },
+    );
   }
 };
 
-/** Whether a user can enter a folder or run a program: tried, because modes, ownership, and access lists decide together. */
+/**
+ * Whether a user can enter a folder or run a program: tried, because modes, ownership, and access lists
+ * decide together.
+ */
 export const canEnter = async ({ uid, gid }: ServerUser, path: string): Promise<boolean> => {
   try {
-    await run('/bin/sh', ['-c', '[ -x "$1" ]', 'sh', path], { uid, gid, cwd: '/', timeout: COMMAND_TIMEOUT_MS });
+    await run('/bin/sh', ['-c', '[ -x "$1" ]', 'sh', path], {
+      uid,
+      gid,
+      cwd: '/',
+      timeout: COMMAND_TIMEOUT_MS,
+    });
     return true;
   } catch {
     return false;

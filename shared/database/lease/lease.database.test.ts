@@ -21,7 +21,10 @@ const TTL_MS = 400;
 const idle = (signal: AbortSignal) => delay(60_000, undefined, { signal }).catch(() => {});
 
 /** Works under a lease in the background, and tells when it began and ended. */
-const startWorker = (name: string, { on = pool, work = idle }: { on?: Pool; work?: (signal: AbortSignal) => Promise<unknown> } = {}) => {
+const startWorker = (
+  name: string,
+  { on = pool, work = idle }: { on?: Pool; work?: (signal: AbortSignal) => Promise<unknown> } = {},
+) => {
   const epochs: number[] = [];
   const failures: unknown[] = [];
   let working = false;
@@ -92,7 +95,9 @@ test('an owner that cannot renew stops by its own clock', async () => {
 });
 
 test('a lease of a dead owner that ends further away than its length is free: the clock was set back', async () => {
-  await pool.query(`insert into public.lease values ('clock-set-back', gen_random_uuid(), 7, clock_timestamp() + interval '1 hour')`);
+  await pool.query(
+    `insert into public.lease values ('clock-set-back', gen_random_uuid(), 7, clock_timestamp() + interval '1 hour')`,
+  );
   await using worker = startWorker('clock-set-back');
   await until(worker.isWorking, Boolean);
   expect(worker.epochs).toEqual([8]);
@@ -102,12 +107,17 @@ test('a clock that is set back under a living owner leaves one owner, whose leas
   await using owner = startWorker('set-back-while-held');
   await until(owner.isWorking, Boolean);
   await using other = startWorker('set-back-while-held');
-  await pool.query(`update public.lease set expires_at = clock_timestamp() + interval '1 hour' where name = 'set-back-while-held'`);
+  await pool.query(
+    `update public.lease set expires_at = clock_timestamp() + interval '1 hour' where name = 'set-back-while-held'`,
+  );
   const look = async () => {
     const { rows } = await pool.query<{ isHeld: boolean }>(
       `select ${isHeld('lease', TTL_MS)} as "isHeld" from public.lease where name = 'set-back-while-held'`,
     );
-    return { isHeld: rows[0]?.isHeld, working: [owner.isWorking(), other.isWorking()].filter(Boolean).length };
+    return {
+      isHeld: rows[0]?.isHeld,
+      working: [owner.isWorking(), other.isWorking()].filter(Boolean).length,
+    };
   };
   await until(look, ({ isHeld: held, working }) => held === true && working === 1);
 });

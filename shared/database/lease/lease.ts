@@ -4,31 +4,44 @@ import type pg from 'pg';
 import { isPassing } from '../failures.ts';
 import { migrate } from '../migrate.ts';
 
-/** Work done under a lease: until the signal says that the lease is lost, and with writes fenced by the epoch. */
+/**
+ * Work done under a lease: until the signal says that the lease is lost, and with writes fenced by the epoch.
+ */
 export type LeasedWork = (lease: { readonly epoch: number; readonly signal: AbortSignal }) => Promise<void>;
 
-type Lease = { readonly pool: pg.Pool; readonly name: string; readonly owner: string; readonly ttlMs: number };
+type Lease = {
+  readonly pool: pg.Pool;
+  readonly name: string;
+  readonly owner: string;
+  readonly ttlMs: number;
+};
 
 const TTL_MS = 4_000;
 const RETRY_MS = 500;
 const RELEASE_MAX_MS = 1_000;
 
 /**
- * SQL that says whether a lease is held. One that ends further away than its length was renewed before the server's clock was set back: if its
- * owner lives, it renews within a quarter of that length.
+ * SQL that says whether a lease is held. One that ends further away than its length was renewed before the
+ * server's clock was set back: if its owner lives, it renews within a quarter of that length.
  */
 export const isHeld = (lease: string, ttlMs: number | string = TTL_MS): string =>
   `(${lease}.expires_at >= clock_timestamp() and ${lease}.expires_at <= clock_timestamp() + ${ttlMs} * interval '1 millisecond')`;
 
-export const migrateLeases = (pool: pg.Pool): Promise<void> => migrate(pool, 'lease', new URL('./', import.meta.url));
+export const migrateLeases = (pool: pg.Pool): Promise<void> =>
+  migrate(pool, 'lease', new URL('./', import.meta.url));
 
 /**
- * Runs the work in one process at a time, and takes it over within seconds when its owner dies.
- * A paused owner that wakes up finds its signal aborted; what it writes before it notices is refused by the epoch.
+ * Runs the work in one process at a time, and takes it over within seconds when its owner dies. A paused
+ * owner that wakes up finds its signal aborted; what it writes before it notices is refused by the epoch.
  * Work that throws is begun anew after `onFailure` has been told.
  */
 export const runUnderLease = async (
-  { pool, name, ttlMs = TTL_MS, onFailure }: { pool: pg.Pool; name: string; ttlMs?: number; onFailure: (error: unknown) => void },
+  {
+    pool,
+    name,
+    ttlMs = TTL_MS,
+    onFailure,
+  }: { pool: pg.Pool; name: string; ttlMs?: number; onFailure: (error: unknown) => void },
   work: LeasedWork,
   signal: AbortSignal,
 ): Promise<void> => {
@@ -44,10 +57,16 @@ export const runUnderLease = async (
   }
 };
 
-const workWhileHeld = async (lease: Lease, held: { epoch: number; signal: AbortSignal }, work: LeasedWork): Promise<void> => {
+const workWhileHeld = async (
+  lease: Lease,
+  held: { epoch: number; signal: AbortSignal },
+  work: LeasedWork,
+): Promise<void> => {
   const lost = new AbortController();
   const done = new AbortController();
-  const renewing = renewUntil(lease, held.epoch, AbortSignal.any([done.signal, lost.signal])).finally(() => lost.abort());
+  const renewing = renewUntil(lease, held.epoch, AbortSignal.any([done.signal, lost.signal])).finally(() =>
+    lost.abort(),
+  );
   try {
     await work({ epoch: held.epoch, signal: AbortSignal.any([held.signal, lost.signal]) });
   } finally {
@@ -65,7 +84,8 @@ const renewUntil = async (lease: Lease, epoch: number, signal: AbortSignal): Pro
     await delay(lease.ttlMs / 4, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     const askedAtMs = performance.now();
-    // The server may give the lease away as soon as its time has run out, counted from when the last renewal was asked for.
+    // The server may give the lease away as soon as its time has run out, counted from when the last renewal
+    // was asked for.
     const leftMs = lease.ttlMs - (askedAtMs - renewedAtMs);
     const answer = await Promise.race([
       renewOrNot(lease, epoch),
@@ -101,5 +121,8 @@ const renew = async ({ pool, name, owner, ttlMs }: Lease, epoch: number): Promis
 
 /** Lets the next owner begin at once; the epoch stays, so that it only ever rises. */
 const release = async ({ pool, name, owner }: Lease): Promise<void> => {
-  await pool.query(`update public.lease set expires_at = '-infinity' where name = $1 and owner = $2`, [name, owner]);
+  await pool.query(`update public.lease set expires_at = '-infinity' where name = $1 and owner = $2`, [
+    name,
+    owner,
+  ]);
 };

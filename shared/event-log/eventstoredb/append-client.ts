@@ -15,11 +15,18 @@ export type Request = Omit<AppendRequest, 'id' | 'deadlineMs'>;
 export type Stored = Appended & { readonly server: symbol };
 
 /** The version that the stream has reached, and the position of the last event where the server tells it. */
-export type Answer = { readonly version: Version; readonly position: Position | undefined; readonly server: symbol };
+export type Answer = {
+  readonly version: Version;
+  readonly position: Position | undefined;
+  readonly server: symbol;
+};
 
 type Waiting = PromiseWithResolvers<Answer> & { readonly timer: NodeJS.Timeout };
 
-/** One client in use, the call that carries its appends, those that wait for their answer, and when it last answered any of them. */
+/**
+ * One client in use, the call that carries its appends, those that wait for their answer, and when it last
+ * answered any of them.
+ */
 type Current = {
   readonly connection: Connection;
   readonly waiting: Map<string, Waiting>;
@@ -28,9 +35,9 @@ type Current = {
 };
 
 /**
- * The one client that appends. All its appends go over one call of its connection: requests go in, answers come out, in any order. If it
- * answers nobody for a whole answer's time, the call may be dead: it is replaced by a client with a call of its own, and whatever waited
- * for it is told to try again.
+ * The one client that appends. All its appends go over one call of its connection: requests go in, answers
+ * come out, in any order. If it answers nobody for a whole answer's time, the call may be dead: it is
+ * replaced by a client with a call of its own, and whatever waited for it is told to try again.
  */
 export class AppendClient implements AsyncDisposable {
   readonly #url: string;
@@ -44,7 +51,10 @@ export class AppendClient implements AsyncDisposable {
     this.#current = open(url);
   }
 
-  /** Sends once; rejects with what the server or the connection says, or with a passing failure when no answer comes within the time. */
+  /**
+   * Sends once; rejects with what the server or the connection says, or with a passing failure when no answer
+   * comes within the time.
+   */
   send(request: Request, answerWithinMs: number): Promise<Answer> {
     const used = this.#current;
     const id = randomUUID();
@@ -56,7 +66,8 @@ export class AppendClient implements AsyncDisposable {
     used.call.then(
       (call) => {
         if (!used.waiting.has(id)) return;
-        for (const message of encodeAppend({ ...request, id, deadlineMs: used.connection.deadlineMs() })) call.write(message);
+        for (const message of encodeAppend({ ...request, id, deadlineMs: used.connection.deadlineMs() }))
+          call.write(message);
       },
       (error: unknown) => this.#onRefusal(used, id, error),
     );
@@ -117,7 +128,11 @@ export class AppendClient implements AsyncDisposable {
     if (mayLeaveStuck(error)) this.#replace(used, REPLACED);
   }
 
-  #onSilence(used: Current, id: string, { sentAtMs, answerWithinMs }: { sentAtMs: number; answerWithinMs: number }): void {
+  #onSilence(
+    used: Current,
+    id: string,
+    { sentAtMs, answerWithinMs }: { sentAtMs: number; answerWithinMs: number },
+  ): void {
     // Others that wait for the client are failed by it as well, so it names no stream.
     const why = `EventStoreDB did not answer an append within ${Math.round(answerWithinMs)} ms`;
     fail(used, id, new PassingFailure(why));
@@ -142,11 +157,17 @@ const reachedBy = (answer: BatchAppendResp): Omit<Answer, 'server'> => {
   const error = answer.getError();
   if (error?.hasDetails()) throw unpackToCommandError(error, streamIn(answer));
   const success = answer.getSuccess();
-  if (!success) throw new PassingFailure(`EventStoreDB answered an append with ${error?.getMessage() ?? 'nothing'}`);
+  if (!success)
+    throw new PassingFailure(`EventStoreDB answered an append with ${error?.getMessage() ?? 'nothing'}`);
   const position = success.getPosition();
   return {
     version: versionAt(BigInt(success.getCurrentRevision())),
-    position: position && positionAt({ commit: BigInt(position.getCommitPosition()), prepare: BigInt(position.getPreparePosition()) }),
+    position:
+      position &&
+      positionAt({
+        commit: BigInt(position.getCommitPosition()),
+        prepare: BigInt(position.getPreparePosition()),
+      }),
   };
 };
 

@@ -10,7 +10,11 @@ import { encodeAppend } from './append-request.ts';
 const anEvent = (data: JsonObject = {}, metadata: JsonObject = {}) =>
   checkEvent({ id: randomUUID() as EventId, type: 'thing.noted', data, metadata });
 const deadlineMs = Date.parse('2026-02-03T04:05:06.789Z');
-const encode = (events: readonly ReturnType<typeof anEvent>[], expected: ExpectedVersion = NO_STREAM, stream = 'thing-1') => {
+const encode = (
+  events: readonly ReturnType<typeof anEvent>[],
+  expected: ExpectedVersion = NO_STREAM,
+  stream = 'thing-1',
+) => {
   const id = randomUUID();
   const messages = encodeAppend({ id, stream, expected, events, deadlineMs });
   return { id, messages, decoded: messages.map((bytes) => streams.BatchAppendReq.deserializeBinary(bytes)) };
@@ -19,7 +23,10 @@ const bytesOf = (text: string | Uint8Array) => Buffer.from(text).toString('utf8'
 
 test('the classes of the client read what was encoded', () => {
   const stream = `thing-${'a'.repeat(200)}`;
-  const events = [anEvent({ text: 'Ünïcödé €😀' }, { text: 'ß' }), anEvent({ text: 'x'.repeat(70_000) }, { text: 'é'.repeat(20_000) })];
+  const events = [
+    anEvent({ text: 'Ünïcödé €😀' }, { text: 'ß' }),
+    anEvent({ text: 'x'.repeat(70_000) }, { text: 'é'.repeat(20_000) }),
+  ];
   const { id, decoded } = encode(events, NO_STREAM, stream);
   const [request] = decoded;
   expect(decoded).toHaveLength(1);
@@ -35,7 +42,9 @@ test('the classes of the client read what was encoded', () => {
     metadata: bytesOf(message.getCustomMetadata_asU8()),
   }));
   const properties = { type: 'thing.noted', 'content-type': 'application/json' };
-  expect(messages).toEqual(events.map((event) => ({ id: event.id, properties, data: event.data, metadata: event.metadata })));
+  expect(messages).toEqual(
+    events.map((event) => ({ id: event.id, properties, data: event.data, metadata: event.metadata })),
+  );
 });
 
 test.each([
@@ -43,10 +52,17 @@ test.each([
   [NO_STREAM, { isAny: false, isNone: true, revision: '0' }],
   [1 as Version, { isAny: false, isNone: false, revision: '0' }],
   [300 as Version, { isAny: false, isNone: false, revision: '299' }],
-  [Number.MAX_SAFE_INTEGER as Version, { isAny: false, isNone: false, revision: `${Number.MAX_SAFE_INTEGER - 1}` }],
+  [
+    Number.MAX_SAFE_INTEGER as Version,
+    { isAny: false, isNone: false, revision: `${Number.MAX_SAFE_INTEGER - 1}` },
+  ],
 ] as const)('version %s is expected as EventStoreDB says it', (expected, said) => {
   const options = encode([anEvent()], expected).decoded[0]?.getOptions();
-  expect({ isAny: options?.hasAny(), isNone: options?.hasNoStream(), revision: options?.getStreamPosition() }).toEqual(said);
+  expect({
+    isAny: options?.hasAny(),
+    isNone: options?.hasNoStream(),
+    revision: options?.getStreamPosition(),
+  }).toEqual(said);
 });
 
 test('a large append is sent in messages that a server takes, of which only the last is final', () => {
@@ -54,9 +70,13 @@ test('a large append is sent in messages that a server takes, of which only the 
   const { id, messages, decoded } = encode(events);
   expect(messages.length).toBeGreaterThan(3);
   expect(Math.max(...messages.map(({ length }) => length))).toBeLessThan(4 * 1_048_576);
-  expect(decoded.map((part) => part.getIsFinal())).toEqual(messages.map((_, index) => index === messages.length - 1));
+  expect(decoded.map((part) => part.getIsFinal())).toEqual(
+    messages.map((_, index) => index === messages.length - 1),
+  );
   expect(decoded.map((part) => part.hasOptions())).toEqual(messages.map((_, index) => index === 0));
   expect(new Set(decoded.map((part) => part.getCorrelationId()?.getString()))).toEqual(new Set([id]));
-  const ids = decoded.flatMap((part) => part.getProposedMessagesList().map((message) => message.getId()?.getString()));
+  const ids = decoded.flatMap((part) =>
+    part.getProposedMessagesList().map((message) => message.getId()?.getString()),
+  );
   expect(ids).toEqual(events.map((event) => event.id));
 });

@@ -15,8 +15,8 @@ export type AppendRequest = {
 const MESSAGE_BYTES_MAX = 3 * 1_048_576;
 
 /**
- * An append as messages of the type `BatchAppendReq` in EventStoreDB's `streams.proto`. The classes of the client would turn each event
- * into JSON, Base64 and bytes twice.
+ * An append as messages of the type `BatchAppendReq` in EventStoreDB's `streams.proto`. The classes of the
+ * client would turn each event into JSON, Base64 and bytes twice.
  */
 export const encodeAppend = ({ events, ...request }: AppendRequest): readonly Buffer[] => {
   const messages: Buffer[] = [];
@@ -30,7 +30,13 @@ export const encodeAppend = ({ events, ...request }: AppendRequest): readonly Bu
       eventsBytes += bytes;
       to += 1;
     }
-    messages.push(encodePart(request, events.slice(from, to), { eventsBytes, isFirst: from === 0, isFinal: to === events.length }));
+    messages.push(
+      encodePart(request, events.slice(from, to), {
+        eventsBytes,
+        isFirst: from === 0,
+        isFinal: to === events.length,
+      }),
+    );
     from = to;
   }
   return messages;
@@ -43,7 +49,9 @@ const encodePart = (
   events: readonly CheckedEvent[],
   { eventsBytes, isFirst, isFinal }: Part,
 ): Buffer => {
-  const message = new Message(bytesOfField(UUID_BYTES) + HEAD_BYTES_MAX + options.stream.length + eventsBytes);
+  const message = new Message(
+    bytesOfField(UUID_BYTES) + HEAD_BYTES_MAX + options.stream.length + eventsBytes,
+  );
   writeUuid(message, 1, id);
   if (isFirst) writeOptions(message, options);
   for (const event of events) writeEvent(message, event);
@@ -54,7 +62,10 @@ const encodePart = (
 /** What is in a message beside its id, the name of the stream and the events. */
 const HEAD_BYTES_MAX = 64;
 
-const writeOptions = (message: Message, { stream, expected, deadlineMs }: Omit<AppendRequest, 'id' | 'events'>): void => {
+const writeOptions = (
+  message: Message,
+  { stream, expected, deadlineMs }: Omit<AppendRequest, 'id' | 'events'>,
+): void => {
   const nameBytes = bytesOfField(stream.length);
   const seconds = Math.floor(deadlineMs / 1_000);
   const nanos = (Math.floor(deadlineMs) % 1_000) * 1_000_000;
@@ -89,7 +100,8 @@ const writeEvent = (message: Message, event: CheckedEvent): void => {
 
 const CONTENT_TYPE = ['content-type', 'application/json'] as const;
 
-const bytesOfProperty = (name: string, value: string): number => bytesOfField(name.length) + bytesOfField(value.length);
+const bytesOfProperty = (name: string, value: string): number =>
+  bytesOfField(name.length) + bytesOfField(value.length);
 
 const writeProperty = (message: Message, name: string, value: string): void => {
   message.begin(2, bytesOfProperty(name, value));

@@ -61,7 +61,8 @@ export class Appender implements AsyncDisposable {
       this.#failingSinceMs = undefined;
       return await this.#appended(answer, proposed, proposed.expected);
     } catch (error) {
-      this.#failingSinceMs = failureOf(error) === 'passing' ? (this.#failingSinceMs ?? startedAtMs) : undefined;
+      this.#failingSinceMs =
+        failureOf(error) === 'passing' ? (this.#failingSinceMs ?? startedAtMs) : undefined;
       if (this.#failingSinceMs === undefined) throw translate(error, proposed);
       return await this.#appendAgain(proposed, startedAtMs, error);
     } finally {
@@ -71,8 +72,9 @@ export class Appender implements AsyncDisposable {
   }
 
   /**
-   * Rejects while appends have failed for longer than their patience. It asks itself by then, because nobody appends to a process that is
-   * not ready: by an append that can only be refused, for the stream is never that long.
+   * Rejects while appends have failed for longer than their patience. It asks itself by then, because nobody
+   * appends to a process that is not ready: by an append that can only be refused, for the stream is never
+   * that long.
    */
   async check(): Promise<void> {
     const { patienceMs, answerWithinMs } = this.#timing;
@@ -97,17 +99,26 @@ export class Appender implements AsyncDisposable {
 
   async #appendAgain(proposed: ProposedAppend, startedAtMs: number, firstFailure: unknown): Promise<Stored> {
     const { patienceMs, answerWithinMs } = this.#timing;
-    const again = { what: `an append to ${proposed.stream}`, patienceMs, leastMs: LEAST_MS, startedAtMs, firstFailure };
-    return withPatience(again, (leftMs) => this.#repeat(proposed, Math.min(answerWithinMs, leftMs))).catch((error: unknown) => {
-      throw translate(error, proposed);
-    });
+    const again = {
+      what: `an append to ${proposed.stream}`,
+      patienceMs,
+      leastMs: LEAST_MS,
+      startedAtMs,
+      firstFailure,
+    };
+    return withPatience(again, (leftMs) => this.#repeat(proposed, Math.min(answerWithinMs, leftMs))).catch(
+      (error: unknown) => {
+        throw translate(error, proposed);
+      },
+    );
   }
 
   /** Appends what was sent before, with an outcome that is not known. */
   async #repeat(proposed: ProposedAppend, answerWithinMs: number): Promise<Stored> {
     if (proposed.expected === 'any') return this.#repeatAny(proposed, answerWithinMs);
     try {
-      // With an exact expectation the server compares the ids that stand there, and answers a repeat as the first time.
+      // With an exact expectation the server compares the ids that stand there, and answers a repeat as the
+      // first time.
       return await this.#send(proposed, proposed.expected, answerWithinMs);
     } catch (error) {
       if (failureOf(error) !== 'wrong-version') throw error;
@@ -119,8 +130,9 @@ export class Appender implements AsyncDisposable {
   }
 
   /**
-   * Without an exact expectation the server knows a repeat only by ids that it holds in memory, and a restart empties it.
-   * So it is looked up, and appended where the stream ended when it was not found there: then an earlier try cannot slip in unseen.
+   * Without an exact expectation the server knows a repeat only by ids that it holds in memory, and a restart
+   * empties it. So it is looked up, and appended where the stream ended when it was not found there: then an
+   * earlier try cannot slip in unseen.
    */
   async #repeatAny(proposed: ProposedAppend, answerWithinMs: number): Promise<Stored> {
     const { earlier, version } = await findEarlierFromEnd(this.#reader, proposed);
@@ -147,8 +159,15 @@ export class Appender implements AsyncDisposable {
   }
 
   async #lookUp(proposed: ProposedAppend, version: Version): Promise<Stored> {
-    const stored = await findEarlier(this.#reader, proposed, revisionOf((version - proposed.events.length + 1) as Version));
-    if (!stored) throw new Error(`EventStoreDB answered that ${proposed.stream} reached version ${version}, but the events are not there`);
+    const stored = await findEarlier(
+      this.#reader,
+      proposed,
+      revisionOf((version - proposed.events.length + 1) as Version),
+    );
+    if (!stored)
+      throw new Error(
+        `EventStoreDB answered that ${proposed.stream} reached version ${version}, but the events are not there`,
+      );
     return stored;
   }
 }
@@ -157,8 +176,15 @@ export class Appender implements AsyncDisposable {
 export const eventOfLog = (type: string, data: JsonObject): CheckedEvent =>
   checkEvent({ id: randomUUID() as EventId, type, data, metadata: {} });
 
-/** A stream that was deleted outside takes any expectation and goes on numbering where it was, which no reader of ours would understand. */
-const checkedVersion = ({ version }: Answer, expected: ExpectedVersion, { stream, events }: ProposedAppend): Version => {
+/**
+ * A stream that was deleted outside takes any expectation and goes on numbering where it was, which no reader
+ * of ours would understand.
+ */
+const checkedVersion = (
+  { version }: Answer,
+  expected: ExpectedVersion,
+  { stream, events }: ProposedAppend,
+): Version => {
   const fits = expected === 'any' ? version >= events.length : version === expected + events.length;
   if (!fits)
     throw new Error(
@@ -172,7 +198,9 @@ const translate = (error: unknown, { stream, expected, events }: ProposedAppend)
     case 'wrong-version':
       return new StaleVersion(stream, expected, { cause: error });
     case 'deleted':
-      return new InvalidAppend(`${stream} was deleted for good in EventStoreDB and takes no more events`, { cause: error });
+      return new InvalidAppend(`${stream} was deleted for good in EventStoreDB and takes no more events`, {
+        cause: error,
+      });
     case 'too-large':
       return new AppendTooLarge(
         `the data of an append to ${stream}`,
@@ -188,4 +216,6 @@ const translate = (error: unknown, { stream, expected, events }: ProposedAppend)
 
 /** The server may be set to a lower limit than is usual. */
 const limitIn = (error: unknown): number =>
-  error instanceof Error && 'maxAppendSize' in error && typeof error.maxAppendSize === 'number' ? error.maxAppendSize : APPEND_BYTES_MAX;
+  error instanceof Error && 'maxAppendSize' in error && typeof error.maxAppendSize === 'number'
+    ? error.maxAppendSize
+    : APPEND_BYTES_MAX;

@@ -3,7 +3,10 @@ import { expect, test } from 'vitest';
 import { connect } from './client.ts';
 
 /** What the client does within itself when one of its calls fails. */
-type Inside = { getChannel(): Promise<unknown>; handleError(failed: { getChannel(): unknown }, error: unknown): Promise<void> };
+type Inside = {
+  getChannel(): Promise<unknown>;
+  handleError(failed: { getChannel(): unknown }, error: unknown): Promise<void>;
+};
 
 test('a call that fails while no node is found does not end the process', async () => {
   const { client, close } = connect('esdb://127.0.0.1:1,127.0.0.1:2?tls=false&maxDiscoverAttempts=1');

@@ -4,7 +4,9 @@ import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb
 import { StartRefused } from '#shared/process/start-refused.ts';
 
 /** The call that carries appends: encoded requests go in, `BatchAppendResp` come out. */
-export type AppendCall = ReturnType<typeof grpc.StreamsClient.prototype.makeBidiStreamRequest<Buffer, BatchAppendResp>>;
+export type AppendCall = ReturnType<
+  typeof grpc.StreamsClient.prototype.makeBidiStreamRequest<Buffer, BatchAppendResp>
+>;
 
 export type Connection = {
   readonly client: EventStoreDBClient;
@@ -22,9 +24,11 @@ export const connect = (url: string): Connection => {
   const client = clientFor(url);
   const internals = internalsOf(client);
   const { getChannel, callArguments, handleError } = internals;
-  // Any other node may lag, or at its start show events that it cuts off later. Where it is told who leads, the client goes there.
+  // Any other node may lag, or at its start show events that it cuts off later. Where it is told who leads,
+  // the client goes there.
   internals.callArguments = (options, ofCall) => callArguments({ ...options, requiresLeader: true }, ofCall);
-  // It waits for a connection that is being sought, and nobody for it: whoever asked for that connection hears that there is none.
+  // It waits for a connection that is being sought, and nobody for it: whoever asked for that connection
+  // hears that there is none.
   internals.handleError = (failed, error) => handleError(failed, error).catch(() => {});
   let channel: Promise<Channel> | undefined;
   internals.getChannel = () => {
@@ -44,7 +48,13 @@ export const connect = (url: string): Connection => {
     openAppendCall: internals.GRPCStreamCreator(grpc.StreamsClient, 'append', (streams) => {
       const { path, responseDeserialize } = grpc.StreamsService.batchAppend;
       const [metadata, options] = internals.callArguments({}, { deadline: Number.POSITIVE_INFINITY });
-      return streams.makeBidiStreamRequest(path, (encoded) => encoded, responseDeserialize, metadata, options);
+      return streams.makeBidiStreamRequest(
+        path,
+        (encoded) => encoded,
+        responseDeserialize,
+        metadata,
+        options,
+      );
     }),
     deadlineMs: () => internals.createDeadline().getTime(),
     close: () => within(CLOSE_WITHIN_MS, close()),
@@ -55,7 +65,11 @@ type Channel = { close(): void };
 
 /** What is reached into: the client's own appends are slow, and its faults would reach the process. */
 type Internals = {
-  GRPCStreamCreator(service: unknown, name: string, create: (streams: grpc.StreamsClient) => AppendCall): () => Promise<AppendCall>;
+  GRPCStreamCreator(
+    service: unknown,
+    name: string,
+    create: (streams: grpc.StreamsClient) => AppendCall,
+  ): () => Promise<AppendCall>;
   getChannel(): Promise<Channel>;
   handleError(failed: unknown, error: unknown): Promise<void>;
   /** Of every call, the reading and the appending ones. */
@@ -83,7 +97,9 @@ const clientFor = (url: string): EventStoreDBClient => {
       'EVENT_LOG_URL holds credentials and tls=false, and the client would drop the credentials in silence: remove the one or the other',
     );
   if (credentials !== undefined && credentials.split(':').length > 2)
-    throw new StartRefused('the password in EVENT_LOG_URL holds a colon, behind which the client would cut it off: write it as %3A');
+    throw new StartRefused(
+      'the password in EVENT_LOG_URL holds a colon, behind which the client would cut it off: write it as %3A',
+    );
   try {
     return EventStoreDBClient.connectionString(url);
   } catch {

@@ -15,13 +15,20 @@ type Sought = { readonly stream: StreamName; readonly events: readonly { readonl
 const PAGES_BACK_MAX = 1_000;
 
 /** The append, if exactly its events stand from this revision on. */
-export const findEarlier = async (reader: Reader, sought: Sought, from: bigint): Promise<Stored | undefined> =>
-  earlierAmong(await standingFrom(reader, sought, from), sought);
+export const findEarlier = async (
+  reader: Reader,
+  sought: Sought,
+  from: bigint,
+): Promise<Stored | undefined> => earlierAmong(await standingFrom(reader, sought, from), sought);
 
 type Refused = { readonly from: bigint; readonly refusal: unknown };
 
 /** The same of an append that was refused: whoever says that the stream has come as far may show so later. */
-export const findEarlierRefused = async (reader: Reader, sought: Sought, { from, refusal }: Refused): Promise<Stored | undefined> => {
+export const findEarlierRefused = async (
+  reader: Reader,
+  sought: Sought,
+  { from, refusal }: Refused,
+): Promise<Stored | undefined> => {
   const last = lastRevisionIn(refusal);
   const lateMs = last !== undefined && last >= from ? LATE_MS : 0;
   const look = () => standingFrom(reader, sought, from);
@@ -29,9 +36,15 @@ export const findEarlierRefused = async (reader: Reader, sought: Sought, { from,
 };
 
 const lastRevisionIn = (refusal: unknown): bigint | undefined =>
-  refusal instanceof Error && 'actualVersion' in refusal && typeof refusal.actualVersion === 'bigint' ? refusal.actualVersion : undefined;
+  refusal instanceof Error && 'actualVersion' in refusal && typeof refusal.actualVersion === 'bigint'
+    ? refusal.actualVersion
+    : undefined;
 
-const standingFrom = async (reader: Reader, { stream, events: { length } }: Sought, from: bigint): Promise<readonly StoredEvent[]> => {
+const standingFrom = async (
+  reader: Reader,
+  { stream, events: { length } }: Sought,
+  from: bigint,
+): Promise<readonly StoredEvent[]> => {
   const standing: StoredEvent[] = [];
   while (standing.length < length) {
     const { events, isCut } = await readPage(reader, stream, {
@@ -51,7 +64,10 @@ const earlierAmong = (standing: readonly StoredEvent[], { events }: Sought): Sto
 };
 
 /** The append, wherever in the stream it stands, and the version at which the stream ends. */
-export const findEarlierFromEnd = async (reader: Reader, sought: Sought): Promise<{ earlier?: Stored; version: Version }> => {
+export const findEarlierFromEnd = async (
+  reader: Reader,
+  sought: Sought,
+): Promise<{ earlier?: Stored; version: Version }> => {
   const ids = new Set(sought.events.map(({ id }) => id));
   let version: Version = NO_STREAM;
   let from: bigint | typeof END = END;
@@ -66,10 +82,15 @@ export const findEarlierFromEnd = async (reader: Reader, sought: Sought): Promis
     if (oldest.revision === 0n) return { version };
     from = oldest.revision - 1n;
   }
-  throw new PassingFailure(`${sought.stream} is too long to look up an append of which nothing is known but that it may be there`);
+  throw new PassingFailure(
+    `${sought.stream} is too long to look up an append of which nothing is known but that it may be there`,
+  );
 };
 
-/** The newest known event is the append's last, unless the append holds known events and new ones, which no expectation allows. */
+/**
+ * The newest known event is the append's last, unless the append holds known events and new ones, which no
+ * expectation allows.
+ */
 const earlierEndingWith = async (reader: Reader, sought: Sought, known: StoredEvent): Promise<Stored> => {
   const first = known.revision - BigInt(sought.events.length - 1);
   const earlier = first < 0n ? undefined : await findEarlier(reader, sought, first);

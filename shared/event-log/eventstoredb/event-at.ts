@@ -6,7 +6,10 @@ import { ask, type Reader, readingOf, refuseIfClosed } from './read.ts';
 import { takeAll } from './reading.ts';
 import { isOfSystem, positionOf, type StoredEvent } from './record.ts';
 
-/** The event that begins at a position; the server refuses a position inside its log where no record begins, and that is none as well. */
+/**
+ * The event that begins at a position; the server refuses a position inside its log where no record begins,
+ * and that is none as well.
+ */
 export const readEventAt = async (reader: Reader, position: Position): Promise<EventId | undefined> => {
   if (position === START) return undefined;
   return ask(reader, `a look at position ${position}`, async () => {

@@ -14,7 +14,15 @@ import { createFollow, readAfter } from './follow.ts';
 import { LiveTail } from './live-tail.ts';
 import { LATE_MS } from './patience.ts';
 import { placeOf } from './places.ts';
-import { ask, PAGE_EVENTS_MAX, type Reader, readFirst, readingOf, readStreamPages, refuseIfClosed } from './read.ts';
+import {
+  ask,
+  PAGE_EVENTS_MAX,
+  type Reader,
+  readFirst,
+  readingOf,
+  readStreamPages,
+  refuseIfClosed,
+} from './read.ts';
 import { takeAll } from './reading.ts';
 import { IDENTITY_STREAM, isOfSystem, positionOf } from './record.ts';
 
@@ -22,11 +30,23 @@ const LAST = Number.MAX_SAFE_INTEGER as Version;
 
 type Timing = AppendTiming & { readonly silenceMaxMs: number };
 
-/** A try is given up early enough for others to follow; only a silent server needs that, one that is away says so at once. */
+/**
+ * A try is given up early enough for others to follow; only a silent server needs that, one that is away says
+ * so at once.
+ */
 const TIMING: Timing = { patienceMs: 10_000, answerWithinMs: 3_000, silenceMaxMs: 5_000 };
 
-/** The event log in EventStoreDB: a stream is a stream, and a position is where the server's log holds the event. */
-export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: string; timing?: Timing }): Promise<EventLog> => {
+/**
+ * The event log in EventStoreDB: a stream is a stream, and a position is where the server's log holds the
+ * event.
+ */
+export const openEventStoreEventLog = async ({
+  url,
+  timing = TIMING,
+}: {
+  url: string;
+  timing?: Timing;
+}): Promise<EventLog> => {
   await using opening = new AsyncDisposableStack();
   const readers = connect(url);
   opening.defer(() => readers.close());
@@ -35,7 +55,9 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
   const reader: Reader = { client: readers.client, closed: closed.signal, ...timing };
   const live = opening.use(new LiveTail(readers.client, (after) => readAfter(reader, after)));
   const client = opening.use(new AppendClient(url, timing.answerWithinMs));
-  const appender = opening.use(new Appender({ client, reader: { ...reader, silenceMaxMs: timing.answerWithinMs }, timing }));
+  const appender = opening.use(
+    new Appender({ client, reader: { ...reader, silenceMaxMs: timing.answerWithinMs }, timing }),
+  );
   const identity = await takeIdentity(reader, appender);
   const head = headOf(reader);
   const demandSameHistory = createSameHistory(reader);
@@ -44,8 +66,13 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
     identity,
     append: async (stream, expected, events, { seen, reads = [] } = {}) => {
       // An append of EventStoreDB expects the version of one stream.
-      if (reads.length > 0) throw new InvalidAppend(`EventStoreDB holds no other stream still for an append to ${stream}`);
-      const stored = await appender.append({ stream, expected, events: checkAppend(stream, expected, events) });
+      if (reads.length > 0)
+        throw new InvalidAppend(`EventStoreDB holds no other stream still for an append to ${stream}`);
+      const stored = await appender.append({
+        stream,
+        expected,
+        events: checkAppend(stream, expected, events),
+      });
       await demandSameHistory(stored, seen);
       const { version, position } = stored;
       return { version, position };
@@ -65,8 +92,9 @@ export const openEventStoreEventLog = async ({ url, timing = TIMING }: { url: st
 };
 
 /**
- * Looks whether what was seen is still there, after an append that another process of the server has stored than the one before. A
- * process never cuts its log while it runs, and looking after each append would double what it takes.
+ * Looks whether what was seen is still there, after an append that another process of the server has stored
+ * than the one before. A process never cuts its log while it runs, and looking after each append would double
+ * what it takes.
  */
 const createSameHistory = (reader: Reader): ((stored: Stored, seen: Seen | undefined) => Promise<void>) => {
   let proven: symbol | undefined;
@@ -84,7 +112,10 @@ const createSameHistory = (reader: Reader): ((stored: Stored, seen: Seen | undef
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The first event of a stream of our own names the log. Of those who open it first at the same time, one writes it and all read it. */
+/**
+ * The first event of a stream of our own names the log. Of those who open it first at the same time, one
+ * writes it and all read it.
+ */
 const takeIdentity = async (reader: Reader, appender: Appender): Promise<LogIdentity> => {
   const known = await readIdentity(reader);
   if (known) return known;
@@ -95,7 +126,8 @@ const takeIdentity = async (reader: Reader, appender: Appender): Promise<LogIden
     if (!(error instanceof StaleVersion)) throw error;
   }
   const written = await readIdentity(reader);
-  if (!written) throw new Error(`the log's identity was written to ${IDENTITY_STREAM}, but cannot be read there`);
+  if (!written)
+    throw new Error(`the log's identity was written to ${IDENTITY_STREAM}, but cannot be read there`);
   return written;
 };
 
@@ -103,17 +135,24 @@ const readIdentity = async (reader: Reader): Promise<LogIdentity | undefined> =>
   const first = await readFirst(reader, IDENTITY_STREAM);
   if (!first) return undefined;
   const { data } = first;
-  if (typeof data === 'object' && 'identity' in data && typeof data.identity === 'string' && UUID.test(data.identity))
+  if (
+    typeof data === 'object' &&
+    'identity' in data &&
+    typeof data.identity === 'string' &&
+    UUID.test(data.identity)
+  )
     return data.identity as LogIdentity;
-  throw new Error(`the first event of ${IDENTITY_STREAM} does not name the log: it was not written by Annals`);
+  throw new Error(
+    `the first event of ${IDENTITY_STREAM} does not name the log: it was not written by Annals`,
+  );
 };
 
 /** Up to this record, this is the last event; behind it came only what the server wrote for itself. */
 type Known = { readonly record: Position; readonly event: Position };
 
 /**
- * How to ask for the position of the last event, which a follower reaches, unlike one of the server's own records behind it.
- * Those are read once: a log that nobody appends to for days has many of them.
+ * How to ask for the position of the last event, which a follower reaches, unlike one of the server's own
+ * records behind it. Those are read once: a log that nobody appends to for days has many of them.
  */
 const headOf = (reader: Reader): (() => Promise<Position>) => {
   let known = UNKNOWN;
@@ -144,7 +183,11 @@ const readBackTo = async (reader: Reader, known: Known): Promise<Known> => {
 
 type FromPosition = NonNullable<NonNullable<Parameters<EventStoreDBClient['readAll']>[0]>['fromPosition']>;
 type Range = { readonly from: FromPosition; readonly recordsMax: number; readonly downTo: Position };
-type Page = { readonly first: Position | undefined; readonly last: Position | undefined; readonly event: Position | undefined };
+type Page = {
+  readonly first: Position | undefined;
+  readonly last: Position | undefined;
+  readonly event: Position | undefined;
+};
 
 /** Reads back to the first event, or to a record. */
 const readBack = async (reader: Reader, { from, recordsMax, downTo }: Range): Promise<Page> => {

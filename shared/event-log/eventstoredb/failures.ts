@@ -18,7 +18,10 @@ export class WrongVersion extends Error {
   readonly type = 'wrong-expected-version';
 }
 
-/** Told by `type` and `code`, not by class: the client's successor keeps them, and a refused connection has no class of its own. */
+/**
+ * Told by `type` and `code`, not by class: the client's successor keeps them, and a refused connection has no
+ * class of its own.
+ */
 export const failureOf = (error: unknown): Failure => {
   if (!(error instanceof Error)) return 'refused';
   if (error instanceof PassingFailure) return 'passing';
@@ -55,7 +58,10 @@ export const mayLeaveStuck = (error: unknown): boolean => {
   return (type === undefined || type === 'unknown') && STUCK_AFTER_CODES.has(codeOf(error));
 };
 
-/** The client's refusals have empty messages and types of its own; what leaves the adapter says what was asked. */
+/**
+ * The client's refusals have empty messages and types of its own; what leaves the adapter says what was
+ * asked.
+ */
 export const refusalOf = (error: unknown, what: string): unknown => {
   if (!(error instanceof Error) || typeOf(error) === undefined) return error;
   return new Error(`EventStoreDB refused ${what}: ${error.message || typeOf(error)}`, { cause: error });
@@ -68,8 +74,17 @@ const ABORTED = 10;
 const INTERNAL = 13;
 const UNAVAILABLE = 14;
 
-/** A server that goes down resets its calls, which is told as INTERNAL; a client that is closed cancels them. */
-const PASSING_CODES: ReadonlySet<unknown> = new Set([CANCELLED, UNKNOWN, RESOURCE_EXHAUSTED, ABORTED, INTERNAL, UNAVAILABLE]);
+/**
+ * A server that goes down resets its calls, which is told as INTERNAL; a client that is closed cancels them.
+ */
+const PASSING_CODES: ReadonlySet<unknown> = new Set([
+  CANCELLED,
+  UNKNOWN,
+  RESOURCE_EXHAUSTED,
+  ABORTED,
+  INTERNAL,
+  UNAVAILABLE,
+]);
 
 /** After UNAVAILABLE the client connects anew by itself, and CANCELLED was another client's end. */
 const STUCK_AFTER_CODES: ReadonlySet<unknown> = new Set([UNKNOWN, RESOURCE_EXHAUSTED, ABORTED, INTERNAL]);
@@ -77,7 +92,8 @@ const STUCK_AFTER_CODES: ReadonlySet<unknown> = new Set([UNKNOWN, RESOURCE_EXHAU
 /** Said of a read from a position where no record begins, or of no events: it would be said again. */
 const WRONGLY_ASKED = /Unexpected Read(All|Stream)Result/;
 /** Whether a read began at a position inside the log where no record begins. */
-export const isNoRecord = (error: unknown): boolean => error instanceof Error && WRONGLY_ASKED.test(error.message);
+export const isNoRecord = (error: unknown): boolean =>
+  error instanceof Error && WRONGLY_ASKED.test(error.message);
 
 /** The client does not know the answer's details, which are those of a malformed append … */
 const UNRECOGNIZED = /^Could not recognize/;

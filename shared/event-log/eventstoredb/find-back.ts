@@ -7,8 +7,15 @@ import { positionOf } from './record.ts';
 
 type Sought = { readonly id: EventId; readonly after: Position };
 
-/** Finds an event in the part of a stream that came after a position, the latest first: the server has no index of ids. */
-export const findBack = async (reader: Reader, stream: StreamName, { id, after }: Sought): Promise<Appended | undefined> => {
+/**
+ * Finds an event in the part of a stream that came after a position, the latest first: the server has no
+ * index of ids.
+ */
+export const findBack = async (
+  reader: Reader,
+  stream: StreamName,
+  { id, after }: Sought,
+): Promise<Appended | undefined> => {
   for (let from: bigint | typeof END = END; ; ) {
     const { events } = await ask(reader, `a search in ${stream}`, () => readPageBack(reader, stream, from));
     for (const event of events) {

@@ -11,7 +11,10 @@ import { PAGE_BYTES_MAX, PAGE_EVENTS_MAX, type Reader, readingOf } from './read.
 import { takeAll } from './reading.ts';
 import { isOfSystem, positionOf, type StoredEvent, toEvent } from './record.ts';
 
-/** How to follow everything: by pages, and at the end of the log by a live subscription that all followers share. */
+/**
+ * How to follow everything: by pages, and at the end of the log by a live subscription that all followers
+ * share.
+ */
 export const createFollow = (reader: Reader, live: LiveTail): EventLog['follow'] => {
   const follower: TailFollower = {
     tail: live.tail,
@@ -27,8 +30,8 @@ export const createFollow = (reader: Reader, live: LiveTail): EventLog['follow']
 };
 
 /**
- * The event before a page is still there. Mostly the page has begun with it; where it began with a record that the server wrote for
- * itself, which the server may also clean away, the event is looked for.
+ * The event before a page is still there. Mostly the page has begun with it; where it began with a record
+ * that the server wrote for itself, which the server may also clean away, the event is looked for.
  */
 const demandSeen = async (reader: Reader, seen: Seen, { at, events }: TailPage): Promise<void> => {
   const isShown = at?.position === seen.position;
@@ -37,14 +40,17 @@ const demandSeen = async (reader: Reader, seen: Seen, { at, events }: TailPage):
   if (found !== seen.id) throw new LogWentBack(seen, found);
 };
 
-/** No record begins any more where one was read from, or another does: then the event before is gone as well. */
+/**
+ * No record begins any more where one was read from, or another does: then the event before is gone as well.
+ */
 const explain = async (reader: Reader, seen: Seen | undefined, error: unknown): Promise<never> => {
   if (!seen || !signalsNoRecord(error)) throw error;
   const found = await readEventAt(reader, seen.position);
   throw found === seen.id ? error : new LogWentBack(seen, found);
 };
 
-const signalsNoRecord = (error: unknown): boolean => error instanceof Error && (isNoRecord(error) || isNoRecord(error.cause));
+const signalsNoRecord = (error: unknown): boolean =>
+  error instanceof Error && (isNoRecord(error) || isNoRecord(error.cause));
 
 /** The next events after a position. */
 export const readAfter = async (reader: Reader, after: Position): Promise<LogPage> => {
@@ -69,7 +75,8 @@ export const readAfter = async (reader: Reader, after: Position): Promise<LogPag
       lastRecord = event.id;
       return true;
     }
-    if (position <= last) throw new Error(`EventStoreDB answered position ${position} behind position ${last}`);
+    if (position <= last)
+      throw new Error(`EventStoreDB answered position ${position} behind position ${last}`);
     // Positions count the bytes of the server's log, so their difference bounds what a page holds.
     first ??= position;
     bytes = position - first;
@@ -85,7 +92,8 @@ export const readAfter = async (reader: Reader, after: Position): Promise<LogPag
   try {
     await takeAll(read, { ...readingOf(reader), onEvent });
   } catch (error) {
-    if (failureOf(error) !== 'passing') throw refusalOf(error, `to read on from position ${after} (is it one of another log?)`);
+    if (failureOf(error) !== 'passing')
+      throw refusalOf(error, `to read on from position ${after} (is it one of another log?)`);
     isAway = true;
   }
   const isCut = records === PAGE_EVENTS_MAX || bytes >= PAGE_BYTES_MAX;

@@ -16,15 +16,20 @@ const LOOKS_EVERY = 4;
 
 const IDLE_LOOK_MS = 60_000;
 
-/** After so many records that no follower has waited for, all are busy with earlier ones: pages are cheaper then. */
+/**
+ * After so many records that no follower has waited for, all are busy with earlier ones: pages are cheaper
+ * then.
+ */
 const UNAWAITED_MAX = 2_000;
 
 /**
- * The end of the log. While followers wait there, a live subscription to everything adds what it delivers to the window that they share.
+ * The end of the log. While followers wait there, a live subscription to everything adds what it delivers to
+ * the window that they share.
  *
- * The server drops a subscription that lags a little, several times a second under load, and a server that stops ends it without an
- * error. Then followers read pages, and the subscription is opened again after the last record of the window. Only a page that was read
- * once it is confirmed shows that both are of one history, and nothing that it delivers is taken before.
+ * The server drops a subscription that lags a little, several times a second under load, and a server that
+ * stops ends it without an error. Then followers read pages, and the subscription is opened again after the
+ * last record of the window. Only a page that was read once it is confirmed shows that both are of one
+ * history, and nothing that it delivers is taken before.
  */
 export class LiveTail extends Doorbell implements AsyncDisposable {
   readonly tail: Tail;
@@ -52,14 +57,25 @@ export class LiveTail extends Doorbell implements AsyncDisposable {
     });
   }
 
-  /** Waits for something stored after a position, for a subscription that ends after `missed`, for the time to run out, or for the signal. */
-  async waitAfter(after: Position, missed: number, { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal }): Promise<void> {
+  /**
+   * Waits for something stored after a position, for a subscription that ends after `missed`, for the time to
+   * run out, or for the signal.
+   */
+  async waitAfter(
+    after: Position,
+    missed: number,
+    { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+  ): Promise<void> {
     this.#unawaited = 0;
     if (this.tail.end > after || this.#missed !== missed) return;
     this.#listening ??= this.#listen();
     this.#waiting += 1;
     this.#awaited.ring();
-    await this.wait(this.heard, this.#isLive ? timeoutMs : Math.min(timeoutMs, this.#reopenMs * LOOKS_EVERY), signal);
+    await this.wait(
+      this.heard,
+      this.#isLive ? timeoutMs : Math.min(timeoutMs, this.#reopenMs * LOOKS_EVERY),
+      signal,
+    );
     this.#waiting -= 1;
   }
 
@@ -107,7 +123,8 @@ export class LiveTail extends Doorbell implements AsyncDisposable {
         if (event) last = positionOf(event);
       }
     } catch {
-      // Too slow, or the server is away, or closed, or followers will say what is wrong: they read a page next.
+      // Too slow, or the server is away, or closed, or followers will say what is wrong: they read a page
+      // next.
     } finally {
       isOver = true;
       this.#closed.signal.removeEventListener('abort', end);

@@ -31,7 +31,9 @@ export const withPatience = async <Result>(
     if (failure !== undefined) {
       if (failureOf(failure) !== 'passing') throw failure;
       if (leftMs() <= backoffMs + leastMs)
-        throw new LogUnavailable(`EventStoreDB did not answer ${what} within ${patienceMs} ms`, { cause: failure });
+        throw new LogUnavailable(`EventStoreDB did not answer ${what} within ${patienceMs} ms`, {
+          cause: failure,
+        });
       await delay(backoffMs);
       backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
     }

@@ -4,7 +4,10 @@ import { START } from '../event-log.ts';
 /** Where a record lies in the server's log. */
 export type Place = { readonly commit: bigint; readonly prepare: bigint };
 
-/** Our positions are numbers: both parts of a place in one, and never a bigint, which cannot be written as JSON. */
+/**
+ * Our positions are numbers: both parts of a place in one, and never a bigint, which cannot be written as
+ * JSON.
+ */
 export const positionAt = ({ commit, prepare }: Place): Position => {
   if (commit !== prepare)
     throw new Error(
@@ -25,6 +28,7 @@ export const revisionOf = (version: Version): bigint => BigInt(version - 1);
 
 const safe = (value: bigint, what: string): number => {
   const number = Number(value);
-  if (!Number.isSafeInteger(number) || number < 0) throw new Error(`EventStoreDB answered the ${what} ${value}, which is no safe integer`);
+  if (!Number.isSafeInteger(number) || number < 0)
+    throw new Error(`EventStoreDB answered the ${what} ${value}, which is no safe integer`);
   return number;
 };

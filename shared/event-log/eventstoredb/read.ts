@@ -10,7 +10,9 @@ import { type StoredEvent, toEvent } from './record.ts';
 
 export const PAGE_EVENTS_MAX = 1_000;
 
-/** A page ends with the event that takes it over this, so that a thousand large events do not fill the memory. */
+/**
+ * A page ends with the event that takes it over this, so that a thousand large events do not fill the memory.
+ */
 export const PAGE_BYTES_MAX = 16 * 1_048_576;
 
 export type Reader = {
@@ -29,16 +31,30 @@ type Page = {
 };
 
 /** Reads a page of a stream from a revision on; a missing stream has no events. */
-export const readPage = async (reader: Reader, stream: string, options: { from: bigint; countMax?: number }): Promise<Page> =>
-  readRevisions(reader, stream, { ...options, direction: FORWARDS });
+export const readPage = async (
+  reader: Reader,
+  stream: string,
+  options: { from: bigint; countMax?: number },
+): Promise<Page> => readRevisions(reader, stream, { ...options, direction: FORWARDS });
 
 /** Reads a page of a stream from a revision back to its beginning. */
-export const readPageBack = async (reader: Reader, stream: string, from: bigint | typeof END): Promise<Page> =>
-  readRevisions(reader, stream, { from, direction: BACKWARDS });
+export const readPageBack = async (
+  reader: Reader,
+  stream: string,
+  from: bigint | typeof END,
+): Promise<Page> => readRevisions(reader, stream, { from, direction: BACKWARDS });
 
-type Revisions = { from: bigint | typeof END; countMax?: number; direction: typeof FORWARDS | typeof BACKWARDS };
+type Revisions = {
+  from: bigint | typeof END;
+  countMax?: number;
+  direction: typeof FORWARDS | typeof BACKWARDS;
+};
 
-const readRevisions = async (reader: Reader, stream: string, { from, countMax = PAGE_EVENTS_MAX, direction }: Revisions): Promise<Page> => {
+const readRevisions = async (
+  reader: Reader,
+  stream: string,
+  { from, countMax = PAGE_EVENTS_MAX, direction }: Revisions,
+): Promise<Page> => {
   const events: StoredEvent[] = [];
   let bytes = 0;
   const read = reader.client.readStream(stream, { fromRevision: from, maxCount: countMax, direction });
@@ -80,21 +96,32 @@ export async function* readStreamPages(
 
 const following = (stream: StreamName, expected: Version, version: Version): Version => {
   if (version !== expected)
-    throw new Error(`${stream} lacks version ${expected}: it was cut or deleted in EventStoreDB, which Annals never does`);
+    throw new Error(
+      `${stream} lacks version ${expected}: it was cut or deleted in EventStoreDB, which Annals never does`,
+    );
   return (version + 1) as Version;
 };
 
 export const readFirst = async (reader: Reader, stream: string): Promise<StoredEvent | undefined> => {
-  const { events } = await ask(reader, `a read of ${stream}`, () => readPage(reader, stream, { from: 0n, countMax: 1 }));
+  const { events } = await ask(reader, `a read of ${stream}`, () =>
+    readPage(reader, stream, { from: 0n, countMax: 1 }),
+  );
   return events[0];
 };
 
-export const ask = <Answer>({ patienceMs }: Reader, what: string, attempt: () => Promise<Answer>): Promise<Answer> =>
+export const ask = <Answer>(
+  { patienceMs }: Reader,
+  what: string,
+  attempt: () => Promise<Answer>,
+): Promise<Answer> =>
   withPatience({ what, patienceMs }, attempt).catch((error: unknown) => {
     throw refusalOf(error, what);
   });
 
-export const readingOf = ({ silenceMaxMs, closed }: Reader): Omit<Reading<unknown>, 'onEvent'> => ({ silenceMaxMs, signal: closed });
+export const readingOf = ({ silenceMaxMs, closed }: Reader): Omit<Reading<unknown>, 'onEvent'> => ({
+  silenceMaxMs,
+  signal: closed,
+});
 
 export const refuseIfClosed = ({ closed }: Reader): void => {
   if (closed.aborted) throw new LogUnavailable('the event log is closed');

@@ -10,8 +10,8 @@ export type Reading<Resolved> = {
 };
 
 /**
- * Takes what a read answers, until it ends, enough was taken, it fails, falls silent, or is aborted.
- * The call is cancelled unless it ended: to leave the loop over it, as one may, would keep it open on the server.
+ * Takes what a read answers, until it ends, enough was taken, it fails, falls silent, or is aborted. The call
+ * is cancelled unless it ended: to leave the loop over it, as one may, would keep it open on the server.
  */
 export const takeAll = async <Resolved>(
   read: StreamingRead<Resolved>,

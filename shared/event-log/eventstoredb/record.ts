@@ -7,15 +7,24 @@ import { positionAt, versionAt } from './places.ts';
 /** An event as the client reads it, from a stream or from everything. */
 export type StoredEvent = NonNullable<(ResolvedEvent | AllStreamResolvedEvent)['event']>;
 
-/** The stream that holds the log's identity. No stream of an event can have this name: a kind has no underscore. */
+/**
+ * The stream that holds the log's identity. No stream of an event can have this name: a kind has no
+ * underscore.
+ */
 export const IDENTITY_STREAM = 'annals_log-identity';
 
-/** What the server wrote for itself (statistics, metadata, links, tombstones), and what we wrote about the log. */
+/**
+ * What the server wrote for itself (statistics, metadata, links, tombstones), and what we wrote about the
+ * log.
+ */
 export const isOfSystem = ({ streamId, type }: StoredEvent): boolean =>
   streamId.startsWith('$') || type.startsWith('$') || streamId === IDENTITY_STREAM;
 
 export const positionOf = ({ id, position }: StoredEvent): Position => {
-  if (!position) throw new Error(`EventStoreDB did not tell the position of event ${id}: versions before 22.6 are not supported`);
+  if (!position)
+    throw new Error(
+      `EventStoreDB did not tell the position of event ${id}: versions before 22.6 are not supported`,
+    );
   return positionAt(position);
 };
 
@@ -35,7 +44,15 @@ export const toEvent = (stored: StoredEvent, position = positionOf(stored)): Rec
 
 /** What others wrote into this log may be anything; to pass it over in silence would hide it. */
 const jsonObject = (value: unknown, { id, streamId, isJson }: StoredEvent): JsonObject => {
-  if (isJson && typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array))
+  if (
+    isJson &&
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof Uint8Array)
+  )
     return value as JsonObject;
-  throw new Error(`event ${id} in ${streamId} was not written by Annals: its data and metadata are no JSON objects`);
+  throw new Error(
+    `event ${id} in ${streamId} was not written by Annals: its data and metadata are no JSON objects`,
+  );
 };

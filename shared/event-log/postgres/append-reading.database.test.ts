@@ -27,7 +27,9 @@ test('an append that depends on other streams is stored where they are at those 
   await log.append(stream, NO_STREAM, [anEvent()], at(read, 0));
   await other.append(read, NO_STREAM, [anEvent(), anEvent()]);
   for (const wrong of [0, 1, 3])
-    await expect(log.append(stream, 1 as Version, [anEvent()], at(read, wrong)), `${wrong}`).rejects.toThrow(StaleVersion);
+    await expect(log.append(stream, 1 as Version, [anEvent()], at(read, wrong)), `${wrong}`).rejects.toThrow(
+      StaleVersion,
+    );
   expect((await log.append(stream, 1 as Version, [anEvent()], at(read, 2))).version).toBe(2);
   await expect(log.append(stream, 1 as Version, [anEvent()], at(read, 2))).rejects.toThrow(StaleVersion);
   const both = { reads: [...at(read, 2).reads, ...at(aStream(), 1).reads] };
@@ -54,9 +56,11 @@ test('two processes append at once, and in the order of the log every read is of
   };
   const readers = (known: number) =>
     [other, log, other].map(async (by) => {
-      const appended = await by.append(aStream(), NO_STREAM, [anEvent()], at(read, known)).catch((error: unknown) => {
-        if (!(error instanceof StaleVersion)) throw error;
-      });
+      const appended = await by
+        .append(aStream(), NO_STREAM, [anEvent()], at(read, known))
+        .catch((error: unknown) => {
+          if (!(error instanceof StaleVersion)) throw error;
+        });
       if (appended) stored.push({ position: appended.position, version: known });
     });
   // Those of the first round are stored and those of the second are not; of the others, whoever comes first.
@@ -65,5 +69,6 @@ test('two processes append at once, and in the order of the log every read is of
   await Promise.all(readers(version - 1));
   for (let round = 0; round < 40; round += 1) await Promise.all([move(), ...readers(version)]);
   expect(stored.filter((each) => each.version === 0)).toHaveLength(3);
-  for (const each of stored) expect(moves.filter((position) => position < each.position).length).toBe(each.version);
+  for (const each of stored)
+    expect(moves.filter((position) => position < each.position).length).toBe(each.version);
 });

@@ -9,7 +9,17 @@ const one = { version: 1 as Version, position: 1 as Position };
 const propose = (stream: string, expected: ExpectedVersion = NO_STREAM, bytes = 2): ProposedAppend => ({
   stream: stream as StreamName,
   expected,
-  events: [{ id: randomUUID() as EventId, type: 'thing.noted', data: '{}', metadata: '{}', dataBytes: bytes, metadataBytes: 0, bytes }],
+  events: [
+    {
+      id: randomUUID() as EventId,
+      type: 'thing.noted',
+      data: '{}',
+      metadata: '{}',
+      dataBytes: bytes,
+      metadataBytes: 0,
+      bytes,
+    },
+  ],
 });
 
 class Passing extends Error {}
@@ -38,7 +48,14 @@ test('an append that depends on other streams has a transaction of its own, in i
   await using commits = commitInto(noting(batches));
   const reads = [{ stream: 'b-1' as StreamName, version: 1 as Version }];
   const reading = (stream: string): ProposedAppend => ({ ...propose(stream), reads });
-  const all = [propose('a-1'), reading('a-2'), propose('b-1'), reading('a-3'), reading('a-4'), propose('a-5')];
+  const all = [
+    propose('a-1'),
+    reading('a-2'),
+    propose('b-1'),
+    reading('a-3'),
+    reading('a-4'),
+    propose('a-5'),
+  ];
   await Promise.all(all.map((each) => commits.append(each)));
   expect(batches).toEqual([['a-1', 'b-1', 'a-5'], ['a-2'], ['a-3'], ['a-4']]);
 });
@@ -85,7 +102,9 @@ test('appends of one stream share a transaction only if all expect any version, 
 test('a batch is bounded by its bytes', async () => {
   const batches: string[][] = [];
   await using commits = commitInto(noting(batches));
-  await Promise.all(Array.from({ length: 20 }, (_, n) => commits.append(propose(`a-${n}`, NO_STREAM, 1_000_000))));
+  await Promise.all(
+    Array.from({ length: 20 }, (_, n) => commits.append(propose(`a-${n}`, NO_STREAM, 1_000_000))),
+  );
   expect(batches.map((batch) => batch.length)).toEqual([8, 8, 4]);
 });
 
@@ -94,13 +113,20 @@ test('one that cannot be stored fails alone', async () => {
     if (batch.some(({ stream }) => stream === 'bad-1')) throw new RangeError('out of range');
     return batch.map(() => one);
   });
-  const outcomes = await Promise.allSettled(['a-1', 'bad-1', 'a-2'].map((stream) => commits.append(propose(stream))));
+  const outcomes = await Promise.allSettled(
+    ['a-1', 'bad-1', 'a-2'].map((stream) => commits.append(propose(stream))),
+  );
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
 test('an expectation that does not hold is refused alone', async () => {
-  await using commits = commitInto(async (batch) => batch.map(({ stream }) => (stream === 'stale-1' ? undefined : one)));
-  const [fine, stale] = await Promise.allSettled([commits.append(propose('a-1')), commits.append(propose('stale-1'))]);
+  await using commits = commitInto(async (batch) =>
+    batch.map(({ stream }) => (stream === 'stale-1' ? undefined : one)),
+  );
+  const [fine, stale] = await Promise.allSettled([
+    commits.append(propose('a-1')),
+    commits.append(propose('stale-1')),
+  ]);
   expect(fine).toMatchObject({ status: 'fulfilled', value: one });
   expect(stale).toMatchObject({ status: 'rejected', reason: expect.any(StaleVersion) });
 });
@@ -130,7 +156,10 @@ test('patience ends for what waits while another batch hangs, and what has ended
     if (batches.length === 1) await hanging;
     return outcomes;
   }, 50);
-  const outcomes = Promise.allSettled([commits.append(propose('a-1', 'any')), commits.append(propose('a-1', 1 as Version))]);
+  const outcomes = Promise.allSettled([
+    commits.append(propose('a-1', 'any')),
+    commits.append(propose('a-1', 1 as Version)),
+  ]);
   expect((await outcomes).map((outcome) => outcome.status === 'rejected' && outcome.reason.code)).toEqual([
     'log_unavailable',
     'log_unavailable',
@@ -143,7 +172,8 @@ test('patience ends for what waits while another batch hangs, and what has ended
 test('what a passing failure interrupts is tried again together, in its order', async () => {
   const tries: string[] = [];
   const events = Array.from({ length: 3 }, () => propose('a-1', 'any'));
-  const nameOf = (append: ProposedAppend) => events.findIndex(({ events: [first] }) => first?.id === append.events[0]?.id) + 1;
+  const nameOf = (append: ProposedAppend) =>
+    events.findIndex(({ events: [first] }) => first?.id === append.events[0]?.id) + 1;
   await using commits = commitInto(async (batch) => {
     tries.push(batch.map(nameOf).join());
     if (tries.length === 1) throw new RangeError('one of them cannot be stored');

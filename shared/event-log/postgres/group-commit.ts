@@ -14,7 +14,10 @@ export type ProposedAppend = {
   readonly reads?: readonly ReadAt[] | undefined;
 };
 
-/** Stores a batch in one transaction; in the order asked, each append's outcome, or undefined where its expectation did not hold. */
+/**
+ * Stores a batch in one transaction; in the order asked, each append's outcome, or undefined where its
+ * expectation did not hold.
+ */
 export type StoreBatch = (batch: readonly ProposedAppend[]) => Promise<readonly (Appended | undefined)[]>;
 
 type Waiting = ProposedAppend & {
@@ -31,9 +34,9 @@ const BACKOFF_FIRST_MS = 20;
 const BACKOFF_MAX_MS = 500;
 
 /**
- * Puts appends that wait at the same time into one transaction, and has one transaction in flight.
- * It sends at once whatever is waiting and never waits for more: a timer of 1 ms halves the rate at 32 writers
- * and quarters it at one, and a second batch in flight costs a quarter on streams that many write to.
+ * Puts appends that wait at the same time into one transaction, and has one transaction in flight. It sends
+ * at once whatever is waiting and never waits for more: a timer of 1 ms halves the rate at 32 writers and
+ * quarters it at one, and a second batch in flight costs a quarter on streams that many write to.
  */
 export class GroupCommit implements AsyncDisposable {
   #waiting: Waiting[] = [];
@@ -46,7 +49,11 @@ export class GroupCommit implements AsyncDisposable {
   readonly #patienceMs: number;
 
   /** `isPassing` says which failures may be over on a later try; they are tried again for `patienceMs`. */
-  constructor({ store, isPassing, patienceMs }: { store: StoreBatch; isPassing: (error: unknown) => boolean; patienceMs: number }) {
+  constructor({
+    store,
+    isPassing,
+    patienceMs,
+  }: { store: StoreBatch; isPassing: (error: unknown) => boolean; patienceMs: number }) {
     this.#store = store;
     this.#isPassing = isPassing;
     this.#patienceMs = patienceMs;
@@ -54,7 +61,8 @@ export class GroupCommit implements AsyncDisposable {
 
   append(proposed: ProposedAppend): Promise<Appended> {
     if (this.#closed) return Promise.reject(new LogUnavailable('the event log is closed'));
-    if (this.#unanswered >= WAITING_MAX) return Promise.reject(new LogUnavailable(`${WAITING_MAX} appends are waiting already`));
+    if (this.#unanswered >= WAITING_MAX)
+      return Promise.reject(new LogUnavailable(`${WAITING_MAX} appends are waiting already`));
     const { promise, resolve, reject } = Promise.withResolvers<Appended>();
     let isOver = false;
     const end = () => {
@@ -75,7 +83,8 @@ export class GroupCommit implements AsyncDisposable {
         reject(error);
       },
     };
-    // Patience ends by a timer of its own, so that nobody waits longer for a batch that hangs, be it another's.
+    // Patience ends by a timer of its own, so that nobody waits longer for a batch that hangs, be it
+    // another's.
     const patience = setTimeout(() => waiting.reject(this.#unavailable(proposed.stream)), this.#patienceMs);
     this.#unanswered += 1;
     this.#waiting.push(waiting);
@@ -105,7 +114,10 @@ export class GroupCommit implements AsyncDisposable {
     this.#running = undefined;
   }
 
-  /** Takes what fits into one batch: of a stream one append, or several that all expect any version. Others wait, in their order. */
+  /**
+   * Takes what fits into one batch: of a stream one append, or several that all expect any version. Others
+   * wait, in their order.
+   */
   #take(): Waiting[] {
     const batch: Waiting[] = [];
     const left: Waiting[] = [];
@@ -114,10 +126,13 @@ export class GroupCommit implements AsyncDisposable {
     for (const append of this.#waiting) {
       if (append.isOver()) continue;
       const size = append.events.reduce((sum, event) => sum + event.bytes, 0);
-      const fits = batch.length === 0 || (events + append.events.length <= BATCH_EVENTS_MAX && bytes + size <= BATCH_BYTES_MAX);
+      const fits =
+        batch.length === 0 ||
+        (events + append.events.length <= BATCH_EVENTS_MAX && bytes + size <= BATCH_BYTES_MAX);
       const isAny = append.expected === 'any';
       const isApart = batch.length > 0 && (isRead || isReading(append));
-      const joins = fits && !isApart && (joinable.get(append.stream) ?? true) && (isAny || !joinable.has(append.stream));
+      const joins =
+        fits && !isApart && (joinable.get(append.stream) ?? true) && (isAny || !joinable.has(append.stream));
       joinable.set(append.stream, joins && isAny);
       if (!joins) {
         left.push(append);
@@ -132,7 +147,10 @@ export class GroupCommit implements AsyncDisposable {
     return batch;
   }
 
-  /** Answers with what is to be tried again, in its order; nothing where the engine is well, so that the next batch may follow at once. */
+  /**
+   * Answers with what is to be tried again, in its order; nothing where the engine is well, so that the next
+   * batch may follow at once.
+   */
   async #send(batch: readonly Waiting[]): Promise<readonly Waiting[]> {
     if (batch.length === 0) return [];
     try {
@@ -150,7 +168,10 @@ export class GroupCommit implements AsyncDisposable {
     }
   }
 
-  /** One append that cannot be stored must not take the others of its batch with it. Where the engine is away, the rest stays together. */
+  /**
+   * One append that cannot be stored must not take the others of its batch with it. Where the engine is away,
+   * the rest stays together.
+   */
   async #sendAlone(batch: readonly Waiting[]): Promise<readonly Waiting[]> {
     for (const [index, append] of batch.entries()) {
       const again = await this.#send([append]);
@@ -160,9 +181,12 @@ export class GroupCommit implements AsyncDisposable {
   }
 
   #unavailable(stream: StreamName): LogUnavailable {
-    return new LogUnavailable(`the event log did not take an append to ${stream} within ${this.#patienceMs} ms`, {
-      cause: this.#lastFailure,
-    });
+    return new LogUnavailable(
+      `the event log did not take an append to ${stream} within ${this.#patienceMs} ms`,
+      {
+        cause: this.#lastFailure,
+      },
+    );
   }
 }
 

@@ -15,7 +15,8 @@ export const patiently = async <Answer>(ask: () => Promise<Answer>): Promise<Ans
       return await ask();
     } catch (error) {
       if (!isPassing(error)) throw error;
-      if (performance.now() > expiresAtMs) throw new LogUnavailable(`the event log has been away for ${PATIENCE_MS} ms`, { cause: error });
+      if (performance.now() > expiresAtMs)
+        throw new LogUnavailable(`the event log has been away for ${PATIENCE_MS} ms`, { cause: error });
       await delay(backoffMs);
     }
   }

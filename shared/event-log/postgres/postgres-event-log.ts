@@ -14,27 +14,46 @@ import { ringLater } from '../ring-later.ts';
 import { Tail, type TailPage } from '../tail.ts';
 import { GroupCommit, type ProposedAppend } from './group-commit.ts';
 import { PATIENCE_MS, patiently } from './patiently.ts';
-import { findEvent, readAfter, readEventAt, readHead, readIdentity, readLost, readStreamPages } from './read.ts';
+import {
+  findEvent,
+  readAfter,
+  readEventAt,
+  readHead,
+  readIdentity,
+  readLost,
+  readStreamPages,
+} from './read.ts';
 
 const READ_CONNECTIONS_MAX = 4;
 
-/** With what the driver adds, well below `PATIENCE_MS`: a connection that has fallen silent leaves time for another try on the next. */
+/**
+ * With what the driver adds, well below `PATIENCE_MS`: a connection that has fallen silent leaves time for
+ * another try on the next.
+ */
 const STATEMENT_TIMEOUT_MS = 3_000;
 
 /** The event log in PostgreSQL: dense positions in the order of commits, group-committed appends. */
-export const openPostgresEventLog = async ({ url, directUrl }: Omit<BellOptions, 'channel'>): Promise<EventLog> => {
+export const openPostgresEventLog = async ({
+  url,
+  directUrl,
+}: Omit<BellOptions, 'channel'>): Promise<EventLog> => {
   await using opening = new AsyncDisposableStack();
   const { identity, lost } = await prepare(url);
   const within = { url, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
-  const readers = opening.use(openPool({ ...within, applicationName: 'annals-log-read', connectionsMax: READ_CONNECTIONS_MAX }));
-  const writer = opening.use(openPool({ ...within, applicationName: 'annals-log-append', connectionsMax: 1 }));
+  const readers = opening.use(
+    openPool({ ...within, applicationName: 'annals-log-read', connectionsMax: READ_CONNECTIONS_MAX }),
+  );
+  const writer = opening.use(
+    openPool({ ...within, applicationName: 'annals-log-append', connectionsMax: 1 }),
+  );
   const bell = opening.use(new PostgresBell({ url, directUrl, channel: 'annals_event_log' }));
   const tail = new Tail({
     read: (after) => readAfter(readers, after),
     heard: () => bell.heard,
     hasNews: (_after, heard) => bell.heard !== heard,
   });
-  const wait: TailFollower['wait'] = (_after, heard, { timeoutMs, signal }) => bell.wait(heard, timeoutMs, signal);
+  const wait: TailFollower['wait'] = (_after, heard, { timeoutMs, signal }) =>
+    bell.wait(heard, timeoutMs, signal);
   const ring = ringLater(() => bell.ringEverywhere());
   const commits = opening.use(
     new GroupCommit({
@@ -59,7 +78,8 @@ export const openPostgresEventLog = async ({ url, directUrl }: Omit<BellOptions,
       if (expected !== 'any' && expected > VERSION_MAX) throw new StaleVersion(stream, expected);
       return commits.append(proposed).catch((error: unknown) => answerRepeat(readers, proposed, error));
     },
-    read: (stream, from = FIRST, to = VERSION_MAX) => readStreamPages(readers, stream, { from, to: Math.min(to, VERSION_MAX) as Version }),
+    read: (stream, from = FIRST, to = VERSION_MAX) =>
+      readStreamPages(readers, stream, { from, to: Math.min(to, VERSION_MAX) as Version }),
     find: (stream, id, after) => patiently(() => findEvent(readers, { stream, id, after })),
     follow: (after, signal, id) => follow({ tail, wait, demandSeen }, after, signal, id),
     eventAt: (position) => patiently(() => readEventAt(readers, position)),
@@ -73,8 +93,12 @@ export const openPostgresEventLog = async ({ url, directUrl }: Omit<BellOptions,
   };
 };
 
-/** Brings the tables up to date and says which log they hold. A migration may take longer than anything later. */
-const prepare = async (url: string): Promise<{ readonly identity: LogIdentity; readonly lost: readonly LogIdentity[] }> => {
+/**
+ * Brings the tables up to date and says which log they hold. A migration may take longer than anything later.
+ */
+const prepare = async (
+  url: string,
+): Promise<{ readonly identity: LogIdentity; readonly lost: readonly LogIdentity[] }> => {
   await using pool = openPool({ url, applicationName: 'annals-log-migrate', connectionsMax: 1 });
   await migrate(pool, 'event-log', new URL('./migrations/', import.meta.url));
   return { identity: await readIdentity(pool), lost: await readLost(pool) };
@@ -87,7 +111,11 @@ const MARK_LOST = `insert into event_log.lost_history (log)
   on conflict do nothing`;
 
 /** A refused append may be the repeat of one that was stored, whose answer was lost. */
-const answerRepeat = async (readers: pg.Pool, proposed: ProposedAppend, error: unknown): Promise<Appended> => {
+const answerRepeat = async (
+  readers: pg.Pool,
+  proposed: ProposedAppend,
+  error: unknown,
+): Promise<Appended> => {
   if (proposed.seen && error instanceof pg.DatabaseError && error.code === LOST_HISTORY)
     throw new LogWentBack(proposed.seen, await readEventAt(readers, proposed.seen.position));
   const isTaken = isUniqueViolation(error);
@@ -114,13 +142,21 @@ const APPEND_READING = {
 
 type Stored = { readonly id: string; readonly version: Version; readonly position: Position };
 
-/** Stores a batch of appends with one statement, which is one transaction, unless the log has lost what was seen. Undefined where an expectation did not hold. */
-const appendBatch = async (pool: pg.Pool, batch: readonly ProposedAppend[]): Promise<readonly (Appended | undefined)[]> => {
+/**
+ * Stores a batch of appends with one statement, which is one transaction, unless the log has lost what was
+ * seen. Undefined where an expectation did not hold.
+ */
+const appendBatch = async (
+  pool: pg.Pool,
+  batch: readonly ProposedAppend[],
+): Promise<readonly (Appended | undefined)[]> => {
   const seen = newestSeen(batch);
   const values = [seen?.position ?? null, seen?.id ?? null, ...columnsOf(batch)];
   // An append with reads is alone in its batch.
   const reads = batch.flatMap((each) => each.reads ?? []);
-  const read = [reads.map(({ stream }) => stream), reads.map(({ version }) => version)].map((each) => each.join(SEPARATOR));
+  const read = [reads.map(({ stream }) => stream), reads.map(({ version }) => version)].map((each) =>
+    each.join(SEPARATOR),
+  );
   const { rows } = await pool.query<Stored>(
     reads.length === 0 ? { ...APPEND, values } : { ...APPEND_READING, values: [...read, ...values] },
   );
@@ -133,7 +169,10 @@ const LOST_HISTORY = 'AN001';
 
 /** Whoever has lost an earlier event has lost the newest as well. */
 const newestSeen = (batch: readonly Pick<ProposedAppend, 'seen'>[]): Seen | undefined =>
-  batch.reduce<Seen | undefined>((newest, { seen }) => (seen && seen.position > (newest?.position ?? 0) ? seen : newest), undefined);
+  batch.reduce<Seen | undefined>(
+    (newest, { seen }) => (seen && seen.position > (newest?.position ?? 0) ? seen : newest),
+    undefined,
+  );
 
 const columnsOf = (batch: readonly ProposedAppend[]): string[] => {
   const columns: string[][] = Array.from({ length: 8 }, () => []);
@@ -143,7 +182,16 @@ const columnsOf = (batch: readonly ProposedAppend[]): string[] => {
       const offset = (ahead.get(stream) ?? 0) + 1;
       ahead.set(stream, offset);
       const version = expected === 'any' ? EXPECT_ANY : expected;
-      const row = [stream, String(version), String(offset), event.id, event.type, event.data, event.metadata, String(event.bytes)];
+      const row = [
+        stream,
+        String(version),
+        String(offset),
+        event.id,
+        event.type,
+        event.data,
+        event.metadata,
+        String(event.bytes),
+      ];
       for (const [index, value] of row.entries()) columns[index]?.push(value);
     }
   }
@@ -159,10 +207,18 @@ const FIND_REPEAT = {
 type Repeat = { events: number; first: Version | null; version: Version; position: Position };
 
 /** Where an append was stored before: all of its events are in the stream, one after the other. */
-const findRepeat = async (pool: pg.Pool, { stream, events }: ProposedAppend): Promise<Appended | undefined> => {
+const findRepeat = async (
+  pool: pg.Pool,
+  { stream, events }: ProposedAppend,
+): Promise<Appended | undefined> => {
   const { rows } = await pool.query<Repeat>({ ...FIND_REPEAT, values: [stream, events.map(({ id }) => id)] });
   const [found] = rows;
-  if (!found || found.first === null || found.events !== events.length || found.version - found.first + 1 !== events.length)
+  if (
+    !found ||
+    found.first === null ||
+    found.events !== events.length ||
+    found.version - found.first + 1 !== events.length
+  )
     return undefined;
   return { version: found.version, position: found.position };
 };

@@ -8,7 +8,10 @@ import { patiently } from './patiently.ts';
 
 const PAGE_EVENTS_MAX = 1_000;
 
-/** A page ends before the event that would take it over this, so that a thousand large events do not fill the memory. */
+/**
+ * A page ends before the event that would take it over this, so that a thousand large events do not fill the
+ * memory.
+ */
 const PAGE_BYTES_MAX = 16 * 1_048_576;
 
 type Row = [
@@ -52,8 +55,11 @@ export const READ_LOG = {
 
 /** The next events after a position; none where the server is away. */
 export const readAfter = async (pool: pg.Pool, after: Position): Promise<LogPage> => {
-  const rows = await pool.query<Row>({ ...READ_LOG, values: [after] }).then((answer) => answer.rows, orPassing);
-  if (rows === 'away') return { at: undefined, events: [], sizes: [], last: after, isCut: false, isAway: true };
+  const rows = await pool
+    .query<Row>({ ...READ_LOG, values: [after] })
+    .then((answer) => answer.rows, orPassing);
+  if (rows === 'away')
+    return { at: undefined, events: [], sizes: [], last: after, isCut: false, isAway: true };
   const [first] = rows;
   const isAt = first?.[0] === after;
   const next = isAt ? rows.slice(1) : rows;
@@ -116,12 +122,16 @@ export const findEvent = async (
 };
 
 export const readEventAt = async (pool: pg.Pool, position: Position): Promise<EventId | undefined> => {
-  const { rows } = await pool.query<{ id: EventId }>('select id from event_log.event where position = $1', [position]);
+  const { rows } = await pool.query<{ id: EventId }>('select id from event_log.event where position = $1', [
+    position,
+  ]);
   return rows[0]?.id;
 };
 
 export const readHead = async (pool: pg.Pool): Promise<Position> => {
-  const { rows } = await pool.query<{ head: number | null }>('select max(position) as head from event_log.event');
+  const { rows } = await pool.query<{ head: number | null }>(
+    'select max(position) as head from event_log.event',
+  );
   return (rows[0]?.head ?? START) as Position;
 };
 

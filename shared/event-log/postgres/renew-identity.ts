@@ -1,10 +1,17 @@
 import type { LogIdentity } from '#shared/brands.ts';
 import type { Connection } from '#shared/database/pool.ts';
 
-/** From the commit on the log is another to all who have referred to it; those who have it open must not be at work. */
+/**
+ * From the commit on the log is another to all who have referred to it; those who have it open must not be at
+ * work.
+ */
 export const renewIdentity = async (connection: Pick<Connection, 'query'>): Promise<LogIdentity> => {
-  await connection.query('insert into event_log.lost_history (log) select id from event_log.identity on conflict do nothing');
-  const { rows } = await connection.query<{ id: LogIdentity }>('update event_log.identity set id = gen_random_uuid() returning id');
+  await connection.query(
+    'insert into event_log.lost_history (log) select id from event_log.identity on conflict do nothing',
+  );
+  const { rows } = await connection.query<{ id: LogIdentity }>(
+    'update event_log.identity set id = gen_random_uuid() returning id',
+  );
   const [row] = rows;
   if (!row) throw new Error('event_log.identity is empty: this database is no event log, or was damaged');
   return row.id;

@@ -28,6 +28,11 @@ test('a token says of its user what rights compare, and nothing else of that is 
 test.each([
   ['nothing', {}],
   ['something else', { attributes: { shoe: 42 } }],
-])('a token that says %s is not good, so that what is not known of its user is not taken for nothing', async (name, claims) => {
-  await expect(verify(await tokenWith(claims), name)).rejects.toThrow('The token does not say of its user what rights ask for.');
-});
+])(
+  'a token that says %s is not good, so that what is not known of its user is not taken for nothing',
+  async (name, claims) => {
+    await expect(verify(await tokenWith(claims), name)).rejects.toThrow(
+      'The token does not say of its user what rights ask for.',
+    );
+  },
+);

@@ -62,7 +62,12 @@ const Claims = z.object({
   cnf: z.strictObject({ jkt: thumbprint.optional(), 'x5t#S256': thumbprint.optional() }).default({}),
 });
 
-type Options = { readonly issuer: string; readonly audience: string; readonly keys: VerificationKeys; readonly policy: Policy };
+type Options = {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly keys: VerificationKeys;
+  readonly policy: Policy;
+};
 
 export type TokenVerifier = {
   /** A token that was verified before, unless its key is gone; throws if it has expired. */
@@ -71,8 +76,9 @@ export type TokenVerifier = {
 };
 
 /**
- * Verifies access tokens. One that was verified is known by its digest for as long as it lives and its key stands, so that a
- * signature is checked once and not at every request; what can change meanwhile is the caller's to check each time.
+ * Verifies access tokens. One that was verified is known by its digest for as long as it lives and its key
+ * stands, so that a signature is checked once and not at every request; what can change meanwhile is the
+ * caller's to check each time.
  */
 export const createTokenVerifier = (options: Options): TokenVerifier => {
   const verified = new LRUCache<string, AccessToken>({ max: CACHED_MAX });
@@ -117,7 +123,8 @@ const verify = async (jwt: string, { issuer, audience, keys, policy }: Options):
       requiredClaims: ['iss', 'aud', 'sub', 'exp', 'iat', 'jti', 'client_id'],
     });
     const claims = Claims.parse(payload);
-    if (!rolesOf(policy.domain).includes(claims.role)) throw new InvalidToken('The token is of a role that there is not.');
+    if (!rolesOf(policy.domain).includes(claims.role))
+      throw new InvalidToken('The token is of a role that there is not.');
     return accessTokenOf(claims, kid, policy);
   } catch (error) {
     if (error instanceof InvalidToken || error instanceof HttpProblem) throw error;
@@ -149,8 +156,14 @@ const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string, policy: Poli
   bound: claims.cnf,
 });
 
-/** What rights compare, and nothing else. What the user was is not known of a token from before there were such rights. */
-const attributesIn = ({ attributes: own }: z.infer<typeof Claims>, { domain }: Policy): { readonly attributes?: Attributes } => {
+/**
+ * What rights compare, and nothing else. What the user was is not known of a token from before there were
+ * such rights.
+ */
+const attributesIn = (
+  { attributes: own }: z.infer<typeof Claims>,
+  { domain }: Policy,
+): { readonly attributes?: Attributes } => {
   const asked = attributesOf(domain);
   if (asked.length === 0) return {};
   if (own === undefined || asked.some(({ name }) => own[name] === undefined))
@@ -173,7 +186,8 @@ const scopeSets = new LRUCache<string, ReadonlySet<string>>({ max: SCOPE_SETS_MA
 const reasonOf = (error: unknown): string => {
   const { code, claim } = error as { code?: unknown; claim?: unknown };
   if (code === 'ERR_JWT_EXPIRED') return 'The token has expired.';
-  if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED' && claim === 'aud') return 'The token is meant for another audience.';
+  if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED' && claim === 'aud')
+    return 'The token is meant for another audience.';
   if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED' && claim === 'iss') return 'The token is of another issuer.';
   return 'This is not an access token of ours.';
 };

@@ -4,7 +4,15 @@ import { json } from 'node:stream/consumers';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bearer, createResourceWorld, type ResourceWorld } from '../../../test/engines/resource-world.ts';
-import { AUDIENCE, createProofMint, createTokenMint, ISSUER, nowS, type ProofMint, type TokenMint } from '../../../test/token-mint.ts';
+import {
+  AUDIENCE,
+  createProofMint,
+  createTokenMint,
+  ISSUER,
+  nowS,
+  type ProofMint,
+  type TokenMint,
+} from '../../../test/token-mint.ts';
 import { until } from '../../../testing/until.ts';
 
 const METADATA = `resource_metadata="${AUDIENCE}/.well-known/oauth-protected-resource"`;
@@ -30,13 +38,22 @@ describe('a request', () => {
 
   test('with a token is its user’s, by its client, in its role, within its scopes', async () => {
     const token = await mint.token({ scope: 'read:articles write:articles' });
-    const expected = { kind: 'user', userId: 7001, role: 'author', scopes: ['read:articles', 'write:articles'], client: 'web' };
+    const expected = {
+      kind: 'user',
+      userId: 7001,
+      role: 'author',
+      scopes: ['read:articles', 'write:articles'],
+      client: 'web',
+    };
     expect(await get(bearer(token))).toMatchObject({ status: 200, body: expected });
     expect(await get({ Authorization: `bEARER  ${token}` })).toMatchObject({ status: 200, body: expected });
   });
 
   test('with credentials of another scheme is anonymous', async () => {
-    expect(await get({ Authorization: 'Basic YTpi' })).toMatchObject({ status: 200, body: { kind: 'anonymous' } });
+    expect(await get({ Authorization: 'Basic YTpi' })).toMatchObject({
+      status: 200,
+      body: { kind: 'anonymous' },
+    });
   });
 
   test('that lacks a token learns where to get one', async () => {
@@ -50,7 +67,9 @@ describe('a request', () => {
   test('that lacks a scope learns which', async () => {
     const { status, challenge } = await get(bearer(await mint.token()), '/scoped');
     expect(status).toBe(403);
-    expect(challenge).toMatch(/^Bearer error="insufficient_scope", error_description="[^"]+", scope="write:articles", resource_metadata=/);
+    expect(challenge).toMatch(
+      /^Bearer error="insufficient_scope", error_description="[^"]+", scope="write:articles", resource_metadata=/,
+    );
   });
 });
 
@@ -78,7 +97,11 @@ describe('a token', () => {
     ['with a critical extension', () => mint.token({}, { crit: ['x-unknown'], 'x-unknown': 1 })],
     ['signed by a key that is not ours', async () => (await createTokenMint()).token()],
     ['signed by another key under our key’s id', async () => (await createTokenMint(mint.kid)).token()],
-    ['that is unsigned', async () => new UnsecuredJWT({}).setIssuer(ISSUER).setAudience(AUDIENCE).setExpirationTime('1h').encode()],
+    [
+      'that is unsigned',
+      async () =>
+        new UnsecuredJWT({}).setIssuer(ISSUER).setAudience(AUDIENCE).setExpirationTime('1h').encode(),
+    ],
     [
       'signed with the public key as a shared secret',
       async () =>
@@ -100,7 +123,9 @@ describe('a token', () => {
   test.each(cases)('%s is refused', async (_, make) => {
     const { status, body, challenge } = await get(bearer(await make()));
     expect({ status, code: body.code }).toEqual({ status: 401, code: 'invalid_token' });
-    expect(challenge).toMatch(/^Bearer error="invalid_token", error_description="[^"]+", resource_metadata="[^"]+", DPoP algs=/);
+    expect(challenge).toMatch(
+      /^Bearer error="invalid_token", error_description="[^"]+", resource_metadata="[^"]+", DPoP algs=/,
+    );
   });
 
   test('that has just expired is good for the few seconds that clocks differ', async () => {
@@ -108,7 +133,9 @@ describe('a token', () => {
   });
 
   test('for several audiences, ours among them, is good', async () => {
-    expect(await get(bearer(await mint.token({ aud: ['https://other.example', AUDIENCE] })))).toMatchObject({ status: 200 });
+    expect(await get(bearer(await mint.token({ aud: ['https://other.example', AUDIENCE] })))).toMatchObject({
+      status: 200,
+    });
   });
 
   test('that was good is refused once it expires', async () => {
@@ -122,17 +149,28 @@ describe('a token', () => {
 
   test.each<[string, () => Promise<Response>]>([
     ['in the query', async () => fetch(`${world.url}/me?access_token=${await mint.token()}`)],
-    ['in the query, beside a good one', async () => fetch(`${world.url}/me?access_token=x`, { headers: bearer(await mint.token()) })],
-    ['with something after it', async () => fetch(`${world.url}/me`, { headers: { Authorization: `Bearer ${await mint.token()} x` } })],
+    [
+      'in the query, beside a good one',
+      async () => fetch(`${world.url}/me?access_token=x`, { headers: bearer(await mint.token()) }),
+    ],
+    [
+      'with something after it',
+      async () => fetch(`${world.url}/me`, { headers: { Authorization: `Bearer ${await mint.token()} x` } }),
+    ],
     ['that is empty', async () => fetch(`${world.url}/me`, { headers: { Authorization: 'Bearer' } })],
   ])('%s is a malformed request', async (_, send) => {
     const response = await send();
     expect(response.status).toBe(400);
-    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer error="invalid_request", error_description="/);
+    expect(response.headers.get('www-authenticate')).toMatch(
+      /^Bearer error="invalid_request", error_description="/,
+    );
   });
 
   test('in a form counts as none', async () => {
-    const response = await fetch(`${world.url}/me`, { method: 'POST', body: new URLSearchParams({ access_token: await mint.token() }) });
+    const response = await fetch(`${world.url}/me`, {
+      method: 'POST',
+      body: new URLSearchParams({ access_token: await mint.token() }),
+    });
     expect(await response.json()).toEqual({ kind: 'anonymous' });
   });
 });
@@ -141,13 +179,18 @@ describe('on one connection', () => {
   test('each request is its own token’s, and a token counts as long as it is good', async () => {
     using agent = new OneConnection();
     const ask = async (authorization?: string | string[]) => {
-      const sent = request(`${world.url}/me`, { agent, headers: authorization === undefined ? {} : { Authorization: authorization } });
+      const sent = request(`${world.url}/me`, {
+        agent,
+        headers: authorization === undefined ? {} : { Authorization: authorization },
+      });
       const [response] = (await once(sent.end(), 'response')) as [IncomingMessage];
       const { kind, userId, code, detail } = (await json(response)) as Record<string, unknown>;
       return code === undefined ? { kind, userId } : { code, detail };
     };
     const [one, other, shortLived] = await Promise.all(
-      [{ sub: '7001' }, { sub: '7002' }, { sub: '7003', exp: nowS() - 4 }].map((claims) => mint.token(claims)),
+      [{ sub: '7001' }, { sub: '7002' }, { sub: '7003', exp: nowS() - 4 }].map((claims) =>
+        mint.token(claims),
+      ),
     );
     const user = (userId: number) => ({ kind: 'user', userId });
     for (let round = 0; round < 2; round += 1) {
@@ -155,7 +198,9 @@ describe('on one connection', () => {
       expect(await ask(`Bearer ${other}`)).toEqual(user(7002));
       expect(await ask()).toEqual({ kind: 'anonymous' });
       expect(await ask('Basic YTpi')).toEqual({ kind: 'anonymous' });
-      expect(await ask([`Bearer ${other}`, `Bearer ${one}`])).toMatchObject({ detail: 'Send one Authorization header.' });
+      expect(await ask([`Bearer ${other}`, `Bearer ${one}`])).toMatchObject({
+        detail: 'Send one Authorization header.',
+      });
       expect(await ask('Bearer')).toMatchObject({ code: 'malformed_request' });
     }
     expect(await ask(`Bearer ${shortLived}`)).toEqual(user(7003));

@@ -40,27 +40,39 @@ const anonymous = requestFact<Caller>('anonymous caller');
 const NOBODY: Caller = { kind: 'anonymous', policy: NO_RIGHTS };
 
 /** Who sends a request, once it has passed `authenticate`; before that, nobody. */
-export const callerOf = (request: IncomingMessage): Caller => accessTokens.of(request)?.caller ?? anonymous.of(request) ?? NOBODY;
-
-/** When the user of a request that has passed `authenticate` signed in, in seconds; undefined if its token does not say it. */
-export const signedInAtOf = (request: IncomingMessage): number | undefined => accessTokens.of(request)?.signedInAtS;
+export const callerOf = (request: IncomingMessage): Caller =>
+  accessTokens.of(request)?.caller ?? anonymous.of(request) ?? NOBODY;
 
 /**
- * Why a request that has passed `authenticate` would not pass it now: an answer that goes on for long is looked at again by this.
- * A proof was for the beginning, and a certificate is the connection's own.
+ * When the user of a request that has passed `authenticate` signed in, in seconds; undefined if its token
+ * does not say it.
  */
-export const refusalNow = (request: Request, revocations: Revocations, change?: UserChange): TokenRefusal | HttpProblem | undefined => {
+export const signedInAtOf = (request: IncomingMessage): number | undefined =>
+  accessTokens.of(request)?.signedInAtS;
+
+/**
+ * Why a request that has passed `authenticate` would not pass it now: an answer that goes on for long is
+ * looked at again by this. A proof was for the beginning, and a certificate is the connection's own.
+ */
+export const refusalNow = (
+  request: Request,
+  revocations: Revocations,
+  change?: UserChange,
+): TokenRefusal | HttpProblem | undefined => {
   const accessToken = accessTokens.of(request);
   if (accessToken === undefined) return undefined;
   const scheme = accessToken.bound.jkt === undefined ? 'Bearer' : 'DPoP';
-  if (Date.now() / 1_000 >= accessToken.expiresAtS) return new TokenRefusal('invalid_token', 'The token has expired.', { scheme });
+  if (Date.now() / 1_000 >= accessToken.expiresAtS)
+    return new TokenRefusal('invalid_token', 'The token has expired.', { scheme });
   if (isStale(revocations)) return staleRevocations();
-  return revocations.isRevoked(accessToken, change) ? new TokenRefusal('invalid_token', REVOKED, { scheme }) : undefined;
+  return revocations.isRevoked(accessToken, change)
+    ? new TokenRefusal('invalid_token', REVOKED, { scheme })
+    : undefined;
 };
 
 /**
- * Finds out who sends a request, and refuses it where it says so falsely. Without a token it is anonymous: whether that is
- * enough is for the policy to say.
+ * Finds out who sends a request, and refuses it where it says so falsely. Without a token it is anonymous:
+ * whether that is enough is for the policy to say.
  */
 export const authenticate = (options: AuthenticateOptions): RequestHandler => {
   const { elsewhere = new Set(), policy } = options;
@@ -96,7 +108,9 @@ const createIdentifier = (options: AuthenticateOptions): Identify => {
   const { revocations, personalTokens } = options;
   const verifier = createTokenVerifier(options);
   const find = (token: string, digest: string): Promise<AccessToken> =>
-    token.startsWith(PERSONAL_TOKEN_PREFIX) ? personalTokens.find(token, digest) : verifier.verify(token, digest);
+    token.startsWith(PERSONAL_TOKEN_PREFIX)
+      ? personalTokens.find(token, digest)
+      : verifier.verify(token, digest);
   const demandProof = createProofDemand(options);
   return async (request, { scheme, token, digest }) => {
     try {
@@ -105,7 +119,8 @@ const createIdentifier = (options: AuthenticateOptions): Identify => {
       if (revocations.isRevoked(accessToken)) throw new InvalidToken(REVOKED);
       demandCertificate(request, accessToken, options.ingressSecret);
       // Last, because a proof is spent by being looked at.
-      if (scheme !== 'Bearer' || accessToken.bound.jkt !== undefined) await demandProof(request, { accessToken, scheme, digest });
+      if (scheme !== 'Bearer' || accessToken.bound.jkt !== undefined)
+        await demandProof(request, { accessToken, scheme, digest });
       return accessToken;
     } catch (error) {
       if (error instanceof InvalidToken || error instanceof InvalidProof)
@@ -117,21 +132,31 @@ const createIdentifier = (options: AuthenticateOptions): Identify => {
 
 const isStale = (revocations: Revocations): boolean => revocations.staleMs() > REVOCATIONS_STALE_MAX_MS;
 
-const staleRevocations = (): HttpProblem => new HttpProblem('unavailable', { headers: { 'Retry-After': '5' } });
+const staleRevocations = (): HttpProblem =>
+  new HttpProblem('unavailable', { headers: { 'Retry-After': '5' } });
 
 const REVOKED = 'The token was revoked.';
 
 /** RFC 8705, section 3: the certificate of the connection must be the one that the token was issued to. */
-const demandCertificate = (request: Request, { bound }: AccessToken, ingressSecret: string | undefined): void => {
+const demandCertificate = (
+  request: Request,
+  { bound }: AccessToken,
+  ingressSecret: string | undefined,
+): void => {
   const expected = bound['x5t#S256'];
   if (expected === undefined) return;
   const certificate = clientCertificateOf(request, ingressSecret);
-  if (certificate === undefined) throw new InvalidToken('The token is bound to a client certificate, and there is none.');
+  if (certificate === undefined)
+    throw new InvalidToken('The token is bound to a client certificate, and there is none.');
   const thumbprint = hash('sha256', certificate.raw, 'base64url');
   if (thumbprint !== expected) throw new InvalidToken('The token is bound to another client certificate.');
 };
 
-type Presented = { readonly accessToken: AccessToken; readonly scheme: Credentials['scheme']; readonly digest: string };
+type Presented = {
+  readonly accessToken: AccessToken;
+  readonly scheme: Credentials['scheme'];
+  readonly digest: string;
+};
 
 /** RFC 9449, section 7: a bound token comes with a proof and by its own scheme, and another comes without. */
 const createProofDemand = ({ audience, spentProofs }: AuthenticateOptions) => {
@@ -139,12 +164,20 @@ const createProofDemand = ({ audience, spentProofs }: AuthenticateOptions) => {
   const base = audience.replace(/\/$/, '');
   return async (request: Request, { accessToken, scheme, digest }: Presented): Promise<void> => {
     const { jkt } = accessToken.bound;
-    if (scheme === 'Bearer') throw new InvalidToken('The token is bound to a key: send it by the DPoP scheme, with a proof.');
-    if (jkt === undefined) throw new InvalidToken('The token is not bound to a key: send it by the Bearer scheme.');
+    if (scheme === 'Bearer')
+      throw new InvalidToken('The token is bound to a key: send it by the DPoP scheme, with a proof.');
+    if (jkt === undefined)
+      throw new InvalidToken('The token is not bound to a key: send it by the Bearer scheme.');
     const [proof, ...others] = request.headersDistinct.dpop ?? [];
     if (proof === undefined || others.length > 0) throw new InvalidProof('Send one DPoP header.');
     const [path = ''] = request.originalUrl.split('?', 1);
-    const { jti, expiresAtS } = await verifyProof(proof, { method: request.method, url: `${base}${path}`, tokenDigest: digest, jkt });
-    if (!(await spentProofs.spend({ jkt, jti, expiresAtS }))) throw new InvalidProof('The proof was used before.');
+    const { jti, expiresAtS } = await verifyProof(proof, {
+      method: request.method,
+      url: `${base}${path}`,
+      tokenDigest: digest,
+      jkt,
+    });
+    if (!(await spentProofs.spend({ jkt, jti, expiresAtS })))
+      throw new InvalidProof('The proof was used before.');
   };
 };

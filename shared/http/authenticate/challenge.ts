@@ -6,7 +6,10 @@ import { type Scheme, TokenRefusal } from './token-refusal.ts';
 
 /** What a challenge needs to know of the request that it answers. */
 export type Challenged = {
-  /** Where the metadata of the resource lies (RFC 9728, section 5.1): from it a client finds the authorization server. */
+  /**
+   * Where the metadata of the resource lies (RFC 9728, section 5.1): from it a client finds the authorization
+   * server.
+   */
   readonly metadataUrl: string;
   /** By which scheme the caller came. */
   readonly scheme: Scheme | undefined;
@@ -14,19 +17,28 @@ export type Challenged = {
 
 const challenged = requestFact<Challenged>('challenge');
 
-export const rememberChallenge = (request: IncomingMessage, by: Challenged): void => void challenged.set(request, by);
+export const rememberChallenge = (request: IncomingMessage, by: Challenged): void =>
+  void challenged.set(request, by);
 
-/** The `WWW-Authenticate` of a refusal, or nothing where it is not about who asks, or the request never came to be authenticated. */
+/**
+ * The `WWW-Authenticate` of a refusal, or nothing where it is not about who asks, or the request never came
+ * to be authenticated.
+ */
 export const challengeFor = (request: IncomingMessage, error: unknown): string | undefined => {
   const by = challenged.of(request);
   if (by === undefined) return undefined;
-  if (error instanceof TokenRefusal) return format(by, error.scheme, { error: error.error, error_description: error.message });
+  if (error instanceof TokenRefusal)
+    return format(by, error.scheme, { error: error.error, error_description: error.message });
   if (!(error instanceof Rejection)) return undefined;
   if (error.code === 'unauthenticated') return format(by, by.scheme, {});
   if (error.code === 'sign_in_too_old') {
     // RFC 9470, section 3.
     const { maxAge } = error.details;
-    const named = { error: 'insufficient_user_authentication', error_description: error.message, max_age: String(maxAge) };
+    const named = {
+      error: 'insufficient_user_authentication',
+      error_description: error.message,
+      max_age: String(maxAge),
+    };
     return format(by, by.scheme, named);
   }
   if (error.code === 'insufficient_scope') {
@@ -52,4 +64,5 @@ const format = ({ metadataUrl }: Challenged, tried: Scheme | undefined, paramete
     .join(', ');
 
 /** RFC 6750 allows these characters in its parameters, and a quoted string needs no escape for them. */
-const quotable = (text: string): string => text.replaceAll('’', "'").replaceAll(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, ' ');
+const quotable = (text: string): string =>
+  text.replaceAll('’', "'").replaceAll(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, ' ');

@@ -14,13 +14,16 @@ const CREDENTIALS = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*) *$/i;
 const OURS = /^(bearer|dpop)(?: |$)/i;
 
 /**
- * The token of a request, or nothing: it is looked for in `Authorization` and nowhere else. In a query it would end up in logs
- * and histories (RFC 9700, section 4.3.2), so that is refused rather than overlooked. Another scheme counts as no token.
+ * The token of a request, or nothing: it is looked for in `Authorization` and nowhere else. In a query it
+ * would end up in logs and histories (RFC 9700, section 4.3.2), so that is refused rather than overlooked.
+ * Another scheme counts as no token.
  */
 export const credentialsOf = (request: Request): Credentials | undefined => {
   const { authorization: header } = request.headers;
   if (request.url.includes('?') && request.query.access_token !== undefined)
-    throw new TokenRefusal('invalid_request', 'Send the token in Authorization, not in the query.', { scheme: schemeOf(header) });
+    throw new TokenRefusal('invalid_request', 'Send the token in Authorization, not in the query.', {
+      scheme: schemeOf(header),
+    });
   if (header === undefined) return undefined;
   if (countOf(request, 'authorization') > 1)
     throw new TokenRefusal('invalid_request', 'Send one Authorization header.', { scheme: schemeOf(header) });
@@ -37,7 +40,10 @@ export const forgetPresented = ({ socket }: Pick<Request, 'socket'>): void => {
   delete (socket as Presenting)[PRESENTED];
 };
 
-/** A connection mostly repeats its last Authorization header, so it is parsed once. Every request still checks the token. */
+/**
+ * A connection mostly repeats its last Authorization header, so it is parsed once. Every request still checks
+ * the token.
+ */
 const PRESENTED = Symbol('credentials presented');
 type Presenting = { [PRESENTED]?: { readonly header: string; readonly credentials: Credentials } };
 
@@ -48,11 +54,15 @@ const parse = (header: string): Credentials | undefined => {
   const scheme = schemeOf(header);
   const [, , token] = CREDENTIALS.exec(header) ?? [];
   if (token === undefined)
-    throw new TokenRefusal('invalid_request', `Authorization must be ${scheme}, a space, and the token.`, { scheme });
+    throw new TokenRefusal('invalid_request', `Authorization must be ${scheme}, a space, and the token.`, {
+      scheme,
+    });
   return { scheme, token, digest: hash('sha256', token, 'base64url') };
 };
 
-/** How often a request has a header; for headers that may occur once, `request.headers` has only the first. */
+/**
+ * How often a request has a header; for headers that may occur once, `request.headers` has only the first.
+ */
 const countOf = ({ rawHeaders }: Request, name: string): number => {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

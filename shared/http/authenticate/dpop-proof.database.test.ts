@@ -1,6 +1,10 @@
 import { exportJWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createResourceWorld, openResourceProcess, type ResourceWorld } from '../../../test/engines/resource-world.ts';
+import {
+  createResourceWorld,
+  openResourceProcess,
+  type ResourceWorld,
+} from '../../../test/engines/resource-world.ts';
 import { AUDIENCE, createProofMint, nowS, type ProofMint, type TokenMint } from '../../../test/token-mint.ts';
 
 let world: ResourceWorld;
@@ -24,7 +28,10 @@ describe('DPoP', () => {
     const token = await bound();
     const proof = await holder.proof({ token });
     expect(await get(dpop(token, proof))).toMatchObject({ status: 200, body: { userId: 7001 } });
-    expect(await get(dpop(token, proof))).toMatchObject({ status: 401, body: { code: 'invalid_dpop_proof' } });
+    expect(await get(dpop(token, proof))).toMatchObject({
+      status: 401,
+      body: { code: 'invalid_dpop_proof' },
+    });
     expect(await get(dpop(token, await holder.proof({ token })))).toMatchObject({ status: 200 });
   });
 
@@ -36,7 +43,12 @@ describe('DPoP', () => {
 
   test('the query of a URL does not count, nor does its spelling', async () => {
     const token = await bound();
-    expect(await get(dpop(token, await holder.proof({ token, url: 'HTTPS://API.example:443/me?b=2#c' })), '/me?a=1')).toMatchObject({
+    expect(
+      await get(
+        dpop(token, await holder.proof({ token, url: 'HTTPS://API.example:443/me?b=2#c' })),
+        '/me?a=1',
+      ),
+    ).toMatchObject({
       status: 200,
     });
   });
@@ -48,7 +60,10 @@ describe('DPoP', () => {
     ['for another method in another case', (token) => holder.proof({ token, method: 'get' })],
     ['for another path', (token) => holder.proof({ token, url: `${AUDIENCE}/me/` })],
     ['for another host', (token) => holder.proof({ token, url: 'https://evil.example/me' })],
-    ['for another scheme', (token) => holder.proof({ token, url: AUDIENCE.replace('https', 'http').concat('/me') })],
+    [
+      'for another scheme',
+      (token) => holder.proof({ token, url: AUDIENCE.replace('https', 'http').concat('/me') }),
+    ],
     ['for no URL', (token) => holder.proof({ token }, { htu: undefined })],
     ['for another token', async () => holder.proof({ token: await bound() })],
     ['for no token', (token) => holder.proof({ token }, { ath: undefined })],
@@ -59,8 +74,14 @@ describe('DPoP', () => {
     ['of another type', (token) => holder.proof({ token }, {}, { typ: 'JWT' })],
     ['of another key', async (token) => (await stranger()).proof({ token })],
     ['without a key', (token) => holder.proof({ token }, {}, { jwk: undefined })],
-    ['signed by another key than it shows', async (token) => (await stranger()).proof({ token }, {}, { jwk: holder.publicJwk })],
-    ['with its private key', async (token) => holder.proof({ token }, {}, { jwk: await exportJWK(holder.privateKey) })],
+    [
+      'signed by another key than it shows',
+      async (token) => (await stranger()).proof({ token }, {}, { jwk: holder.publicJwk }),
+    ],
+    [
+      'with its private key',
+      async (token) => holder.proof({ token }, {}, { jwk: await exportJWK(holder.privateKey) }),
+    ],
     ['by a shared secret', async () => `${btoa('{"alg":"HS256","typ":"dpop+jwt"}')}.${btoa('{}')}.x`],
     ['that is no JWT', async () => 'x'],
     ['that is endless', async (token) => holder.proof({ token }, { more: 'x'.repeat(4_000) })],
@@ -76,19 +97,28 @@ describe('DPoP', () => {
 
   test('a bound token without a proof is refused, and so are two proofs', async () => {
     const token = await bound();
-    expect(await get({ Authorization: `DPoP ${token}` })).toMatchObject({ status: 401, body: { code: 'invalid_dpop_proof' } });
+    expect(await get({ Authorization: `DPoP ${token}` })).toMatchObject({
+      status: 401,
+      body: { code: 'invalid_dpop_proof' },
+    });
     const two = `${await holder.proof({ token })}, ${await holder.proof({ token })}`;
     expect(await get(dpop(token, two))).toMatchObject({ status: 401, body: { code: 'invalid_dpop_proof' } });
   });
 
   test('a token that is not bound is refused under DPoP', async () => {
     const token = await mint.token();
-    expect(await get(dpop(token, await holder.proof({ token })))).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
+    expect(await get(dpop(token, await holder.proof({ token })))).toMatchObject({
+      status: 401,
+      body: { code: 'invalid_token' },
+    });
   });
 
   test('a token that is both bound to a key and to a certificate needs both', async () => {
     const token = await mint.token({ cnf: { jkt: holder.jkt, 'x5t#S256': 'A'.repeat(43) } });
-    expect(await get(dpop(token, await holder.proof({ token })))).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
+    expect(await get(dpop(token, await holder.proof({ token })))).toMatchObject({
+      status: 401,
+      body: { code: 'invalid_token' },
+    });
   });
 
   test('of many requests with one proof to several processes exactly one is answered', async () => {
@@ -97,7 +127,9 @@ describe('DPoP', () => {
       const token = await bound();
       const proof = await holder.proof({ token });
       const send = (base: string) => get(dpop(token, proof), '/me', base);
-      const answers = await Promise.all([world.url, other.url, world.url, other.url, world.url, other.url].map(send));
+      const answers = await Promise.all(
+        [world.url, other.url, world.url, other.url, world.url, other.url].map(send),
+      );
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     }
   });

@@ -8,7 +8,12 @@ test('a proof is for no request whose target makes no URL', async () => {
   const token = 'a token';
   const tokenDigest = createHash('sha256').update(token).digest('base64url');
   const verify = async (target: string) =>
-    createProofVerifier()(await proof({ token }), { method: 'GET', url: `${AUDIENCE}:443${target}`, tokenDigest, jkt });
+    createProofVerifier()(await proof({ token }), {
+      method: 'GET',
+      url: `${AUDIENCE}:443${target}`,
+      tokenDigest,
+      jkt,
+    });
   await expect(verify('/me')).resolves.toBeDefined();
   for (const target of ['*', 'http://elsewhere.example/me'])
     await expect(verify(target)).rejects.toMatchObject({ code: 'invalid_dpop_proof' });

@@ -1,4 +1,11 @@
-import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK, type JWTHeaderParameters, jwtVerify } from 'jose';
+import {
+  type CryptoKey,
+  calculateJwkThumbprint,
+  importJWK,
+  type JWK,
+  type JWTHeaderParameters,
+  jwtVerify,
+} from 'jose';
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
 import { DPOP_ALGORITHMS } from './dpop-algorithms.ts';
@@ -45,7 +52,8 @@ export const createProofVerifier = (): ((proof: string, about: Proven) => Promis
     if (payload.iat < nowS - PROOF_AGE_MAX_S) throw new InvalidProof('The proof is too old.');
     if (payload.iat > nowS + PROOF_AHEAD_MAX_S) throw new InvalidProof('The proof was made in the future.');
     if (payload.htm !== about.method) throw new InvalidProof('The proof is for another method.');
-    if (!isSameUrl(payload.htu, about.url)) throw new InvalidProof(`The proof is for another URL than ${about.url}`);
+    if (!isSameUrl(payload.htu, about.url))
+      throw new InvalidProof(`The proof is for another URL than ${about.url}`);
     if (payload.ath !== about.tokenDigest) throw new InvalidProof('The proof is for another token.');
     return { jti: payload.jti, expiresAtS: payload.iat + PROOF_AGE_MAX_S };
   };
@@ -69,10 +77,18 @@ const readProof = async (proof: string, findKey: FindKey): Promise<z.infer<typeo
   }
 };
 
-/** The key of the proof, which must be that of the token. Its import costs as much as a signature, so it is kept. */
-const keyOf = async (header: JWTHeaderParameters, jkt: string, keys: LRUCache<string, CryptoKey>): Promise<CryptoKey> => {
+/**
+ * The key of the proof, which must be that of the token. Its import costs as much as a signature, so it is
+ * kept.
+ */
+const keyOf = async (
+  header: JWTHeaderParameters,
+  jkt: string,
+  keys: LRUCache<string, CryptoKey>,
+): Promise<CryptoKey> => {
   const jwk = publicPartOf(header.jwk);
-  if ((await calculateJwkThumbprint(jwk)) !== jkt) throw new InvalidProof('The token is bound to another key.');
+  if ((await calculateJwkThumbprint(jwk)) !== jkt)
+    throw new InvalidProof('The token is bound to another key.');
   const id = `${header.alg} ${jkt}`;
   const known = keys.get(id);
   if (known !== undefined) return known;
@@ -83,7 +99,13 @@ const keyOf = async (header: JWTHeaderParameters, jkt: string, keys: LRUCache<st
 };
 
 const PublicJwk = z.union([
-  z.object({ kty: z.literal('EC'), crv: z.literal('P-256'), x: z.string(), y: z.string(), d: z.never().optional() }),
+  z.object({
+    kty: z.literal('EC'),
+    crv: z.literal('P-256'),
+    x: z.string(),
+    y: z.string(),
+    d: z.never().optional(),
+  }),
   z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.never().optional() }),
 ]);
 
@@ -99,5 +121,10 @@ const isSameUrl = (given: string, expected: string): boolean => {
   // A request target need not be a path: `*` and another scheme make no URL of ours (RFC 9112, section 3.2).
   if (!URL.canParse(given) || !URL.canParse(expected)) return false;
   const [one, other] = [new URL(given), new URL(expected)];
-  return one.origin === other.origin && one.pathname === other.pathname && one.username === '' && one.password === '';
+  return (
+    one.origin === other.origin &&
+    one.pathname === other.pathname &&
+    one.username === '' &&
+    one.password === ''
+  );
 };

@@ -27,10 +27,19 @@ beforeEach(() => {
 const issue = async (userVersion: number | undefined, more: Partial<Revocable> = {}): Promise<Revocable> => {
   const token = { jti: 'one', grantId: undefined, clientId: 'web', userId, issuedAtS: nowS() };
   const seen = await readSeenRevocations(pool, token);
-  return { ...token, seen: userVersion === undefined ? undefined : seen, userVersion: userVersion as Version | undefined, ...more };
+  return {
+    ...token,
+    seen: userVersion === undefined ? undefined : seen,
+    userVersion: userVersion as Version | undefined,
+    ...more,
+  };
 };
-/** The role of the user changes, as a process finds it in the log; the authorization server has not read it yet. */
-const change = (version: number, at = new Date()) => revocations.revokeUser(userId, { version: version as Version, at });
+/**
+ * The role of the user changes, as a process finds it in the log; the authorization server has not read it
+ * yet.
+ */
+const change = (version: number, at = new Date()) =>
+  revocations.revokeUser(userId, { version: version as Version, at });
 const isRevoked = (token: Revocable) => revocations.isRevoked(token);
 /** The authorization server has read the change before, and its revocation is known here. */
 const settle = async () => {

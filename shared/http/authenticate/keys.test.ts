@@ -54,7 +54,10 @@ test('what is known stays known while the authorization server is out, and for a
   state.nowMs += 59 * MINUTE_MS;
   expect(await keys.find(mint.kid)).toBeDefined();
   state.nowMs += 2 * MINUTE_MS;
-  await expect(keys.find(mint.kid)).rejects.toMatchObject({ code: 'unavailable', headers: { 'Retry-After': '5' } });
+  await expect(keys.find(mint.kid)).rejects.toMatchObject({
+    code: 'unavailable',
+    headers: { 'Retry-After': '5' },
+  });
   state.isOut = false;
   state.nowMs += 6_000;
   expect(await keys.find(mint.kid)).toBeDefined();

@@ -8,7 +8,10 @@ export type LoadKeys = () => Promise<unknown>;
 
 /** The keys by which tokens are verified. */
 export type VerificationKeys = {
-  /** Undefined where the authorization server has no such key. Throws `unavailable` where it never answered, or not for too long. */
+  /**
+   * Undefined where the authorization server has no such key. Throws `unavailable` where it never answered,
+   * or not for too long.
+   */
   find(kid: string): Promise<CryptoKey | undefined>;
   /** Whether it was in the set when that was last read. */
   has(kid: string): boolean;
@@ -22,11 +25,17 @@ const COOLDOWN_MS = 5_000;
 const STALE_MAX_MS = 60 * 60_000;
 const KEYS_MAX = 50;
 
-const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.string().optional() })).max(KEYS_MAX) });
+const KeySet = z.object({
+  keys: z.array(z.looseObject({ kty: z.string(), kid: z.string().optional() })).max(KEYS_MAX),
+});
 
 type Options = { readonly load: LoadKeys; readonly log: Log; readonly now?: () => number };
 
-export const createVerificationKeys = ({ load, log, now = () => performance.now() }: Options): VerificationKeys => {
+export const createVerificationKeys = ({
+  load,
+  log,
+  now = () => performance.now(),
+}: Options): VerificationKeys => {
   let keys: ReadonlyMap<string, CryptoKey> = new Map();
   let readAtMs = -Infinity;
   let triedAtMs = -Infinity;
@@ -37,7 +46,10 @@ export const createVerificationKeys = ({ load, log, now = () => performance.now(
       keys = await importKeys(await load());
       readAtMs = triedAtMs;
     } catch (err) {
-      log.warn({ err }, 'The keys of the authorization server could not be read; those known before still count.');
+      log.warn(
+        { err },
+        'The keys of the authorization server could not be read; those known before still count.',
+      );
     }
   };
   const refresh = async (cooldownMs: number): Promise<void> => {
@@ -53,7 +65,8 @@ export const createVerificationKeys = ({ load, log, now = () => performance.now(
       const ageMs = now() - readAtMs;
       if (!keys.has(kid) || ageMs > STALE_MAX_MS) await refresh(COOLDOWN_MS);
       else if (ageMs > REFRESH_MS) void refresh(COOLDOWN_MS);
-      if (now() - readAtMs > STALE_MAX_MS) throw new HttpProblem('unavailable', { headers: { 'Retry-After': '5' } });
+      if (now() - readAtMs > STALE_MAX_MS)
+        throw new HttpProblem('unavailable', { headers: { 'Retry-After': '5' } });
       return keys.get(kid);
     },
   };
@@ -61,8 +74,12 @@ export const createVerificationKeys = ({ load, log, now = () => performance.now(
 
 /** Tokens are signed by ES256 alone, so other keys of the set do not concern us. */
 const importKeys = async (loaded: unknown): Promise<ReadonlyMap<string, CryptoKey>> => {
-  const ours = KeySet.parse(loaded).keys.filter(({ kty, crv, use }) => kty === 'EC' && crv === 'P-256' && (use ?? 'sig') === 'sig');
-  const entries = await Promise.all(ours.map(async ({ kid, kty, ...rest }) => [kid ?? '', await importEcKey({ kty, ...rest })] as const));
+  const ours = KeySet.parse(loaded).keys.filter(
+    ({ kty, crv, use }) => kty === 'EC' && crv === 'P-256' && (use ?? 'sig') === 'sig',
+  );
+  const entries = await Promise.all(
+    ours.map(async ({ kid, kty, ...rest }) => [kid ?? '', await importEcKey({ kty, ...rest })] as const),
+  );
   return new Map(entries);
 };
 

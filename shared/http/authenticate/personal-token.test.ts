@@ -18,7 +18,8 @@ test('another character anywhere is no token', () => {
     const other = token[at] === 'x' ? 'y' : 'x';
     expect(isPersonalToken(token.slice(0, at) + other + token.slice(at + 1)), String(at)).toBe(false);
   }
-  for (const text of [token.slice(0, -1), `${token}0`, ` ${token}`, '', KNOWN]) expect(isPersonalToken(text)).toBe(false);
+  for (const text of [token.slice(0, -1), `${token}0`, ` ${token}`, '', KNOWN])
+    expect(isPersonalToken(text)).toBe(false);
 });
 
 test('the checksum is the CRC-32 of what is before it, in base 62', () => {

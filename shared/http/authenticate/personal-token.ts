@@ -9,7 +9,9 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const SECRET_LENGTH = 43;
 /** Of a CRC-32 in base 62. */
 const CHECKSUM_LENGTH = 6;
-const FORM = new RegExp(`^(${PERSONAL_TOKEN_PREFIX}[0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`);
+const FORM = new RegExp(
+  `^(${PERSONAL_TOKEN_PREFIX}[0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
+);
 
 /** Made once and shown once; only its digest is kept. */
 export const newPersonalToken = (): string => {
@@ -17,7 +19,10 @@ export const newPersonalToken = (): string => {
   return withChecksum(`${PERSONAL_TOKEN_PREFIX}${secret}`);
 };
 
-/** Whether a text has the form of one. The checksum tells tokens from other texts without a look at the database; it proves nothing. */
+/**
+ * Whether a text has the form of one. The checksum tells tokens from other texts without a look at the
+ * database; it proves nothing.
+ */
 export const isPersonalToken = (text: string): boolean => {
   const [, body] = FORM.exec(text) ?? [];
   return body !== undefined && withChecksum(body) === text;
@@ -28,7 +33,11 @@ export const digestOfToken = (token: string): string => hash('sha256', token, 'b
 
 const withChecksum = (body: string): string => {
   const digits: string[] = [];
-  for (let rest = crc32(body), left = CHECKSUM_LENGTH; left > 0; left -= 1, rest = Math.floor(rest / ALPHABET.length))
+  for (
+    let rest = crc32(body), left = CHECKSUM_LENGTH;
+    left > 0;
+    left -= 1, rest = Math.floor(rest / ALPHABET.length)
+  )
     digits.unshift(ALPHABET[rest % ALPHABET.length] ?? '');
   return `${body}${digits.join('')}`;
 };

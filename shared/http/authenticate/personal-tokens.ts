@@ -25,15 +25,18 @@ type Dependencies = {
 };
 
 const CACHED_MAX = 10_000;
-/** The feed of revocations ends a token within a second. This bounds for how long it counts if the feed has missed something. */
+/**
+ * The feed of revocations ends a token within a second. This bounds for how long it counts if the feed has
+ * missed something.
+ */
 const CACHED_MS = 60_000;
 /** A change of the role is in the log before the directory of the authorization server has it. */
 const ATTEMPTS_MAX = 10;
 const PAUSE_MS = 100;
 
 /**
- * One that was found is known by its digest for a minute, so requests rarely cost a statement. What revokes the tokens of a user revokes it too:
- * then it is read again, and has the role that its user has now.
+ * One that was found is known by its digest for a minute, so requests rarely cost a statement. What revokes
+ * the tokens of a user revokes it too: then it is read again, and has the role that its user has now.
  */
 export const createPersonalTokens = (dependencies: Dependencies): PersonalTokens => {
   const { revocations } = dependencies;
@@ -82,20 +85,36 @@ const createRead = ({ pool, policy, readAttributes, log }: Dependencies) => {
   const roles = rolesOf(policy.domain);
   return async (digest: string): Promise<AccessToken> => {
     const row = await rowOf(digest);
-    if (row === undefined || !roles.includes(row.role)) throw new InvalidToken('The token was revoked, or is none of ours.');
+    if (row === undefined || !roles.includes(row.role))
+      throw new InvalidToken('The token was revoked, or is none of ours.');
     // After the version by which later changes are told.
     const attributes = await readAttributes(row.userId);
-    if (!row.isUseNoted) void noteUse(pool, digest).catch((err: unknown) => log.warn({ err }, 'The use of a token could not be noted.'));
+    if (!row.isUseNoted)
+      void noteUse(pool, digest).catch((err: unknown) =>
+        log.warn({ err }, 'The use of a token could not be noted.'),
+      );
     return accessTokenOf(policy, row, attributes);
   };
 };
 
-const accessTokenOf = (policy: Policy, row: Row, attributes: Awaited<ReturnType<ReadAttributes>>): AccessToken => {
+const accessTokenOf = (
+  policy: Policy,
+  row: Row,
+  attributes: Awaited<ReturnType<ReadAttributes>>,
+): AccessToken => {
   const { id, userId, role } = row;
   const client = personalTokenClient(id);
   const scopes = new Set(row.scopes.filter((scope) => policy.scopes.includes(scope)));
   return {
-    caller: { kind: 'user', policy, userId, role, scopes, client, ...(attributes !== undefined && { attributes }) },
+    caller: {
+      kind: 'user',
+      policy,
+      userId,
+      role,
+      scopes,
+      client,
+      ...(attributes !== undefined && { attributes }),
+    },
     userId,
     clientId: client,
     jti: client,
@@ -115,8 +134,9 @@ const accessTokenOf = (policy: Policy, row: Row, attributes: Awaited<ReturnType<
 const NOTED_EVERY = `interval '10 minutes'`;
 
 /**
- * One statement reads the token, its user and their revocations from one snapshot. A change of the role revokes the user's tokens in the same
- * transaction, so either the role is the new one, or the revocation is newer than the one that was seen.
+ * One statement reads the token, its user and their revocations from one snapshot. A change of the role
+ * revokes the user's tokens in the same transaction, so either the role is the new one, or the revocation is
+ * newer than the one that was seen.
  */
 const selectTokens = async (pool: Pool, digests: readonly string[]): Promise<ReadonlyMap<string, Row>> => {
   const { rows } = await pool.query<Omit<Row, 'digest'> & { readonly digest: Buffer }>({
@@ -130,7 +150,12 @@ const selectTokens = async (pool: Pool, digests: readonly string[]): Promise<Rea
            where digest = any ($1::bytea[]) and status = 'active' and deactivated_at is null`,
     values: [digests.map((digest) => Buffer.from(digest, 'base64url'))],
   });
-  return new Map(rows.map(({ digest, ...row }) => [digest.toString('base64url'), { ...row, digest: digest.toString('base64url') }]));
+  return new Map(
+    rows.map(({ digest, ...row }) => [
+      digest.toString('base64url'),
+      { ...row, digest: digest.toString('base64url') },
+    ]),
+  );
 };
 
 const noteUse = async (pool: Pool, digest: string): Promise<void> => {

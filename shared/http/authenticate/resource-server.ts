@@ -13,7 +13,12 @@ import { createReadAttributes, type ReadAttributes } from '#shared/read-attribut
 import { type AuthenticateOptions, authenticate, callerOf, refusalNow } from './authenticate.ts';
 import { createVerificationKeys, type LoadKeys } from './keys.ts';
 import { createPersonalTokens } from './personal-tokens.ts';
-import { followRevocations, migrateRevocations, type RevocationNews, type UserChange } from './revocations.ts';
+import {
+  followRevocations,
+  migrateRevocations,
+  type RevocationNews,
+  type UserChange,
+} from './revocations.ts';
 import { createSpentProofs } from './spent-proofs.ts';
 
 /** Finds out who sends a request, and tells it afterwards. */
@@ -21,7 +26,10 @@ export type ResourceServer = AsyncDisposable &
   RevocationNews & {
     readonly handler: RequestHandler;
     callerOf(request: IncomingMessage): Caller;
-    /** Why a request that was let in before would not be now; nothing where it would, or where it came without a token. Also by a change of its user. */
+    /**
+     * Why a request that was let in before would not be now; nothing where it would, or where it came without
+     * a token. Also by a change of its user.
+     */
     refusalNow(request: Request, change?: UserChange): Error | undefined;
   };
 
@@ -40,7 +48,13 @@ type Options = Pick<AuthenticateOptions, 'issuer' | 'audience' | 'ingressSecret'
 };
 
 /** The one check of tokens, for every interface of every role. */
-export const openResourceServer = async ({ pool, log, domain, loadKeys, ...given }: Options): Promise<ResourceServer> => {
+export const openResourceServer = async ({
+  pool,
+  log,
+  domain,
+  loadKeys,
+  ...given
+}: Options): Promise<ResourceServer> => {
   await migrateRevocations(pool);
   await using opening = new AsyncDisposableStack();
   const revocations = opening.use(await followRevocations({ pool, log }));
@@ -50,7 +64,14 @@ export const openResourceServer = async ({ pool, log, domain, loadKeys, ...given
   const keys = createVerificationKeys({ load: loadKeys, log });
   const readAttributes = readAttributesOf(domain, { eventLog, keys: personKeys });
   const personalTokens = createPersonalTokens({ pool, policy, revocations, readAttributes, log });
-  const handler = authenticate({ ...options, policy, keys, revocations, personalTokens, spentProofs: createSpentProofs(pool) });
+  const handler = authenticate({
+    ...options,
+    policy,
+    keys,
+    revocations,
+    personalTokens,
+    spentProofs: createSpentProofs(pool),
+  });
   const resources = opening.move();
   return {
     handler,
@@ -66,8 +87,10 @@ const readAttributesOf = (
   domain: Domain,
   { eventLog, keys }: { eventLog: EventLog | undefined; keys: KeyStore | undefined },
 ): ReadAttributes => {
-  if (eventLog !== undefined && keys !== undefined) return createReadAttributes({ domain, eventLog, codec: createCodec({ domain, keys }) });
-  if (attributesOf(domain).length > 0) throw new Error('Rights compare fields of users, and there is no log to read them from');
+  if (eventLog !== undefined && keys !== undefined)
+    return createReadAttributes({ domain, eventLog, codec: createCodec({ domain, keys }) });
+  if (attributesOf(domain).length > 0)
+    throw new Error('Rights compare fields of users, and there is no log to read them from');
   return async () => undefined;
 };
 
@@ -75,8 +98,19 @@ const EVERY_MS = 30_000;
 const ROWS_MAX = 5_000;
 const ROUNDS_MAX = 40;
 
-/** Removes what has expired, a bounded number of rows at a time; processes that do so at once pass over each other's rows. */
-const startSweeping = ({ pool, log, everyMs = EVERY_MS }: { pool: Pool; log: Log; everyMs?: number }): AsyncDisposable => {
+/**
+ * Removes what has expired, a bounded number of rows at a time; processes that do so at once pass over each
+ * other's rows.
+ */
+const startSweeping = ({
+  pool,
+  log,
+  everyMs = EVERY_MS,
+}: {
+  pool: Pool;
+  log: Log;
+  everyMs?: number;
+}): AsyncDisposable => {
   const stopping = new AbortController();
   const sweeping = sweepUntil(pool, { log, everyMs, signal: stopping.signal });
   return {
@@ -87,11 +121,16 @@ const startSweeping = ({ pool, log, everyMs = EVERY_MS }: { pool: Pool; log: Log
   };
 };
 
-const sweepUntil = async (pool: Pool, { log, everyMs, signal }: { log: Log; everyMs: number; signal: AbortSignal }): Promise<void> => {
+const sweepUntil = async (
+  pool: Pool,
+  { log, everyMs, signal }: { log: Log; everyMs: number; signal: AbortSignal },
+): Promise<void> => {
   while (!signal.aborted) {
     await delay(everyMs, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
-    await sweep(pool, signal).catch((err: unknown) => log.warn({ err }, 'Expired revocations and proofs could not be removed.'));
+    await sweep(pool, signal).catch((err: unknown) =>
+      log.warn({ err }, 'Expired revocations and proofs could not be removed.'),
+    );
   }
 };
 

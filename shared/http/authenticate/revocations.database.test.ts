@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { readSeenRevocations } from '../../../test/engines/read-seen-revocations.ts';
-import { bearer, createResourceWorld, openResourceProcess, type ResourceWorld } from '../../../test/engines/resource-world.ts';
+import {
+  bearer,
+  createResourceWorld,
+  openResourceProcess,
+  type ResourceWorld,
+} from '../../../test/engines/resource-world.ts';
 import { createTokenMint, nowS, type TokenMint } from '../../../test/token-mint.ts';
 import { until } from '../../../testing/until.ts';
 import { type RevocationKind, revoke } from './revocations.ts';
@@ -46,7 +51,10 @@ describe('a revoked', () => {
   });
 
   const issue = async (claims: ReturnType<typeof facts>, more: object = {}) => {
-    const seen = await readSeenRevocations(world.pool, { userId: Number(claims.sub), clientId: claims.client_id });
+    const seen = await readSeenRevocations(world.pool, {
+      userId: Number(claims.sub),
+      clientId: claims.client_id,
+    });
     return mint.token({ ...claims, revocations_seen: seen, ...more });
   };
   const refused = (token: string) =>
@@ -56,32 +64,40 @@ describe('a revoked', () => {
       3_000,
     );
 
-  test.each(['client', 'user'] as const)('%s may have new tokens at once, in the same second, again and again', async (kind) => {
-    const claims = facts();
-    let token = await issue(claims);
-    for (const _ of ['first', 'second']) {
-      await revoke(world.pool, kind, kind === 'client' ? claims.client_id : claims.sub);
-      const fresh = await issue(claims);
-      await refused(token);
-      expect(await get(bearer(fresh))).toMatchObject({ status: 200 });
-      token = fresh;
-    }
-  });
+  test.each(['client', 'user'] as const)(
+    '%s may have new tokens at once, in the same second, again and again',
+    async (kind) => {
+      const claims = facts();
+      let token = await issue(claims);
+      for (const _ of ['first', 'second']) {
+        await revoke(world.pool, kind, kind === 'client' ? claims.client_id : claims.sub);
+        const fresh = await issue(claims);
+        await refused(token);
+        expect(await get(bearer(fresh))).toMatchObject({ status: 200 });
+        token = fresh;
+      }
+    },
+  );
 
-  test.each(['client', 'user'] as const)('%s loses the tokens of an authorization server whose clock is ahead', async (kind) => {
-    const claims = facts();
-    const ahead = await issue(claims, { iat: nowS() + 4, exp: nowS() + 304 });
-    expect(await get(bearer(ahead))).toMatchObject({ status: 200 });
-    await revoke(world.pool, kind, kind === 'client' ? claims.client_id : claims.sub);
-    await refused(ahead);
-  });
+  test.each(['client', 'user'] as const)(
+    '%s loses the tokens of an authorization server whose clock is ahead',
+    async (kind) => {
+      const claims = facts();
+      const ahead = await issue(claims, { iat: nowS() + 4, exp: nowS() + 304 });
+      expect(await get(bearer(ahead))).toMatchObject({ status: 200 });
+      await revoke(world.pool, kind, kind === 'client' ? claims.client_id : claims.sub);
+      await refused(ahead);
+    },
+  );
 
   test('user loses the tokens of the former release, which say only when they were issued', async () => {
     const claims = facts();
     const token = await mint.token(claims);
     await revoke(world.pool, 'user', claims.sub);
     await refused(token);
-    expect(await get(bearer(await mint.token({ ...claims, iat: nowS() + 4 })))).toMatchObject({ status: 200 });
+    expect(await get(bearer(await mint.token({ ...claims, iat: nowS() + 4 })))).toMatchObject({
+      status: 200,
+    });
   });
 
   test('user is revoked also where the clock of the database has been set back', async () => {
@@ -89,13 +105,15 @@ describe('a revoked', () => {
     // What the clock said before it was set back.
     await inTransaction(world.pool, async (connection) => {
       for (const { sub } of [early, again]) await revoke(connection, 'user', sub);
-      await connection.query(`update auth.revoked set revoked_at = revoked_at + interval '10 minutes' where value = any ($1)`, [
-        [early.sub, again.sub],
-      ]);
+      await connection.query(
+        `update auth.revoked set revoked_at = revoked_at + interval '10 minutes' where value = any ($1)`,
+        [[early.sub, again.sub]],
+      );
     });
     await using own = await openResourceProcess(world.databaseUrl, async () => mint.jwks);
     const tokens = [await issue(again), await issue(other)];
-    for (const token of tokens) expect(await get(bearer(token), '/me', own.url)).toMatchObject({ status: 200 });
+    for (const token of tokens)
+      expect(await get(bearer(token), '/me', own.url)).toMatchObject({ status: 200 });
     for (const { sub } of [again, other]) await revoke(world.pool, 'user', sub);
     for (const token of tokens)
       await until(
@@ -146,7 +164,10 @@ describe('the keys', () => {
     await using own = await openResourceProcess(world.databaseUrl, async () => {
       throw new Error('no answer');
     });
-    expect(await get(bearer(await mint.token()), '/me', own.url)).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+    expect(await get(bearer(await mint.token()), '/me', own.url)).toMatchObject({
+      status: 503,
+      body: { code: 'unavailable' },
+    });
     expect(await get({}, '/me', own.url)).toMatchObject({ status: 200 });
   });
 });

@@ -20,12 +20,16 @@ export type Revocable = {
 };
 
 /**
- * The last revocations of its user and of its client that came before a token: when they were, in microseconds of the database, and
- * zero where there was none for a while. They grow with each revocation of the same one, whatever a clock says.
+ * The last revocations of its user and of its client that came before a token: when they were, in
+ * microseconds of the database, and zero where there was none for a while. They grow with each revocation of
+ * the same one, whatever a clock says.
  */
 export type SeenRevocations = { readonly user: number; readonly client: number };
 
-/** A change of a user's role, or their end, as the log has it: no other event is at that version of their stream. */
+/**
+ * A change of a user's role, or their end, as the log has it: no other event is at that version of their
+ * stream.
+ */
 export type UserChange = { readonly version: Version; readonly at: Date };
 
 /** What has been revoked, as of at most `staleMs` ago. */
@@ -41,8 +45,8 @@ export type RevocationListener = (userId: number | undefined) => void;
 /** What a process may add to the revocations that it knows, and how it hears of new ones. */
 export type RevocationNews = {
   /**
-   * Refuses the tokens of a user that were issued before a change, in this process. Whoever finds it in the log calls it; the
-   * authorization server stores a revocation of those tokens when it reads that event.
+   * Refuses the tokens of a user that were issued before a change, in this process. Whoever finds it in the
+   * log calls it; the authorization server stores a revocation of those tokens when it reads that event.
    */
   revokeUser(userId: number, change: UserChange): void;
   /** Calls the listener, in the same turn, whenever tokens are revoked. */
@@ -57,13 +61,24 @@ const RETENTION_S = 2 * ACCESS_TOKEN_LIFETIME_S;
 const REFRESH_MS = 1_000;
 /** How far the clocks of two authorization servers of the former release may differ. */
 const SKEW_S = 1;
-/** A revocation that commits late has an earlier time than one already seen; no transaction of ours lasts longer than this. */
+/**
+ * A revocation that commits late has an earlier time than one already seen; no transaction of ours lasts
+ * longer than this.
+ */
 const OVERLAP_S = 60;
 
-export const migrateRevocations = (pool: Pool): Promise<void> => migrate(pool, 'revocations', new URL('./migrations/', import.meta.url));
+export const migrateRevocations = (pool: Pool): Promise<void> =>
+  migrate(pool, 'revocations', new URL('./migrations/', import.meta.url));
 
-/** Revokes in the caller's transaction, or at once. Every resource server refuses it within `REFRESH_MS` and a little. */
-export const revoke = async (database: Pick<Pool, 'query'>, kind: RevocationKind, value: string): Promise<void> => {
+/**
+ * Revokes in the caller's transaction, or at once. Every resource server refuses it within `REFRESH_MS` and a
+ * little.
+ */
+export const revoke = async (
+  database: Pick<Pool, 'query'>,
+  kind: RevocationKind,
+  value: string,
+): Promise<void> => {
   await database.query(
     `insert into auth.revoked as known (kind, value, expires_at) values ($1, $2, clock_timestamp() + $3 * interval '1 second')
      on conflict (kind, value) do update
@@ -77,14 +92,25 @@ export const REVOKED_AT = '(extract(epoch from revoked_at) * 1000000)::float8';
 const MICROSECONDS = 1_000_000;
 const MS_PER_SECOND = 1_000;
 
-type Row = { readonly kind: RevocationKind; readonly value: string; readonly revokedAt: number; readonly livesMs: number };
+type Row = {
+  readonly kind: RevocationKind;
+  readonly value: string;
+  readonly revokedAt: number;
+  readonly livesMs: number;
+};
 type Entry = { readonly revokedAt: number; readonly forgetAtMs: number };
 
 /**
- * Keeps what is revoked in memory, read again every second. The first read must succeed; later ones may fail for a while,
- * and how long that has been is for the caller to judge.
+ * Keeps what is revoked in memory, read again every second. The first read must succeed; later ones may fail
+ * for a while, and how long that has been is for the caller to judge.
  */
-export const followRevocations = async ({ pool, log }: { pool: Pool; log: Log }): Promise<FollowedRevocations> => {
+export const followRevocations = async ({
+  pool,
+  log,
+}: {
+  pool: Pool;
+  log: Log;
+}): Promise<FollowedRevocations> => {
   const entries = new Map<string, Entry>();
   const changed = new Map<number, UserChange & { readonly forgetAtMs: number }>();
   const listeners = new Set<RevocationListener>();
@@ -110,9 +136,12 @@ export const followRevocations = async ({ pool, log }: { pool: Pool; log: Log })
   };
   await refresh();
   const stopping = new AbortController();
-  const following = repeat(refresh, stopping.signal, (err) => log.warn({ err }, 'The revocations could not be read.'));
+  const following = repeat(refresh, stopping.signal, (err) =>
+    log.warn({ err }, 'The revocations could not be read.'),
+  );
   return {
-    isRevoked: (token, change) => isRevoked(entries, token) || isBefore(change, token) || isBefore(changed.get(token.userId), token),
+    isRevoked: (token, change) =>
+      isRevoked(entries, token) || isBefore(change, token) || isBefore(changed.get(token.userId), token),
     staleMs: () => performance.now() - readAtMs,
     revokeUser(userId, { version, at }) {
       const livesMs = at.getTime() + RETENTION_S * MS_PER_SECOND - Date.now();
@@ -145,16 +174,25 @@ const isRevoked = (entries: ReadonlyMap<string, Entry>, token: Revocable): boole
 };
 
 const isSince = (entry: Entry | undefined, { issuedAtS }: Revocable, seen: number | undefined): boolean =>
-  entry !== undefined && (seen === undefined ? isIssuedBy(issuedAtS, entry.revokedAt / MICROSECONDS) : entry.revokedAt > seen);
+  entry !== undefined &&
+  (seen === undefined ? isIssuedBy(issuedAtS, entry.revokedAt / MICROSECONDS) : entry.revokedAt > seen);
 
 const isBefore = (change: UserChange | undefined, { issuedAtS, userVersion }: Revocable): boolean =>
   change !== undefined &&
-  (userVersion === undefined ? isIssuedBy(issuedAtS, change.at.getTime() / MS_PER_SECOND) : userVersion < change.version);
+  (userVersion === undefined
+    ? isIssuedBy(issuedAtS, change.at.getTime() / MS_PER_SECOND)
+    : userVersion < change.version);
 
-/** Tokens of the former release say only the second of their issue, so those of the very second are refused as well. */
+/**
+ * Tokens of the former release say only the second of their issue, so those of the very second are refused as
+ * well.
+ */
 const isIssuedBy = (issuedAtS: number, atS: number): boolean => issuedAtS <= Math.floor(atS) + SKEW_S;
 
-/** What came since the newest that is known. Once the database's clock was set back, what comes is older than that. */
+/**
+ * What came since the newest that is known. Once the database's clock was set back, what comes is older than
+ * that.
+ */
 const read = async (pool: Pool, newest: number): Promise<readonly Row[]> => {
   const { rows } = await pool.query<Row>(
     `select kind, value, ${REVOKED_AT} as "revokedAt", extract(epoch from expires_at - clock_timestamp())::float8 * 1000 as "livesMs"
@@ -166,7 +204,11 @@ const read = async (pool: Pool, newest: number): Promise<readonly Row[]> => {
 };
 
 /** One failure in a row is told, not each. */
-const repeat = async (work: () => Promise<void>, signal: AbortSignal, onFailure: (error: unknown) => void): Promise<void> => {
+const repeat = async (
+  work: () => Promise<void>,
+  signal: AbortSignal,
+  onFailure: (error: unknown) => void,
+): Promise<void> => {
   let isFailing = false;
   while (!signal.aborted) {
     await delay(REFRESH_MS, undefined, { signal }).catch(() => {});

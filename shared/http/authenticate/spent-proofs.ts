@@ -18,8 +18,8 @@ export const createSpentProofs = (pool: Pool): SpentProofs => ({
 });
 
 /**
- * One insert decides between all that try. It does not wait for the disk: a crash of the server may forget the proofs of its last
- * half second, and whoever kept one of those would have had to wait for that.
+ * One insert decides between all that try. It does not wait for the disk: a crash of the server may forget
+ * the proofs of its last half second, and whoever kept one of those would have had to wait for that.
  */
 const insertProof = async (pool: Pool, digest: Buffer, expiresAtS: number): Promise<boolean> => {
   const { rowCount } = await pool.query({

@@ -11,7 +11,10 @@ const PROBLEMS = {
   invalid_dpop_proof: 'invalid_dpop_proof',
 } as const satisfies Record<TokenError, HttpProblemCode>;
 
-/** What came in `Authorization` does not prove anything. The answer's `WWW-Authenticate` says the same in its own words. */
+/**
+ * What came in `Authorization` does not prove anything. The answer's `WWW-Authenticate` says the same in its
+ * own words.
+ */
 export class TokenRefusal extends HttpProblem {
   readonly error: TokenError;
   /** By which scheme the caller tried. */

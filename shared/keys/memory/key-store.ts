@@ -5,7 +5,9 @@ import { KeyDestroyed, type KeyStore, type PersonKey } from '../key-store.ts';
 const KEY_BYTES = 32;
 
 /** Keys that last as long as the process: for tests of what uses keys. It passes the contract suite. */
-export const memoryKeyStore = (makeKey: (subject: UserId) => PersonKey = () => createSecretKey(randomBytes(KEY_BYTES))): KeyStore => {
+export const memoryKeyStore = (
+  makeKey: (subject: UserId) => PersonKey = () => createSecretKey(randomBytes(KEY_BYTES)),
+): KeyStore => {
   const keys = new Map<UserId, PersonKey | 'destroyed'>();
   return {
     async obtain(subject) {

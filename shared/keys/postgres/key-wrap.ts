@@ -4,7 +4,10 @@ import { MasterKeyMismatch, type PersonKey } from '../key-store.ts';
 import { deriveKey, type MasterKey } from '../master-key.ts';
 import { SealBroken, seal, unseal } from '../seal.ts';
 
-/** Wraps persons' keys under a key derived from the master key; each is bound to its person, so that rows cannot be exchanged. */
+/**
+ * Wraps persons' keys under a key derived from the master key; each is bound to its person, so that rows
+ * cannot be exchanged.
+ */
 export type KeyWrap = {
   wrap(subject: UserId, key: PersonKey): Buffer;
   unwrap(subject: UserId, wrapped: Buffer): PersonKey;
@@ -20,9 +23,12 @@ export const createKeyWrap = (masterKey: MasterKey): KeyWrap => {
   return {
     wrap: (subject, key) => seal(wrappingKey, key.export(), placeOf(subject)),
     unwrap: (subject, wrapped) =>
-      createSecretKey(open(wrappingKey, wrapped, { place: placeOf(subject), what: `the key of person ${subject}` })),
+      createSecretKey(
+        open(wrappingKey, wrapped, { place: placeOf(subject), what: `the key of person ${subject}` }),
+      ),
     checkValue: () => seal(wrappingKey, Buffer.alloc(0), CHECK_PLACE),
-    check: (value) => void open(wrappingKey, value, { place: CHECK_PLACE, what: 'the keys in this database' }),
+    check: (value) =>
+      void open(wrappingKey, value, { place: CHECK_PLACE, what: 'the keys in this database' }),
   };
 };
 

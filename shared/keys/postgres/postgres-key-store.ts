@@ -12,7 +12,10 @@ type Options = {
   /** The caller's own: it outlives the store. */
   readonly pool: pg.Pool;
   readonly masterKey: MasterKey;
-  /** A destruction by another process takes effect here after at most this time and one query; by this process at once. */
+  /**
+   * A destruction by another process takes effect here after at most this time and one query; by this process
+   * at once.
+   */
   readonly cacheLifetimeMs?: number;
   readonly cacheKeysMax?: number;
 };
@@ -23,7 +26,10 @@ const CACHE_KEYS_MAX = 20_000;
 const SUBJECTS_PER_QUERY_MAX = 1_000;
 const KEY_BYTES = 32;
 
-/** Brings the tables up to date, and throws `MasterKeyMismatch` where the database was used with another master key. */
+/**
+ * Brings the tables up to date, and throws `MasterKeyMismatch` where the database was used with another
+ * master key.
+ */
 export const openPostgresKeyStore = async ({
   pool,
   masterKey,
@@ -35,11 +41,19 @@ export const openPostgresKeyStore = async ({
   const checkValue = await settleCheckValue(pool, wrap.checkValue());
   if (checkValue === undefined) throw new MasterKeyMismatch('a database whose check value was removed');
   wrap.check(checkValue);
-  return new PostgresKeyStore({ pool, wrap, cache: new LRUCache({ max: cacheKeysMax, ttl: cacheLifetimeMs }) });
+  return new PostgresKeyStore({
+    pool,
+    wrap,
+    cache: new LRUCache({ max: cacheKeysMax, ttl: cacheLifetimeMs }),
+  });
 };
 
 type Held = PersonKey | 'destroyed';
-type Dependencies = { readonly pool: pg.Pool; readonly wrap: KeyWrap; readonly cache: LRUCache<UserId, Held> };
+type Dependencies = {
+  readonly pool: pg.Pool;
+  readonly wrap: KeyWrap;
+  readonly cache: LRUCache<UserId, Held>;
+};
 
 class PostgresKeyStore implements KeyStore {
   readonly #pool: pg.Pool;
@@ -85,13 +99,17 @@ class PostgresKeyStore implements KeyStore {
   async #obtain(subject: UserId): Promise<Held> {
     const fresh = this.#wrap.wrap(subject, createSecretKey(randomBytes(KEY_BYTES)));
     const row = (await obtainKey(this.#pool, subject, fresh)) ?? (await selectKeys(this.#pool, [subject]))[0];
-    if (row === undefined) throw new Error(`The key of person ${subject} is gone, though rows are never removed`);
+    if (row === undefined)
+      throw new Error(`The key of person ${subject} is gone, though rows are never removed`);
     return this.#hold(subject, row.wrapped);
   }
 
   /** A destruction stands, even against a row that was read before it and arrives after it. */
   #hold(subject: UserId, wrapped: Buffer | null): Held {
-    const held = wrapped === null || this.#cache.peek(subject) === 'destroyed' ? 'destroyed' : this.#wrap.unwrap(subject, wrapped);
+    const held =
+      wrapped === null || this.#cache.peek(subject) === 'destroyed'
+        ? 'destroyed'
+        : this.#wrap.unwrap(subject, wrapped);
     this.#cache.set(subject, held);
     return held;
   }

@@ -13,10 +13,14 @@ export const selectKeys = async (pool: pg.Pool, subjects: readonly UserId[]): Pr
 };
 
 /**
- * The row of somebody, made with the given key where there is none: whoever comes first wins.
- * Undefined where another was first at the same moment, whose row this statement cannot see yet; the next one does.
+ * The row of somebody, made with the given key where there is none: whoever comes first wins. Undefined where
+ * another was first at the same moment, whose row this statement cannot see yet; the next one does.
  */
-export const obtainKey = async (pool: pg.Pool, subject: UserId, wrapped: Buffer): Promise<KeyRow | undefined> => {
+export const obtainKey = async (
+  pool: pg.Pool,
+  subject: UserId,
+  wrapped: Buffer,
+): Promise<KeyRow | undefined> => {
   const { rows } = await pool.query<KeyRow>({
     name: 'obtain-person-key',
     text: `with present as (select subject, wrapped from public.person_key where subject = $1),
@@ -69,7 +73,10 @@ export const hasLivingKey = async (pool: Pick<pg.Pool, 'query'>): Promise<boolea
 };
 
 /** Those of some persons who have no key here, and whose key was not destroyed either. */
-export const selectWithoutKey = async (pool: Pick<pg.Pool, 'query'>, subjects: readonly UserId[]): Promise<readonly UserId[]> => {
+export const selectWithoutKey = async (
+  pool: Pick<pg.Pool, 'query'>,
+  subjects: readonly UserId[],
+): Promise<readonly UserId[]> => {
   const { rows } = await pool.query<{ subject: UserId }>(
     `select subject from unnest($1::bigint[]) subject
      where not exists (select from public.person_key where person_key.subject = subject.subject) order by subject`,
@@ -80,7 +87,9 @@ export const selectWithoutKey = async (pool: Pick<pg.Pool, 'query'>, subjects: r
 
 /** The check value of this database: the given one, where there was none yet. */
 export const settleCheckValue = async (pool: pg.Pool, wrapped: Buffer): Promise<Buffer | undefined> => {
-  await pool.query('insert into public.master_key_check (wrapped) values ($1) on conflict do nothing', [wrapped]);
+  await pool.query('insert into public.master_key_check (wrapped) values ($1) on conflict do nothing', [
+    wrapped,
+  ]);
   const { rows } = await pool.query<{ wrapped: Buffer }>('select wrapped from public.master_key_check');
   return rows[0]?.wrapped;
 };

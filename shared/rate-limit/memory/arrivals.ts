@@ -1,6 +1,9 @@
 import type { Arrivals, Charge, Charged } from '../gcra.ts';
 
-/** Keys of one policy; beyond it whoever was away longest is forgotten, which favours them, but not the memory of this process. */
+/**
+ * Keys of one policy; beyond it whoever was away longest is forgotten, which favours them, but not the memory
+ * of this process.
+ */
 const KEYS_MAX = 100_000;
 /** More than the one that is added, so that what has expired goes faster than new keys come. */
 const LOOKS_PER_NEW_KEY = 2;
@@ -24,7 +27,8 @@ export const memoryArrivals = ({
       const arrivals = policies.get(policy) ?? new Map<string, number>();
       policies.set(policy, arrivals);
       const now = nowUs();
-      // Beyond the tolerance: the clock was set back, or the policy was larger. It is not held against the key.
+      // Beyond the tolerance: the clock was set back, or the policy was larger. It is not held against the
+      // key.
       const before = Math.min(Math.max(arrivals.get(key) ?? now, now), now + toleranceUs);
       const allowed = before + costUs <= now + toleranceUs;
       const arrival = allowed ? before + costUs : before;

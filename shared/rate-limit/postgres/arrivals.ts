@@ -13,13 +13,22 @@ const BATCHES_MAX = 1_000;
 type Options = { readonly url: string; readonly log: Log; readonly cleanEveryMs?: number };
 
 /** Keeps arrivals in PostgreSQL for any number of processes, by the server's clock. */
-export const openPostgresArrivals = async ({ url, log, cleanEveryMs = CLEAN_EVERY_MS }: Options): Promise<Arrivals> => {
+export const openPostgresArrivals = async ({
+  url,
+  log,
+  cleanEveryMs = CLEAN_EVERY_MS,
+}: Options): Promise<Arrivals> => {
   await using opening = new AsyncDisposableStack();
-  const pool = opening.use(openPool({ url, applicationName: 'annals-rate-limit', connectionsMax: CONNECTIONS_MAX }));
+  const pool = opening.use(
+    openPool({ url, applicationName: 'annals-rate-limit', connectionsMax: CONNECTIONS_MAX }),
+  );
   await migrate(pool, 'rate-limit', new URL('./migrations/', import.meta.url));
   opening.use(cleanRegularly(pool, { log, everyMs: cleanEveryMs }));
   const resources = opening.move();
-  return { charge: (charge) => chargeRow(pool, charge), [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return {
+    charge: (charge) => chargeRow(pool, charge),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 };
 
 /** At times that differ from process to process, so that they do not all do it together. */
@@ -30,7 +39,8 @@ const cleanRegularly = (pool: Pool, { log, everyMs }: { log: Log; everyMs: numbe
     () => {
       cleaning ??= clean(pool, stopping.signal)
         .catch((err: unknown) => {
-          if (!stopping.signal.aborted) log.warn({ err }, 'Expired rate limits could not be removed; the next pass tries again.');
+          if (!stopping.signal.aborted)
+            log.warn({ err }, 'Expired rate limits could not be removed; the next pass tries again.');
         })
         .finally(() => {
           cleaning = undefined;
@@ -56,14 +66,18 @@ const clean = async (pool: Pool, signal: AbortSignal): Promise<void> => {
   }
 };
 
-/** The connection is given up together with the answer, so that a server that fell silent does not keep the pool. */
+/**
+ * The connection is given up together with the answer, so that a server that fell silent does not keep the
+ * pool.
+ */
 const QUERY_TIMEOUT_MS = 2_000;
 
 const NOW_US = '(extract(epoch from clock_timestamp()) * 1000000)::bigint';
 
 /**
- * The clock is read after the row is locked: of two who wait for it the later sees the later time. An arrival beyond the
- * tolerance can only come from a clock that was set back or a policy that was larger, and is not held against the key.
+ * The clock is read after the row is locked: of two who wait for it the later sees the later time. An arrival
+ * beyond the tolerance can only come from a clock that was set back or a policy that was larger, and is not
+ * held against the key.
  */
 const CHARGE = `
   insert into public.rate_limit as known (key, arrival_us, asked_at_us, allowed)
@@ -87,10 +101,14 @@ const chargeRow = async (pool: Pool, charge: Charge): Promise<Charged> => {
 };
 
 /**
- * Looks at one batch of rows in the order of their keys and removes those that say nothing any more. An index on the arrival
- * would find them faster, but then every request would have to write into it.
+ * Looks at one batch of rows in the order of their keys and removes those that say nothing any more. An index
+ * on the arrival would find them faster, but then every request would have to write into it.
  */
-const removeExpiredAfter = async (pool: Pool, after: string, batch: number): Promise<{ last: string; seen: number }> => {
+const removeExpiredAfter = async (
+  pool: Pool,
+  after: string,
+  batch: number,
+): Promise<{ last: string; seen: number }> => {
   const { rows } = await pool.query<{ last: string | null; seen: number }>(
     `with batch as (select key from public.rate_limit where key > $1 order by key limit $2),
           gone as (delete from public.rate_limit as expired using batch where expired.key = batch.key and expired.arrival_us < ${NOW_US})

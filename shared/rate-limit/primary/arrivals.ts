@@ -4,9 +4,16 @@ import type { Arrivals, Charge, Charged } from '../gcra.ts';
 
 export type Primary = Pick<Channel<OfPrimary>, 'ask'>;
 
-type Waiting = { readonly charge: Charge; readonly resolve: (charged: Charged) => void; readonly reject: (error: unknown) => void };
+type Waiting = {
+  readonly charge: Charge;
+  readonly resolve: (charged: Charged) => void;
+  readonly reject: (error: unknown) => void;
+};
 
-/** Keeps arrivals in the memory of the primary process for all its workers. What comes in one turn of the event loop goes in one message. */
+/**
+ * Keeps arrivals in the memory of the primary process for all its workers. What comes in one turn of the
+ * event loop goes in one message.
+ */
 export const primaryArrivals = (primary: Primary): Arrivals => {
   let waiting: Waiting[] = [];
   const send = async (): Promise<void> => {

@@ -11,7 +11,10 @@ import { storedKey } from '../stored-key.ts';
 const CHARGE = readFileSync(new URL('./charge.lua', import.meta.url), 'utf8');
 const CHARGE_SHA = createHash('sha1').update(CHARGE).digest('hex');
 
-/** Keeps arrivals in Redis for any number of processes, by the server's clock. What Redis forgets, such as in a restart, is forgiven. */
+/**
+ * Keeps arrivals in Redis for any number of processes, by the server's clock. What Redis forgets, such as in
+ * a restart, is forgiven.
+ */
 export const openRedisArrivals = async ({ url, log }: { url: string; log: Log }): Promise<Arrivals> => {
   const redis = new Redis(url, {
     ...REDIS_CONNECTION,
@@ -31,7 +34,8 @@ export const openRedisArrivals = async ({ url, log }: { url: string; log: Log })
   return {
     charge: (charge) =>
       chargeKey(redis, charge).catch((error: unknown) => {
-        // While there is no connection, what the driver says of the command hides what it said of the connection.
+        // While there is no connection, what the driver says of the command hides what it said of the
+        // connection.
         throw redis.status === 'ready' ? error : (connection.lastError ?? error);
       }),
     [Symbol.asyncDispose]: async () => redis.disconnect(),
@@ -39,7 +43,10 @@ export const openRedisArrivals = async ({ url, log }: { url: string; log: Log })
 };
 
 /** Redis may come up later than this process; one that turns it away will do so later, too. */
-const connect = async (redis: Redis, { log, lastError }: { log: Log; lastError: () => Error | undefined }): Promise<void> => {
+const connect = async (
+  redis: Redis,
+  { log, lastError }: { log: Log; lastError: () => Error | undefined },
+): Promise<void> => {
   const waiting = new AbortController();
   const late = delay(REDIS_CONNECTION.connectTimeout, undefined, { signal: waiting.signal }).then(
     () => {
@@ -53,11 +60,17 @@ const connect = async (redis: Redis, { log, lastError }: { log: Log; lastError: 
     const refusal = [error, lastError()].find(isReply);
     if (refusal !== undefined) {
       redis.disconnect();
-      throw new StartRefused(`The Redis of RATE_LIMIT_URL turns us away (${refusal.message}): give its user and password.`, {
-        cause: refusal,
-      });
+      throw new StartRefused(
+        `The Redis of RATE_LIMIT_URL turns us away (${refusal.message}): give its user and password.`,
+        {
+          cause: refusal,
+        },
+      );
     }
-    log.warn({ err: lastError() ?? error }, 'Redis does not answer yet; rate limits are shared as soon as it does.');
+    log.warn(
+      { err: lastError() ?? error },
+      'Redis does not answer yet; rate limits are shared as soon as it does.',
+    );
   } finally {
     waiting.abort();
   }
@@ -65,11 +78,13 @@ const connect = async (redis: Redis, { log, lastError }: { log: Log; lastError: 
 
 const chargeKey = async (redis: Redis, charge: Charge): Promise<Charged> => {
   const key = `annals:rate-limit:${storedKey(charge)}`;
-  const answer = await redis.evalsha(CHARGE_SHA, 1, key, charge.costUs, charge.toleranceUs).catch((error: unknown) => {
-    // Redis forgets scripts when it restarts.
-    if (!isReply(error) || !error.message.startsWith('NOSCRIPT')) throw error;
-    return redis.eval(CHARGE, 1, key, charge.costUs, charge.toleranceUs);
-  });
+  const answer = await redis
+    .evalsha(CHARGE_SHA, 1, key, charge.costUs, charge.toleranceUs)
+    .catch((error: unknown) => {
+      // Redis forgets scripts when it restarts.
+      if (!isReply(error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return redis.eval(CHARGE, 1, key, charge.costUs, charge.toleranceUs);
+    });
   const [allowed, aheadUs] = answer as [number, number];
   return { allowed: allowed === 1, aheadUs };
 };

@@ -34,14 +34,24 @@ export type ReadAnswer = ItemAnswer | ListAnswer;
 
 const JSON_TYPE = 'application/json';
 
-/** Answers a read, or says that the reader has it already: also to one who asks with `no-cache`, as Node's `fetch` does. */
+/**
+ * Answers a read, or says that the reader has it already: also to one who asks with `no-cache`, as Node's
+ * `fetch` does.
+ */
 export const answerRead = (request: Request, response: Response, answer: ReadAnswer): void => {
   const type = mediaTypeFor(request);
-  const { text, entityTag: plainTag, link } = answer.kind === 'item' ? itemAs(type, answer) : listAs(type, answer);
+  const {
+    text,
+    entityTag: plainTag,
+    link,
+  } = answer.kind === 'item' ? itemAs(type, answer) : listAs(type, answer);
   demandRoom(request, text.length);
   const { entityTag = plainTag, send } = answerIn(request, response, { text, entityTag: plainTag });
   response.setHeader('ETag', entityTag);
-  response.setHeader('Cache-Control', callerOf(request).kind === 'anonymous' ? 'public, no-cache' : 'private, no-cache');
+  response.setHeader(
+    'Cache-Control',
+    callerOf(request).kind === 'anonymous' ? 'public, no-cache' : 'private, no-cache',
+  );
   response.vary('Accept, Authorization');
   if (answer.headers !== undefined) response.set(answer.headers);
   if (link !== '') response.setHeader('Link', link);
@@ -55,7 +65,10 @@ export const answerRead = (request: Request, response: Response, answer: ReadAns
 /** Sends an item that was read; the status and the other headers are set by then. */
 export type SendItem = (response: Response) => void;
 
-/** Sends what was written as a read of it would. The conditions of the request are those of the write. Refuses where there is no room. */
+/**
+ * Sends what was written as a read of it would. The conditions of the request are those of the write. Refuses
+ * where there is no room.
+ */
 export const prepareItem = (request: Request, answer: ItemAnswer): SendItem => {
   const type = mediaTypeFor(request);
   const { text, entityTag } = itemAs(type, answer);
@@ -69,16 +82,24 @@ export const prepareItem = (request: Request, answer: ItemAnswer): SendItem => {
 
 type Written = { readonly text: string; readonly entityTag: string; readonly link: string };
 
-/** Both media types say the same of an item, but one entity tag must not stand for both (RFC 9110, section 8.8.1). */
+/**
+ * Both media types say the same of an item, but one entity tag must not stand for both (RFC 9110, section
+ * 8.8.1).
+ */
 const itemAs = (type: MediaType, { version, item }: ItemAnswer): Written => {
   const text = JSON.stringify(item);
   return { text, entityTag: entityTagOf(version, type === JSON_TYPE ? text : `${type} ${text}`), link: '' };
 };
 
-/** No one version counts for a list. The links are part of what the reader has: a page may get a next one without changing itself. */
+/**
+ * No one version counts for a list. The links are part of what the reader has: a page may get a next one
+ * without changing itself.
+ */
 const listAs = (type: MediaType, { items, links: { self, ...pages }, create }: ListAnswer): Written => {
   const text = JSON.stringify(
-    type === JSON_TYPE ? items : { _links: { ...halLinks({ self, ...pages }), ...(create && { create }) }, _embedded: { items } },
+    type === JSON_TYPE
+      ? items
+      : { _links: { ...halLinks({ self, ...pages }), ...(create && { create }) }, _embedded: { items } },
   );
   const link = Object.entries(pages)
     .map(([rel, href]) => `<${href}>; rel="${rel}"`)

@@ -17,7 +17,10 @@ export type ConsistencyOptions = {
   readonly waitMaxMs: number;
 };
 
-/** Before every read: one that names a write waits until it can see it, and is told to come again where that takes too long. */
+/**
+ * Before every read: one that names a write waits until it can see it, and is told to come again where that
+ * takes too long.
+ */
 export const awaitConsistency =
   ({ readPosition, eventLog, waitMaxMs }: ConsistencyOptions): RequestHandler =>
   async (request, response, next) => {
@@ -31,14 +34,21 @@ export const awaitConsistency =
     response.once('close', leave);
     const isVisible =
       (await readPosition.reaches(position, Math.min(SOON_MS, waitMaxMs), gone.signal)) ||
-      (await isVisibleLater({ readPosition, eventLog, waitMaxMs: waitMaxMs - SOON_MS }, position, gone.signal));
+      (await isVisibleLater(
+        { readPosition, eventLog, waitMaxMs: waitMaxMs - SOON_MS },
+        position,
+        gone.signal,
+      ));
     response.off('close', leave);
     if (gone.signal.aborted) return;
-    if (!isVisible) throw new HttpProblem('not_yet_visible', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } });
+    if (!isVisible)
+      throw new HttpProblem('not_yet_visible', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } });
     next();
   };
 
-/** Waits on, unless the log itself has not come as far: then somebody made the token up, and no waiting helps. */
+/**
+ * Waits on, unless the log itself has not come as far: then somebody made the token up, and no waiting helps.
+ */
 const isVisibleLater = async (
   { readPosition, eventLog, waitMaxMs }: ConsistencyOptions,
   position: Position,
@@ -49,9 +59,15 @@ const isVisibleLater = async (
   const visible = readPosition.reaches(position, waitMaxMs, AbortSignal.any([signal, refused.signal]));
   // Where the log does not answer, nothing is known against the token.
   const head = headReaching(eventLog, position).catch(() => undefined);
-  if ((await Promise.race([visible, head.then((end) => end !== undefined && position > end && BEYOND)])) !== BEYOND) return visible;
+  if (
+    (await Promise.race([visible, head.then((end) => end !== undefined && position > end && BEYOND)])) !==
+    BEYOND
+  )
+    return visible;
   refused.abort();
-  throw new HttpProblem('unknown_cursor', { detail: `${CONSISTENCY_TOKEN}: this cursor is beyond the end of the log.` });
+  throw new HttpProblem('unknown_cursor', {
+    detail: `${CONSISTENCY_TOKEN}: this cursor is beyond the end of the log.`,
+  });
 };
 
 const BEYOND = Symbol('beyond the end of the log');
@@ -60,7 +76,8 @@ const positionOf = (eventLog: Pick<EventLog, 'identity' | 'lost'>, token: string
   try {
     return parseOwnCursor(eventLog, token);
   } catch (cause) {
-    if (cause instanceof UnknownCursor) throw new HttpProblem(cause.code, { detail: `${CONSISTENCY_TOKEN}: ${cause.message}.`, cause });
+    if (cause instanceof UnknownCursor)
+      throw new HttpProblem(cause.code, { detail: `${CONSISTENCY_TOKEN}: ${cause.message}.`, cause });
     throw cause;
   }
 };

@@ -23,8 +23,14 @@ type Ids = Readonly<Record<string, string | number>>;
 
 const PREFERENCE_APPLIED = 'Preference-Applied';
 
-/** Answers a write, with the cursor by which a read can wait for it; the same result gives the same answer. */
-export const answerWritten = (request: Request, response: Response, { operation, result, self, item, sendItem, ofItem }: Done): void => {
+/**
+ * Answers a write, with the cursor by which a read can wait for it; the same result gives the same answer.
+ */
+export const answerWritten = (
+  request: Request,
+  response: Response,
+  { operation, result, self, item, sendItem, ofItem }: Done,
+): void => {
   const { status, kind, location } = operation.answer;
   const { id, version, cursor, secret, withheld, eventId } = result;
   response.status(status).set({ 'Cache-Control': 'no-store', 'Consistency-Token': cursor });
@@ -58,6 +64,8 @@ export const statusOfMinimal = (status: number): number => (status === 200 ? 204
 
 /** Nothing where one of the ids is not known. */
 const filledIn = (path: string, ids: Ids): string | undefined => {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (parameter, name: string) => (Object.hasOwn(ids, name) ? String(ids[name]) : parameter));
+  const filled = path.replaceAll(/\{(\w+)\}/g, (parameter, name: string) =>
+    Object.hasOwn(ids, name) ? String(ids[name]) : parameter,
+  );
   return filled.includes('{') ? undefined : filled;
 };

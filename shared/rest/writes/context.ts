@@ -9,13 +9,19 @@ import { traceparentOf } from '#shared/http/request-span.ts';
 import type { RestOperation } from '../operation.ts';
 
 /** Who sends a command by which request, and what its headers demand. */
-export const contextOf = (request: Request, operation: RestOperation, { requireIfMatch }: { requireIfMatch: boolean }): CommandContext => ({
+export const contextOf = (
+  request: Request,
+  operation: RestOperation,
+  { requireIfMatch }: { requireIfMatch: boolean },
+): CommandContext => ({
   caller: callerOf(request),
   requestId: requestIdOf(request),
   trace: traceparentOf(request),
   idempotencyKey: idempotencyKeyOf(request),
   // What is about to be created has no version yet.
-  ...(operation.answer.status === 201 && !operation.answer.isOfItem ? {} : conditionsOf(request, requireIfMatch)),
+  ...(operation.answer.status === 201 && !operation.answer.isOfItem
+    ? {}
+    : conditionsOf(request, requireIfMatch)),
 });
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -23,13 +29,18 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 export const idempotencyKeyOf = (request: Request): string | undefined => {
   const key = request.get('Idempotency-Key');
   if (key === undefined || KEY.test(key)) return key;
-  throw new HttpProblem('malformed_request', { detail: 'Idempotency-Key must be 1 to 255 visible ASCII characters.' });
+  throw new HttpProblem('malformed_request', {
+    detail: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
+  });
 };
 
 /** Nothing that is there has it, so that a tag which is none of ours matches nothing. */
 const NO_VERSION = 0;
 
-const conditionsOf = (request: Request, isRequired: boolean): Pick<CommandContext, 'ifVersion' | 'unlessVersion'> => {
+const conditionsOf = (
+  request: Request,
+  isRequired: boolean,
+): Pick<CommandContext, 'ifVersion' | 'unlessVersion'> => {
   if (isRequired && request.get('If-Match') === undefined) throw new HttpProblem('precondition_required');
   const demanded = versionsDemandedBy(request)?.map(versionOf);
   const forbidden = versionsForbiddenBy(request);

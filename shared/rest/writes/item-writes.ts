@@ -8,7 +8,10 @@ import { routeOf } from '../operation.ts';
 import { ofAggregates } from '../operations.ts';
 import { mountWrite, type Write, type WriteDependencies, writeRoutes } from './write-routes.ts';
 
-/** The writes of items but for pictures. `command` serves them, and `query` those that ask for the item as it is then. */
+/**
+ * The writes of items but for pictures. `command` serves them, and `query` those that ask for the item as it
+ * is then.
+ */
 export const itemWrites = (dependencies: WriteDependencies): Router =>
   Router().use(aggregateRoutes(dependencies), webhookRoutes(dependencies));
 
@@ -33,7 +36,9 @@ const aggregateRoutes = (dependencies: WriteDependencies & { readonly domain: Do
 const commandFor = (kind: Kind, command: CommandInfo): Write['toCommand'] => {
   const type = typeOfCommand(kind, command.name);
   return (item, body) =>
-    Array.isArray(body) ? { type: patchType(kind), ...item, patch: body } : { type, ...item, ...(body as object | undefined) };
+    Array.isArray(body)
+      ? { type: patchType(kind), ...item, patch: body }
+      : { type, ...item, ...(body as object | undefined) };
 };
 
 const webhookRoutes = (dependencies: WriteDependencies): Router =>
@@ -41,7 +46,9 @@ const webhookRoutes = (dependencies: WriteDependencies): Router =>
     createWebhook: (_, webhook) => ({ type: 'RegisterWebhook', ...webhook }),
     replaceWebhook: (item, webhook) => ({ type: 'ReplaceWebhook', ...item, ...webhook }),
     editWebhook: (item, changes) =>
-      Array.isArray(changes) ? { type: 'PatchWebhook', ...item, patch: changes } : { type: 'EditWebhook', ...item, ...changes },
+      Array.isArray(changes)
+        ? { type: 'PatchWebhook', ...item, patch: changes }
+        : { type: 'EditWebhook', ...item, ...changes },
     deleteWebhook: (item) => ({ type: 'DeleteWebhook', ...item }),
     rotateWebhookSecret: (item) => ({ type: 'RotateWebhookSecret', ...item }),
     enableWebhook: (item) => ({ type: 'EnableWebhook', ...item }),

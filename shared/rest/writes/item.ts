@@ -14,11 +14,15 @@ type Ids = {
 };
 
 /** The ids that a path holds, by name: `/webhooks/{webhookId}/deliveries` has `webhookId`. */
-export type ItemOf<Path extends string> = Path extends `${string}{${infer Name extends keyof Ids}}${infer Rest}`
-  ? Pick<Ids, Name> & ItemOf<Rest>
-  : Readonly<Record<never, never>>;
+export type ItemOf<Path extends string> =
+  Path extends `${string}{${infer Name extends keyof Ids}}${infer Rest}`
+    ? Pick<Ids, Name> & ItemOf<Rest>
+    : Readonly<Record<never, never>>;
 
-type IdKind = { readonly read: (text: string) => number | string | undefined; readonly absent: RejectionCode };
+type IdKind = {
+  readonly read: (text: string) => number | string | undefined;
+  readonly absent: RejectionCode;
+};
 
 /** What has no number is read, and refused where it is none, otherwise than `userId`. */
 const IDS: Readonly<Record<string, IdKind>> = {
@@ -28,7 +32,8 @@ const IDS: Readonly<Record<string, IdKind>> = {
   stream: { read: pathStream, absent: 'not_parked' },
 };
 
-const idKind = (name: string): IdKind => IDS[name] ?? { read: pathId, absent: notFound(name.replace(/Id$/, '')) };
+const idKind = (name: string): IdKind =>
+  IDS[name] ?? { read: pathId, absent: notFound(name.replace(/Id$/, '')) };
 
 /** Reads the ids in the path of a request; what is no id is answered as the id of nothing. */
 export const itemOf = <Path extends string>(

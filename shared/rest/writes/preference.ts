@@ -13,10 +13,15 @@ export const preferenceOf = (request: Pick<Request, 'get'>, answer: Answer): Pre
   const header = request.get('Prefer');
   if (header === undefined || !takesPreference(answer)) return undefined;
   const preference = preferredReturn(header);
-  return preference === 'minimal' || (preference === 'representation' && answer.item !== undefined) ? preference : undefined;
+  return preference === 'minimal' || (preference === 'representation' && answer.item !== undefined)
+    ? preference
+    : undefined;
 };
 
-/** Commas and semicolons within quotes part nothing. An open quote reaches to the end, so that no text takes long to look through. */
+/**
+ * Commas and semicolons within quotes part nothing. An open quote reaches to the end, so that no text takes
+ * long to look through.
+ */
 const MEMBER = /(?:[^,"]|"(?:[^"\\]|\\.?)*(?:"|$))+/gs;
 const RETURN = /^\s*return\s*=\s*("?)([^\s";]*)\1\s*(?:;|$)/i;
 

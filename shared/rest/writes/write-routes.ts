@@ -27,8 +27,15 @@ export type WriteDependencies = {
   readonly readWritten?: ReadWritten;
 };
 
-/** What was written, once it can be read, for the same caller; nothing where it cannot be. It never fails: the write is done. */
-export type ReadWritten = (request: Request, response: Response, written: WrittenItem) => Promise<SendItem | undefined>;
+/**
+ * What was written, once it can be read, for the same caller; nothing where it cannot be. It never fails: the
+ * write is done.
+ */
+export type ReadWritten = (
+  request: Request,
+  response: Response,
+  written: WrittenItem,
+) => Promise<SendItem | undefined>;
 type WrittenItem = {
   /** The operation that reads it. */
   readonly item: string;
@@ -54,11 +61,19 @@ type Writes<Id extends WriteId = WriteId> = {
 };
 
 /** The routes of the writes to one kind of item, which lie under `collection`. */
-export const writeRoutes = (dependencies: WriteDependencies, collection: string, writes: Partial<Writes>): Router => {
+export const writeRoutes = (
+  dependencies: WriteDependencies,
+  collection: string,
+  writes: Partial<Writes>,
+): Router => {
   const router = Router();
   for (const [id, toCommand] of Object.entries(writes)) {
     // Each takes what the schema of its own operation lets through, which the compiler cannot see in a loop.
-    const write = { operation: operationsOf(dependencies.domain)[id as WriteId], collection, toCommand: toCommand as Write['toCommand'] };
+    const write = {
+      operation: operationsOf(dependencies.domain)[id as WriteId],
+      collection,
+      toCommand: toCommand as Write['toCommand'],
+    };
     mountWrite(router, dependencies, write);
   }
   return router;
@@ -90,10 +105,14 @@ export type Write = {
   readonly items?: { readonly path: string; readonly id: string };
 };
 
-const stepsOf = (dependencies: WriteDependencies, { operation, collection, toCommand, items }: Write): readonly RequestHandler[] => {
+const stepsOf = (
+  dependencies: WriteDependencies,
+  { operation, collection, toCommand, items }: Write,
+): readonly RequestHandler[] => {
   const { gateway, bodyBytesMax, requireIfMatch, readWritten } = dependencies;
   const read = operation.answer.item;
-  const readAnyBody = operation.body === undefined ? [] : readJsonBody(bodyBytesMax, Object.keys(operation.body));
+  const readAnyBody =
+    operation.body === undefined ? [] : readJsonBody(bodyBytesMax, Object.keys(operation.body));
   const readBody = operation.isBodyOptional ? readAnyBody.map(unlessEmpty) : readAnyBody;
   const carryOut = async (request: Request, response: Response): Promise<void> => {
     const item = itemOf(operation, request);
@@ -104,9 +123,13 @@ const stepsOf = (dependencies: WriteDependencies, { operation, collection, toCom
     const result = await gateway.send(command, context).catch(tellFields);
     const itemId = items && (result.itemId ?? (command as Readonly<Record<string, unknown>>)[items.id]);
     const prefersItem = preferenceOf(request, operation.answer) === 'representation';
-    const sendItem = prefersItem && read !== undefined ? await readWritten?.(request, response, { item: read, result, itemId }) : undefined;
+    const sendItem =
+      prefersItem && read !== undefined
+        ? await readWritten?.(request, response, { item: read, result, itemId })
+        : undefined;
     const self = `${collection}/${result.id}`;
-    if (items === undefined) return answerWritten(request, response, { operation, result, item, self, sendItem });
+    if (items === undefined)
+      return answerWritten(request, response, { operation, result, item, self, sendItem });
     const ofItem = { name: items.id, itemId };
     const path = `${self}/${items.path}/${encodeURIComponent(String(itemId))}`;
     answerWritten(request, response, { operation, result, item, self: path, ofItem, sendItem });
@@ -118,7 +141,11 @@ const stepsOf = (dependencies: WriteDependencies, { operation, collection, toCom
 const unlessEmpty =
   (read: RequestHandler): RequestHandler =>
   (request, response, next) => {
-    const { 'content-length': length = '0', 'transfer-encoding': transfer, 'content-type': type } = request.headers;
+    const {
+      'content-length': length = '0',
+      'transfer-encoding': transfer,
+      'content-type': type,
+    } = request.headers;
     const isEmpty = length === '0' && transfer === undefined && type === undefined;
     return isEmpty ? next() : read(request, response, next);
   };
@@ -127,9 +154,11 @@ const unlessEmpty =
 const bodyOf = (request: Request, { body: schemas, isBodyOptional }: RestOperation): unknown => {
   if (schemas === undefined) return undefined;
   const types = Object.keys(schemas);
-  if (isBodyOptional && request.body === undefined) return parseInput(schemas[types[0] ?? ''] as z.ZodType, {});
+  if (isBodyOptional && request.body === undefined)
+    return parseInput(schemas[types[0] ?? ''] as z.ZodType, {});
   const type = request.is(types);
-  if (typeof type !== 'string' || request.body === undefined) throw new HttpProblem('malformed_body', { detail: 'There is no body.' });
+  if (typeof type !== 'string' || request.body === undefined)
+    throw new HttpProblem('malformed_body', { detail: 'There is no body.' });
   const schema = schemas[type];
   return schema === undefined ? undefined : parseInput(schema, request.body);
 };
@@ -142,7 +171,9 @@ const tellFields = (error: unknown): never => {
   throw new HttpProblem('invalid_request', { extensions: { errors: ofForm }, cause: error });
 };
 
-/** The same for mutations of what is wrong with the form alone: all else has the code of the command there. */
+/**
+ * The same for mutations of what is wrong with the form alone: all else has the code of the command there.
+ */
 export const tellForm = (error: unknown): never => {
   const errors = error instanceof Rejection ? fieldsIn(error) : undefined;
   if (errors?.every(({ pointer }) => FORM.test(pointer))) return tellFields(error);
@@ -152,4 +183,5 @@ export const tellForm = (error: unknown): never => {
 /** Where the command is in what is sent to its role. */
 const FORM = /^\/command\//;
 
-const fieldsIn = ({ details }: Rejection) => details.errors as readonly { readonly pointer: string }[] | undefined;
+const fieldsIn = ({ details }: Rejection) =>
+  details.errors as readonly { readonly pointer: string }[] | undefined;

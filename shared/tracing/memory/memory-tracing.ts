@@ -23,7 +23,10 @@ export const createMemoryTracing = (): Tracing & { readonly ended: readonly Ende
   return {
     isOn: true,
     ended,
-    start(firstName, { parent: given, kind = 'internal', attributes: first, startedAtMs = nowMs() } = {}): Span {
+    start(
+      firstName,
+      { parent: given, kind = 'internal', attributes: first, startedAtMs = nowMs() } = {},
+    ): Span {
       const parent = parseTraceparent(given);
       const isSampled = parent?.isSampled ?? true;
       const [traceId, spanId] = [parent?.traceId ?? hex(16), hex(8)];
@@ -42,7 +45,17 @@ export const createMemoryTracing = (): Tracing & { readonly ended: readonly Ende
         },
         end(endedAtMs = nowMs()) {
           if (!isOver)
-            ended.push({ name, traceId, spanId, parentSpanId: parent?.spanId, kind, attributes, startedAtMs, endedAtMs, isFailure });
+            ended.push({
+              name,
+              traceId,
+              spanId,
+              parentSpanId: parent?.spanId,
+              kind,
+              attributes,
+              startedAtMs,
+              endedAtMs,
+              isFailure,
+            });
           isOver = true;
         },
       };

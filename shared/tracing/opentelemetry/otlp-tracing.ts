@@ -43,7 +43,10 @@ const BATCH_AFTER_MS = 1_000;
 const END_WITHIN_MS = 1_000;
 const SPAN_LIMITS = { attributeCountLimit: 32, attributeValueLengthLimit: 256 };
 
-/** Sends spans to a collector by OTLP over HTTP, in batches. Nothing of OpenTelemetry is made global: context is handed on by hand. */
+/**
+ * Sends spans to a collector by OTLP over HTTP, in batches. Nothing of OpenTelemetry is made global: context
+ * is handed on by hand.
+ */
 export const openOtlpTracing = ({
   endpoint,
   headers,
@@ -65,7 +68,11 @@ export const openOtlpTracing = ({
   return {
     isOn: true,
     start(name, { parent, kind = 'internal', attributes, startedAtMs = nowMs() } = {}) {
-      const options = { kind: KINDS[kind], startTime: startedAtMs, ...(attributes && { attributes: toSdk(attributes) }) };
+      const options = {
+        kind: KINDS[kind],
+        startTime: startedAtMs,
+        ...(attributes && { attributes: toSdk(attributes) }),
+      };
       return new OtlpSpan(tracer.startSpan(name, options, contextOf(parent)));
     },
     async [Symbol.asyncDispose]() {
@@ -97,7 +104,8 @@ const contextOf = (parent: string | undefined): Context => {
 };
 
 /** It leaves out itself what is undefined, and changes no list. */
-const toSdk = (attributes: Attributes) => attributes as Record<string, string | number | boolean | string[] | undefined>;
+const toSdk = (attributes: Attributes) =>
+  attributes as Record<string, string | number | boolean | string[] | undefined>;
 
 class OtlpSpan implements Span {
   readonly #span: SdkSpan;
@@ -143,8 +151,9 @@ const SUCCEEDED = 0;
 const NO_ROOM = new Error(`${WAITING_MAX} spans wait already`);
 
 /**
- * Hands spans to the exporter in batches, one after the other, and counts those that are lost: that did not find room while the
- * collector took nothing, or that it refused. The processor of OpenTelemetry tells neither to anybody.
+ * Hands spans to the exporter in batches, one after the other, and counts those that are lost: that did not
+ * find room while the collector took nothing, or that it refused. The processor of OpenTelemetry tells
+ * neither to anybody.
  */
 class BoundedQueue implements SpanProcessor {
   readonly #batches: BatchSpanProcessor;

@@ -50,15 +50,25 @@ test.each([
   expect(range && parsed && isWithin(parsed, range)).toBe(expected);
 });
 
-test.each(['', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/-1', '10.0.0.0/8/8', '10.0.0.0/a', '::/129', 'fe80::%eth0/10', 'localhost'])(
-  '“%s” is no range',
-  (text) => {
-    expect(parseRange(text)).toBeUndefined();
-  },
-);
+test.each([
+  '',
+  '10.0.0.0/33',
+  '10.0.0.0/',
+  '10.0.0.0/-1',
+  '10.0.0.0/8/8',
+  '10.0.0.0/a',
+  '::/129',
+  'fe80::%eth0/10',
+  'localhost',
+])('“%s” is no range', (text) => {
+  expect(parseRange(text)).toBeUndefined();
+});
 
 test('every notation of an IPv6 address means the same', () => {
-  const groups = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff })), { minLength: 8, maxLength: 8 });
+  const groups = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff })), {
+    minLength: 8,
+    maxLength: 8,
+  });
   fc.assert(
     fc.property(groups, (numbers) => {
       const whole = numbers.map((number) => number.toString(16)).join(':');
@@ -70,13 +80,16 @@ test('every notation of an IPv6 address means the same', () => {
         .map((number) => number.toString(16))
         .join(':')}:${[high >> 8, high & 255, low >> 8, low & 255].join('.')}`;
       const value = numbers.reduce((sum, number) => (sum << 16n) | BigInt(number), 0n);
-      for (const text of [whole, padded, short, mixed]) expect(parseAddress(text)).toEqual({ bits: 128, value });
+      for (const text of [whole, padded, short, mixed])
+        expect(parseAddress(text)).toEqual({ bits: 128, value });
     }),
   );
 });
 
 test('a mapped address is that of IPv4, and no other is', () => {
-  expect([parseAddress('::ffff:10.1.2.3')].map((address) => address && unmapped(address))).toEqual([parseAddress('10.1.2.3')]);
+  expect([parseAddress('::ffff:10.1.2.3')].map((address) => address && unmapped(address))).toEqual([
+    parseAddress('10.1.2.3'),
+  ]);
   for (const text of ['::10.1.2.3', '64:ff9b::10.1.2.3', '10.1.2.3', '1::ffff:10.1.2.3']) {
     const address = parseAddress(text);
     expect(address && unmapped(address)).toEqual(address);

@@ -4,7 +4,10 @@ export type Address = { readonly bits: 32 | 128; readonly value: bigint };
 /** Addresses that begin alike. */
 export type AddressRange = Address & { readonly prefixBits: number };
 
-/** An address as the parser of URLs, a resolver or a socket writes it; a zone (`%eth0`) says nothing about where it lies. */
+/**
+ * An address as the parser of URLs, a resolver or a socket writes it; a zone (`%eth0`) says nothing about
+ * where it lies.
+ */
 export const parseAddress = (text: string): Address | undefined => {
   const [plain = ''] = text.split('%', 1);
   return plain.includes(':') ? parseIpv6(plain) : parseIpv4(plain);
@@ -21,11 +24,14 @@ export const parseRange = (text: string): AddressRange | undefined => {
 };
 
 export const isWithin = (address: Address, range: AddressRange): boolean =>
-  address.bits === range.bits && (address.value ^ range.value) >> BigInt(range.bits - range.prefixBits) === 0n;
+  address.bits === range.bits &&
+  (address.value ^ range.value) >> BigInt(range.bits - range.prefixBits) === 0n;
 
 /** `::ffff:127.0.0.1` leads to 127.0.0.1. */
 export const unmapped = (address: Address): Address =>
-  address.bits === 128 && address.value >> 32n === MAPPED ? { bits: 32, value: address.value & IPV4_MAX } : address;
+  address.bits === 128 && address.value >> 32n === MAPPED
+    ? { bits: 32, value: address.value & IPV4_MAX }
+    : address;
 
 const MAPPED = 0xffffn;
 const IPV4_MAX = 0xffff_ffffn;

@@ -4,7 +4,10 @@ import { parseRange } from './address.ts';
 import { checkUrl, type GuardRules } from './check-url.ts';
 
 const STRICT: GuardRules = { allowed: [], ports: new Set([80, 443]) };
-const AT_HOME: GuardRules = { allowed: ['127.0.0.0/8', '::1'].flatMap((text) => parseRange(text) ?? []), ports: 'any' };
+const AT_HOME: GuardRules = {
+  allowed: ['127.0.0.0/8', '::1'].flatMap((text) => parseRange(text) ?? []),
+  ports: 'any',
+};
 
 test.each([
   'https://example.com/hooks?a=b',
@@ -72,32 +75,48 @@ test.each([
   expect(checkUrl(url, STRICT)).toBe('Must be an http or https URL.');
 });
 
-test.each(['https://user@example.com/', 'https://user:password@example.com/', 'https://:password@example.com/'])('%s is refused', (url) => {
+test.each([
+  'https://user@example.com/',
+  'https://user:password@example.com/',
+  'https://:password@example.com/',
+])('%s is refused', (url) => {
   expect(checkUrl(url, STRICT)).toMatch('user name');
 });
 
-test.each(['http://example.com:8080/', 'https://example.com:22/', 'http://example.com:0/', 'http://example.com:6379/'])(
-  'another port is refused: %s',
-  (url) => {
-    expect(checkUrl(url, STRICT)).toMatch('80, 443');
-    expect(checkUrl(url, AT_HOME)).toBeUndefined();
-  },
-);
-
-test.each(['http://127.0.0.1:8080/', 'http://127.1/', 'http://[::1]:8080/', 'http://[::ffff:127.0.0.1]/', 'http://localhost:8080/'])(
-  'what the operator allows is allowed: %s',
-  (url) => {
-    expect(checkUrl(url, AT_HOME)).toBeUndefined();
-  },
-);
-
-test.each(['http://10.0.0.1/', 'http://[::7f00:1]/', 'http://[fe80::1]/', 'http://0.0.0.0/'])('and nothing beside it: %s', (url) => {
-  expect(checkUrl(url, AT_HOME)).toMatch('inside address');
+test.each([
+  'http://example.com:8080/',
+  'https://example.com:22/',
+  'http://example.com:0/',
+  'http://example.com:6379/',
+])('another port is refused: %s', (url) => {
+  expect(checkUrl(url, STRICT)).toMatch('80, 443');
+  expect(checkUrl(url, AT_HOME)).toBeUndefined();
 });
+
+test.each([
+  'http://127.0.0.1:8080/',
+  'http://127.1/',
+  'http://[::1]:8080/',
+  'http://[::ffff:127.0.0.1]/',
+  'http://localhost:8080/',
+])('what the operator allows is allowed: %s', (url) => {
+  expect(checkUrl(url, AT_HOME)).toBeUndefined();
+});
+
+test.each(['http://10.0.0.1/', 'http://[::7f00:1]/', 'http://[fe80::1]/', 'http://0.0.0.0/'])(
+  'and nothing beside it: %s',
+  (url) => {
+    expect(checkUrl(url, AT_HOME)).toMatch('inside address');
+  },
+);
 
 test('how an IPv4 address is written makes no difference', () => {
   const byte = fc.integer({ min: 0, max: 255 });
-  const write = [(n: number) => `${n}`, (n: number) => `0${n.toString(8)}`, (n: number) => `0x${n.toString(16)}`];
+  const write = [
+    (n: number) => `${n}`,
+    (n: number) => `0${n.toString(8)}`,
+    (n: number) => `0x${n.toString(16)}`,
+  ];
   const form = fc.constantFrom(...write);
   fc.assert(
     fc.property(

@@ -9,16 +9,19 @@ export type GuardRules = {
 };
 
 /**
- * What is wrong with the URL of a receiver, as far as the URL itself can tell, in a sentence; where its name leads to is looked up
- * at every attempt, because that may change.
+ * What is wrong with the URL of a receiver, as far as the URL itself can tell, in a sentence; where its name
+ * leads to is looked up at every attempt, because that may change.
  */
 export const checkUrl = (text: string, { allowed, ports }: GuardRules): string | undefined => {
   if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return NO_URL;
   const url = new URL(text);
   if (!Object.hasOwn(DEFAULT_PORTS, url.protocol)) return NO_URL;
-  if (url.username !== '' || url.password !== '') return 'Must not have a user name or a password; a header can bring them.';
-  if (ports !== 'any' && !ports.has(portOf(url))) return `Must have one of the ports that are allowed here: ${[...ports].join(', ')}.`;
-  if (!isHostAllowed(url.hostname, allowed)) return 'Must lead to the public Internet, not to an inside address.';
+  if (url.username !== '' || url.password !== '')
+    return 'Must not have a user name or a password; a header can bring them.';
+  if (ports !== 'any' && !ports.has(portOf(url)))
+    return `Must have one of the ports that are allowed here: ${[...ports].join(', ')}.`;
+  if (!isHostAllowed(url.hostname, allowed))
+    return 'Must lead to the public Internet, not to an inside address.';
   return undefined;
 };
 
@@ -26,14 +29,19 @@ const NO_URL = 'Must be an http or https URL.';
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
-const portOf = ({ port, protocol }: URL): number => (port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port));
+const portOf = ({ port, protocol }: URL): number =>
+  port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port);
 
-/** The parser has made an address of every notation of one: decimal, octal, hexadecimal, short, encoded, in wide digits, with a dot behind. */
+/**
+ * The parser has made an address of every notation of one: decimal, octal, hexadecimal, short, encoded, in
+ * wide digits, with a dot behind.
+ */
 const isHostAllowed = (hostname: string, allowed: readonly AddressRange[]): boolean => {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (parseAddress(host)) return isAddressAllowed(host, allowed);
   // RFC 6761: it leads to the machine itself, whatever the name server says.
-  if (/(^|\.)localhost\.?$/.test(host)) return LOOPBACKS.some((address) => isAddressAllowed(address, allowed));
+  if (/(^|\.)localhost\.?$/.test(host))
+    return LOOPBACKS.some((address) => isAddressAllowed(address, allowed));
   return true;
 };
 

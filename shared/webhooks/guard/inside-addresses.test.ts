@@ -59,9 +59,12 @@ test.each([
   expect(isAddressAllowed(address, [])).toBe(false);
 });
 
-test.each(['8.8.8.8', '93.184.215.14', '2606:4700::1111', '2a00:1450:4001::200e'])('%s is outside', (address) => {
-  expect(isAddressAllowed(address, [])).toBe(true);
-});
+test.each(['8.8.8.8', '93.184.215.14', '2606:4700::1111', '2a00:1450:4001::200e'])(
+  '%s is outside',
+  (address) => {
+    expect(isAddressAllowed(address, [])).toBe(true);
+  },
+);
 
 test.each([
   ['10.1.0.0/16', '10.1.2.3', true],

@@ -1,11 +1,15 @@
 import { type AddressRange, isWithin, parseAddress, parseRange, unmapped } from './address.ts';
 
-/** Whether a request may be sent to this address: it is one of the public Internet, or the operator allows it. */
+/**
+ * Whether a request may be sent to this address: it is one of the public Internet, or the operator allows it.
+ */
 export const isAddressAllowed = (text: string, allowed: readonly AddressRange[]): boolean => {
   const address = parseAddress(text);
   if (!address) return false;
   const ranges = address.bits === 32 ? INSIDE_IPV4 : INSIDE_IPV6;
-  const isOutside = (address.bits === 32 || isWithin(address, GLOBAL_IPV6)) && !ranges.some((range) => isWithin(address, range));
+  const isOutside =
+    (address.bits === 32 || isWithin(address, GLOBAL_IPV6)) &&
+    !ranges.some((range) => isWithin(address, range));
   return isOutside || allowed.some((range) => isWithin(address, range) || isWithin(unmapped(address), range));
 };
 
@@ -15,7 +19,10 @@ const range = (text: string): AddressRange => {
   return parsed;
 };
 
-/** What the registry of special-purpose addresses (RFC 6890) keeps out of the Internet, and what clouds answer to their own machines by. */
+/**
+ * What the registry of special-purpose addresses (RFC 6890) keeps out of the Internet, and what clouds answer
+ * to their own machines by.
+ */
 const INSIDE_IPV4: readonly AddressRange[] = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -35,8 +42,13 @@ const INSIDE_IPV4: readonly AddressRange[] = [
   '168.63.129.16',
 ].map(range);
 
-/** All that was ever given to the Internet lies here; IPv4 in the clothes of IPv6 (mapped, compatible, NAT64) does not. */
+/**
+ * All that was ever given to the Internet lies here; IPv4 in the clothes of IPv6 (mapped, compatible, NAT64)
+ * does not.
+ */
 const GLOBAL_IPV6 = range('2000::/3');
 
 /** Of that: protocols such as Teredo, documentation, and 6to4. */
-const INSIDE_IPV6: readonly AddressRange[] = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'].map(range);
+const INSIDE_IPV6: readonly AddressRange[] = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'].map(
+  range,
+);

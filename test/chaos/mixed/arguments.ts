@@ -18,26 +18,42 @@ const ENGINES: readonly LogEngine[] = ['postgres', 'eventstoredb'];
 
 const CHAOS: Omit<Command, 'run'> = {
   name: '',
-  summary: 'Runs a whole installation under load, injects faults, and checks what was recorded; exits with 1 if anything was wrong.',
+  summary:
+    'Runs a whole installation under load, injects faults, and checks what was recorded; exits with 1 if anything was wrong.',
   positionals: [],
   options: {
     faults: { type: 'string', placeholder: '<number>', description: `How many faults (${FAULTS}).` },
-    seed: { type: 'string', placeholder: '<number>', description: 'Repeats the faults of a run; without it, one made up.' },
-    log: { type: 'string', placeholder: '<engine>', description: `Where the event log is: ${ENGINES.join(' or ')} (${ENGINES[0]}).` },
+    seed: {
+      type: 'string',
+      placeholder: '<number>',
+      description: 'Repeats the faults of a run; without it, one made up.',
+    },
+    log: {
+      type: 'string',
+      placeholder: '<engine>',
+      description: `Where the event log is: ${ENGINES.join(' or ')} (${ENGINES[0]}).`,
+    },
     only: {
       type: 'string',
       multiple: true,
       placeholder: '<fault>',
       description: 'Only faults whose names begin so; may be given several times.',
     },
-    keep: { type: 'string', placeholder: '<folder>', description: 'Writes the history and the logs of all processes there.' },
+    keep: {
+      type: 'string',
+      placeholder: '<folder>',
+      description: 'Writes the history and the logs of all processes there.',
+    },
   },
   examples: ['--faults 120 --seed 7', `--faults 10 --only 'PostgreSQL' --only 'way to database'`],
 };
 
 /** What is asked for; or what to print instead, and the exit code. */
-export const readChaosArguments = (args: readonly string[]): Arguments | { readonly text: string; readonly exit: number } => {
-  if (args.includes('--help') || args.includes('-h')) return { text: helpOn(CHAOS, 'npm run chaos --'), exit: 0 };
+export const readChaosArguments = (
+  args: readonly string[],
+): Arguments | { readonly text: string; readonly exit: number } => {
+  if (args.includes('--help') || args.includes('-h'))
+    return { text: helpOn(CHAOS, 'npm run chaos --'), exit: 0 };
   try {
     return read(args);
   } catch (error) {

@@ -22,7 +22,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 const began = Date.now();
-const onProgress = (line: string) => console.log(`${((Date.now() - began) / 1_000).toFixed(0).padStart(5)} s  ${line}`);
+const onProgress = (line: string) =>
+  console.log(`${((Date.now() - began) / 1_000).toFixed(0).padStart(5)} s  ${line}`);
 onProgress(`${faults} faults, seed ${seed}, the log in ${log}`);
 const options = { seed, faults, log, ...(only && { only }) } as const;
 const outcome = await runChaos({ ...options, signal: stopping.signal, onProgress });
@@ -30,7 +31,10 @@ const again = `npm run chaos -- --faults ${faults} --seed ${seed} --log ${log}${
 console.log(`\n${tell(outcome, again)}`);
 if (keep !== undefined) {
   await mkdir(keep, { recursive: true });
-  await writeFile(join(keep, 'history.json'), JSON.stringify({ ...outcome.history, violations: outcome.violations }));
+  await writeFile(
+    join(keep, 'history.json'),
+    JSON.stringify({ ...outcome.history, violations: outcome.violations }),
+  );
   for (const [name, text] of outcome.logs) await writeFile(join(keep, `${name}.log`), text);
 }
 process.exit(outcome.violations.length > 0 ? 1 : 0);

@@ -11,7 +11,8 @@ const inCluster =
     if (eventStore) await strike(eventStore, random);
   };
 
-const nodesOf = ({ nodes }: EventStoreServer): readonly number[] => Array.from({ length: nodes }, (_, node) => node);
+const nodesOf = ({ nodes }: EventStoreServer): readonly number[] =>
+  Array.from({ length: nodes }, (_, node) => node);
 const nextOf = (cluster: EventStoreServer): number => (cluster.leader() + 1) % cluster.nodes;
 
 /** The former leader lags for a while, and so does the third node. */
@@ -24,7 +25,10 @@ export const changeLeader = inCluster(async (cluster, random) => {
   for (const node of others) await cluster.order({ does: 'catch-up', node });
 });
 
-/** The former leader comes back with events that nobody else has, shows them to whoever asks it, and cuts them off. */
+/**
+ * The former leader comes back with events that nobody else has, shows them to whoever asks it, and cuts them
+ * off.
+ */
 export const showAndCut = inCluster(async (cluster, random) => {
   const [former, next] = [cluster.leader(), nextOf(cluster)];
   await cluster.order({ does: 'stop', node: former });

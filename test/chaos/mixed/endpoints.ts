@@ -1,17 +1,35 @@
 import { randomUUID } from 'node:crypto';
-import { type Manner, type Receiver, refusing, resetting, seldomRefusing, startReceiver, steady, stubborn } from '../receivers.ts';
+import {
+  type Manner,
+  type Receiver,
+  refusing,
+  resetting,
+  seldomRefusing,
+  startReceiver,
+  steady,
+  stubborn,
+} from '../receivers.ts';
 import { type Happened, mayHear, type Viewer } from '../should-hear.ts';
 import type { EndpointHistory, LedgerEntry, LogEntry } from './history.ts';
 import type { Person } from './readers.ts';
 import type { Sender } from './sender.ts';
 
 /** A webhook, and who receives what it is sent. */
-export type Endpoint = { readonly kind: Kind; readonly receiver: Receiver; readonly webhookId: number; readonly from: number };
+export type Endpoint = {
+  readonly kind: Kind;
+  readonly receiver: Receiver;
+  readonly webhookId: number;
+  readonly from: number;
+};
 
 type Kind = {
   readonly name: string;
   readonly owner: 'admin' | 'ada' | 'bob';
-  readonly asks: { readonly eventTypes: readonly string[]; readonly payload?: 'full' | 'thin'; readonly ordered?: boolean };
+  readonly asks: {
+    readonly eventTypes: readonly string[];
+    readonly payload?: 'full' | 'thin';
+    readonly ordered?: boolean;
+  };
   readonly manner: Manner;
   readonly types: RegExp;
 };
@@ -22,14 +40,38 @@ const hanging: Manner = { answer: (random) => ({ status: 204, afterMs: random() 
 
 const KINDS: readonly Kind[] = [
   { name: 'everything', owner: 'admin', asks: { eventTypes: ['*'] }, manner: steady, types: /./ },
-  { name: 'refusing', owner: 'ada', asks: { eventTypes: ['article.*'], payload: 'full' }, manner: refusing, types: /^article\./ },
-  { name: 'hanging', owner: 'admin', asks: { eventTypes: ['comment.*'], payload: 'full' }, manner: hanging, types: /^comment\./ },
-  { name: 'resetting', owner: 'bob', asks: { eventTypes: ['article.edited'] }, manner: resetting, types: /^article\.edited$/ },
+  {
+    name: 'refusing',
+    owner: 'ada',
+    asks: { eventTypes: ['article.*'], payload: 'full' },
+    manner: refusing,
+    types: /^article\./,
+  },
+  {
+    name: 'hanging',
+    owner: 'admin',
+    asks: { eventTypes: ['comment.*'], payload: 'full' },
+    manner: hanging,
+    types: /^comment\./,
+  },
+  {
+    name: 'resetting',
+    owner: 'bob',
+    asks: { eventTypes: ['article.edited'] },
+    manner: resetting,
+    types: /^article\.edited$/,
+  },
   {
     ...{ name: 'in order', owner: 'admin', asks: { eventTypes: ['comment.edited'], ordered: true } },
     ...{ manner: seldomRefusing, types: /^comment\.edited$/ },
   },
-  { name: 'stubborn', owner: 'ada', asks: { eventTypes: ['comment.added'] }, manner: stubborn, types: /^comment\.added$/ },
+  {
+    name: 'stubborn',
+    owner: 'ada',
+    asks: { eventTypes: ['comment.added'] },
+    manner: stubborn,
+    types: /^comment\.added$/,
+  },
 ];
 
 type Options = {
@@ -38,13 +80,24 @@ type Options = {
   readonly resources: AsyncDisposableStack;
 };
 
-export const openEndpoints = async ({ random, senders, resources }: Options): Promise<readonly Endpoint[]> => {
+export const openEndpoints = async ({
+  random,
+  senders,
+  resources,
+}: Options): Promise<readonly Endpoint[]> => {
   const endpoints: Endpoint[] = [];
   for (const kind of KINDS) {
     const receiver = resources.use(await startReceiver(kind.manner, random));
-    const body = { ...kind.asks, url: `${receiver.url}/hook`, limits: { ratePerSecond: 1_000, concurrency: 10 } };
+    const body = {
+      ...kind.asks,
+      url: `${receiver.url}/hook`,
+      limits: { ratePerSecond: 1_000, concurrency: 10 },
+    };
     // Sent again, it must not be another one, which would send to the same receiver.
-    const { reply } = await senders[kind.owner]('POST', '/webhooks', { body, headers: { 'idempotency-key': randomUUID() } });
+    const { reply } = await senders[kind.owner]('POST', '/webhooks', {
+      body,
+      headers: { 'idempotency-key': randomUUID() },
+    });
     const { id, cursor } = (reply?.body ?? {}) as { readonly id?: number; readonly cursor?: string };
     if (id === undefined) throw new Error(`no webhook was registered: ${JSON.stringify(reply)}`);
     endpoints.push({ kind, receiver, webhookId: id, from: Number.parseInt(cursor?.split('-')[1] ?? '', 36) });
@@ -60,10 +113,17 @@ type Told = {
 };
 
 /** What an endpoint was sent, beside what it should have been. */
-export const historyOf = ({ kind, receiver, from }: Endpoint, { people, happened, log, ledger }: Told): EndpointHistory => {
+export const historyOf = (
+  { kind, receiver, from }: Endpoint,
+  { people, happened, log, ledger }: Told,
+): EndpointHistory => {
   const viewer: Viewer = people[kind.owner].viewer;
-  const wanted = happened.filter((each) => each.position > from && kind.types.test(each.type) && mayHear(viewer, each));
-  const ends = new Map(log.filter(({ type }) => TAKING_BACK.test(type)).map(({ stream, position }) => [stream, position]));
+  const wanted = happened.filter(
+    (each) => each.position > from && kind.types.test(each.type) && mayHear(viewer, each),
+  );
+  const ends = new Map(
+    log.filter(({ type }) => TAKING_BACK.test(type)).map(({ stream, position }) => [stream, position]),
+  );
   const streams = new Map(log.map(({ id, stream }) => [id, stream]));
   const isTakenBack = ({ id, position, articleId }: Happened) =>
     [`article-${articleId}`, streams.get(id) ?? ''].some((stream) => (ends.get(stream) ?? -1) >= position);
@@ -72,7 +132,12 @@ export const historyOf = ({ kind, receiver, from }: Endpoint, { people, happened
     isOrdered: kind.asks.ordered ?? false,
     expected: wanted.map(({ id }) => id),
     takenBack: wanted.filter(isTakenBack).map(({ id }) => id),
-    received: receiver.arrivals.map(({ id, body, given }) => ({ id, body, cursor: cursorIn(body), isAccepted: given === 204 })),
+    received: receiver.arrivals.map(({ id, body, given }) => ({
+      id,
+      body,
+      cursor: cursorIn(body),
+      isAccepted: given === 204,
+    })),
     ledger,
   };
 };

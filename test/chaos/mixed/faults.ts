@@ -77,13 +77,26 @@ const WAYS = ['database', 'log', 'kafka', 'redis'] as const;
 const OF_WAYS: readonly Fault[] = (['cut', 'stall'] as const).flatMap((how): readonly Fault[] => {
   const name = how === 'cut' ? 'cut' : 'stalled';
   return [
-    ...WAYS.map((engine): Fault => ({ name: `way to ${engine}: ${name}`, strike: disturb(how, ({ engines }) => [engines.ways[engine]]) })),
-    { name: `ways to all engines: ${name}`, strike: disturb(how, ({ engines }) => Object.values(engines.ways)) },
+    ...WAYS.map(
+      (engine): Fault => ({
+        name: `way to ${engine}: ${name}`,
+        strike: disturb(how, ({ engines }) => [engines.ways[engine]]),
+      }),
+    ),
+    {
+      name: `ways to all engines: ${name}`,
+      strike: disturb(how, ({ engines }) => Object.values(engines.ways)),
+    },
     {
       name: `way from the ingress to one copy: ${name}`,
-      strike: disturb(how, ({ copies }, random) => oneOf(copies.filter(isReached), random).map(({ way }) => way)),
+      strike: disturb(how, ({ copies }, random) =>
+        oneOf(copies.filter(isReached), random).map(({ way }) => way),
+      ),
     },
-    { name: `ways from the ingress: ${name}`, strike: disturb(how, ({ copies }) => copies.map(({ way }) => way)) },
+    {
+      name: `ways from the ingress: ${name}`,
+      strike: disturb(how, ({ copies }) => copies.map(({ way }) => way)),
+    },
     {
       name: `ways to the commands: ${name}`,
       strike: disturb(how, (site) => copiesOf(site, 'command').map(({ internalWay }) => internalWay)),
@@ -98,11 +111,26 @@ const toLog: Strike = disturb('stall', ({ engines }) => [engines.ways.log]);
 /** While one thing is away, another ends. */
 const TOGETHER: readonly Fault[] = [
   { name: 'way to database: stalled for longer than a lease', strike: toDatabase },
-  { name: 'projector: kill -9 of one, while the way to kafka is stalled', strike: together(kill(one('projector')), toKafka) },
-  { name: 'command: kill -9 of one, while the way to the log is stalled', strike: together(kill(one('command')), toLog) },
-  { name: 'query: kill -9 of one, while Kafka restarts', strike: together(kill(one('query')), killEngine('kafka')) },
-  { name: 'webhook-dispatcher: kill -9 of one, with FLUSHALL of Redis', strike: together(kill(one('webhook-dispatcher')), flush) },
-  { name: 'all roles: kill -9, with PostgreSQL', strike: together(kill(everybody), ({ engines }) => engines.postgres.end('killed')) },
+  {
+    name: 'projector: kill -9 of one, while the way to kafka is stalled',
+    strike: together(kill(one('projector')), toKafka),
+  },
+  {
+    name: 'command: kill -9 of one, while the way to the log is stalled',
+    strike: together(kill(one('command')), toLog),
+  },
+  {
+    name: 'query: kill -9 of one, while Kafka restarts',
+    strike: together(kill(one('query')), killEngine('kafka')),
+  },
+  {
+    name: 'webhook-dispatcher: kill -9 of one, with FLUSHALL of Redis',
+    strike: together(kill(one('webhook-dispatcher')), flush),
+  },
+  {
+    name: 'all roles: kill -9, with PostgreSQL',
+    strike: together(kill(everybody), ({ engines }) => engines.postgres.end('killed')),
+  },
 ];
 
 export const faultsOn = (hasEventStore: boolean): readonly Fault[] => [
@@ -114,10 +142,16 @@ export const faultsOn = (hasEventStore: boolean): readonly Fault[] => [
 ];
 
 /** So many of them, as a seed shuffles them: each once before any comes again. */
-export const planFaults = (faults: readonly Fault[], count: number, random: () => number): readonly Fault[] => {
+export const planFaults = (
+  faults: readonly Fault[],
+  count: number,
+  random: () => number,
+): readonly Fault[] => {
   const planned: Fault[] = [];
   while (planned.length < count) {
-    const shuffled = faults.map((fault) => ({ fault, rank: random() })).toSorted((former, other) => former.rank - other.rank);
+    const shuffled = faults
+      .map((fault) => ({ fault, rank: random() }))
+      .toSorted((former, other) => former.rank - other.rank);
     planned.push(...shuffled.map(({ fault }) => fault));
   }
   return planned.slice(0, count);

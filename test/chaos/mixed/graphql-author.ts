@@ -17,31 +17,59 @@ type Options = { readonly name: string; readonly send: Sender; readonly recorder
 const CREATE = 'mutation ($input: PostInput!) { done: createPost(input: $input) { id version title } }';
 const UPDATE =
   'mutation ($id: ID!, $title: String!, $version: Int!) { done: updatePost(id: $id, changes: { title: $title }, ifVersion: $version) { id version title } }';
-const COMMENT = 'mutation ($post: ID!, $input: CommentInput!) { done: addComment(postId: $post, input: $input) { id version text } }';
+const COMMENT =
+  'mutation ($post: ID!, $input: CommentInput!) { done: addComment(postId: $post, input: $input) { id version text } }';
 const READ = 'query ($id: ID!) { post(id: $id) { version } }';
 
 export const createGraphqlAuthor = ({ name, send, recorder }: Options): GraphqlAuthor => {
   const write = async ({ query, variables, path, shows, leaves }: Mutation): Promise<Post | undefined> => {
     const startMs = Date.now();
     const request = randomUUID();
-    const headers = { accept: 'application/graphql-response+json', 'idempotency-key': randomUUID(), 'x-request-id': request };
+    const headers = {
+      accept: 'application/graphql-response+json',
+      'idempotency-key': randomUUID(),
+      'x-request-id': request,
+    };
     const { reply, attempts } = await send('POST', '/graphql', { body: { query, variables }, headers });
     const judged = judge(reply?.body as Answer | undefined, shows);
     const { done, outcome, why } = judged;
     const [endMs, what] = [Date.now(), `GraphQL ${leaves[0]}`];
     const [target, state] = [`${path}/${done?.id}`, done?.version ?? 0];
     const said = { isVisible: done !== undefined, ...(why !== undefined && { why }) };
-    recorder.writes.push({ request, client: name, what, startMs, endMs, attempts, outcome, leaves, target, state, ...said });
+    recorder.writes.push({
+      request,
+      client: name,
+      what,
+      startMs,
+      endMs,
+      attempts,
+      outcome,
+      leaves,
+      target,
+      state,
+      ...said,
+    });
     return done;
   };
   return {
     createPost: (title) =>
       write({
-        ...{ query: CREATE, variables: { input: { title, body: title, publish: true } }, path: '/articles', shows: { title } },
+        ...{
+          query: CREATE,
+          variables: { input: { title, body: title, publish: true } },
+          path: '/articles',
+          shows: { title },
+        },
         leaves: ['article.drafted', 'article.published'],
       }),
     updatePost: ({ id, version }, title) =>
-      write({ query: UPDATE, variables: { id, title, version }, path: '/articles', shows: { title }, leaves: ['article.edited'] }),
+      write({
+        query: UPDATE,
+        variables: { id, title, version },
+        path: '/articles',
+        shows: { title },
+        leaves: ['article.edited'],
+      }),
     addComment: async ({ id }, text) => {
       await write({
         query: COMMENT,
@@ -57,7 +85,14 @@ export const createGraphqlAuthor = ({ name, send, recorder }: Options): GraphqlA
       if (reply === undefined) return;
       const found = (reply.body as { data?: { post: Post | null } | null }).data?.post?.version ?? 'gone';
       // A mutation answers once its write can be read, by everybody.
-      recorder.reads.push({ client: name, target: `/articles/${id}`, startMs, endMs: Date.now(), isConsistent: true, found });
+      recorder.reads.push({
+        client: name,
+        target: `/articles/${id}`,
+        startMs,
+        endMs: Date.now(),
+        isConsistent: true,
+        found,
+      });
     },
   };
 };
@@ -73,16 +108,24 @@ type Mutation = {
 type Done = Post & Readonly<Record<string, unknown>>;
 type Answer = {
   readonly data?: { readonly done: Done | null } | null;
-  readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly committed?: boolean } }[];
+  readonly errors?: readonly {
+    readonly message: string;
+    readonly extensions?: { readonly committed?: boolean };
+  }[];
 };
 
 /** What is done and cannot be read yet is acknowledged all the same, though not what version it has. */
-const judge = (answer: Answer | undefined, shows: Mutation['shows']): Pick<Write, 'outcome' | 'why'> & { readonly done?: Post } => {
+const judge = (
+  answer: Answer | undefined,
+  shows: Mutation['shows'],
+): Pick<Write, 'outcome' | 'why'> & { readonly done?: Post } => {
   if (answer === undefined) return { outcome: 'unknown' };
   const done = answer.data?.done;
   if (done) {
     const isShown = Object.entries(shows).every(([field, value]) => done[field] === value);
-    return isShown ? { outcome: 'acknowledged', done } : { outcome: 'refused', why: `shows something else: ${JSON.stringify(done)}` };
+    return isShown
+      ? { outcome: 'acknowledged', done }
+      : { outcome: 'refused', why: `shows something else: ${JSON.stringify(done)}` };
   }
   if (answer.errors?.[0]?.extensions?.committed) return { outcome: 'acknowledged' };
   return { outcome: 'refused', why: JSON.stringify(answer).slice(0, 300) };

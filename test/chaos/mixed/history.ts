@@ -23,7 +23,9 @@ export type Write = {
   readonly startMs: number;
   readonly endMs: number;
   readonly attempts: number;
-  /** `refused` is an answer that nothing is the matter with but the request; `unknown` is none, to the end. */
+  /**
+   * `refused` is an answer that nothing is the matter with but the request; `unknown` is none, to the end.
+   */
   readonly outcome: 'acknowledged' | 'refused' | 'unknown';
   /** Of whoever refused it. */
   readonly why?: string;
@@ -32,7 +34,10 @@ export type Write = {
   /** What it made or changed, and what of it there is then. */
   readonly target: string;
   readonly state: State;
-  /** Whether its client can demand to see it from then on: what is done without an answer that says where, may be read later. */
+  /**
+   * Whether its client can demand to see it from then on: what is done without an answer that says where, may
+   * be read later.
+   */
   readonly isVisible: boolean;
   /** Where it is in the log, as the answer said. */
   readonly position?: number;
@@ -71,7 +76,12 @@ export type Feed = {
   readonly visits: number;
 };
 
-export type Callback = { readonly id: string; readonly cursor: string; readonly body: string; readonly isAccepted: boolean };
+export type Callback = {
+  readonly id: string;
+  readonly cursor: string;
+  readonly body: string;
+  readonly isAccepted: boolean;
+};
 export type LedgerEntry = { readonly id: string; readonly state: string };
 
 export type EndpointHistory = {

@@ -16,7 +16,12 @@ export type Load = {
   end(): Promise<void>;
 };
 
-type Options = { readonly site: Site; readonly recorder: Recorder; readonly authors: readonly Tokens[]; readonly seed: number };
+type Options = {
+  readonly site: Site;
+  readonly recorder: Recorder;
+  readonly authors: readonly Tokens[];
+  readonly seed: number;
+};
 
 const POLLERS = 2;
 /** Between one request and the next, so that the machine is not what is tried. */
@@ -42,7 +47,11 @@ export const startLoad = async ({ site, recorder, authors, seed }: Options): Pro
     return createRestAuthor({ name, send, recorder });
   };
   const editor = authorOf(0, 'editor');
-  const busy = await editor.create('/articles', { title: 'Busy', body: '', tags: [], publish: true }, PUBLISHED);
+  const busy = await editor.create(
+    '/articles',
+    { title: 'Busy', body: '', tags: [], publish: true },
+    PUBLISHED,
+  );
   if (busy === undefined) throw new Error('the first article was not acknowledged');
   // From here on it is there for everybody.
   await editor.read(busy);
@@ -55,7 +64,11 @@ export const startLoad = async ({ site, recorder, authors, seed }: Options): Pro
   }
   repeat(() => editor.edit(busy, { title: randomUUID() }, ['article.edited']));
   for (let place = 0; place < POLLERS; place += 1) {
-    const anybody = createRestAuthor({ name: `poller ${place}`, send: createSender({ site, recorder }), recorder });
+    const anybody = createRestAuthor({
+      name: `poller ${place}`,
+      send: createSender({ site, recorder }),
+      recorder,
+    });
     repeat(() => anybody.read(busy, { isConsistent: false }));
   }
   const working = Promise.all(clients);
@@ -73,7 +86,11 @@ export const startLoad = async ({ site, recorder, authors, seed }: Options): Pro
 const liveByRest = async (author: RestAuthor, random: () => number): Promise<void> => {
   const pause = () => delay(random() * PAUSE_MS_MAX);
   const title = randomUUID();
-  const article = await author.create('/articles', { title, body: title, tags: ['chaos'], publish: true }, PUBLISHED);
+  const article = await author.create(
+    '/articles',
+    { title, body: title, tags: ['chaos'], publish: true },
+    PUBLISHED,
+  );
   if (article === undefined) return;
   await author.read(article);
   await author.edit(article, { title: `${title} again` }, ['article.edited']);

@@ -19,8 +19,8 @@ if (missing.length > 0) {
 }
 
 /**
- * `npm run chaos -- --faults 120 --seed 7`. The run has a process group of its own, so that Ctrl+C in a terminal reaches this process
- * and none of those that the run has started.
+ * `npm run chaos -- --faults 120 --seed 7`. The run has a process group of its own, so that Ctrl+C in a
+ * terminal reaches this process and none of those that the run has started.
  */
 const run = fork(fileURLToPath(new URL('./by-hand.ts', import.meta.url)), args, { detached: true });
 process.on('SIGINT', () => run.kill('SIGINT'));

@@ -33,9 +33,13 @@ const FOLLOWERS = ['projector', 'publisher', 'process-manager', 'webhook-planner
 
 export const openObserver = async ({ engines, settings }: Site): Promise<Observer> => {
   await using opening = new AsyncDisposableStack();
-  const pool = opening.use(openPool({ url: engines.straight.databaseUrl, applicationName: 'chaos', connectionsMax: 4 }));
+  const pool = opening.use(
+    openPool({ url: engines.straight.databaseUrl, applicationName: 'chaos', connectionsMax: 4 }),
+  );
   const eventLog = opening.use(await openEventLog({ url: engines.straight.eventLogUrl }));
-  const keys = opening.use(await openPostgresKeyStore({ pool, masterKey: parseMasterKey(settings.MASTER_KEY ?? '') }));
+  const keys = opening.use(
+    await openPostgresKeyStore({ pool, masterKey: parseMasterKey(settings.MASTER_KEY ?? '') }),
+  );
   const codec = createCodec({ keys, domain: publishing });
   await recordMoves(pool);
   const resources = opening.move();
@@ -68,12 +72,18 @@ export const openObserver = async ({ engines, settings }: Site): Promise<Observe
 const progressOf = async (pool: Pool) => {
   const [progress, { rows }, { position: chained }] = await Promise.all([
     readProgress(pool),
-    pool.query<{ position: number }>(`select position::float8 as position from public.follower_checkpoint where follower = any($1)`, [
-      FOLLOWERS,
-    ]),
+    pool.query<{ position: number }>(
+      `select position::float8 as position from public.follower_checkpoint where follower = any($1)`,
+      [FOLLOWERS],
+    ),
     readChainEnd(pool),
   ]);
-  return { places: rows.map(({ position }) => position), chained, due: progress?.due ?? [], replays: progress?.replays ?? 0 };
+  return {
+    places: rows.map(({ position }) => position),
+    chained,
+    due: progress?.due ?? [],
+    replays: progress?.replays ?? 0,
+  };
 };
 
 const prove = async (settings: Site['settings']): Promise<History['proof']> => {

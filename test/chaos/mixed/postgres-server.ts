@@ -10,7 +10,10 @@ import { temporaryDataDir } from '../../engines/data-dir.ts';
 export type PostgresServer = AsyncDisposable & {
   readonly url: string;
   createDatabase(name: string): Promise<string>;
-  /** Ends it, and waits until it is there again: `kill -9` of the server, or its own fast and immediate shutdown. */
+  /**
+   * Ends it, and waits until it is there again: `kill -9` of the server, or its own fast and immediate
+   * shutdown.
+   */
   end(how: Ending): Promise<void>;
   /** It keeps its connections and answers nothing. */
   pause(): Promise<void>;
@@ -19,15 +22,23 @@ export type PostgresServer = AsyncDisposable & {
 
 type Ending = 'killed' | 'fast' | 'immediate';
 
-const SIGNALS: Readonly<Record<Ending, NodeJS.Signals>> = { killed: 'SIGKILL', fast: 'SIGINT', immediate: 'SIGQUIT' };
+const SIGNALS: Readonly<Record<Ending, NodeJS.Signals>> = {
+  killed: 'SIGKILL',
+  fast: 'SIGINT',
+  immediate: 'SIGQUIT',
+};
 /** What was committed outlives the server, though not the machine. */
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '500', max_wal_size: '512MB' };
 const RECOVERED_MS = 60_000;
 
-export const startPostgresServer = async (settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> => {
+export const startPostgresServer = async (
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer> => {
   await using opening = new AsyncDisposableStack();
   const dataDir = opening.use(await temporaryDataDir());
-  const { url } = opening.use(await startEmbeddedPostgres({ dataDir: dataDir.path, settings: { ...SETTINGS, ...settings } }));
+  const { url } = opening.use(
+    await startEmbeddedPostgres({ dataDir: dataDir.path, settings: { ...SETTINGS, ...settings } }),
+  );
   const pgdata = (await readCluster(dataDir.path))?.pgdata ?? '';
   const paused: number[] = [];
   const resume = () => {

@@ -27,12 +27,14 @@ export const createProbe = ({ site, recorder, service, reader, receiver }: Optio
   const heard = new Set<string>();
   const got = new Set<string>();
   const hasHeard = (position: number): boolean => {
-    for (const message of reader.heard.slice(looked)) heard.add(String(Number.parseInt(message.split(' ')[0]?.split('-')[1] ?? '', 36)));
+    for (const message of reader.heard.slice(looked))
+      heard.add(String(Number.parseInt(message.split(' ')[0]?.split('-')[1] ?? '', 36)));
     looked = reader.heard.length;
     return heard.has(String(position));
   };
   const hasReceived = (position: number): boolean => {
-    for (const { body } of receiver.arrivals.slice(received)) got.add((JSON.parse(body) as { cursor: string }).cursor.split('-')[1] ?? '');
+    for (const { body } of receiver.arrivals.slice(received))
+      got.add((JSON.parse(body) as { cursor: string }).cursor.split('-')[1] ?? '');
     received = receiver.arrivals.length;
     return got.has(position.toString(36));
   };
@@ -45,12 +47,17 @@ export const createProbe = ({ site, recorder, service, reader, receiver }: Optio
     const tokens = createTokens({ site, recorder, service });
     const token = await took(tokens.held());
     asked += 1;
-    const author = createRestAuthor({ name: `probe ${asked}`, send: createSender({ site, recorder, tokens }), recorder });
+    const author = createRestAuthor({
+      name: `probe ${asked}`,
+      send: createSender({ site, recorder, tokens }),
+      recorder,
+    });
     const body = { title: `Probe ${asked}`, body: '', tags: [], publish: true };
     const path = await author.create('/articles', body, ['article.drafted', 'article.published']);
     const write = Date.now() - sinceMs;
     const position = recorder.writes.findLast(({ client }) => client === `probe ${asked}`)?.position;
-    if (path === undefined || position === undefined) throw new Error('a write was not acknowledged after everything was mended');
+    if (path === undefined || position === undefined)
+      throw new Error('a write was not acknowledged after everything was mended');
     const [read, sse, webhook] = await Promise.all([
       took(author.read(path)),
       took(until(() => hasHeard(position), Boolean, RECOVERED_WITHIN_MS)),

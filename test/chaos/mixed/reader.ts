@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Followed } from '../../../testing/http/event-source.ts';
 
-/** Somebody who follows, comes again to where they were whenever the stream ends or falls silent, and keeps what they heard. */
+/**
+ * Somebody who follows, comes again to where they were whenever the stream ends or falls silent, and keeps
+ * what they heard.
+ */
 export type Reader = {
   readonly name: string;
   /** Each message as its cursor and its type, in the order in which they came. */
@@ -56,7 +59,8 @@ export const startReader = ({ name, from, open, onFailure }: Options): Reader =>
     };
     current = take;
     try {
-      while (!stream.isOver() && !leaving.signal.aborted && Date.now() - signMs < SILENCE_MAX_MS) await delay(LOOK_MS);
+      while (!stream.isOver() && !leaving.signal.aborted && Date.now() - signMs < SILENCE_MAX_MS)
+        await delay(LOOK_MS);
     } finally {
       await stream.close();
       take();
@@ -97,14 +101,26 @@ const inTime = async (opening: Promise<Followed>): Promise<Followed> => {
 
 type Told = { readonly cursor: string; readonly type: string };
 type Code = { readonly code?: string };
-type Graphql = { readonly data?: Readonly<Record<string, Told>> | null; readonly errors?: readonly { readonly extensions?: Code }[] };
+type Graphql = {
+  readonly data?: Readonly<Record<string, Told>> | null;
+  readonly errors?: readonly { readonly extensions?: Code }[];
+};
 
-/** A message of `/events` is the event; one of GraphQL has it under the name of the field. A stream that has to end says why. */
-const read = ({ event, id, data }: Followed['messages'][number]): { readonly message: string } | { readonly problem: string } => {
+/**
+ * A message of `/events` is the event; one of GraphQL has it under the name of the field. A stream that has
+ * to end says why.
+ */
+const read = ({
+  event,
+  id,
+  data,
+}: Followed['messages'][number]): { readonly message: string } | { readonly problem: string } => {
   if (event === 'complete') return { message: '' };
   const said = JSON.parse(data) as Told & Code & Graphql;
   if (event === 'problem') return { problem: said.code ?? data };
   const told = event === 'next' ? Object.values(said.data ?? {})[0] : said;
   if (event === 'next' && !told && said.errors) return { problem: said.errors[0]?.extensions?.code ?? data };
-  return { message: told?.cursor === id ? `${id} ${told.type}` : `${id} said ${event}: ${data.slice(0, 200)}` };
+  return {
+    message: told?.cursor === id ? `${id} ${told.type}` : `${id} said ${event}: ${data.slice(0, 200)}`,
+  };
 };

@@ -11,7 +11,12 @@ import type { Tokens } from './tokens.ts';
 /** Somebody with a right to hear, nobody in particular without tokens. */
 export type Person = { readonly viewer: Viewer; readonly tokens?: Tokens };
 
-type Kind = { readonly name: string; readonly person: Person; readonly asks: string; wants(happened: Happened): boolean };
+type Kind = {
+  readonly name: string;
+  readonly person: Person;
+  readonly asks: string;
+  wants(happened: Happened): boolean;
+};
 type Options = {
   readonly site: Site;
   readonly recorder: Recorder;
@@ -33,10 +38,19 @@ export const startReaders = ({ site, recorder, people: { admin, ada, bob }, from
   const kinds: readonly Kind[] = [
     { name: '/events by an administrator', person: admin, asks: '/events', wants: all },
     { name: '/events by an author', person: ada, asks: '/events', wants: all },
-    { name: '/events of some types', person: bob, asks: `/events?types=${edits}`, wants: ({ type }) => edits.includes(type) },
+    {
+      name: '/events of some types',
+      person: bob,
+      asks: `/events?types=${edits}`,
+      wants: ({ type }) => edits.includes(type),
+    },
     { name: 'changes by GraphQL', person: bob, asks: 'changes(after: $after)', wants: all },
     {
-      ...{ name: 'articlePublished by anybody', person: { viewer: { role: 'anonymous' } }, asks: 'articlePublished(after: $after)' },
+      ...{
+        name: 'articlePublished by anybody',
+        person: { viewer: { role: 'anonymous' } },
+        asks: 'articlePublished(after: $after)',
+      },
       wants: ({ type }) => type === 'article.published',
     },
   ];
@@ -48,12 +62,17 @@ export const startReaders = ({ site, recorder, people: { admin, ada, bob }, from
     feeds: (happened) =>
       following.map(({ kind: { name, person, wants }, reader: { heard, visits } }) => ({
         ...{ name, heard, visits: visits() },
-        expected: happened.filter((each) => wants(each) && mayHear(person.viewer, each)).map(({ cursor, type }) => `${cursor} ${type}`),
+        expected: happened
+          .filter((each) => wants(each) && mayHear(person.viewer, each))
+          .map(({ cursor, type }) => `${cursor} ${type}`),
       })),
   };
 };
 
-const start = ({ name, person: { tokens }, asks }: Kind, { site, recorder, from }: Pick<Options, 'site' | 'recorder' | 'from'>): Reader =>
+const start = (
+  { name, person: { tokens }, asks }: Kind,
+  { site, recorder, from }: Pick<Options, 'site' | 'recorder' | 'from'>,
+): Reader =>
   startReader({
     name,
     from,
@@ -65,7 +84,10 @@ const start = ({ name, person: { tokens }, asks }: Kind, { site, recorder, from 
         ...(cursor !== from && { 'last-event-id': cursor }),
       };
       const stream = asks.startsWith('/')
-        ? await follow(`${site.url}${asks}${asks.includes('?') ? '&' : '?'}after=${from}`, { headers, onSign })
+        ? await follow(`${site.url}${asks}${asks.includes('?') ? '&' : '?'}after=${from}`, {
+            headers,
+            onSign,
+          })
         : await streamOf(site, `subscription ($after: Cursor) { ${asks} { cursor type } }`, {
             variables: { after: from },
             headers,

@@ -22,18 +22,37 @@ const GONE = new Set([404, 410]);
 export const createRestAuthor = ({ name, send, recorder }: Options): RestAuthor => {
   let cursor: string | undefined;
   const states = new Map<string, State>();
-  const consistently = (): Record<string, string> => (cursor === undefined ? {} : { 'consistency-token': cursor });
+  const consistently = (): Record<string, string> =>
+    cursor === undefined ? {} : { 'consistency-token': cursor };
 
   const write = async (asked: Asked, judge: (sent: Sent) => Promise<Judged>): Promise<Judged> => {
     const startMs = Date.now();
     const request = randomUUID();
-    const sent = await send(asked.method, asked.path, { ...asked, headers: { ...asked.headers, 'x-request-id': request } });
+    const sent = await send(asked.method, asked.path, {
+      ...asked,
+      headers: { ...asked.headers, 'x-request-id': request },
+    });
     const judged = sent.reply === undefined ? UNKNOWN : await judge(sent);
     const { outcome, target = asked.path, state = 0, isVisible = false, position, why } = judged;
     const what = `${asked.method} ${asked.path.replaceAll(/\d+/g, '{id}')}`;
-    const [endMs, said] = [Date.now(), { isVisible, ...(position !== undefined && { position }), ...(why !== undefined && { why }) }];
+    const [endMs, said] = [
+      Date.now(),
+      { isVisible, ...(position !== undefined && { position }), ...(why !== undefined && { why }) },
+    ];
     const { attempts } = sent;
-    recorder.writes.push({ request, client: name, what, startMs, endMs, attempts, outcome, leaves: asked.leaves, target, state, ...said });
+    recorder.writes.push({
+      request,
+      client: name,
+      what,
+      startMs,
+      endMs,
+      attempts,
+      outcome,
+      leaves: asked.leaves,
+      target,
+      state,
+      ...said,
+    });
     if (outcome === 'acknowledged') states.set(target, state);
     return judged;
   };
@@ -44,11 +63,17 @@ export const createRestAuthor = ({ name, send, recorder }: Options): RestAuthor 
     return { outcome: 'acknowledged', target, state, isVisible: true, position: positionOf(told) };
   };
   /** Nobody else writes there, so that what is there is what the attempt before has left. */
-  const found = async (path: string, was: State | undefined, change: Readonly<Record<string, string>>): Promise<Judged> => {
+  const found = async (
+    path: string,
+    was: State | undefined,
+    change: Readonly<Record<string, string>>,
+  ): Promise<Judged> => {
     for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
       const { reply } = await send('GET', path, { headers: consistently() });
       if (reply?.status === OK && versionOf(reply) !== was) {
-        const isOurs = Object.entries(change).every(([field, value]) => (reply.body as Record<string, unknown>)[field] === value);
+        const isOurs = Object.entries(change).every(
+          ([field, value]) => (reply.body as Record<string, unknown>)[field] === value,
+        );
         return isOurs
           ? { outcome: 'acknowledged', state: versionOf(reply), isVisible: true }
           : { outcome: 'refused', why: 'something else is there' };
@@ -59,10 +84,13 @@ export const createRestAuthor = ({ name, send, recorder }: Options): RestAuthor 
   return {
     async create(path, body, leaves) {
       const headers = { 'idempotency-key': randomUUID() };
-      const { outcome, target } = await write({ method: 'POST', path, body, headers, leaves }, async ({ reply }) => {
-        if (reply?.status !== CREATED) return refusal(reply);
-        return acknowledge(reply, reply.headers.get('location') ?? '', versionOf(reply));
-      });
+      const { outcome, target } = await write(
+        { method: 'POST', path, body, headers, leaves },
+        async ({ reply }) => {
+          if (reply?.status !== CREATED) return refusal(reply);
+          return acknowledge(reply, reply.headers.get('location') ?? '', versionOf(reply));
+        },
+      );
       return outcome === 'acknowledged' ? target : undefined;
     },
     async edit(path, change, leaves) {
@@ -70,7 +98,9 @@ export const createRestAuthor = ({ name, send, recorder }: Options): RestAuthor 
       const asked = { method: 'PATCH', path, body: change, headers: { 'if-match': `"${was}-0"` }, leaves };
       await write(asked, async ({ reply, isUncertain }) => {
         if (reply?.status === OK) return acknowledge(reply, path, versionOf(reply));
-        return reply?.status === PRECONDITION_FAILED && isUncertain ? found(path, was, change) : refusal(reply);
+        return reply?.status === PRECONDITION_FAILED && isUncertain
+          ? found(path, was, change)
+          : refusal(reply);
       });
     },
     async remove(path, leaves) {
@@ -84,7 +114,14 @@ export const createRestAuthor = ({ name, send, recorder }: Options): RestAuthor 
       const { reply } = await send('GET', path, isConsistent ? { headers: consistently() } : {});
       if (reply === undefined) return;
       const state = GONE.has(reply.status) ? 'gone' : versionOf(reply);
-      recorder.reads.push({ client: name, target: path, startMs, endMs: Date.now(), isConsistent, found: state });
+      recorder.reads.push({
+        client: name,
+        target: path,
+        startMs,
+        endMs: Date.now(),
+        isConsistent,
+        found: state,
+      });
     },
   };
 };
@@ -109,6 +146,7 @@ const refusal = (reply: Reply | undefined): Judged => ({
 });
 
 /** The first part of an entity tag. */
-const versionOf = ({ headers }: Reply): number => Number(/^(?:W\/)?"(\d+)/.exec(headers.get('etag') ?? '')?.[1]);
+const versionOf = ({ headers }: Reply): number =>
+  Number(/^(?:W\/)?"(\d+)/.exec(headers.get('etag') ?? '')?.[1]);
 
 const positionOf = (cursor: string): number => Number.parseInt(cursor.split('-')[1] ?? '', 36);

@@ -40,15 +40,27 @@ export type Outcome = {
 /** Between what has come back and what goes wrong next. */
 const PEACE_MS_MAX = 1_500;
 
-/** A whole installation under load, to which one thing after the other happens; and what is found wrong once it has come to rest. */
-export const runChaos = async ({ seed, faults: count, log: logEngine, only, signal, onProgress = () => {} }: Options): Promise<Outcome> => {
+/**
+ * A whole installation under load, to which one thing after the other happens; and what is found wrong once
+ * it has come to rest.
+ */
+export const runChaos = async ({
+  seed,
+  faults: count,
+  log: logEngine,
+  only,
+  signal,
+  onProgress = () => {},
+}: Options): Promise<Outcome> => {
   await using resources = new AsyncDisposableStack();
   const random = createRandom(seed);
   const site = resources.use(await startSite(logEngine));
   onProgress(`${site.copies.length} processes serve at ${site.url}`);
   const scene = await setScene(site, resources, seed);
   const { recorder, observer, people, readers, endpoints, load, memory, probe } = scene;
-  const chosen = faultsOn(logEngine === 'eventstoredb').filter(({ name }) => only?.some((start) => name.startsWith(start)) ?? true);
+  const chosen = faultsOn(logEngine === 'eventstoredb').filter(
+    ({ name }) => only?.some((start) => name.startsWith(start)) ?? true,
+  );
   const injected: Injected[] = [];
   await probe(Date.now());
   for (const [place, fault] of planFaults(chosen, count, random).entries()) {
@@ -71,7 +83,11 @@ export const runChaos = async ({ seed, faults: count, log: logEngine, only, sign
   const happened = happenedIn(events, observer.identity);
   const entries = events
     .filter(({ position }) => position > scene.start)
-    .map((event) => ({ ...event, request: event.metadata.request, isConsequence: event.metadata.causation !== null }));
+    .map((event) => ({
+      ...event,
+      request: event.metadata.request,
+      isConsequence: event.metadata.causation !== null,
+    }));
   const history: History = {
     ...{
       seed,
@@ -83,7 +99,12 @@ export const runChaos = async ({ seed, faults: count, log: logEngine, only, sign
     },
     deliveries: await Promise.all(
       endpoints.map(async (endpoint) =>
-        historyOf(endpoint, { people, happened, log: entries, ledger: await observer.ledger(endpoint.webhookId) }),
+        historyOf(endpoint, {
+          people,
+          happened,
+          log: entries,
+          ledger: await observer.ledger(endpoint.webhookId),
+        }),
       ),
     ),
     moves: await observer.moves(),
@@ -92,7 +113,9 @@ export const runChaos = async ({ seed, faults: count, log: logEngine, only, sign
     proof: await observer.prove(),
   };
   const rest: readonly Violation[] =
-    unsettled === undefined ? [] : [{ invariant: 'I5', kind: 'other', what: `it never came to rest: ${unsettled}` }];
+    unsettled === undefined
+      ? []
+      : [{ invariant: 'I5', kind: 'other', what: `it never came to rest: ${unsettled}` }];
   const logs = new Map(site.copies.map(({ process }) => [process.name, process.printed()]));
   return { history, violations: [...check(history), ...rest], recorder, logs };
 };
@@ -110,8 +133,13 @@ const setScene = async (site: Site, resources: AsyncDisposableStack, seed: numbe
     const { userId } = await newcomers.tokenOf(service);
     return { service, viewer: { role, userId }, tokens: createTokens({ site, recorder, service }) };
   };
-  const people = { admin: await personOf('admin'), ada: await personOf('author'), bob: await personOf('author') };
-  const senderOf = ({ tokens }: { tokens: ReturnType<typeof createTokens> }) => createSender({ site, recorder, tokens });
+  const people = {
+    admin: await personOf('admin'),
+    ada: await personOf('author'),
+    bob: await personOf('author'),
+  };
+  const senderOf = ({ tokens }: { tokens: ReturnType<typeof createTokens> }) =>
+    createSender({ site, recorder, tokens });
   const senders = { admin: senderOf(people.admin), ada: senderOf(people.ada), bob: senderOf(people.bob) };
   const endpoints = await openEndpoints({ random: createRandom(seed + 1), senders, resources });
   const observer = resources.use(await openObserver(site));
@@ -119,15 +147,30 @@ const setScene = async (site: Site, resources: AsyncDisposableStack, seed: numbe
   const readers = startReaders({ site, recorder, people, from });
   resources.defer(async () => void (await Promise.all(readers.all.map((reader) => reader.end()))));
   const memory = resources.use(watchMemory(site.copies.map(({ process }) => process)));
-  const load = await startLoad({ site, recorder, authors: [people.ada.tokens, people.bob.tokens], seed: seed + 2 });
+  const load = await startLoad({
+    site,
+    recorder,
+    authors: [people.ada.tokens, people.bob.tokens],
+    seed: seed + 2,
+  });
   const [first] = endpoints;
   if (first === undefined) throw new Error('there is no endpoint');
-  const probe = createProbe({ site, recorder, service: people.ada.service, reader: readers.first, receiver: first.receiver });
+  const probe = createProbe({
+    site,
+    recorder,
+    service: people.ada.service,
+    reader: readers.first,
+    receiver: first.receiver,
+  });
   const start = Number.parseInt(from.split('-')[1] ?? '', 36);
   return { recorder, observer, people, readers, endpoints, load, memory, probe, start };
 };
 
-type Scene = { readonly site: Site; readonly random: () => number; readonly probe: (sinceMs: number) => Promise<Recovery> };
+type Scene = {
+  readonly site: Site;
+  readonly random: () => number;
+  readonly probe: (sinceMs: number) => Promise<Recovery>;
+};
 
 const inject = async (fault: Fault, { site, random, probe }: Scene): Promise<Injected> => {
   const startMs = Date.now();

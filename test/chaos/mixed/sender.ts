@@ -27,7 +27,10 @@ const BROKEN = 500;
 
 type Options = { readonly site: Pick<Site, 'url'>; readonly recorder: Recorder; readonly tokens?: Tokens };
 
-/** As a client that was written with care: with a deadline, a token that it renews, and the same request again where it must be. */
+/**
+ * As a client that was written with care: with a deadline, a token that it renews, and the same request again
+ * where it must be.
+ */
 export const createSender = ({ site, recorder, tokens }: Options): Sender => {
   const ask = restClientOf({ url: site.url, fetch: fetchInTime });
   return async (method, path, options = {}) => {
@@ -36,7 +39,9 @@ export const createSender = ({ site, recorder, tokens }: Options): Sender => {
     for (let attempts = 1; ; attempts += 1) {
       recorder.attempted();
       const held = await tokens?.held();
-      const reply = await ask(method, path, { ...options, token: held }).catch((error: Error) => reasonOf(error));
+      const reply = await ask(method, path, { ...options, token: held }).catch((error: Error) =>
+        reasonOf(error),
+      );
       const why = typeof reply === 'string' ? reply : passing(reply);
       if (typeof reply !== 'string' && why === undefined) return { reply, attempts, isUncertain };
       recorder.failed(`${method} ${why}`);
@@ -48,22 +53,37 @@ export const createSender = ({ site, recorder, tokens }: Options): Sender => {
   };
 };
 
-export const fetchInTime: typeof fetch = (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(ATTEMPT_MS) });
+export const fetchInTime: typeof fetch = (input, init) =>
+  fetch(input, { ...init, signal: AbortSignal.timeout(ATTEMPT_MS) });
 
 export const reasonOf = (error: Error): string => {
   const cause = error.cause as NodeJS.ErrnoException | undefined;
   return cause?.code ?? cause?.message ?? error.name;
 };
 
-type Told = { readonly code?: string; readonly errors?: readonly { readonly extensions?: { readonly code?: string } }[] };
+type Told = {
+  readonly code?: string;
+  readonly errors?: readonly { readonly extensions?: { readonly code?: string } }[];
+};
 
-/** What is to be tried again: with GraphQL, the status alone does not say it. Nothing where it was answered. */
+/**
+ * What is to be tried again: with GraphQL, the status alone does not say it. Nothing where it was answered.
+ */
 const passing = ({ status, body }: Reply): string | undefined => {
   const { code, errors } = (typeof body === 'object' && body !== null ? body : {}) as Told;
   const said = code ?? errors?.[0]?.extensions?.code;
-  if (status >= BROKEN || status === TOO_MANY || status === UNAUTHENTICATED) return `${status} ${said ?? ''}`.trim();
+  if (status >= BROKEN || status === TOO_MANY || status === UNAUTHENTICATED)
+    return `${status} ${said ?? ''}`.trim();
   if (said !== undefined && PASSING.has(said)) return `${status === CONFLICT ? status : 'errors'} ${said}`;
   return undefined;
 };
 
-const PASSING = new Set(['idempotency_key_in_use', 'conflict', 'unavailable', 'overloaded', 'internal', 'rate_limited', 'parked']);
+const PASSING = new Set([
+  'idempotency_key_in_use',
+  'conflict',
+  'unavailable',
+  'overloaded',
+  'internal',
+  'rate_limited',
+  'parked',
+]);

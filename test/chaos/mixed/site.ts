@@ -8,7 +8,10 @@ import { startNginx } from '../../engines/nginx.ts';
 import { type Engines, type LogEngine, startEngines } from './engines.ts';
 import { ROLES, type Role, type Supervised, supervise } from './supervised.ts';
 
-/** A whole installation as an operator has it at scale: two copies of each role behind an ingress, on engines of their own. */
+/**
+ * A whole installation as an operator has it at scale: two copies of each role behind an ingress, on engines
+ * of their own.
+ */
 export type Site = AsyncDisposable &
   Pick<Installation, 'domain' | 'url' | 'admin' | 'fetch'> & {
     readonly engines: Engines;
@@ -29,7 +32,9 @@ export type Copy = {
 const COPIES = 2;
 /** The ingress asks a copy again after so long that was not there. */
 const AGAIN = 'max_fails=1 fail_timeout=1s';
-/** What fails is tried again soon, and given up after some seconds; what takes long is taken for a failure. */
+/**
+ * What fails is tried again soon, and given up after some seconds; what takes long is taken for a failure.
+ */
 const IMPATIENCE = {
   WEBHOOK_RETRY_SCHEDULE: '0.2,0.3,0.4,0.5,0.6,0.7,0.8',
   WEBHOOK_TIMEOUT_MS: '2000',
@@ -59,13 +64,18 @@ export const startSite = async (logEngine: LogEngine): Promise<Site> => {
     ...IMPATIENCE,
   };
   const settings = { ...common, ...engines.settings };
-  const straight = { ...settings, DATABASE_URL: engines.straight.databaseUrl, EVENT_LOG_URL: engines.straight.eventLogUrl };
+  const straight = {
+    ...settings,
+    DATABASE_URL: engines.straight.databaseUrl,
+    EVENT_LOG_URL: engines.straight.eventLogUrl,
+  };
   const admin = await createAdmin(straight, publishing);
   const copies = places.map(({ role, copy, port, internalPort, way, internalWay }): Copy => {
     const own = { ...settings, PORT: String(port), INTERNAL_PORT: String(internalPort) };
     return { role, process: opening.use(supervise({ role, copy, settings: own })), way, internalWay };
   });
-  const addresses = (role: Role) => places.filter((place) => place.role === role).map(({ way }) => `127.0.0.1:${way.port} ${AGAIN}`);
+  const addresses = (role: Role) =>
+    places.filter((place) => place.role === role).map(({ way }) => `127.0.0.1:${way.port} ${AGAIN}`);
   const to = { command: addresses('command'), query: addresses('query'), auth: addresses('auth') };
   await nginx.lead({ ...to, dispatcher: addresses('webhook-dispatcher') });
   await Promise.all(copies.map(({ process }) => process.ready()));
@@ -82,14 +92,21 @@ export const startSite = async (logEngine: LogEngine): Promise<Site> => {
   };
 };
 
-type Place = Omit<Copy, 'process'> & { readonly copy: number; readonly port: number; readonly internalPort: number };
+type Place = Omit<Copy, 'process'> & {
+  readonly copy: number;
+  readonly port: number;
+  readonly internalPort: number;
+};
 
 const openPlaces = async (opening: AsyncDisposableStack): Promise<readonly Place[]> => {
   const places: Place[] = [];
   for (const role of ROLES) {
     for (let copy = 0; copy < COPIES; copy += 1) {
       const [port, internalPort] = [await freePort(), await freePort()];
-      const [way, internalWay] = [await openCuttable(`http://127.0.0.1:${port}`), await openCuttable(`http://127.0.0.1:${internalPort}`)];
+      const [way, internalWay] = [
+        await openCuttable(`http://127.0.0.1:${port}`),
+        await openCuttable(`http://127.0.0.1:${internalPort}`),
+      ];
       opening.use(way);
       opening.use(internalWay);
       places.push({ role, copy, port, internalPort, way, internalWay });

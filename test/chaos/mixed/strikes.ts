@@ -18,7 +18,8 @@ const LONGER_THAN_A_LEASE_MS = 7_000;
 export const aWhile: While = (random) => delay(AWAY_MS_MIN + random() ** 2 * (AWAY_MS_MAX - AWAY_MS_MIN));
 export const longerThanALease: While = () => delay(LONGER_THAN_A_LEASE_MS);
 
-export const copiesOf = (site: Site, role: Role): readonly Copy[] => site.copies.filter((copy) => copy.role === role);
+export const copiesOf = (site: Site, role: Role): readonly Copy[] =>
+  site.copies.filter((copy) => copy.role === role);
 export const oneOf = <Each>(all: readonly Each[], random: () => number): readonly Each[] => {
   const place = Math.floor(random() * all.length);
   return all.slice(place, place + 1);

@@ -7,7 +7,9 @@ import type { ProcessEnd } from './history.ts';
 export const ROLES = ['command', 'query', 'auth', 'projector', 'webhook-dispatcher'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** One copy of a role, which somebody starts again whenever it has ended, as an operator's supervisor does. */
+/**
+ * One copy of a role, which somebody starts again whenever it has ended, as an operator's supervisor does.
+ */
 export type Supervised = AsyncDisposable & {
   readonly role: Role;
   readonly name: string;
@@ -23,7 +25,11 @@ export type Supervised = AsyncDisposable & {
   printed(): string;
 };
 
-type Options = { readonly role: Role; readonly copy: number; readonly settings: Readonly<Record<string, string>> };
+type Options = {
+  readonly role: Role;
+  readonly copy: number;
+  readonly settings: Readonly<Record<string, string>>;
+};
 
 const READY = 'Annals is ready.';
 const AGAIN_MS = 250;

@@ -29,9 +29,16 @@ export const tell = ({ history, violations, recorder }: Outcome, repeat: string)
   const kinds = Object.keys(faults[0]?.recovery ?? {});
   const byKind = kinds.map((kind): readonly string[] => {
     const times = faults.map(({ recovery }) => recovery[kind] ?? 0);
-    return [kind, seconds(percentile(times, 0.5)), seconds(percentile(times, 0.99)), seconds(Math.max(...times))];
+    return [
+      kind,
+      seconds(percentile(times, 0.5)),
+      seconds(percentile(times, 0.99)),
+      seconds(Math.max(...times)),
+    ];
   });
-  const failures = [...recorder.failures].toSorted(([, one], [, other]) => other - one).map(([why, count]) => [why, String(count)]);
+  const failures = [...recorder.failures]
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([why, count]) => [why, String(count)]);
   return [
     table(
       ['', ''],
@@ -51,7 +58,8 @@ type Row = readonly [name: string, value: number | string];
 const countedReasons = (ends: Outcome['history']['ends']): readonly (readonly string[])[] => {
   const byReason = Map.groupBy(
     ends.filter(({ isExpected }) => !isExpected),
-    ({ name, isDuringStart, said }) => `${name}, ${isDuringStart ? 'starting' : 'running'}: ${reasonIn(said)}`,
+    ({ name, isDuringStart, said }) =>
+      `${name}, ${isDuringStart ? 'starting' : 'running'}: ${reasonIn(said)}`,
   );
   return [...byReason].map(([reason, same]) => [reason, String(same.length)]).toSorted();
 };
@@ -60,7 +68,13 @@ const countedReasons = (ends: Outcome['history']['ends']): readonly (readonly st
 const reasonIn = (said: string): string =>
   [...said.matchAll(/"message":"((?:[^"\\]|\\.)*)"/g)].at(-1)?.[1] ?? said.split('\n').at(-1) ?? '';
 
-const KINDS = ['lost', 'duplicated', 'reordered', 'stale', 'other'] as const satisfies readonly Violation['kind'][];
+const KINDS = [
+  'lost',
+  'duplicated',
+  'reordered',
+  'stale',
+  'other',
+] as const satisfies readonly Violation['kind'][];
 
 /** Recovered is what can do everything again. */
 const slowest = ({ recovery }: Injected): number => Math.max(...Object.values(recovery));
@@ -71,9 +85,14 @@ const percentile = (values: readonly number[], share: number): number =>
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(2)} s`;
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[]) => `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`;
-  return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n');
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`;
+  return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join(
+    '\n',
+  );
 };
 
 const SHOWN_MAX = 40;

@@ -11,7 +11,11 @@ export type Tokens = {
   drop(token: string | undefined): void;
 };
 
-type Options = { readonly site: Pick<Site, 'url'>; readonly recorder: Recorder; readonly service: Site['admin'] };
+type Options = {
+  readonly site: Pick<Site, 'url'>;
+  readonly recorder: Recorder;
+  readonly service: Site['admin'];
+};
 
 const TOKEN_MS = 200_000;
 const AGAIN_MS = 100;
@@ -20,7 +24,11 @@ const OK = 200;
 export const createTokens = ({ site, recorder, service: { clientId, secret } }: Options): Tokens => {
   const ask = restClientOf({ url: site.url, fetch: fetchInTime });
   const authorization = `Basic ${Buffer.from(`${clientId}:${encodeURIComponent(secret)}`).toString('base64')}`;
-  const form = { body: 'grant_type=client_credentials', type: 'application/x-www-form-urlencoded', headers: { authorization } };
+  const form = {
+    body: 'grant_type=client_credentials',
+    type: 'application/x-www-form-urlencoded',
+    headers: { authorization },
+  };
   let held: { readonly token: string; readonly untilMs: number } | undefined;
   let fetching: Promise<string> | undefined;
   const fetchAnother = async (): Promise<string> => {
@@ -28,7 +36,10 @@ export const createTokens = ({ site, recorder, service: { clientId, secret } }: 
       recorder.attempted();
       const reply = await ask('POST', '/token', form).catch((error: Error) => reasonOf(error));
       if (typeof reply !== 'string' && reply.status === OK) {
-        held = { token: (reply.body as { access_token: string }).access_token, untilMs: Date.now() + TOKEN_MS };
+        held = {
+          token: (reply.body as { access_token: string }).access_token,
+          untilMs: Date.now() + TOKEN_MS,
+        };
         return held.token;
       }
       recorder.failed(`POST /token ${typeof reply === 'string' ? reply : reply.status}`);

@@ -3,7 +3,10 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { CheckpointMove, MemorySample } from './history.ts';
 import type { Supervised } from './supervised.ts';
 
-/** Where each checkpoint is, and from now on each move of one, in the transaction of the move, with how far the read model was then. */
+/**
+ * Where each checkpoint is, and from now on each move of one, in the transaction of the move, with how far
+ * the read model was then.
+ */
 export const recordMoves = (pool: Pool): Promise<unknown> =>
   pool.query(`
     lock table public.follower_checkpoint in share row exclusive mode;
@@ -29,7 +32,9 @@ export const readMoves = async (pool: Pool): Promise<readonly CheckpointMove[]> 
 const EVERY_MS = 1_000;
 
 /** How much memory each process has, second by second, until it is disposed. */
-export const watchMemory = (processes: readonly Supervised[]): AsyncDisposable & { readonly samples: readonly MemorySample[] } => {
+export const watchMemory = (
+  processes: readonly Supervised[],
+): AsyncDisposable & { readonly samples: readonly MemorySample[] } => {
   const leaving = new AbortController();
   const samples: MemorySample[] = [];
   const watch = async (): Promise<void> => {

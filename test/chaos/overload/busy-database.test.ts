@@ -23,9 +23,16 @@ afterAll(() => target?.[Symbol.asyncDispose]());
 
 /** Things that nobody else of us needs. */
 const askElsewhere = async (): Promise<readonly (readonly [number, string | null])[]> => {
-  const headers = { authorization: `Bearer ${target.administrator.token}`, 'content-type': 'application/json' };
+  const headers = {
+    authorization: `Bearer ${target.administrator.token}`,
+    'content-type': 'application/json',
+  };
   const person = JSON.stringify({ name: 'Ada', email: 'ada@example.com', role: 'reader' });
-  const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: 'nobody', client_secret: 'x' });
+  const form = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: 'nobody',
+    client_secret: 'x',
+  });
   const answers = await Promise.all([
     target.ask('/users', { method: 'POST', headers, body: person }),
     target.ask('/token', { method: 'POST', body: form }),
@@ -62,7 +69,9 @@ test(
         PATIENCE_MS,
       );
       const refused = many.all.filter(({ statuses }) => statuses().length > 0).map(({ text }) => text());
-      expect(refused.filter((text) => !/^HTTP\/1\.1 503 [\s\S]*retry-after: 1\r\n/i.test(text)).slice(0, 5)).toEqual([]);
+      expect(
+        refused.filter((text) => !/^HTTP\/1\.1 503 [\s\S]*retry-after: 1\r\n/i.test(text)).slice(0, 5),
+      ).toEqual([]);
       // Who is too many is told at once, and who waits for a connection once that has taken too long.
       const codes = new Set(refused.map((text) => /"code":"(\w+)"/.exec(text)?.[1]));
       expect(codes).toEqual(new Set(['overloaded', 'unavailable']));

@@ -21,7 +21,11 @@ const START_MS = scaled(120_000);
 let target: Target;
 beforeAll(async () => {
   // They are given the time to stay.
-  target = await startTarget({ CONNECTIONS_MAX: String(size), HEADERS_TIMEOUT_MS: '60000', REQUEST_TIMEOUT_MS: '60000' });
+  target = await startTarget({
+    CONNECTIONS_MAX: String(size),
+    HEADERS_TIMEOUT_MS: '60000',
+    REQUEST_TIMEOUT_MS: '60000',
+  });
 }, START_MS);
 afterAll(() => target?.[Symbol.asyncDispose]());
 
@@ -60,7 +64,9 @@ test(
     expect(new Set(idle.all.map(({ statuses }) => statuses().join()))).toEqual(new Set(['200']));
     for (let asked = 0; asked < 20; asked += 1) expect((await target.ask('/articles')).status).toBe(200);
     const kibEach = ((memory.peakMib() - memory.beforeMib) * 1_024) / size;
-    console.log(`${size} connections: ${memory.beforeMib} MiB before, at most ${memory.peakMib()} MiB, ${kibEach.toFixed(1)} KiB each`);
+    console.log(
+      `${size} connections: ${memory.beforeMib} MiB before, at most ${memory.peakMib()} MiB, ${kibEach.toFixed(1)} KiB each`,
+    );
     expect(kibEach).toBeLessThan(KIB_PER_CONNECTION_MAX);
 
     // All places are taken now, and somebody comes beyond.

@@ -23,8 +23,17 @@ afterAll(() => target?.[Symbol.asyncDispose]());
 
 /** One that takes a while, and whose answer nobody shares. */
 const query = (index: number): string => {
-  const body = JSON.stringify({ query: `{ articles: posts(limit: 100) { id title body x${index}: id author { id name } } }` });
-  return head('POST /graphql', 'Content-Type: application/json', 'Connection: close', `Content-Length: ${body.length}`) + body;
+  const body = JSON.stringify({
+    query: `{ articles: posts(limit: 100) { id title body x${index}: id author { id name } } }`,
+  });
+  return (
+    head(
+      'POST /graphql',
+      'Content-Type: application/json',
+      'Connection: close',
+      `Content-Length: ${body.length}`,
+    ) + body
+  );
 };
 
 test(

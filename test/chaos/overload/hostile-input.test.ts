@@ -27,14 +27,26 @@ type Input = readonly [name: string, request: () => readonly (string | Buffer)[]
 
 const JSON_TYPE = 'Content-Type: application/json';
 const posted = (body: string | Buffer, ...headers: readonly string[]): readonly Buffer[] => [
-  Buffer.from(head('POST /graphql', JSON_TYPE, 'Connection: close', `Content-Length: ${Buffer.byteLength(body)}`, ...headers)),
+  Buffer.from(
+    head(
+      'POST /graphql',
+      JSON_TYPE,
+      'Connection: close',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      ...headers,
+    ),
+  ),
   Buffer.from(body),
 ];
 const query = (text: string): string => JSON.stringify({ query: text });
 const NEST = 100_000;
 
 const INPUTS: readonly Input[] = [
-  ['a body that says that it is of 100 MiB', () => [head('POST /graphql', JSON_TYPE, `Content-Length: ${HUGE_BYTES}`)], 413],
+  [
+    'a body that says that it is of 100 MiB',
+    () => [head('POST /graphql', JSON_TYPE, `Content-Length: ${HUGE_BYTES}`)],
+    413,
+  ],
   ['JSON of 100,000 levels', () => posted('['.repeat(NEST) + ']'.repeat(NEST)), 413],
   ['JSON of half a million values', () => posted(`[${'1,'.repeat(500_000)}1]`), 413],
   ['a document of 100,000 fields', () => posted(query(`{${'a '.repeat(NEST)}}`)), 200],
@@ -42,18 +54,28 @@ const INPUTS: readonly Input[] = [
   ['a bomb by gzip', () => posted(gzipSync(Buffer.alloc(20 * MEBIBYTE, ' ')), 'Content-Encoding: gzip'), 413],
   ['a path of 100,000 characters', () => [head(`GET /${'x'.repeat(NEST)}`)], 431],
   ['a header of 100,000 characters', () => [head('GET /articles', `X-Long: ${'x'.repeat(NEST)}`)], 431],
-  ['10,000 headers', () => [head('GET /articles', ...Array.from({ length: 10_000 }, (_, index) => `X-${index}: x`))], 431],
+  [
+    '10,000 headers',
+    () => [head('GET /articles', ...Array.from({ length: 10_000 }, (_, index) => `X-${index}: x`))],
+    431,
+  ],
   ['bytes that are no UTF-8', () => posted(Buffer.from([0x22, 0xff, 0xfe, 0x22])), 400],
   ['a NUL in a name', () => posted('{"query\\u0000":1}'), 400],
   ['half a surrogate pair', () => posted('{"query":"{ user(id: \\"\\ud800\\") { id } }"}'), 200],
   ['10,000 parts', () => parts(10_000), 400],
-  ...SMUGGLED.map(([name, lines, body]): Input => [name, () => [head('POST /graphql', JSON_TYPE, ...lines), body], 400]),
+  ...SMUGGLED.map(
+    ([name, lines, body]): Input => [name, () => [head('POST /graphql', JSON_TYPE, ...lines), body], 400],
+  ),
 ];
 
 const parts = (count: number): readonly Buffer[] => {
   const part = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n';
   const body = `${part.repeat(count)}--x--\r\n`;
-  const headers = ['Content-Type: multipart/form-data; boundary=x', 'GraphQL-Require-Preflight: 1', 'Connection: close'];
+  const headers = [
+    'Content-Type: multipart/form-data; boundary=x',
+    'GraphQL-Require-Preflight: 1',
+    'Connection: close',
+  ];
   return [Buffer.from(head('POST /graphql', ...headers, `Content-Length: ${body.length}`) + body)];
 };
 
@@ -90,7 +112,8 @@ test(
           )
         : [];
       for (const { statuses, text } of [...all.filter((raw) => !isPutOff(raw)), ...later]) {
-        const isProblem = status === 200 ? text().includes('"errors"') : /problem\+json|"errors"/.test(text());
+        const isProblem =
+          status === 200 ? text().includes('"errors"') : /problem\+json|"errors"/.test(text());
         if (statuses()[0] !== status || !isProblem) wrong.push([name, status, text().slice(0, 300)]);
       }
     }
@@ -135,7 +158,8 @@ test(
   async () => {
     using memory = target.watchMemory();
     using many = openMany(target, CONNECTIONS);
-    const flood = head('GET /articles?limit=1').repeat(REQUESTS - 1) + head('GET /articles?limit=1', 'Connection: close');
+    const flood =
+      head('GET /articles?limit=1').repeat(REQUESTS - 1) + head('GET /articles?limit=1', 'Connection: close');
     for (const { socket } of many.all) socket.write(flood);
     await allClosed(many, PATIENCE_MS);
     const statuses = many.all.flatMap((raw) => raw.statuses());

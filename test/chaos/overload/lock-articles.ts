@@ -4,7 +4,12 @@ const HELD_MAX_MS = 120_000;
 
 /** Keeps all readers of articles waiting, with the connections that they have, until the scope ends. */
 export const lockArticles = async (databaseUrl: string): Promise<AsyncDisposable> => {
-  const pool = openPool({ url: databaseUrl, applicationName: 'test-lock', connectionsMax: 1, statementTimeoutMs: HELD_MAX_MS });
+  const pool = openPool({
+    url: databaseUrl,
+    applicationName: 'test-lock',
+    connectionsMax: 1,
+    statementTimeoutMs: HELD_MAX_MS,
+  });
   // An idle connection would be given up after a while.
   const connection = await pool.connect();
   await connection.query('begin; lock table read_model.articles in access exclusive mode');

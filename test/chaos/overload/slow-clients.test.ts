@@ -18,7 +18,11 @@ const GROWTH_MAX_MIB = 200;
 
 let target: Target;
 beforeAll(async () => {
-  target = await startTarget({ HEADERS_TIMEOUT_MS: '4000', REQUEST_TIMEOUT_MS: '8000', REQUESTS_MAX: String(PLACES) });
+  target = await startTarget({
+    HEADERS_TIMEOUT_MS: '4000',
+    REQUEST_TIMEOUT_MS: '8000',
+    REQUESTS_MAX: String(PLACES),
+  });
 }, START_MS);
 afterAll(() => target?.[Symbol.asyncDispose]());
 

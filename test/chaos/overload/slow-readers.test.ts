@@ -59,7 +59,9 @@ test(
     // Which of the two, is a matter of how quickly they come.
     const shed = await target.metric('annals_http_requests_shed_total', 'reason="bytes"');
     expect(shed + (await target.metric('annals_http_slow_clients_cut_total'))).toBeGreaterThan(0);
-    expect(refused.filter(({ text }) => !/retry-after: 1\r\n[\s\S]*"code":"overloaded"/i.test(text()))).toEqual([]);
+    expect(
+      refused.filter(({ text }) => !/retry-after: 1\r\n[\s\S]*"code":"overloaded"/i.test(text())),
+    ).toEqual([]);
     expect(many.all.filter(({ text }) => text().length > ARTICLES * BODY_CHARACTERS)).toEqual([]);
     expect(memory.peakMib() - memory.beforeMib).toBeLessThan(GROWTH_MAX_MIB);
   },
@@ -71,12 +73,15 @@ test(
   async () => {
     using memory = target.watchMemory();
     using many = openMany(target, READERS);
-    const [first] = (await (await target.ask('/events?limit=1', { headers: { authorization: authorization() } })).json()) as {
+    const [first] = (await (
+      await target.ask('/events?limit=1', { headers: { authorization: authorization() } })
+    ).json()) as {
       cursor: string;
     }[];
     {
       using _reading = readSlowly(many.all, BYTE_EVERY_MS);
-      for (const { socket } of many.all) socket.write(ask(`/events?after=${first?.cursor}`, 'Accept: text/event-stream'));
+      for (const { socket } of many.all)
+        socket.write(ask(`/events?after=${first?.cursor}`, 'Accept: text/event-stream'));
       await until(
         () => target.metric('annals_event_stream_overflows_total'),
         (count) => count === READERS,

@@ -25,7 +25,12 @@ export const openRaw = ({ host, port }: Pick<Target, 'host' | 'port'>): Raw => {
   });
   socket.on('error', () => {});
   socket.on('close', () => resolve());
-  return { socket, closed, text: () => text, statuses: () => [...text.matchAll(HEADS)].map(([, status]) => Number(status)) };
+  return {
+    socket,
+    closed,
+    text: () => text,
+    statuses: () => [...text.matchAll(HEADS)].map(([, status]) => Number(status)),
+  };
 };
 
 /** Reads a byte now and then, as slowly as it can be done, until it is let read all that has come. */

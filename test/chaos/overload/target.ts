@@ -35,16 +35,23 @@ const RECOVERS_WITHIN_MS = 60_000;
 
 export const startTarget = async (settings: Readonly<Record<string, string>> = {}): Promise<Target> => {
   const metricsPort = await freePort();
-  const installation = await startInstallation({ settings: { METRICS_PORT: String(metricsPort), ...settings } });
+  const installation = await startInstallation({
+    settings: { METRICS_PORT: String(metricsPort), ...settings },
+  });
   const { url } = installation;
   const { administrator } = await openPeople(installation);
   const { hostname: host, port } = new URL(url);
   const pid = pidOf(installation);
-  const ask: Target['ask'] = (path, init) => fetch(url + path, { ...init, headers: { ...init?.headers, ...CLOSE } });
+  const ask: Target['ask'] = (path, init) =>
+    fetch(url + path, { ...init, headers: { ...init?.headers, ...CLOSE } });
   const metric: Target['metric'] = async (name, labels = '') => {
     const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { headers: CLOSE })).text();
-    const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
-    return lines.filter((line) => line.includes(labels)).reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+    const lines = text
+      .split('\n')
+      .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+    return lines
+      .filter((line) => line.includes(labels))
+      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   };
   return {
     ...{ url, host, port: Number(port), pid, administrator, ask, metric, printed: installation.printed },
@@ -52,7 +59,8 @@ export const startTarget = async (settings: Readonly<Record<string, string>> = {
     watchMemory: () => watch(pid),
     async recovered() {
       // This very question is in the works of nobody else.
-      const isIdle = async () => (await metric('annals_http_requests_in_flight')) === 0 && (await ask('/articles')).status === 200;
+      const isIdle = async () =>
+        (await metric('annals_http_requests_in_flight')) === 0 && (await ask('/articles')).status === 200;
       await until(isIdle, Boolean, RECOVERS_WITHIN_MS);
     },
     [Symbol.asyncDispose]: () => installation[Symbol.asyncDispose](),
@@ -67,7 +75,11 @@ const watch = (pid: number): Watched => {
   const timer = setInterval(() => {
     peakMib = Math.max(peakMib, residentMib(pid));
   }, SAMPLE_MS);
-  return { beforeMib, peakMib: () => Math.max(peakMib, residentMib(pid)), [Symbol.dispose]: () => clearInterval(timer) };
+  return {
+    beforeMib,
+    peakMib: () => Math.max(peakMib, residentMib(pid)),
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
 };
 
 const residentMib = (pid: number): number => {

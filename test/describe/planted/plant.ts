@@ -6,14 +6,17 @@ import { fileURLToPath } from 'node:url';
 import { FAULTS, type Fault } from './faults.ts';
 
 /**
- * Plants one fault after the other in copies of this checkout, and runs the suite that must find it: `npm run test:planted`, with words
- * of their names, or domains, for some of them; `--workers 2` for so many at a time, `--first` for no more than the test that should
- * find each. Prints a table, and ends with 1 if any is not found.
+ * Plants one fault after the other in copies of this checkout, and runs the suite that must find it: `npm run
+ * test:planted`, with words of their names, or domains, for some of them; `--workers 2` for so many at a
+ * time, `--first` for no more than the test that should find each. Prints a table, and ends with 1 if any is
+ * not found.
  */
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const LEFT_OUT = /^(?:\..*|node_modules|coverage)$/;
 const { words, workers, isFirstOnly } = optionsOf(process.argv.slice(2));
-const chosen = FAULTS.filter(({ name, domain }) => words.length === 0 || words.some((word) => name.includes(word) || domain === word));
+const chosen = FAULTS.filter(
+  ({ name, domain }) => words.length === 0 || words.some((word) => name.includes(word) || domain === word),
+);
 
 function optionsOf(given: readonly string[]) {
   const at = given.indexOf('--workers');
@@ -35,7 +38,9 @@ const copyRoot = (): string => {
 /** Nothing where the text does not stand there exactly once. */
 const plantedIn = (text: string, { from, to }: Fault): string | undefined => {
   const [before, after, ...others] = text.split(from);
-  return before === undefined || after === undefined || others.length > 0 ? undefined : `${before}${to}${after}`;
+  return before === undefined || after === undefined || others.length > 0
+    ? undefined
+    : `${before}${to}${after}`;
 };
 
 const PROJECTS = ['--project', 'e2e', '--project', 'outside'];
@@ -43,9 +48,17 @@ const PROJECTS = ['--project', 'e2e', '--project', 'outside'];
 const runOn = async (copy: string, { domain, by }: Fault): Promise<string | undefined> =>
   (await testOf(copy, domain, ['-t', by])) ?? (isFirstOnly ? undefined : testOf(copy, domain, []));
 
-const testOf = async (copy: string, domain: string, named: readonly string[]): Promise<string | undefined> => {
+const testOf = async (
+  copy: string,
+  domain: string,
+  named: readonly string[],
+): Promise<string | undefined> => {
   const args = ['vitest', 'run', ...PROJECTS, '--bail', '1', ...named, `test/describe/${domain}.test.ts`];
-  const child = spawn('npx', args, { cwd: copy, env: { ...process.env, NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('npx', args, {
+    cwd: copy,
+    env: { ...process.env, NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let printed = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {

@@ -10,8 +10,15 @@ export type AppendDecision =
 const APPEND: AppendDecision = { decision: 'append' };
 const NO_STREAM_REVISION = -1n;
 
-/** The real server's rule, told by the recorded facts: an id is known only within its stream, content is never compared. */
-export const decideAppend = (stream: Stream, expected: ExpectedRevision, ids: readonly string[]): AppendDecision => {
+/**
+ * The real server's rule, told by the recorded facts: an id is known only within its stream, content is never
+ * compared.
+ */
+export const decideAppend = (
+  stream: Stream,
+  expected: ExpectedRevision,
+  ids: readonly string[],
+): AppendDecision => {
   if (stream.tombstone) return { decision: 'deleted' };
   const current = lastRevision(stream);
   if (expected === 'any') return decideUnconditional(stream, ids);
@@ -25,7 +32,10 @@ export const decideAppend = (stream: Stream, expected: ExpectedRevision, ids: re
   return wanted > current ? { decision: 'refuse', current } : decideBehind(stream, wanted, ids);
 };
 
-/** Without an exact revision the first id decides: unknown appends all, known must find all the others known too. */
+/**
+ * Without an exact revision the first id decides: unknown appends all, known must find all the others known
+ * too.
+ */
 const decideUnconditional = (stream: Stream, ids: readonly string[]): AppendDecision => {
   const [first, ...others] = ids;
   const start = first === undefined ? undefined : stream.revisionOfId.get(first);

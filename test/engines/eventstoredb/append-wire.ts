@@ -2,7 +2,13 @@ import type { UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type { Status } from '@eventstore/db-client/generated/status_pb.js';
 import rpc from '@eventstore/db-client/generated/status_pb.js';
-import type { AppendReq, AppendResp, BatchAppendReq, BatchAppendResp, DeleteReq } from '@eventstore/db-client/generated/streams_pb.js';
+import type {
+  AppendReq,
+  AppendResp,
+  BatchAppendReq,
+  BatchAppendResp,
+  DeleteReq,
+} from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { status } from '@grpc/grpc-js';
 import type { NotNow } from './faults.ts';
@@ -21,11 +27,14 @@ const expectedIn = (options: Expectation, revision: string): ExpectedRevision =>
   return options.hasStreamExists() ? 'stream_exists' : BigInt(revision);
 };
 
-export const expectedInBatch = (options: BatchAppendReq.Options): ExpectedRevision => expectedIn(options, options.getStreamPosition());
+export const expectedInBatch = (options: BatchAppendReq.Options): ExpectedRevision =>
+  expectedIn(options, options.getStreamPosition());
 export const expectedInCall = (options: AppendReq.Options | DeleteReq.Options): ExpectedRevision =>
   expectedIn(options, options.getRevision());
 
-export const newEventIn = (message: BatchAppendReq.ProposedMessage | AppendReq.ProposedMessage): NewEvent => ({
+export const newEventIn = (
+  message: BatchAppendReq.ProposedMessage | AppendReq.ProposedMessage,
+): NewEvent => ({
   id: message.getId()?.getString().toLowerCase() ?? '',
   type: message.getMetadataMap().get('type') ?? '',
   contentType: message.getMetadataMap().get('content-type') ?? 'application/octet-stream',
@@ -43,17 +52,26 @@ export const malformationOf = (stream: string, events: readonly NewEvent[]): str
   return undefined;
 };
 
-export const dataBytesIn = (events: readonly NewEvent[]): number => events.reduce((sum, event) => sum + event.data.length, 0);
+export const dataBytesIn = (events: readonly NewEvent[]): number =>
+  events.reduce((sum, event) => sum + event.data.length, 0);
 
 /** What BatchAppend answers, before it is addressed to its request. */
 export type BatchAnswer = (answer: BatchAppendResp) => BatchAppendResp;
 
-export const batchAnswerOf = (outcome: AppendOutcome, stream: string, expected: ExpectedRevision): BatchAnswer => {
+export const batchAnswerOf = (
+  outcome: AppendOutcome,
+  stream: string,
+  expected: ExpectedRevision,
+): BatchAnswer => {
   switch (outcome.outcome) {
     case 'appended':
       return appendedAnswer(outcome.revision, outcome.position);
     case 'wrong-revision':
-      return refusal(status.ALREADY_EXISTS, 'WrongExpectedVersion', wrongExpectedVersion(outcome.current, expected).serializeBinary());
+      return refusal(
+        status.ALREADY_EXISTS,
+        'WrongExpectedVersion',
+        wrongExpectedVersion(outcome.current, expected).serializeBinary(),
+      );
     case 'deleted':
       return refusal(
         status.NOT_FOUND,
@@ -68,14 +86,23 @@ export const appendedAnswer = (revision: bigint, position: number | undefined): 
   if (revision < 0n) success.setNoStream(new shared.Empty());
   else success.setCurrentRevision(`${revision}`);
   if (position === undefined) success.setNoPosition(new shared.Empty());
-  else success.setPosition(new shared.AllStreamPosition().setCommitPosition(`${position}`).setPreparePosition(`${position}`));
+  else
+    success.setPosition(
+      new shared.AllStreamPosition().setCommitPosition(`${position}`).setPreparePosition(`${position}`),
+    );
   return (answer) => answer.setSuccess(success);
 };
 
-export const timeoutAnswer = (): BatchAnswer => refusal(status.DEADLINE_EXCEEDED, 'Timeout', new Uint8Array());
-export const accessDeniedAnswer = (): BatchAnswer => refusal(status.PERMISSION_DENIED, 'AccessDenied', new Uint8Array());
+export const timeoutAnswer = (): BatchAnswer =>
+  refusal(status.DEADLINE_EXCEEDED, 'Timeout', new Uint8Array());
+export const accessDeniedAnswer = (): BatchAnswer =>
+  refusal(status.PERMISSION_DENIED, 'AccessDenied', new Uint8Array());
 export const badRequestAnswer = (message: string): BatchAnswer =>
-  refusal(status.INVALID_ARGUMENT, 'BadRequest', new shared.BadRequest().setMessage(message).serializeBinary());
+  refusal(
+    status.INVALID_ARGUMENT,
+    'BadRequest',
+    new shared.BadRequest().setMessage(message).serializeBinary(),
+  );
 /** A structured error whose details say nothing. */
 export const notNowAnswer =
   (says: NotNow): BatchAnswer =>
@@ -96,7 +123,10 @@ const refusal =
   (answer) =>
     answer.setError(statusOf(code, name, details));
 
-/** A Status with empty details, as bytes: the class of the details belongs to a package that is not ours to import. */
+/**
+ * A Status with empty details, as bytes: the class of the details belongs to a package that is not ours to
+ * import.
+ */
 const STATUS_WITH_DETAILS = Uint8Array.of(0x1a, 0x00);
 
 const statusOf = (code: number, name: string, details: Uint8Array): Status => {
@@ -120,22 +150,29 @@ const wrongExpectedVersion = (current: bigint, expected: ExpectedRevision) => {
 export const addressed = (correlationId: UUID, stream: string): BatchAppendResp =>
   new streams.BatchAppendResp().setCorrelationId(correlationId).setStreamIdentifier(streamIdentifier(stream));
 
-/** The same id in the other form that the protocol knows: two signed halves. The second answer to a malformed append uses it. */
+/**
+ * The same id in the other form that the protocol knows: two signed halves. The second answer to a malformed
+ * append uses it.
+ */
 export const structured = (id: UUID): UUID => {
   const digits = id.getString().replaceAll('-', '');
   const half = (from: number) => `${BigInt.asIntN(64, BigInt(`0x${digits.slice(from, from + 16)}`))}`;
-  return new shared.UUID().setStructured(new shared.UUID.Structured().setMostSignificantBits(half(0)).setLeastSignificantBits(half(16)));
+  return new shared.UUID().setStructured(
+    new shared.UUID.Structured().setMostSignificantBits(half(0)).setLeastSignificantBits(half(16)),
+  );
 };
 
 export const callAnswerOf = (outcome: AppendOutcome, expected: ExpectedRevision): AppendResp => {
-  if (outcome.outcome === 'appended') return new streams.AppendResp().setSuccess(callSuccess(outcome.revision, outcome.position));
+  if (outcome.outcome === 'appended')
+    return new streams.AppendResp().setSuccess(callSuccess(outcome.revision, outcome.position));
   const current = outcome.outcome === 'wrong-revision' ? outcome.current : -1n;
   const refused = new streams.AppendResp.WrongExpectedVersion();
   if (current < 0n) refused.setNoStream2060(new shared.Empty()).setCurrentNoStream(new shared.Empty());
   else refused.setCurrentRevision2060(Number(current)).setCurrentRevision(`${current}`);
   if (expected === 'any') refused.setAny2060(new shared.Empty()).setExpectedAny(new shared.Empty());
   else if (expected === 'no_stream') refused.setExpectedNoStream(new shared.Empty());
-  else if (expected === 'stream_exists') refused.setStreamExists2060(new shared.Empty()).setExpectedStreamExists(new shared.Empty());
+  else if (expected === 'stream_exists')
+    refused.setStreamExists2060(new shared.Empty()).setExpectedStreamExists(new shared.Empty());
   else refused.setExpectedRevision2060(Number(expected)).setExpectedRevision(`${expected}`);
   return new streams.AppendResp().setWrongExpectedVersion(refused);
 };
@@ -145,5 +182,7 @@ export const callSuccess = (revision: bigint, position: number | undefined): App
   if (revision < 0n) success.setNoStream(new shared.Empty());
   else success.setCurrentRevision(`${revision}`);
   if (position === undefined) return success.setNoPosition(new shared.Empty());
-  return success.setPosition(new streams.AppendResp.Position().setCommitPosition(`${position}`).setPreparePosition(`${position}`));
+  return success.setPosition(
+    new streams.AppendResp.Position().setCommitPosition(`${position}`).setPreparePosition(`${position}`),
+  );
 };

@@ -2,36 +2,62 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { AppendReq, AppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerReadableStream, sendUnaryData } from '@grpc/grpc-js';
-import { APPEND_BYTES_MAX, callAnswerOf, callSuccess, dataBytesIn, expectedInCall, malformationOf, newEventIn } from './append-wire.ts';
+import {
+  APPEND_BYTES_MAX,
+  callAnswerOf,
+  callSuccess,
+  dataBytesIn,
+  expectedInCall,
+  malformationOf,
+  newEventIn,
+} from './append-wire.ts';
 import type { Engine } from './engine.ts';
 import { refuseOthers, takesAppends } from './node.ts';
 import type { ExpectedRevision, NewEvent } from './records.ts';
-import { accessDenied, appendTooLarge, badRequest, deadlineExceeded, notNow, streamDeleted, unavailable } from './refusals.ts';
+import {
+  accessDenied,
+  appendTooLarge,
+  badRequest,
+  deadlineExceeded,
+  notNow,
+  streamDeleted,
+  unavailable,
+} from './refusals.ts';
 import { streamNameIn } from './wire.ts';
 
-type Append = { readonly stream: string; readonly expected: ExpectedRevision; readonly events: readonly NewEvent[] };
+type Append = {
+  readonly stream: string;
+  readonly expected: ExpectedRevision;
+  readonly events: readonly NewEvent[];
+};
 type Answer = AppendResp | 'none';
 
 /** The older way in, one call an append, which the client takes when credentials are given. */
-export const append = (engine: Engine) => (call: ServerReadableStream<AppendReq, AppendResp>, respond: sendUnaryData<AppendResp>) => {
-  let options: AppendReq.Options | undefined;
-  const events: NewEvent[] = [];
-  call.on('data', (request: AppendReq) => {
-    options ??= request.getOptions();
-    const message = request.getProposedMessage();
-    if (message && dataBytesIn(events) <= APPEND_BYTES_MAX) events.push(newEventIn(message));
-  });
-  const finish = async () => {
-    if (!options) throw badRequest('The first message of an append has options.');
-    refuseOthers(engine, call.metadata);
-    return answerTo(engine, { stream: streamNameIn(options.getStreamIdentifier()), expected: expectedInCall(options), events });
-  };
-  const answered = (answer: Answer) =>
-    engine.gate.pass(() => {
-      if (answer !== 'none' && !call.cancelled) respond(null, answer);
+export const append =
+  (engine: Engine) =>
+  (call: ServerReadableStream<AppendReq, AppendResp>, respond: sendUnaryData<AppendResp>) => {
+    let options: AppendReq.Options | undefined;
+    const events: NewEvent[] = [];
+    call.on('data', (request: AppendReq) => {
+      options ??= request.getOptions();
+      const message = request.getProposedMessage();
+      if (message && dataBytesIn(events) <= APPEND_BYTES_MAX) events.push(newEventIn(message));
     });
-  call.on('end', () => engine.gate.pass(() => void finish().then(answered, respond)));
-};
+    const finish = async () => {
+      if (!options) throw badRequest('The first message of an append has options.');
+      refuseOthers(engine, call.metadata);
+      return answerTo(engine, {
+        stream: streamNameIn(options.getStreamIdentifier()),
+        expected: expectedInCall(options),
+        events,
+      });
+    };
+    const answered = (answer: Answer) =>
+      engine.gate.pass(() => {
+        if (answer !== 'none' && !call.cancelled) respond(null, answer);
+      });
+    call.on('end', () => engine.gate.pass(() => void finish().then(answered, respond)));
+  };
 
 const answerTo = async (engine: Engine, { stream, expected, events }: Append): Promise<Answer> => {
   const malformation = malformationOf(stream, events);

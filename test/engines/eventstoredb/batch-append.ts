@@ -60,7 +60,8 @@ const gather = (unfinished: Map<string, Append>, request: BatchAppendReq): Appen
   const append = options ? begun(correlationId, options) : unfinished.get(correlationId.getString());
   if (!append) return undefined;
   // Past the limit an append is refused whatever else comes, so the rest is not kept.
-  if (dataBytesIn(append.events) <= APPEND_BYTES_MAX) append.events.push(...request.getProposedMessagesList().map(newEventIn));
+  if (dataBytesIn(append.events) <= APPEND_BYTES_MAX)
+    append.events.push(...request.getProposedMessagesList().map(newEventIn));
   if (!request.getIsFinal()) {
     unfinished.set(correlationId.getString(), append);
     return undefined;
@@ -92,7 +93,8 @@ const handle = async (engine: Engine, call: Call, append: Append): Promise<void>
     return;
   }
   if (dataBytesIn(events) > APPEND_BYTES_MAX) return answer(tooLargeAnswer());
-  // A request that waited in a stopped server is past its deadline when the server wakes: refused, not stored.
+  // A request that waited in a stopped server is past its deadline when the server wakes: refused, not
+  // stored.
   if (append.deadlineMs < Date.now()) return answer(timeoutAnswer());
   const refusal = refusalByOthers(engine, call.metadata);
   // Who leads is told by the end of the call; whatever else keeps it from taking the append, in an answer.
@@ -112,7 +114,12 @@ const stored = async ({ log }: Engine, { stream, expected, events }: Append): Pr
 
 type Injection = { readonly fault: AppendFault; readonly answer: (content: BatchAnswer) => void };
 
-const injected = async (engine: Engine, call: Call, append: Append, { fault, answer }: Injection): Promise<void> => {
+const injected = async (
+  engine: Engine,
+  call: Call,
+  append: Append,
+  { fault, answer }: Injection,
+): Promise<void> => {
   const stores = !('stored' in fault) ? !['access-denied', 'not-now'].includes(fault.kind) : fault.stored;
   const outcome = stores ? await stored(engine, append) : undefined;
   const content = outcome && batchAnswerOf(outcome, append.stream, append.expected);
@@ -139,7 +146,9 @@ const injected = async (engine: Engine, call: Call, append: Append, { fault, ans
     case 'not-now':
       return answer(notNowAnswer(fault.says));
     case 'stored-and-refused':
-      return answer(batchAnswerOf({ outcome: 'wrong-revision', current: 0n }, append.stream, append.expected));
+      return answer(
+        batchAnswerOf({ outcome: 'wrong-revision', current: 0n }, append.stream, append.expected),
+      );
     case 'access-denied':
       return answer(accessDeniedAnswer());
   }

@@ -7,11 +7,19 @@ export type Checkpoints = (considered: LogRecord) => Buffer | undefined;
 
 export const checkpointsWhileLive = (filter: Filter | undefined): Checkpoints => everyInterval(filter, 0);
 
-/** As recorded: from the start a checkpoint names where its page began, with a prepare position of 0; otherwise the record itself. */
-export const checkpointsFrom = (before: LogRecord | undefined | 'start', filter: Filter | undefined): Checkpoints =>
-  before === 'start' ? byPage(filter) : everyInterval(filter, before?.indexInAppend ?? 0);
+/**
+ * As recorded: from the start a checkpoint names where its page began, with a prepare position of 0;
+ * otherwise the record itself.
+ */
+export const checkpointsFrom = (
+  before: LogRecord | undefined | 'start',
+  filter: Filter | undefined,
+): Checkpoints => (before === 'start' ? byPage(filter) : everyInterval(filter, before?.indexInAppend ?? 0));
 
-/** The real server considers the earlier events of the append that it resumes behind as well, hence the head start. */
+/**
+ * The real server considers the earlier events of the append that it resumes behind as well, hence the head
+ * start.
+ */
 const everyInterval = (filter: Filter | undefined, headStart: number): Checkpoints => {
   if (!filter) return () => undefined;
   let considered = headStart % filter.interval;

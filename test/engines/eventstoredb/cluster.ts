@@ -21,10 +21,14 @@ export type EventStoreCluster = AsyncDisposable & {
 const NODES = [0, 0, 0];
 
 /**
- * A cluster of nodes that have one log, of which the first leads. What they differ in is ordered: a node lags, is between states, shows
- * events that nobody else has, or is away.
+ * A cluster of nodes that have one log, of which the first leads. What they differ in is ordered: a node
+ * lags, is between states, shows events that nobody else has, or is away.
  */
-export const startEventStoreCluster = async ({ ports = NODES, advertised, journal }: ClusterOptions = {}): Promise<EventStoreCluster> => {
+export const startEventStoreCluster = async ({
+  ports = NODES,
+  advertised,
+  journal,
+}: ClusterOptions = {}): Promise<EventStoreCluster> => {
   await using opening = new AsyncDisposableStack();
   const log = openLog(journal === undefined ? undefined : await openJournal(journal));
   opening.defer(() => log.close());

@@ -1,4 +1,9 @@
-import type { DeleteReq, DeleteResp, TombstoneReq, TombstoneResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type {
+  DeleteReq,
+  DeleteResp,
+  TombstoneReq,
+  TombstoneResp,
+} from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import { expectedInCall } from './append-wire.ts';
@@ -7,27 +12,37 @@ import { badRequest, deletionRefused, streamDeleted } from './refusals.ts';
 import { streamNameIn } from './wire.ts';
 
 /** A soft deletion: the stream reads as missing and may be born again. */
-export const deleteStream = (engine: Engine) => (call: ServerUnaryCall<DeleteReq, DeleteResp>, respond: sendUnaryData<DeleteResp>) =>
-  engine.gate.pass(
-    () =>
-      void removed(engine, call.request, 'delete').then((position) => {
-        const written = new streams.DeleteResp.Position().setCommitPosition(position).setPreparePosition(position);
-        respond(null, new streams.DeleteResp().setPosition(written));
-      }, respond),
-  );
+export const deleteStream =
+  (engine: Engine) => (call: ServerUnaryCall<DeleteReq, DeleteResp>, respond: sendUnaryData<DeleteResp>) =>
+    engine.gate.pass(
+      () =>
+        void removed(engine, call.request, 'delete').then((position) => {
+          const written = new streams.DeleteResp.Position()
+            .setCommitPosition(position)
+            .setPreparePosition(position);
+          respond(null, new streams.DeleteResp().setPosition(written));
+        }, respond),
+    );
 
 /** For ever: nothing is appended to the stream or read from it again. */
 export const tombstoneStream =
-  (engine: Engine) => (call: ServerUnaryCall<TombstoneReq, TombstoneResp>, respond: sendUnaryData<TombstoneResp>) =>
+  (engine: Engine) =>
+  (call: ServerUnaryCall<TombstoneReq, TombstoneResp>, respond: sendUnaryData<TombstoneResp>) =>
     engine.gate.pass(
       () =>
         void removed(engine, call.request, 'tombstone').then((position) => {
-          const written = new streams.TombstoneResp.Position().setCommitPosition(position).setPreparePosition(position);
+          const written = new streams.TombstoneResp.Position()
+            .setCommitPosition(position)
+            .setPreparePosition(position);
           respond(null, new streams.TombstoneResp().setPosition(written));
         }, respond),
     );
 
-const removed = async ({ log }: Engine, request: DeleteReq | TombstoneReq, how: 'delete' | 'tombstone'): Promise<string> => {
+const removed = async (
+  { log }: Engine,
+  request: DeleteReq | TombstoneReq,
+  how: 'delete' | 'tombstone',
+): Promise<string> => {
   const options = request.getOptions();
   if (!options) throw badRequest('A deletion has options.');
   const stream = streamNameIn(options.getStreamIdentifier());

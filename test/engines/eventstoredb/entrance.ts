@@ -41,6 +41,7 @@ export const entranceTo = (accept: (socket: Socket) => void) => {
 
 const addressOf = (listener: Listener): AddressInfo => {
   const address = listener.address();
-  if (address === null || typeof address === 'string') throw new Error(`The stand-in listens on no TCP port but on ${address}.`);
+  if (address === null || typeof address === 'string')
+    throw new Error(`The stand-in listens on no TCP port but on ${address}.`);
   return address;
 };

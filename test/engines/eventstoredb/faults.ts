@@ -1,4 +1,7 @@
-/** What a test orders to go wrong, how often and where. Each order is used up by the calls that meet it, in the order given. */
+/**
+ * What a test orders to go wrong, how often and where. Each order is used up by the calls that meet it, in
+ * the order given.
+ */
 
 export type AppendFault =
   /** The client waits for ever. */
@@ -6,7 +9,9 @@ export type AppendFault =
   /** The second answer throws inside the client, outside every promise. */
   | { readonly kind: 'answered-twice' }
   | { readonly kind: 'without-position' }
-  /** The server's own deadline: `Timeout`, seen as DeadlineExceededError. The real server had stored nothing. */
+  /**
+   * The server's own deadline: `Timeout`, seen as DeadlineExceededError. The real server had stored nothing.
+   */
   | { readonly kind: 'timeout'; readonly stored: boolean }
   | { readonly kind: 'delayed'; readonly delayMs: number }
   /** The shared call fails: UnavailableError for this append and all in flight. */
@@ -35,7 +40,10 @@ type SubscriptionFault =
   /** The call ends with status OK: the client's loop just finishes. */
   | { readonly kind: 'silent-end'; readonly at: 'transition' | 'live' };
 
-/** `stream` limits an order to streams whose name starts so; reads and subscriptions of everything are called `$all`. */
+/**
+ * `stream` limits an order to streams whose name starts so; reads and subscriptions of everything are called
+ * `$all`.
+ */
 type Scope = { readonly times?: number; readonly stream?: string };
 
 export type Faults = {

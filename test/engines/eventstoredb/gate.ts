@@ -1,4 +1,7 @@
-/** Stands before every request and answer: closed, it holds them back in order, like a process that was stopped. */
+/**
+ * Stands before every request and answer: closed, it holds them back in order, like a process that was
+ * stopped.
+ */
 export type Gate = {
   /** Now, or when the gate opens. */
   pass(action: () => void): void;
@@ -17,7 +20,8 @@ export const newGate = (): Gate => {
       action();
       return;
     }
-    if (held.length >= HELD_MAX) throw new Error(`The paused stand-in already holds ${HELD_MAX} messages; resume it or send fewer.`);
+    if (held.length >= HELD_MAX)
+      throw new Error(`The paused stand-in already holds ${HELD_MAX} messages; resume it or send fewer.`);
     held.push(action);
   };
   return {

@@ -1,7 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { LogRecord } from './records.ts';
 
-/** An append-only file of JSON lines, one line an atomic change; whatever waits goes to disk in one write and one sync. */
+/**
+ * An append-only file of JSON lines, one line an atomic change; whatever waits goes to disk in one write and
+ * one sync.
+ */
 export type Journal = {
   write(records: readonly LogRecord[], onDurable: () => void): void;
   /** Resolves when everything written so far is on disk. */
@@ -9,7 +12,10 @@ export type Journal = {
   close(): Promise<void>;
 };
 
-export type OpenedJournal = { readonly journal: Journal; readonly changes: readonly (readonly LogRecord[])[] };
+export type OpenedJournal = {
+  readonly journal: Journal;
+  readonly changes: readonly (readonly LogRecord[])[];
+};
 
 export const openJournal = async (path: string): Promise<OpenedJournal> => {
   const file = await open(path, 'a+');
@@ -49,7 +55,11 @@ const journalIn = (file: FileHandle): Journal => {
   };
 };
 
-type Batch = { readonly lines: string[]; readonly onDurable: (() => void)[]; readonly done: PromiseWithResolvers<void> };
+type Batch = {
+  readonly lines: string[];
+  readonly onDurable: (() => void)[];
+  readonly done: PromiseWithResolvers<void>;
+};
 
 const newBatch = (): Batch => ({ lines: [], onDurable: [], done: Promise.withResolvers<void>() });
 

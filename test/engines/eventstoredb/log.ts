@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { decideAppend } from './append-decision.ts';
 import type { Journal, OpenedJournal } from './journal.ts';
-import { blankEvent, type ExpectedRevision, jsonEventOf, type LogRecord, type NewEvent, REVISION_MAX, sizeInLog } from './records.ts';
+import {
+  blankEvent,
+  type ExpectedRevision,
+  jsonEventOf,
+  type LogRecord,
+  type NewEvent,
+  REVISION_MAX,
+  sizeInLog,
+} from './records.ts';
 import {
   describedBy,
   isSoftDeleted,
@@ -57,7 +65,12 @@ export const openLog = (opened?: Partial<OpenedJournal>): Log => {
   for (const change of opened?.changes ?? []) for (const record of change) apply(state, record);
   show(state, state.records.length);
   if (state.records.length === 0)
-    commit(state, recordsOf(FIRST_POSITION, '$$$scavenges', 0n, [jsonEventOf(randomUUID(), '$metadata', FIRST_EVENT_JSON)]));
+    commit(
+      state,
+      recordsOf(FIRST_POSITION, '$$$scavenges', 0n, [
+        jsonEventOf(randomUUID(), '$metadata', FIRST_EVENT_JSON),
+      ]),
+    );
   return {
     append: (stream, expected, events) => append(state, stream, expected, events),
     remove: (stream, expected, how) => remove(state, stream, expected, how),
@@ -74,7 +87,12 @@ export const openLog = (opened?: Partial<OpenedJournal>): Log => {
   };
 };
 
-const append = (state: State, name: string, expected: ExpectedRevision, events: readonly NewEvent[]): AppendOutcome => {
+const append = (
+  state: State,
+  name: string,
+  expected: ExpectedRevision,
+  events: readonly NewEvent[],
+): AppendOutcome => {
   const stream = streamNamed(state, name);
   const decided = decideAppend(
     stream,
@@ -87,24 +105,41 @@ const append = (state: State, name: string, expected: ExpectedRevision, events: 
     case 'refuse':
       return { outcome: 'wrong-revision', current: decided.current };
     case 'repeat':
-      return { outcome: 'appended', revision: decided.revision, position: stream.records[Number(decided.revision)]?.position ?? 0 };
+      return {
+        outcome: 'appended',
+        revision: decided.revision,
+        position: stream.records[Number(decided.revision)]?.position ?? 0,
+      };
     case 'append': {
       const next = lastRevision(stream) + 1n;
       const records = recordsOf(state.endPosition, name, next, events);
-      commit(state, events.length > 0 && isSoftDeleted(stream) ? [...records, ...truncation(state, endOf(records), name, next)] : records);
+      commit(
+        state,
+        events.length > 0 && isSoftDeleted(stream)
+          ? [...records, ...truncation(state, endOf(records), name, next)]
+          : records,
+      );
       return { outcome: 'appended', revision: lastRevision(stream), position: records.at(-1)?.position ?? 0 };
     }
   }
 };
 
-const remove = (state: State, name: string, expected: ExpectedRevision, how: 'delete' | 'tombstone'): AppendOutcome => {
+const remove = (
+  state: State,
+  name: string,
+  expected: ExpectedRevision,
+  how: 'delete' | 'tombstone',
+): AppendOutcome => {
   const stream = streamNamed(state, name);
   if (stream.tombstone) return { outcome: 'deleted' };
   const current = lastRevision(stream);
   // Recorded: even a deletion that expects no stream is refused when there is none.
   const refused = how === 'delete' && current === -1n;
   if (refused || !holds(expected, current)) return { outcome: 'wrong-revision', current };
-  const records = how === 'delete' ? truncation(state, state.endPosition, name, REVISION_MAX) : [tombstoneOf(name, state.endPosition)];
+  const records =
+    how === 'delete'
+      ? truncation(state, state.endPosition, name, REVISION_MAX)
+      : [tombstoneOf(name, state.endPosition)];
   commit(state, records);
   return { outcome: 'appended', revision: current, position: records[0]?.position ?? 0 };
 };
@@ -115,18 +150,38 @@ const holds = (expected: ExpectedRevision, current: bigint): boolean => {
   return current === (expected === 'no_stream' ? -1n : expected);
 };
 
-/** A stream is deleted, and reborn, by a new version of its metadata that says before which revision it is cut. */
+/**
+ * A stream is deleted, and reborn, by a new version of its metadata that says before which revision it is
+ * cut.
+ */
 const truncation = (state: State, position: number, name: string, mark: bigint): LogRecord[] => {
   const described = metadataStreamOf(name);
-  const metadata = jsonEventOf(randomUUID(), '$metadata', metadataTruncatedBefore(streamNamed(state, name).metadata, mark));
+  const metadata = jsonEventOf(
+    randomUUID(),
+    '$metadata',
+    metadataTruncatedBefore(streamNamed(state, name).metadata, mark),
+  );
   return recordsOf(position, described, lastRevision(streamNamed(state, described)) + 1n, [metadata]);
 };
 
-const recordsOf = (start: number, stream: string, firstRevision: bigint, events: readonly NewEvent[]): LogRecord[] => {
+const recordsOf = (
+  start: number,
+  stream: string,
+  firstRevision: bigint,
+  events: readonly NewEvent[],
+): LogRecord[] => {
   const created = ticksNow();
   if (events.length === 0)
     return [
-      { ...blankEvent(randomUUID(), ''), kind: 'empty', stream, created, position: start, revision: firstRevision, indexInAppend: 0 },
+      {
+        ...blankEvent(randomUUID(), ''),
+        kind: 'empty',
+        stream,
+        created,
+        position: start,
+        revision: firstRevision,
+        indexInAppend: 0,
+      },
     ];
   let position = start;
   return events.map((event, index) => {
@@ -158,7 +213,8 @@ const TICKS_PER_MS = 10_000n;
 
 const ticksNow = (): string => `${BigInt(Date.now()) * TICKS_PER_MS}`;
 
-const endOf = (records: readonly LogRecord[]): number => records.reduce((_, record) => record.position + sizeInLog(record), 0);
+const endOf = (records: readonly LogRecord[]): number =>
+  records.reduce((_, record) => record.position + sizeInLog(record), 0);
 
 /** Decided at once and in order, shown to readers only when it would survive a crash. */
 const commit = (state: State, records: readonly LogRecord[]): void => {

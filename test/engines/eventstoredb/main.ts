@@ -5,8 +5,9 @@ import { carryOut, type Order } from './orders.ts';
 import { startEventStoreStandIn } from './server.ts';
 
 /**
- * node test/engines/eventstoredb/main.ts --port 0 [--data FILE]: prints its address as a line of JSON and serves until SIGTERM. Several
- * ports are those of a cluster, which gossip says is at as many --advertised ones, and which is told by messages what its nodes do.
+ * node test/engines/eventstoredb/main.ts --port 0 [--data FILE]: prints its address as a line of JSON and
+ * serves until SIGTERM. Several ports are those of a cluster, which gossip says is at as many --advertised
+ * ones, and which is told by messages what its nodes do.
  */
 const { values } = parseArgs({
   options: {
@@ -23,11 +24,17 @@ await using resources = new AsyncDisposableStack();
 if (advertised === undefined) {
   const limits = liveLagMax === undefined ? {} : { liveLagMax: Number(liveLagMax) };
   const standIn = resources.use(
-    await startEventStoreStandIn({ port: ports[0] ?? 0, ...(journal !== undefined && { journal }), ...limits }),
+    await startEventStoreStandIn({
+      port: ports[0] ?? 0,
+      ...(journal !== undefined && { journal }),
+      ...limits,
+    }),
   );
   console.log(JSON.stringify({ address: standIn.address, port: standIn.port }));
 } else {
-  const cluster = resources.use(await startEventStoreCluster({ ports, advertised: advertised.map(Number), journal }));
+  const cluster = resources.use(
+    await startEventStoreCluster({ ports, advertised: advertised.map(Number), journal }),
+  );
   process.on('message', (order: Order) => void carryOut(cluster, order).then(() => process.send?.('done')));
   console.log(JSON.stringify({ address: cluster.address, port: ports[0] }));
 }

@@ -6,7 +6,10 @@ import type { Metadata, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import type { Engine } from './engine.ts';
 import { noLeaderInfo, notLeader, notNow, type Refusal } from './refusals.ts';
 
-/** States of a node as its gossip names them. In those between leader and follower it answers reads and refuses appends. */
+/**
+ * States of a node as its gossip names them. In those between leader and follower it answers reads and
+ * refuses appends.
+ */
 const STATES = {
   leader: gossip.MemberInfo.VNodeState.LEADER,
   follower: gossip.MemberInfo.VNodeState.FOLLOWER,
@@ -22,7 +25,8 @@ export type Member = { readonly port: number; readonly state: NodeState; readonl
 
 export type Node = { state: NodeState; members(): readonly Member[] };
 
-const leaderOf = (node: Node): Member | undefined => node.members().find(({ state, isAlive }) => state === 'leader' && isAlive);
+const leaderOf = (node: Node): Member | undefined =>
+  node.members().find(({ state, isAlive }) => state === 'leader' && isAlive);
 
 /** What the node does not do for itself, it passes on, or has nobody to pass it on to. */
 export const takesAppends = ({ node }: Engine): boolean =>
@@ -45,7 +49,9 @@ export const refuseOthers = (engine: Engine, metadata: Metadata): void => {
 export const readGossip =
   (engine: Engine) =>
   (_call: ServerUnaryCall<Empty, ClusterInfo>, respond: sendUnaryData<ClusterInfo>): void =>
-    engine.gate.pass(() => respond(null, new gossip.ClusterInfo().setMembersList(engine.node.members().map(infoOf))));
+    engine.gate.pass(() =>
+      respond(null, new gossip.ClusterInfo().setMembersList(engine.node.members().map(infoOf))),
+    );
 
 const infoOf = ({ port, state, isAlive }: Member) =>
   new gossip.MemberInfo()

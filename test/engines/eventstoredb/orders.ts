@@ -27,6 +27,7 @@ export const carryOut = async (cluster: EventStoreCluster, order: Order): Promis
     case 'stand-alone':
       return node.standAlone(order.events);
     case 'leave-unanswered':
-      for (const stored of [true, false]) node.faults.appends({ kind: 'unanswered', stored }, { times: order.appends });
+      for (const stored of [true, false])
+        node.faults.appends({ kind: 'unanswered', stored }, { times: order.appends });
   }
 };

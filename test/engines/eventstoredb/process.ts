@@ -23,9 +23,20 @@ type ProcessOptions = {
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 
-/** The stand-in as a process of its own, to be killed, stopped and started again on the same file and port. */
-export const startEventStoreProcess = async ({ port = 0, data, nodes }: ProcessOptions = {}): Promise<EventStoreProcess> => {
-  const places = nodes?.flatMap((node) => ['--port', `${node.port}`, '--advertised', `${node.advertised}`]) ?? ['--port', `${port}`];
+/**
+ * The stand-in as a process of its own, to be killed, stopped and started again on the same file and port.
+ */
+export const startEventStoreProcess = async ({
+  port = 0,
+  data,
+  nodes,
+}: ProcessOptions = {}): Promise<EventStoreProcess> => {
+  const places = nodes?.flatMap((node) => [
+    '--port',
+    `${node.port}`,
+    '--advertised',
+    `${node.advertised}`,
+  ]) ?? ['--port', `${port}`];
   const child = spawn(process.execPath, [MAIN, ...places, ...(data === undefined ? [] : ['--data', data])], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
@@ -44,7 +55,13 @@ export const startEventStoreProcess = async ({ port = 0, data, nodes }: ProcessO
     over.abort();
     await Promise.allSettled(outcomes);
   };
-  return { ...announced, signal, order, exitCode: () => child.exitCode, [Symbol.asyncDispose]: () => signal('SIGKILL') };
+  return {
+    ...announced,
+    signal,
+    order,
+    exitCode: () => child.exitCode,
+    [Symbol.asyncDispose]: () => signal('SIGKILL'),
+  };
 };
 
 const firstLine = async (child: ChildProcess): Promise<string> => {

@@ -45,18 +45,24 @@ export const lastVisible = (log: Log, stream: Stream): bigint => {
 };
 
 /** The index of the first record at or after a place. */
-export const indexAtOrAfter = (log: Log, place: Place): number => firstIndexWhere(log, (position) => !isBefore(position, place));
+export const indexAtOrAfter = (log: Log, place: Place): number =>
+  firstIndexWhere(log, (position) => !isBefore(position, place));
 
 /** The index of the first record after a place. */
 export const indexAfter = (log: Log, place: Place): number =>
-  firstIndexWhere(log, (position) => position > place.commit || (position === place.commit && position > place.prepare));
+  firstIndexWhere(
+    log,
+    (position) => position > place.commit || (position === place.commit && position > place.prepare),
+  );
 
 const isBefore = (position: number, place: Place): boolean =>
   position < place.commit || (position === place.commit && position < place.prepare);
 
 /** A place is one where a record begins, the very start, or anything from the end of the log on. */
 export const isPlace = (log: Log, { commit }: Place): boolean =>
-  commit === 0 || commit >= log.endPosition() || log.records[firstIndexWhere(log, (position) => position >= commit)]?.position === commit;
+  commit === 0 ||
+  commit >= log.endPosition() ||
+  log.records[firstIndexWhere(log, (position) => position >= commit)]?.position === commit;
 
 const firstIndexWhere = (log: Log, holds: (position: number) => boolean): number => {
   let [low, high] = [0, log.records.length];

@@ -4,14 +4,20 @@ import type { LogRecord } from './records.ts';
 import { badRequest } from './refusals.ts';
 import { streamNameIn } from './wire.ts';
 
-/** A place in the log; records stand where both parts are equal, checkpoints may have a prepare position of 0. */
+/**
+ * A place in the log; records stand where both parts are equal, checkpoints may have a prepare position of 0.
+ */
 export type Place = { readonly commit: number; readonly prepare: number };
 
 export type Target =
   | { readonly kind: 'stream'; readonly stream: string; readonly from: 'start' | 'end' | bigint }
   | { readonly kind: 'all'; readonly stream: typeof ALL; readonly from: 'start' | 'end' | Place };
 
-export type Filter = { readonly matches: (record: LogRecord) => boolean; readonly window: number; readonly interval: number };
+export type Filter = {
+  readonly matches: (record: LogRecord) => boolean;
+  readonly window: number;
+  readonly interval: number;
+};
 
 export type ReadRequest = {
   readonly target: Target;
@@ -64,7 +70,9 @@ const filterIn = (options: ReadReq.Options.FilterOptions): Filter => {
   const window = (options.hasMax() && options.getMax()) || WINDOW;
   return {
     matches: (record) =>
-      prefixes.length > 0 ? prefixes.some((prefix) => subject(record).startsWith(prefix)) : pattern.test(subject(record)),
+      prefixes.length > 0
+        ? prefixes.some((prefix) => subject(record).startsWith(prefix))
+        : pattern.test(subject(record)),
     window,
     interval: window * Math.max(1, options.getCheckpointintervalmultiplier()),
   };

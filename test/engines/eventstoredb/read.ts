@@ -3,7 +3,16 @@ import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { Engine } from './engine.ts';
 import type { ReadFault } from './faults.ts';
-import { allBackwards, allForwards, indexAfter, indexAtOrAfter, isPlace, lastVisible, streamBackwards, streamForwards } from './ranges.ts';
+import {
+  allBackwards,
+  allForwards,
+  indexAfter,
+  indexAtOrAfter,
+  isPlace,
+  lastVisible,
+  streamBackwards,
+  streamForwards,
+} from './ranges.ts';
 import type { ReadRequest, Target } from './read-request.ts';
 import type { LogRecord } from './records.ts';
 import { accessDenied, streamDeleted, unavailable, unreadable } from './refusals.ts';
@@ -24,7 +33,11 @@ export const readOnce = async (engine: Engine, call: ReadCall, request: ReadRequ
   call.end();
 };
 
-type Sending = { readonly records: Iterable<LogRecord>; readonly request: ReadRequest; readonly fault: ReadFault | undefined };
+type Sending = {
+  readonly records: Iterable<LogRecord>;
+  readonly request: ReadRequest;
+  readonly fault: ReadFault | undefined;
+};
 
 const send = async (engine: Engine, call: ReadCall, { records, request, fault }: Sending): Promise<void> => {
   const endsAfter = fault && 'afterEvents' in fault ? fault.afterEvents : Number.POSITIVE_INFINITY;
@@ -55,9 +68,14 @@ export const drained = async ({ gate }: Engine, call: ReadCall): Promise<void> =
   await gate.opened();
 };
 
-const rangeOf = (engine: Engine, { target, backwards, count }: ReadRequest): Iterable<LogRecord> | 'missing' => {
+const rangeOf = (
+  engine: Engine,
+  { target, backwards, count }: ReadRequest,
+): Iterable<LogRecord> | 'missing' => {
   if (count === 0) throw unreadable(target.kind);
-  return target.kind === 'stream' ? streamRange(engine, target, backwards) : allRange(engine, target, backwards);
+  return target.kind === 'stream'
+    ? streamRange(engine, target, backwards)
+    : allRange(engine, target, backwards);
 };
 
 const streamRange = (
@@ -70,14 +88,23 @@ const streamRange = (
   if (from === 'end' && !backwards) throw unreadable('stream');
   if (!stream || lastVisible(log, stream) < 0n || isSoftDeleted(stream)) return 'missing';
   const revision = from === 'start' ? 0n : from;
-  if (backwards) return streamBackwards(log, stream, revision === 'end' ? lastVisible(log, stream) : revision);
+  if (backwards)
+    return streamBackwards(log, stream, revision === 'end' ? lastVisible(log, stream) : revision);
   return streamForwards(log, stream, revision === 'end' ? 0n : revision);
 };
 
-const allRange = ({ log }: Engine, { from }: Target & { kind: 'all' }, backwards: boolean): Iterable<LogRecord> => {
+const allRange = (
+  { log }: Engine,
+  { from }: Target & { kind: 'all' },
+  backwards: boolean,
+): Iterable<LogRecord> => {
   if (typeof from !== 'string' && !isPlace(log, from)) throw unreadable('all');
   const end = log.visibleCount();
-  if (backwards) return allBackwards(log, from === 'start' ? 0 : from === 'end' ? end : Math.min(end, indexAtOrAfter(log, from)));
+  if (backwards)
+    return allBackwards(
+      log,
+      from === 'start' ? 0 : from === 'end' ? end : Math.min(end, indexAtOrAfter(log, from)),
+    );
   return allForwards(log, from === 'start' ? 0 : from === 'end' ? end : indexAtOrAfter(log, from));
 };
 

@@ -1,4 +1,7 @@
-/** What the log is made of. Positions are byte-like offsets as in the real log, far below 2^53, so a number holds them. */
+/**
+ * What the log is made of. Positions are byte-like offsets as in the real log, far below 2^53, so a number
+ * holds them.
+ */
 
 export type NewEvent = {
   readonly id: string;
@@ -8,7 +11,10 @@ export type NewEvent = {
   readonly metadata: Uint8Array;
 };
 
-/** An `empty` record is what an append without events leaves behind: it takes room in the log and is never read. */
+/**
+ * An `empty` record is what an append without events leaves behind: it takes room in the log and is never
+ * read.
+ */
 export type LogRecord = NewEvent & {
   readonly kind: 'event' | 'tombstone' | 'empty';
   readonly position: number;
@@ -27,9 +33,21 @@ export const REVISION_MAX = 9_223_372_036_854_775_807n;
 const RECORD_OVERHEAD_BYTES = 88;
 const NO_BYTES = new Uint8Array();
 
-/** Measured in the recorded run: a fixed overhead, two strings with a length prefix that grows past 127 bytes, two blobs. */
-export const sizeInLog = (record: { stream: string; type: string; data: Uint8Array; metadata: Uint8Array }): number =>
-  RECORD_OVERHEAD_BYTES + prefixed(record.stream) + prefixed(record.type) + record.data.length + record.metadata.length;
+/**
+ * Measured in the recorded run: a fixed overhead, two strings with a length prefix that grows past 127 bytes,
+ * two blobs.
+ */
+export const sizeInLog = (record: {
+  stream: string;
+  type: string;
+  data: Uint8Array;
+  metadata: Uint8Array;
+}): number =>
+  RECORD_OVERHEAD_BYTES +
+  prefixed(record.stream) +
+  prefixed(record.type) +
+  record.data.length +
+  record.metadata.length;
 
 const prefixed = (text: string): number => {
   const length = Buffer.byteLength(text);

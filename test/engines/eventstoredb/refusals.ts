@@ -22,14 +22,22 @@ export class Refusal extends Error {
 const asciiOf = (value: string): string => (/^[ -~]*$/.test(value) ? value : encodeURIComponent(value));
 
 export const streamDeleted = (stream: string): Refusal =>
-  new Refusal(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, { exception: 'stream-deleted', 'stream-name': stream });
+  new Refusal(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
+    exception: 'stream-deleted',
+    'stream-name': stream,
+  });
 
 export const deletionRefused = (stream: string, expected: ExpectedRevision, actual: bigint): Refusal => {
   const wanted = typeof expected === 'bigint' ? expected : EXPECTED_AS_NUMBER[expected];
   return new Refusal(
     status.FAILED_PRECONDITION,
     `Delete failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${wanted}, Actual version: ${actual}`,
-    { exception: 'wrong-expected-version', 'stream-name': stream, 'expected-version': `${wanted}`, 'actual-version': `${actual}` },
+    {
+      exception: 'wrong-expected-version',
+      'stream-name': stream,
+      'expected-version': `${wanted}`,
+      'actual-version': `${actual}`,
+    },
   );
 };
 
@@ -44,14 +52,21 @@ export const appendTooLarge = (): Refusal =>
 export const badRequest = (message: string): Refusal => new Refusal(status.INVALID_ARGUMENT, message);
 
 export const unreadable = (target: 'stream' | 'all'): Refusal =>
-  new Refusal(status.UNKNOWN, target === 'stream' ? 'Unexpected ReadStreamResult: Error' : 'Unexpected ReadAllResult: Error');
+  new Refusal(
+    status.UNKNOWN,
+    target === 'stream' ? 'Unexpected ReadStreamResult: Error' : 'Unexpected ReadAllResult: Error',
+  );
 
 export const tooSlow = (at: 'live' | 'transition'): Refusal => {
   const when = at === 'live' ? 'to handle event while live' : 'while transitioning to live';
-  return new Refusal(status.ABORTED, `Operation timed out: Consumer too slow ${when}. Client resubscription required.`);
+  return new Refusal(
+    status.ABORTED,
+    `Operation timed out: Consumer too slow ${when}. Client resubscription required.`,
+  );
 };
 
-export const accessDenied = (): Refusal => new Refusal(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
+export const accessDenied = (): Refusal =>
+  new Refusal(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
 
 export const deadlineExceeded = (): Refusal => new Refusal(status.DEADLINE_EXCEEDED, 'Operation timed out');
 
@@ -68,4 +83,5 @@ export const notLeader = ({ port }: { readonly port: number }): Refusal =>
     'leader-endpoint-port': `${port}`,
   });
 
-export const noLeaderInfo = (): Refusal => new Refusal(status.UNKNOWN, 'No leader info available in response');
+export const noLeaderInfo = (): Refusal =>
+  new Refusal(status.UNKNOWN, 'No leader info available in response');

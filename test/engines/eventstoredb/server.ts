@@ -44,7 +44,10 @@ export type EventStoreStandIn = AsyncDisposable & {
   restart(): Promise<void>;
   /** Resets every connection at once and goes on listening. Answers how many there were. */
   dropConnections(): number;
-  /** Nothing is taken in or answered until `resume`, as if the process had been stopped; pings are answered, though. */
+  /**
+   * Nothing is taken in or answered until `resume`, as if the process had been stopped; pings are answered,
+   * though.
+   */
   pause(): void;
   resume(): void;
   /** From now on its gossip says this state, and it takes appends or not as such a node does. */
@@ -68,7 +71,10 @@ const LIVE_LAG_MAX = 256;
 const MESSAGE_BYTES_MAX = 17 * 1_048_576;
 
 /** An EventStoreDB for tests, held to what a real one answered, with faults to order. */
-export const startEventStoreStandIn = async ({ journal, ...options }: StandInOptions = {}): Promise<EventStoreStandIn> => {
+export const startEventStoreStandIn = async ({
+  journal,
+  ...options
+}: StandInOptions = {}): Promise<EventStoreStandIn> => {
   const log = openLog(journal === undefined ? undefined : await openJournal(journal));
   await log.settled();
   const node: EventStoreStandIn = await startNode(log, () => [node], options);
@@ -90,7 +96,13 @@ export const startNode = async (
     get log() {
       return view.log();
     },
-    ...{ faults: newFaults(), gate: newGate(), appendCalls: { count: 0 }, liveSubscriptions: new Set(), liveLagMax },
+    ...{
+      faults: newFaults(),
+      gate: newGate(),
+      appendCalls: { count: 0 },
+      liveSubscriptions: new Set(),
+      liveLagMax,
+    },
     node: { state: 'leader', members: () => cluster().map((node) => node.member()) },
   };
   const grpc = grpcServerOf(engine);
@@ -130,7 +142,10 @@ export const startNode = async (
 };
 
 const grpcServerOf = (engine: Engine) => {
-  const server = new Server({ 'grpc.max_receive_message_length': MESSAGE_BYTES_MAX, 'grpc.max_send_message_length': -1 });
+  const server = new Server({
+    'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+    'grpc.max_send_message_length': -1,
+  });
   // Events are encoded once for all readers, so what Read writes are bytes already.
   const read = { ...StreamsService.read, responseSerialize: (bytes: Buffer) => bytes };
   server.addService(
@@ -144,8 +159,10 @@ const grpcServerOf = (engine: Engine) => {
     },
   );
   server.addService(ServerFeaturesService, {
-    getSupportedMethods: (_call: ServerUnaryCall<unknown, SupportedMethods>, respond: sendUnaryData<SupportedMethods>) =>
-      engine.gate.pass(() => respond(null, supportedMethods())),
+    getSupportedMethods: (
+      _call: ServerUnaryCall<unknown, SupportedMethods>,
+      respond: sendUnaryData<SupportedMethods>,
+    ) => engine.gate.pass(() => respond(null, supportedMethods())),
   });
   server.addService(GossipService, { read: readGossip(engine) });
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());

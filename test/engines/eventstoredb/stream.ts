@@ -26,7 +26,9 @@ export const lastRevision = (stream: Stream): bigint => BigInt(stream.records.le
 
 export const isSoftDeleted = (stream: Stream): boolean => stream.metadata.truncateBefore === REVISION_MAX;
 
-/** The first revision that `$maxCount` and `$tb` leave readable, counted from the last one that may be seen. */
+/**
+ * The first revision that `$maxCount` and `$tb` leave readable, counted from the last one that may be seen.
+ */
 export const firstReadable = ({ metadata }: Stream, last: bigint): bigint => {
   const byCount = metadata.maxCount === undefined ? 0n : last + 1n - BigInt(metadata.maxCount);
   return byCount > metadata.truncateBefore ? byCount : metadata.truncateBefore;
@@ -46,7 +48,8 @@ export const metadataIn = (record: LogRecord): StreamMetadata => {
   const json = objectIn(Buffer.from(record.data).toString('utf8'));
   // The mark of a deleted stream is beyond what a JSON number holds exactly, so it is recognised by its size.
   const { $maxCount: maxCount, $tb: mark } = json;
-  const truncateBefore = typeof mark !== 'number' ? 0n : mark > Number.MAX_SAFE_INTEGER ? REVISION_MAX : BigInt(mark);
+  const truncateBefore =
+    typeof mark !== 'number' ? 0n : mark > Number.MAX_SAFE_INTEGER ? REVISION_MAX : BigInt(mark);
   return { json, truncateBefore, ...(typeof maxCount === 'number' ? { maxCount } : {}) };
 };
 

@@ -11,7 +11,8 @@ import { caughtUpBytes, confirmationBytes, eventBytes } from './wire.ts';
 export const subscribe = async (engine: Engine, call: ReadCall, request: ReadRequest): Promise<void> => {
   const { stream } = request.target;
   if (engine.faults.takeSubscription(stream, 'start')) throw accessDenied();
-  const feed = request.target.kind === 'stream' ? streamFeed(engine, request.target) : allFeed(engine, request);
+  const feed =
+    request.target.kind === 'stream' ? streamFeed(engine, request.target) : allFeed(engine, request);
   call.write(confirmationBytes());
   for (const record of feed.past) {
     if (call.cancelled) return;
@@ -39,8 +40,16 @@ type Feed = {
 const allFeed = (engine: Engine, { target, filter }: ReadRequest): Feed => {
   if (target.kind !== 'all') throw new Error(`A feed of everything was asked for ${target.stream}.`);
   const firstIndex = firstIndexAfter(engine, target);
-  const checkpoints = checkpointsFrom(target.from === 'start' ? 'start' : engine.log.records[firstIndex - 1], filter);
-  return { past: allForwards(engine.log, firstIndex), checkpoints, concerns: (record) => record.kind !== 'empty', startsMissing: false };
+  const checkpoints = checkpointsFrom(
+    target.from === 'start' ? 'start' : engine.log.records[firstIndex - 1],
+    filter,
+  );
+  return {
+    past: allForwards(engine.log, firstIndex),
+    checkpoints,
+    concerns: (record) => record.kind !== 'empty',
+    startsMissing: false,
+  };
 };
 
 const NO_CHECKPOINTS: Checkpoints = () => undefined;
@@ -94,12 +103,17 @@ const follow = (engine: Engine, call: ReadCall, request: ReadRequest, feed: Feed
     if (refusal) call.emit('error', refusal);
     else call.end();
   };
-  const subscription = { end: (how: SubscriptionEnd) => stop(how === 'too-slow' ? tooSlow('live') : undefined) };
+  const subscription = {
+    end: (how: SubscriptionEnd) => stop(how === 'too-slow' ? tooSlow('live') : undefined),
+  };
   engine.liveSubscriptions.add(subscription);
   call.on('cancelled', () => stop());
 };
 
-/** Holds what a live reader has not taken yet, up to a limit: memory stays bounded, a reader that lags is dropped. */
+/**
+ * Holds what a live reader has not taken yet, up to a limit: memory stays bounded, a reader that lags is
+ * dropped.
+ */
 const newOutbox = (call: ReadCall, lagMax: number, onOverflow: () => void) => {
   let waiting: Buffer[] = [];
   const flush = (): void => {

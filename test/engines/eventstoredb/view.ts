@@ -24,7 +24,8 @@ export const viewOf = (whole: Log): View => {
   const shared: Log = {
     ...whole,
     visibleCount: () => count ?? whole.visibleCount(),
-    endPosition: () => (count === undefined ? undefined : whole.records[count]?.position) ?? whole.endPosition(),
+    endPosition: () =>
+      (count === undefined ? undefined : whole.records[count]?.position) ?? whole.endPosition(),
     onVisible(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -38,7 +39,9 @@ export const viewOf = (whole: Log): View => {
     standAlone(events) {
       const common = whole.records.slice(0, whole.visibleCount());
       alone = openLog({ changes: [common] });
-      const copied = common.filter(({ kind, stream }) => kind === 'event' && !stream.startsWith('$')).slice(-events);
+      const copied = common
+        .filter(({ kind, stream }) => kind === 'event' && !stream.startsWith('$'))
+        .slice(-events);
       for (const record of copied) alone.append(record.stream, 'any', [{ ...record, id: randomUUID() }]);
     },
     catchUp() {

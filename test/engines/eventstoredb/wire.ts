@@ -7,7 +7,9 @@ import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { LogRecord } from './records.ts';
 
-/** The messages that carry events, as bytes: an event looks the same to every reader, so it is encoded once. */
+/**
+ * The messages that carry events, as bytes: an event looks the same to every reader, so it is encoded once.
+ */
 
 const encoded = new WeakMap<LogRecord, Buffer>();
 
@@ -29,26 +31,42 @@ const readEventOf = (record: LogRecord) => {
     .setCommitPosition(position)
     .setCustomMetadata(record.metadata)
     .setData(record.data);
-  event.getMetadataMap().set('content-type', record.contentType).set('created', record.created).set('type', record.type);
+  event
+    .getMetadataMap()
+    .set('content-type', record.contentType)
+    .set('created', record.created)
+    .set('type', record.type);
   return new streams.ReadResp.ReadEvent().setEvent(event).setCommitPosition(position);
 };
 
-export const streamIdentifier = (stream: string): StreamIdentifier => new shared.StreamIdentifier().setStreamName(Buffer.from(stream));
+export const streamIdentifier = (stream: string): StreamIdentifier =>
+  new shared.StreamIdentifier().setStreamName(Buffer.from(stream));
 
 export const streamNameIn = (identifier: StreamIdentifier | undefined): string =>
   Buffer.from(identifier?.getStreamName_asU8() ?? []).toString('utf8');
 
 export const streamNotFoundBytes = (stream: string): Buffer =>
-  bytesOf(new streams.ReadResp().setStreamNotFound(new streams.ReadResp.StreamNotFound().setStreamIdentifier(streamIdentifier(stream))));
+  bytesOf(
+    new streams.ReadResp().setStreamNotFound(
+      new streams.ReadResp.StreamNotFound().setStreamIdentifier(streamIdentifier(stream)),
+    ),
+  );
 
 export const confirmationBytes = (): Buffer =>
-  bytesOf(new streams.ReadResp().setConfirmation(new streams.ReadResp.SubscriptionConfirmation().setSubscriptionId(randomUUID())));
+  bytesOf(
+    new streams.ReadResp().setConfirmation(
+      new streams.ReadResp.SubscriptionConfirmation().setSubscriptionId(randomUUID()),
+    ),
+  );
 
-export const caughtUpBytes = (): Buffer => bytesOf(new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp()));
+export const caughtUpBytes = (): Buffer =>
+  bytesOf(new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp()));
 
 export const checkpointBytes = (commit: number, prepare: number): Buffer =>
   bytesOf(
-    new streams.ReadResp().setCheckpoint(new streams.ReadResp.Checkpoint().setCommitPosition(`${commit}`).setPreparePosition(`${prepare}`)),
+    new streams.ReadResp().setCheckpoint(
+      new streams.ReadResp.Checkpoint().setCommitPosition(`${commit}`).setPreparePosition(`${prepare}`),
+    ),
   );
 
 const bytesOf = (message: ReadResp): Buffer => Buffer.from(message.serializeBinary());
@@ -67,7 +85,9 @@ const METHODS: readonly (readonly [name: string, service: string, ...features: s
 export const supportedMethods = (): SupportedMethods => {
   const answer = new features.SupportedMethods().setEventStoreServerVersion('23.10.6');
   for (const [name, service, ...offered] of METHODS) {
-    answer.addMethods(new features.SupportedMethod().setMethodName(name).setServiceName(service).setFeaturesList(offered));
+    answer.addMethods(
+      new features.SupportedMethod().setMethodName(name).setServiceName(service).setFeaturesList(offered),
+    );
   }
   return answer;
 };

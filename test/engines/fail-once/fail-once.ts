@@ -1,4 +1,5 @@
-// Preloaded into a receiver. All that it does about an event is to print it, which fails the first time for these ids.
+// Preloaded into a receiver. All that it does about an event is to print it, which fails the first time for
+// these ids.
 
 const { log } = console;
 const failed = new Set<string>();

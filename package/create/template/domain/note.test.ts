@@ -8,4 +8,5 @@ const created = ['created', { title: 'On engines', text: null }] as const;
 
 test('a draft is published', () => given(note, created).when('publish').yields('published'));
 test('what is published stays so', () => given(note, created, 'published').when('publish').changesNothing());
-test('what is deleted is not published', () => given(note, created, 'deleted').when('publish').refuses('note_deleted'));
+test('what is deleted is not published', () =>
+  given(note, created, 'deleted').when('publish').refuses('note_deleted'));

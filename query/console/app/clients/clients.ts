@@ -47,11 +47,19 @@ export const Clients = () => {
       columns=${[
         {
           label: 'Client',
-          cell: ({ clientId, name }: Client) => html`<a href=${`/console/clients/${clientId}`}>${name}</a><br /><code>${clientId}</code>`,
+          cell: ({ clientId, name }: Client) =>
+            html`<a href=${`/console/clients/${clientId}`}>${name}</a><br /><code>${clientId}</code>`,
         },
         { label: 'State', cell: (client: Client) => html`<${ClientState} client=${client} />` },
-        { label: 'Acts', cell: ({ grantTypes }: Client) => (grantTypes.includes('client_credentials') ? 'for itself' : 'for its users') },
-        { label: 'Scopes', cell: ({ scopes }: Client) => html`<span class="scopes">${scopes.join(' ') || '–'}</span>` },
+        {
+          label: 'Acts',
+          cell: ({ grantTypes }: Client) =>
+            grantTypes.includes('client_credentials') ? 'for itself' : 'for its users',
+        },
+        {
+          label: 'Scopes',
+          cell: ({ scopes }: Client) => html`<span class="scopes">${scopes.join(' ') || '–'}</span>`,
+        },
       ]}
     />`;
 };
@@ -66,7 +74,17 @@ export const ClientPage = ({ place: { parameters } }: { readonly place: Place })
 };
 
 const Facts = ({ client }: { readonly client: Client }) => {
-  const { clientId, tokenEndpointAuthMethod, grantTypes, redirectUris, scopes, serviceAccount, createdAt, updatedAt, firstParty } = client;
+  const {
+    clientId,
+    tokenEndpointAuthMethod,
+    grantTypes,
+    redirectUris,
+    scopes,
+    serviceAccount,
+    createdAt,
+    updatedAt,
+    firstParty,
+  } = client;
   return html`<dl class="facts">
     <div><dt>Id</dt><dd><code>${clientId}</code></dd></div>
     <div><dt>State</dt><dd><${ClientState} client=${client} /></dd></div>
@@ -84,7 +102,8 @@ const Facts = ({ client }: { readonly client: Client }) => {
 const Ways = ({ client: { clientId, name, _links } }: { readonly client: Client }) => {
   const api = useApi();
   const [secret, setSecret] = useState<string>();
-  if (clientId === CONSOLE) return html`<p class="soft">It is part of every installation: nobody can change it or take it away.</p>`;
+  if (clientId === CONSOLE)
+    return html`<p class="soft">It is part of every installation: nobody can change it or take it away.</p>`;
   const rotate = async () => setSecret((await api.post<Client>(`/clients/${clientId}/secret`)).body.secret);
   const remove = async () => {
     await api.remove(`/clients/${clientId}`);

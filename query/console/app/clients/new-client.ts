@@ -46,7 +46,12 @@ type FormOptions = {
   readonly problem: ProblemFacts | undefined;
 };
 
-const Form = ({ kind, setKind, onSubmit, problem }: FormOptions) => html`<form class="form" onSubmit=${onSubmit}>
+const Form = ({
+  kind,
+  setKind,
+  onSubmit,
+  problem,
+}: FormOptions) => html`<form class="form" onSubmit=${onSubmit}>
   ${problem && html`<${Problem} problem=${problem} />`}
   <p><label for="client-name">Name</label><input id="client-name" name="name" required maxlength="100" autocomplete="off" /></p>
   <p><label for="client-id">Id <span class="soft">(left empty, one is made)</span></label><input id="client-id" name="clientId" pattern="[a-z0-9][a-z0-9\\-]{1,61}[a-z0-9]" spellcheck="false" autocapitalize="off" autocomplete="off" /></p>

@@ -15,15 +15,23 @@ type BulkOptions = {
 };
 
 /** What takes nothing, and can be done with some of the items that were chosen. */
-const commandsOf = (kind: KindFacts, chosen: readonly Item[]): readonly (readonly [CommandFacts, readonly Item[]])[] =>
+const commandsOf = (
+  kind: KindFacts,
+  chosen: readonly Item[],
+): readonly (readonly [CommandFacts, readonly Item[]])[] =>
   kind.commands.flatMap((command) => {
-    const able = command.form.length > 0 ? [] : chosen.filter(({ _links }) => possibleOf(kind, _links).includes(command));
+    const able =
+      command.form.length > 0
+        ? []
+        : chosen.filter(({ _links }) => possibleOf(kind, _links).includes(command));
     return able.length === 0 ? [] : [[command, able] as const];
   });
 
 type Failure = { readonly item: Item; readonly reason: string };
 
-/** One command to many items, one after the other: what fails is said, and keeps nothing else from being done. */
+/**
+ * One command to many items, one after the other: what fails is said, and keeps nothing else from being done.
+ */
 export const Bulk = ({ kind, chosen, clear, reload }: BulkOptions) => {
   const api = useApi();
   const [failures, setFailures] = useState<readonly Failure[]>([]);
@@ -35,7 +43,10 @@ export const Bulk = ({ kind, chosen, clear, reload }: BulkOptions) => {
         const link = item._links[rel];
         await api
           .send(link?.method ?? 'POST', link?.href ?? '', { ifMatch: '*' })
-          .catch((error: unknown) => void failed.push({ item, reason: factsOf(error).detail ?? factsOf(error).title }));
+          .catch(
+            (error: unknown) =>
+              void failed.push({ item, reason: factsOf(error).detail ?? factsOf(error).title }),
+          );
       }
       setFailures(failed);
       clear();

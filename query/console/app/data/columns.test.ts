@@ -29,7 +29,8 @@ test('a list has the columns that tell most, without its title, long texts and w
 });
 
 test('somebody may choose other columns, in the same order', () => {
-  const names = (given: string | null) => chosenColumns({ fields: FIELDS, label: 'title' }, given).map(({ name }) => name);
+  const names = (given: string | null) =>
+    chosenColumns({ fields: FIELDS, label: 'title' }, given).map(({ name }) => name);
   expect(names('createdAt,note,status,body,nothing')).toEqual(['status', 'note', 'createdAt']);
   expect(names('')).toEqual([]);
   expect(names(null)).toContain('updatedAt');

@@ -3,7 +3,17 @@ import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
 const COLUMNS_MAX = 5;
 
 /** What tells the most about an item in a list comes first. */
-const ORDER: readonly FieldFacts['type'][] = ['states', 'ref', 'choice', 'integer', 'date', 'set', 'instant', 'boolean', 'text'];
+const ORDER: readonly FieldFacts['type'][] = [
+  'states',
+  'ref',
+  'choice',
+  'integer',
+  'date',
+  'set',
+  'instant',
+  'boolean',
+  'text',
+];
 
 /** What every item has beside its fields. */
 const CREATED: FieldFacts = { name: 'createdAt', wire: 'createdAt', title: 'Created', type: 'instant' };
@@ -14,7 +24,9 @@ type Fields = Pick<KindFacts, 'fields' | 'label'>;
 /** What can be a column beside the title: no texts of several lines, and nothing that all have in common. */
 const fitting = ({ fields, label }: Fields, common?: string): readonly FieldFacts[] =>
   fields
-    .filter(({ name, type, hasLines }) => name !== label && name !== common && ORDER.includes(type) && !hasLines)
+    .filter(
+      ({ name, type, hasLines }) => name !== label && name !== common && ORDER.includes(type) && !hasLines,
+    )
     .toSorted((one, other) => ORDER.indexOf(one.type) - ORDER.indexOf(other.type));
 
 /** The columns that matter, as many as fit. */
@@ -32,7 +44,11 @@ export const chosenColumns = (kind: Fields, given: string | null): readonly Fiel
 type Sorted = { readonly state: 'ascending' | 'descending' | 'none'; readonly next: string };
 
 /** How a list is ordered by a column, and the order to which its head leads; nothing if it cannot be. */
-export const sortedBy = ({ name, wire }: FieldFacts, sorts: readonly string[], sort: string | undefined): Sorted | undefined => {
+export const sortedBy = (
+  { name, wire }: FieldFacts,
+  sorts: readonly string[],
+  sort: string | undefined,
+): Sorted | undefined => {
   const own = sorts.filter((each) => [name, wire].includes(each.replace(/^-/, '')));
   const at = own.indexOf(sort ?? '');
   const next = own[(at + 1) % own.length];

@@ -68,7 +68,11 @@ type ChangeOptions = Pick<OnItemOptions, 'kind' | 'id' | 'command' | 'path'> & {
 };
 
 /** What others have done meanwhile. */
-type Meanwhile = { readonly theirs: Raw; readonly entries: readonly HistoryEntry[]; readonly conflicts: readonly string[] };
+type Meanwhile = {
+  readonly theirs: Raw;
+  readonly entries: readonly HistoryEntry[];
+  readonly conflicts: readonly string[];
+};
 
 const versionOf = (etag: string | undefined): number => Number(/^(?:W\/)?"(\d+)-/.exec(etag ?? '')?.[1] ?? 0);
 
@@ -94,10 +98,17 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
     const met = meet(fields, { before: base.raw, mine: typed.current, theirs }, meanwhile?.conflicts);
     setBase({ raw: theirs, etag: now.etag });
     setRaw(met.raw);
-    setMeanwhile((before) => ({ theirs, entries: [...entries, ...(before?.entries ?? [])], conflicts: met.conflicts }));
+    setMeanwhile((before) => ({
+      theirs,
+      entries: [...entries, ...(before?.entries ?? [])],
+      conflicts: met.conflicts,
+    }));
     return true;
   };
-  useChanges(`subject=${kind.name}-${encodeURIComponent(id)}`, () => isSaving || void look().catch(() => undefined));
+  useChanges(
+    `subject=${kind.name}-${encodeURIComponent(id)}`,
+    () => isSaving || void look().catch(() => undefined),
+  );
   useEffect(() => {
     const isDirty = fields.some(({ wire }) => raw[wire] !== base.raw[wire]);
     const keep = (event: BeforeUnloadEvent) => isDirty && event.preventDefault();
@@ -110,7 +121,10 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
     setSaving(true);
     try {
       // A tag without a version, of an item that may not be read whole, matches none.
-      await api.send(link.method ?? 'POST', link.href, { body, ifMatch: versionOf(base.etag) > 0 ? base.etag : undefined });
+      await api.send(link.method ?? 'POST', link.href, {
+        body,
+        ifMatch: versionOf(base.etag) > 0 ? base.etag : undefined,
+      });
       go(back);
     } catch (error) {
       if (!(error instanceof ApiProblem && error.facts.status === 412) || !(await look())) throw error;
@@ -126,7 +140,9 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
   ) as Readonly<Record<string, VNode>>;
   const take = (wire: string, value: string | boolean) => {
     setRaw({ ...raw, [wire]: value });
-    setMeanwhile((before) => before && { ...before, conflicts: before.conflicts.filter((each) => each !== wire) });
+    setMeanwhile(
+      (before) => before && { ...before, conflicts: before.conflicts.filter((each) => each !== wire) },
+    );
   };
   return html`<${Form}
     fields=${fields} raw=${raw} setRaw=${setRaw} send=${send} back=${back} remarks=${remarks}
@@ -138,13 +154,18 @@ const ENTRIES_MAX = 20;
 
 const entriesSince = async (api: Api, path: string, version: number): Promise<readonly HistoryEntry[]> => {
   // Whoever may not read the history is told that there was a change, and of the fields.
-  const entries = await api.get<readonly HistoryEntry[]>(`${path}/history?limit=${ENTRIES_MAX}`).catch(() => undefined);
+  const entries = await api
+    .get<readonly HistoryEntry[]>(`${path}/history?limit=${ENTRIES_MAX}`)
+    .catch(() => undefined);
   return entries?.body.filter((entry) => entry.version > version) ?? [];
 };
 
 type NoticeOptions = { readonly kind: KindFacts; readonly meanwhile: Meanwhile };
 
-const Notice = ({ kind, meanwhile: { entries, conflicts } }: NoticeOptions) => html`<div class="finding warn meanwhile" role="alert">
+const Notice = ({
+  kind,
+  meanwhile: { entries, conflicts },
+}: NoticeOptions) => html`<div class="finding warn meanwhile" role="alert">
   ${entries.length === 0 && html`<p><strong>Changed meanwhile</strong></p>`}
   ${entries.map(
     ({
@@ -158,7 +179,10 @@ const Notice = ({ kind, meanwhile: { entries, conflicts } }: NoticeOptions) => h
   <p>${conflicts.length === 0 ? 'You have changed other fields: nothing is lost if you save.' : 'You have both changed the fields that are marked below. Choose, and save.'}</p>
 </div>`;
 
-type TheirsOptions = { readonly value: string | boolean | undefined; readonly take: (value: string | boolean) => void };
+type TheirsOptions = {
+  readonly value: string | boolean | undefined;
+  readonly take: (value: string | boolean) => void;
+};
 
 const Theirs = ({ value = '', take }: TheirsOptions) => html`<div class="theirs">
   <p><span class="soft">Current value:</span> <bdi>${value === '' ? '–' : String(value)}</bdi></p>

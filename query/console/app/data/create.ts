@@ -53,7 +53,8 @@ type CreationOptions = {
 };
 
 /** It has no default that could be written down: whoever sends it. */
-const isOwner = ({ type, isRequired, isNullable }: FormFieldFacts): boolean => type === 'ref' && !isRequired && !isNullable;
+const isOwner = ({ type, isRequired, isNullable }: FormFieldFacts): boolean =>
+  type === 'ref' && !isRequired && !isNullable;
 
 const Creation = ({ command, path, back, then }: CreationOptions) => {
   const api = useApi();
@@ -65,7 +66,10 @@ const Creation = ({ command, path, back, then }: CreationOptions) => {
   // Whoever presses again after an answer was lost has made it once.
   const key = useMemo(() => crypto.randomUUID(), [raw]);
   const send = async () => {
-    const { body } = await api.send<{ readonly id: number }>('POST', path, { body: bodyOf(fields, raw), key });
+    const { body } = await api.send<{ readonly id: number }>('POST', path, {
+      body: bodyOf(fields, raw),
+      key,
+    });
     go(then(body.id));
   };
   return html`<${Form} fields=${fields} raw=${raw} setRaw=${setRaw} send=${send} doing=${command.does === 'addItem' ? 'Add' : 'Create'} back=${back} />`;

@@ -19,7 +19,8 @@ export const readDomain = async (path: string): Promise<DomainFacts> => {
   return (await response.json()) as DomainFacts;
 };
 
-export const kindAt = ({ kinds }: DomainFacts, path: string | undefined): KindFacts | undefined => kinds.find((kind) => kind.path === path);
+export const kindAt = ({ kinds }: DomainFacts, path: string | undefined): KindFacts | undefined =>
+  kinds.find((kind) => kind.path === path);
 export const kindNamed = ({ kinds }: DomainFacts, name: string | undefined): KindFacts | undefined =>
   kinds.find((kind) => kind.name === name);
 
@@ -35,7 +36,10 @@ export type Links = Readonly<Record<string, Link | undefined>>;
 export type Item = { readonly id: number; readonly _links: Links } & Readonly<Record<string, unknown>>;
 
 export const HAL = 'application/hal+json';
-export type Page<Of = Item> = { readonly _links: Links; readonly _embedded: { readonly items: readonly Of[] } };
+export type Page<Of = Item> = {
+  readonly _links: Links;
+  readonly _embedded: { readonly items: readonly Of[] };
+};
 
 const TITLE_CHARACTERS_MAX = 90;
 
@@ -47,7 +51,8 @@ export const titleOf = (kind: KindFacts, item: Readonly<Record<string, unknown>>
 };
 
 export const pageOf = ({ path }: KindFacts): string => `/console/data/${path}`;
-export const pageOfItem = (kind: KindFacts, id: unknown): string => `${pageOf(kind)}/${encodeURIComponent(String(id))}`;
+export const pageOfItem = (kind: KindFacts, id: unknown): string =>
+  `${pageOf(kind)}/${encodeURIComponent(String(id))}`;
 /** Where an item stands: under its parent, or in the list of its kind. */
 export const above = (
   { kinds }: DomainFacts,
@@ -56,13 +61,20 @@ export const above = (
 ): { readonly page: string; readonly title: string } => {
   const parent = kinds.find(({ name }) => name === kind.parent?.kind);
   if (parent === undefined) return { page: pageOf(kind), title: kind.plural };
-  return { page: item ? pageOfItem(parent, item[kind.parent?.field ?? '']) : pageOf(parent), title: parent.title };
+  return {
+    page: item ? pageOfItem(parent, item[kind.parent?.field ?? '']) : pageOf(parent),
+    title: parent.title,
+  };
 };
 
-export const pageOfCommand = (kind: KindFacts, id: unknown, { name }: CommandFacts): string => `${pageOfItem(kind, id)}/do/${name}`;
+export const pageOfCommand = (kind: KindFacts, id: unknown, { name }: CommandFacts): string =>
+  `${pageOfItem(kind, id)}/do/${name}`;
 
 /** Commands to an item itself that it says can be done now. */
 export const possibleOf = (kind: KindFacts, links: Links): readonly CommandFacts[] =>
-  kind.commands.filter(({ does, list, rel }) => does !== 'create' && list === undefined && links[rel]?.method !== undefined);
+  kind.commands.filter(
+    ({ does, list, rel }) => does !== 'create' && list === undefined && links[rel]?.method !== undefined,
+  );
 
-export const creationOf = (kind: KindFacts): CommandFacts | undefined => kind.commands.find(({ does }) => does === 'create');
+export const creationOf = (kind: KindFacts): CommandFacts | undefined =>
+  kind.commands.find(({ does }) => does === 'create');

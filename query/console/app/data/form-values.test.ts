@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import type { FormFieldFacts } from '../../domain-facts.ts';
 import { bodyOf, changesOf, errorsOf, meet, rawOfAll, restOf } from './form-values.ts';
 
-const field = (wire: string, type: FormFieldFacts['type'], more: Partial<FormFieldFacts> = {}): FormFieldFacts => ({
+const field = (
+  wire: string,
+  type: FormFieldFacts['type'],
+  more: Partial<FormFieldFacts> = {},
+): FormFieldFacts => ({
   name: wire,
   wire,
   title: wire,
@@ -37,12 +41,19 @@ test('a new form has the defaults, and sends what is filled in', () => {
 
 test('what is true, false or left open has three states', () => {
   const fields = [field('late', 'boolean', { isRequired: false, isNullable: true })];
-  const sent = [{}, { late: null }, { late: true }, { late: false }].map((item) => bodyOf(fields, rawOfAll(fields, item)));
+  const sent = [{}, { late: null }, { late: true }, { late: false }].map((item) =>
+    bodyOf(fields, rawOfAll(fields, item)),
+  );
   expect(sent).toEqual([{ late: null }, { late: null }, { late: true }, { late: false }]);
 });
 
 test('what must be there and is not is left to the server to complain of', () => {
-  expect(bodyOf(FIELDS, rawOfAll(FIELDS, undefined))).toEqual({ title: '', note: null, words: [], open: true });
+  expect(bodyOf(FIELDS, rawOfAll(FIELDS, undefined))).toEqual({
+    title: '',
+    note: null,
+    words: [],
+    open: true,
+  });
 });
 
 const ITEM = { title: 'One', note: 'Two', size: 3, words: ['a'], open: false, owner: { id: 7, name: 'Ada' } };
@@ -51,7 +62,11 @@ test('a change is what is other than it was', () => {
   const before = rawOfAll(FIELDS, ITEM);
   expect(before).toEqual({ title: 'One', note: 'Two', size: '3', words: 'a', open: false, ownerId: '7' });
   expect(changesOf(FIELDS, before, before)).toEqual({});
-  expect(changesOf(FIELDS, before, { ...before, title: '', note: '', size: '4' })).toEqual({ title: '', note: null, size: 4 });
+  expect(changesOf(FIELDS, before, { ...before, title: '', note: '', size: '4' })).toEqual({
+    title: '',
+    note: null,
+    size: 4,
+  });
 });
 
 test('what only others have changed is taken over, and what both have is a conflict', () => {
@@ -71,12 +86,17 @@ test('a conflict stays until both agree, whatever others change meanwhile', () =
     raw: { ...mine, words: 'b' },
     conflicts: ['title'],
   });
-  expect(meet(FIELDS, { before, mine, theirs: { ...before, title: 'Mine' } }, ['title']).conflicts).toEqual([]);
+  expect(meet(FIELDS, { before, mine, theirs: { ...before, title: 'Mine' } }, ['title']).conflicts).toEqual(
+    [],
+  );
 });
 
 test('what is no number is sent as it is, and values of a set may have commas', () => {
   const before = rawOfAll(FIELDS, ITEM);
-  expect(changesOf(FIELDS, before, { ...before, ownerId: 'Ada', words: 'a, b\nc' })).toEqual({ ownerId: 'Ada', words: ['a, b', 'c'] });
+  expect(changesOf(FIELDS, before, { ...before, ownerId: 'Ada', words: 'a, b\nc' })).toEqual({
+    ownerId: 'Ada',
+    words: ['a, b', 'c'],
+  });
 });
 
 test('what is wrong with a field is said at it, and the rest of the form', () => {
@@ -93,7 +113,12 @@ test('what is wrong with a field is said at it, and the rest of the form', () =>
   const errors = errorsOf(FIELDS, problem);
   expect(errors).toEqual({ title: 'Is missing.', words: 'Must be a word. Must be one, too.' });
   expect(restOf(problem, errors)).toBeUndefined();
-  const other = { ...problem, errors: [...problem.errors, { pointer: '/other', detail: 'There is no such field.' }] };
-  expect(restOf(other, errorsOf(FIELDS, other))?.errors).toEqual([{ pointer: '/other', detail: 'There is no such field.' }]);
+  const other = {
+    ...problem,
+    errors: [...problem.errors, { pointer: '/other', detail: 'There is no such field.' }],
+  };
+  expect(restOf(other, errorsOf(FIELDS, other))?.errors).toEqual([
+    { pointer: '/other', detail: 'There is no such field.' },
+  ]);
   expect(restOf({ status: 403, code: 'forbidden', title: 'You may not.' }, {})?.code).toBe('forbidden');
 });

@@ -11,17 +11,25 @@ export const fieldsToFill = (fields: readonly FormFieldFacts[]): readonly FormFi
   fields.filter(({ type }) => type !== 'upload');
 
 /** What a control shows of an item, or at first. */
-const rawOf = (field: FormFieldFacts, item: Readonly<Record<string, unknown>> | undefined): string | boolean => {
+const rawOf = (
+  field: FormFieldFacts,
+  item: Readonly<Record<string, unknown>> | undefined,
+): string | boolean => {
   const { type, name, wire, label } = field;
   const shown = item === undefined ? field.initial : (item[name] ?? item[wire]);
-  const value = label !== undefined && typeof shown === 'object' && shown !== null ? (shown as { readonly id: number }).id : shown;
+  const value =
+    label !== undefined && typeof shown === 'object' && shown !== null
+      ? (shown as { readonly id: number }).id
+      : shown;
   if (type === 'boolean' && !field.isNullable) return value === true;
   if (value === undefined || value === null) return '';
   return Array.isArray(value) ? value.join('\n') : String(value);
 };
 
-export const rawOfAll = (fields: readonly FormFieldFacts[], item: Readonly<Record<string, unknown>> | undefined): Raw =>
-  Object.fromEntries(fields.map((field) => [field.wire, rawOf(field, item)]));
+export const rawOfAll = (
+  fields: readonly FormFieldFacts[],
+  item: Readonly<Record<string, unknown>> | undefined,
+): Raw => Object.fromEntries(fields.map((field) => [field.wire, rawOf(field, item)]));
 
 /** What is sent for what stands in a control; nothing where it is left out. */
 const sentOf = (field: FormFieldFacts, raw: string | boolean): unknown => {
@@ -34,7 +42,8 @@ const sentOf = (field: FormFieldFacts, raw: string | boolean): unknown => {
       .filter((word) => word !== '');
   if (raw === '' && isNullable) return null;
   if (type === 'boolean') return raw === 'true';
-  if (raw === '' && (isChosen(field) || type === 'integer' || type === 'date' || !field.isRequired)) return undefined;
+  if (raw === '' && (isChosen(field) || type === 'integer' || type === 'date' || !field.isRequired))
+    return undefined;
   // What is no number is refused by the server, at its field.
   return (type === 'integer' || type === 'ref') && !Number.isNaN(Number(raw)) ? Number(raw) : raw;
 };
@@ -48,8 +57,15 @@ export const bodyOf = (fields: readonly FormFieldFacts[], raw: Raw): Readonly<Re
     }),
   );
 
-/** Of a change, what is other than it was. What must be there is sent though it is empty, so that the server says so. */
-export const changesOf = (fields: readonly FormFieldFacts[], before: Raw, raw: Raw): Readonly<Record<string, unknown>> =>
+/**
+ * Of a change, what is other than it was. What must be there is sent though it is empty, so that the server
+ * says so.
+ */
+export const changesOf = (
+  fields: readonly FormFieldFacts[],
+  before: Raw,
+  raw: Raw,
+): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     fields
       .filter(({ wire }) => raw[wire] !== before[wire])
@@ -59,8 +75,8 @@ export const changesOf = (fields: readonly FormFieldFacts[], before: Raw, raw: R
 export type Met = { readonly raw: Raw; readonly conflicts: readonly string[] };
 
 /**
- * What two have changed from the same: what only the other has changed is taken over, what both have is a conflict. One of before stays
- * until the two agree.
+ * What two have changed from the same: what only the other has changed is taken over, what both have is a
+ * conflict. One of before stays until the two agree.
  */
 export const meet = (
   fields: readonly FormFieldFacts[],
@@ -70,22 +86,39 @@ export const meet = (
   const isMine = (wire: string) => mine[wire] !== before[wire];
   const conflicts = fields
     .map(({ wire }) => wire)
-    .filter((wire) => isMine(wire) && theirs[wire] !== mine[wire] && (theirs[wire] !== before[wire] || unresolved.includes(wire)));
-  return { raw: Object.fromEntries(fields.map(({ wire }) => [wire, (isMine(wire) ? mine[wire] : theirs[wire]) ?? ''])), conflicts };
+    .filter(
+      (wire) =>
+        isMine(wire) &&
+        theirs[wire] !== mine[wire] &&
+        (theirs[wire] !== before[wire] || unresolved.includes(wire)),
+    );
+  return {
+    raw: Object.fromEntries(
+      fields.map(({ wire }) => [wire, (isMine(wire) ? mine[wire] : theirs[wire]) ?? '']),
+    ),
+    conflicts,
+  };
 };
 
 /** What is wrong with each field, by its name; what is of none stays with the problem. */
-export const errorsOf = (fields: readonly FormFieldFacts[], problem: ProblemFacts | undefined): Readonly<Record<string, string>> => {
+export const errorsOf = (
+  fields: readonly FormFieldFacts[],
+  problem: ProblemFacts | undefined,
+): Readonly<Record<string, string>> => {
   const errors: Record<string, string> = {};
   for (const { pointer, detail } of problem?.errors ?? []) {
     const wire = pointer.split('/')[1] ?? '';
-    if (fields.some((field) => field.wire === wire)) errors[wire] = errors[wire] === undefined ? detail : `${errors[wire]} ${detail}`;
+    if (fields.some((field) => field.wire === wire))
+      errors[wire] = errors[wire] === undefined ? detail : `${errors[wire]} ${detail}`;
   }
   return errors;
 };
 
 /** The problem without what is said at its fields; nothing if that is all. */
-export const restOf = (problem: ProblemFacts | undefined, errors: Readonly<Record<string, string>>): ProblemFacts | undefined => {
+export const restOf = (
+  problem: ProblemFacts | undefined,
+  errors: Readonly<Record<string, string>>,
+): ProblemFacts | undefined => {
   if (problem?.errors === undefined) return problem;
   const rest = problem.errors.filter(({ pointer }) => errors[pointer.split('/')[1] ?? ''] === undefined);
   return rest.length === 0 ? undefined : { ...problem, errors: rest };

@@ -24,7 +24,17 @@ type FormOptions = {
 };
 
 /** A form made of the facts of a command. The server checks it, so that there is one rule for everybody. */
-export const Form = ({ fields, raw, setRaw, send, doing, kind = '', back, remarks = {}, children }: FormOptions) => {
+export const Form = ({
+  fields,
+  raw,
+  setRaw,
+  send,
+  doing,
+  kind = '',
+  back,
+  remarks = {},
+  children,
+}: FormOptions) => {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ProblemFacts>();
   const form = useRef<HTMLFormElement>(null);
@@ -76,7 +86,12 @@ const Field = ({ field, value, error, remark, change }: FieldOptions) => {
   const id = useId();
   const hint = hintOf(field);
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
-  const shared = { id, name: field.wire, 'aria-describedby': described || null, 'aria-invalid': error === undefined ? null : 'true' };
+  const shared = {
+    id,
+    name: field.wire,
+    'aria-describedby': described || null,
+    'aria-invalid': error === undefined ? null : 'true',
+  };
   const parts = html`${hint && html`<small id=${`${id}-hint`} class="soft">${hint}</small>`}
     ${error && html`<small id=${`${id}-error`} class="wrong">${error}</small>`}${remark}`;
   if (field.type === 'boolean' && !field.isNullable)
@@ -130,5 +145,8 @@ const Control = ({ field, value, shared, change }: ControlOptions) => {
 export const BOOLEANS = ['true', 'false'];
 export const truthText = (word: string): string => (word === 'true' ? 'Yes' : 'No');
 
-/** Where the browser reads no number or date, it says that there is nothing: the server must not take that for nothing. */
+/**
+ * Where the browser reads no number or date, it says that there is nothing: the server must not take that for
+ * nothing.
+ */
 const enteredIn = ({ value, validity }: HTMLInputElement): string => (validity.badInput ? 'invalid' : value);

@@ -19,7 +19,9 @@ import { Chip, Value } from './value.ts';
 /** One item: what it is, what can be done with it, and what belongs to it. */
 export const DataItem = ({ place: { parameters } }: { readonly place: Place }) => {
   const kind = kindAt(useDomain(), parameters.kind);
-  return kind === undefined ? html`<${NotThere} />` : html`<${KindItem} kind=${kind} id=${parameters.id ?? ''} />`;
+  return kind === undefined
+    ? html`<${NotThere} />`
+    : html`<${KindItem} kind=${kind} id=${parameters.id ?? ''} />`;
 };
 
 const KindItem = ({ kind, id }: { readonly kind: KindFacts; readonly id: string }) => {
@@ -40,9 +42,16 @@ const KindItem = ({ kind, id }: { readonly kind: KindFacts; readonly id: string 
 
 /** Of an item with all that stands under it. Browsers keep few connections, so that a page has one stream. */
 const eventsOf = ({ kinds }: DomainFacts, { name }: KindFacts, id: string): string =>
-  kinds.some(({ parent }) => parent?.kind === name) ? `${name}=${encodeURIComponent(id)}` : `subject=${name}-${encodeURIComponent(id)}`;
+  kinds.some(({ parent }) => parent?.kind === name)
+    ? `${name}=${encodeURIComponent(id)}`
+    : `subject=${name}-${encodeURIComponent(id)}`;
 
-type PartOptions = { readonly kind: KindFacts; readonly item: Item; readonly etag: string | undefined; readonly reload: () => void };
+type PartOptions = {
+  readonly kind: KindFacts;
+  readonly item: Item;
+  readonly etag: string | undefined;
+  readonly reload: () => void;
+};
 
 const Commands = ({ kind, item, etag, reload }: PartOptions) => {
   const possible = possibleOf(kind, item._links);
@@ -53,7 +62,10 @@ const Commands = ({ kind, item, etag, reload }: PartOptions) => {
     ...possible.map(({ title, form, name }, index) => ({
       says: title,
       keys: name === edit?.name ? 'e' : undefined,
-      to: form.length > 0 ? pageOfCommand(kind, item.id, possible[index] as CommandFacts) : () => press(bar.current, name),
+      to:
+        form.length > 0
+          ? pageOfCommand(kind, item.id, possible[index] as CommandFacts)
+          : () => press(bar.current, name),
     })),
   ]);
   return html`${item._links.history && html`<a class="button" href=${historyOf(kind, item)} aria-keyshortcuts="h">History</a>`}
@@ -103,9 +115,15 @@ const isState = ({ type }: FieldFacts): boolean => type === 'states';
 const Body = ({ kind, item, etag, reload, changes }: PartOptions & { readonly changes: number }) => {
   const { kinds } = useDomain();
   const shown = kind.fields.filter(({ name }) => isThere(item[name]) && name !== kind.label);
-  const facts = shown.filter((field) => !isLong(field)).toSorted((one, other) => Number(isState(other)) - Number(isState(one)));
-  const long = kind.fields.filter((field) => isLong(field) && (isThere(item[field.name]) || canBeGiven(kind, item, field)));
-  const under = kinds.filter(({ path }) => item._links[path] !== undefined && item._links[path].method === undefined);
+  const facts = shown
+    .filter((field) => !isLong(field))
+    .toSorted((one, other) => Number(isState(other)) - Number(isState(one)));
+  const long = kind.fields.filter(
+    (field) => isLong(field) && (isThere(item[field.name]) || canBeGiven(kind, item, field)),
+  );
+  const under = kinds.filter(
+    ({ path }) => item._links[path] !== undefined && item._links[path].method === undefined,
+  );
   return html`<div class=${long.length + kind.lists.length + under.length === 0 ? 'item alone' : 'item'}>
     <div>
       ${long.map(
@@ -133,7 +151,9 @@ const LATEST = 5;
 
 /** What has happened to it last. */
 const Latest = ({ kind, item }: { readonly kind: KindFacts; readonly item: Item }) => {
-  const { body: entries, reload } = useAsked<readonly HistoryEntry[]>(`/${kind.path}/${item.id}/history?limit=${LATEST}`);
+  const { body: entries, reload } = useAsked<readonly HistoryEntry[]>(
+    `/${kind.path}/${item.id}/history?limit=${LATEST}`,
+  );
   const seen = useRef(item);
   useEffect(() => {
     if (seen.current !== item) reload();
@@ -142,7 +162,9 @@ const Latest = ({ kind, item }: { readonly kind: KindFacts; readonly item: Item 
   return html`<h2>History</h2>
     ${entries?.length === 0 && html`<p class="soft">There are no events that you may see.</p>`}
     <ol class="latest">${entries?.map(
-      (entry) => html`<li key=${entry.id}><strong>${eventText(entry.type)}</strong> <span class="soft">${changedFields(kind, entry)}</span>
+      (
+        entry,
+      ) => html`<li key=${entry.id}><strong>${eventText(entry.type)}</strong> <span class="soft">${changedFields(kind, entry)}</span>
         <br /><span class="soft"><${Doer} actor=${entry.actor} withFace />, <${Time} at=${entry.at} clock short /></span></li>`,
     )}</ol>
     <p><a href=${historyOf(kind, item)}>Full history</a></p>`;
@@ -150,7 +172,9 @@ const Latest = ({ kind, item }: { readonly kind: KindFacts; readonly item: Item 
 
 /** What a state became is told by the event, and of what is new all fields are. */
 const changedFields = (kind: KindFacts, { version, changes }: HistoryEntry): string => {
-  const fields = changes.map(({ field }) => kind.fields.find(({ name, wire }) => [name, wire, `${name}.id`].includes(field)));
+  const fields = changes.map(({ field }) =>
+    kind.fields.find(({ name, wire }) => [name, wire, `${name}.id`].includes(field)),
+  );
   if (version === 1 || fields.some((field) => field === undefined || isState(field))) return '';
   return fields.map((field) => field?.title.toLowerCase()).join(', ');
 };

@@ -9,7 +9,17 @@ import { Heading, Table, Whole } from '../parts.ts';
 import { type Place, put } from '../router.ts';
 import { Bulk } from './bulk.ts';
 import { chosenColumns, columnsOf, sortedBy } from './columns.ts';
-import { HAL, type Item, kindAt, type Link, type Page, pageOf, pageOfItem, titleOf, useDomain } from './domain.ts';
+import {
+  HAL,
+  type Item,
+  kindAt,
+  type Link,
+  type Page,
+  pageOf,
+  pageOfItem,
+  titleOf,
+  useDomain,
+} from './domain.ts';
 import { Columns, Narrow, narrowed } from './narrow.ts';
 import { NotThere } from './not-there.ts';
 import { Value } from './value.ts';
@@ -19,7 +29,9 @@ const LIMIT = 25;
 /** Every item of a kind: searched, narrowed, ordered and paged by what stands in the address. */
 export const DataList = ({ place: { parameters, search } }: { readonly place: Place }) => {
   const kind = kindAt(useDomain(), parameters.kind);
-  return kind?.list.path === undefined ? html`<${NotThere} />` : html`<${KindList} kind=${kind} path=${kind.list.path} search=${search} />`;
+  return kind?.list.path === undefined
+    ? html`<${NotThere} />`
+    : html`<${KindList} kind=${kind} path=${kind.list.path} search=${search} />`;
 };
 
 type KindListOptions = { readonly kind: KindFacts; readonly path: string; readonly search: URLSearchParams };
@@ -33,7 +45,9 @@ const KindList = ({ kind, path, search }: KindListOptions) => {
     { says: 'Next item', keys: 'j', to: () => step(1), isKeyOnly: true },
     { says: 'Previous item', keys: 'k', to: () => step(-1), isKeyOnly: true },
     { says: 'Choose the item', keys: 'x', to: pick, isKeyOnly: true },
-    ...(asked.body?._links.create ? [{ says: `New ${kind.title.toLowerCase()}`, keys: 'n', to: `${pageOf(kind)}/new` }] : []),
+    ...(asked.body?._links.create
+      ? [{ says: `New ${kind.title.toLowerCase()}`, keys: 'n', to: `${pageOf(kind)}/new` }]
+      : []),
   ]);
   const isFirst = search.has('before') && asked.body !== undefined && asked.body._links.prev === undefined;
   // Whoever has turned back to the beginning sees what is new there.
@@ -43,7 +57,9 @@ const KindList = ({ kind, path, search }: KindListOptions) => {
   const [picked, setPicked] = useState<ReadonlySet<number>>(new Set());
   // What is not on the page any more is not chosen either.
   const chosen = asked.body?._embedded.items.filter(({ id }) => picked.has(id)) ?? [];
-  const isNarrowed = [...search.keys()].some((name) => !['sort', 'columns', 'after', 'before'].includes(name));
+  const isNarrowed = [...search.keys()].some(
+    (name) => !['sort', 'columns', 'after', 'before'].includes(name),
+  );
   return html`
     <${Heading} title=${kind.plural}>${asked.body?._links.create && html`<a class="button primary" href=${`${pageOf(kind)}/new`} aria-keyshortcuts="n">New ${kind.title.toLowerCase()}</a>`}<//>
     <${Narrow} at=${pageOf(kind)} search=${search} isNarrowed=${isNarrowed} fields=${kind.fields} list=${kind.list}><${Columns} kind=${kind} search=${search} /><//>
@@ -66,9 +82,16 @@ const step = (by: number): void => {
 };
 
 /** Chooses the item whose title has the focus. */
-const pick = (): void => document.activeElement?.closest('tr')?.querySelector<HTMLInputElement>('.pick input')?.click();
+const pick = (): void =>
+  document.activeElement?.closest('tr')?.querySelector<HTMLInputElement>('.pick input')?.click();
 
-const Nothing = ({ kind, isNarrowed }: { readonly kind: KindFacts; readonly isNarrowed: boolean }) => html`<div class="empty">
+const Nothing = ({
+  kind,
+  isNarrowed,
+}: {
+  readonly kind: KindFacts;
+  readonly isNarrowed: boolean;
+}) => html`<div class="empty">
   ${
     isNarrowed
       ? html`<p>No items match. <a href=${pageOf(kind)}>Show all ${kind.plural.toLowerCase()}.</a></p>`
@@ -84,11 +107,15 @@ type ItemTableOptions = {
   readonly picking?: Picking;
 };
 /** Which items are chosen, to do something with all of them. */
-type Picking = { readonly picked: ReadonlySet<number>; readonly setPicked: (picked: ReadonlySet<number>) => void };
+type Picking = {
+  readonly picked: ReadonlySet<number>;
+  readonly setPicked: (picked: ReadonlySet<number>) => void;
+};
 
 const pickColumn = (kind: KindFacts, items: readonly Item[], { picked, setPicked }: Picking) => {
   const isAll = items.every(({ id }) => picked.has(id));
-  const toggle = (id: number) => setPicked(picked.has(id) ? new Set([...picked].filter((each) => each !== id)) : new Set([...picked, id]));
+  const toggle = (id: number) =>
+    setPicked(picked.has(id) ? new Set([...picked].filter((each) => each !== id)) : new Set([...picked, id]));
   return {
     label: html`<input type="checkbox" aria-label="Choose all" checked=${isAll} onChange=${() => setPicked(isAll ? new Set() : new Set(items.map(({ id }) => id)))} />`,
     class: 'pick',
@@ -111,13 +138,17 @@ export const ItemTable = ({ kind, items, common, search, picking }: ItemTableOpt
     {
       label: kind.title,
       class: 'first',
-      cell: (item: Item) => html`<a class="title" href=${pageOfItem(kind, item.id)} dir="auto">${titleOf(kind, item)}</a>`,
+      cell: (item: Item) =>
+        html`<a class="title" href=${pageOfItem(kind, item.id)} dir="auto">${titleOf(kind, item)}</a>`,
     },
     ...(search ? chosenColumns(kind, search.get('columns')) : columnsOf(kind, common)).map((field) => ({
-      ...(search ? headOf(field, { at: pageOf(kind), search, sorts: kind.list.sorts }) : { label: field.title }),
+      ...(search
+        ? headOf(field, { at: pageOf(kind), search, sorts: kind.list.sorts })
+        : { label: field.title }),
       numeric: field.type === 'integer',
       class: LABELLED.includes(field.type) ? 'labelled' : '',
-      cell: (item: Item) => html`<${Value} field=${field} value=${item[field.name]} links=${item._links} isCell />`,
+      cell: (item: Item) =>
+        html`<${Value} field=${field} value=${item[field.name]} links=${item._links} isCell />`,
     })),
   ]}
 />`;

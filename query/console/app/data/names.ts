@@ -32,7 +32,8 @@ const pictureOf = ({ fields }: KindFacts, item: Readonly<Record<string, unknown>
 };
 
 /** What an item is called of which only the number is known; nothing as long as it is not known. */
-export const useName = (kind: KindFacts | undefined, id: number | undefined): string | undefined => useFace(kind, id)?.name;
+export const useName = (kind: KindFacts | undefined, id: number | undefined): string | undefined =>
+  useFace(kind, id)?.name;
 
 const useFace = (kind: KindFacts | undefined, id: number | undefined): Face | undefined => {
   const api = useApi();
@@ -49,13 +50,20 @@ const useFace = (kind: KindFacts | undefined, id: number | undefined): Face | un
   return face;
 };
 
-type NamedOptions = { readonly of: string; readonly id: number; readonly plain?: boolean; readonly href?: string };
+type NamedOptions = {
+  readonly of: string;
+  readonly id: number;
+  readonly plain?: boolean;
+  readonly href?: string;
+};
 
 /** An item by its name, which leads to it. */
 export const Named = ({ of, id, plain = false, href }: NamedOptions) => {
   const kind = kindNamed(useDomain(), of);
   const name = useName(kind, id) ?? `${kind?.title ?? of} ${id}`;
-  return kind === undefined || plain ? html`<bdi>${name}</bdi>` : html`<a href=${href ?? pageOfItem(kind, id)}><bdi>${name}</bdi></a>`;
+  return kind === undefined || plain
+    ? html`<bdi>${name}</bdi>`
+    : html`<a href=${href ?? pageOfItem(kind, id)}><bdi>${name}</bdi></a>`;
 };
 
 type ReferenceOptions = { readonly field: FieldFacts; readonly value: unknown; readonly links: Links };
@@ -63,15 +71,21 @@ type ReferenceOptions = { readonly field: FieldFacts; readonly value: unknown; r
 /** What a field refers to: with the name that was sent along, else with the one that is asked for. */
 export const Reference = ({ field: { of = '', label, rel = '' }, value, links }: ReferenceOptions) => {
   const kind = kindNamed(useDomain(), of);
-  if (label === undefined || typeof value !== 'object' || value === null) return html`<${Named} of=${of} id=${Number(value)} />`;
+  if (label === undefined || typeof value !== 'object' || value === null)
+    return html`<${Named} of=${of} id=${Number(value)} />`;
   const { id, [label]: name } = value as Readonly<Record<string, unknown>>;
   const text = html`<bdi>${String(name ?? `${kind?.title ?? of} ${String(id)}`)}</bdi>`;
-  return kind === undefined || links[rel] === undefined ? text : html`<a href=${pageOfItem(kind, id)}>${text}</a>`;
+  return kind === undefined || links[rel] === undefined
+    ? text
+    : html`<a href=${pageOfItem(kind, id)}>${text}</a>`;
 };
 
 type DoerOptions = { readonly actor: string | null; readonly withFace?: boolean; readonly plain?: boolean };
 
-/** Who did something, by name: `user:7001` is a user, and whatever else it may be a part of the system. For administrators it leads to the person. */
+/**
+ * Who did something, by name: `user:7001` is a user, and whatever else it may be a part of the system. For
+ * administrators it leads to the person.
+ */
 export const Doer = ({ actor, withFace = false, plain = false }: DoerOptions) => {
   const isAdmin = useMe()?.role === 'admin';
   const kind = kindNamed(useDomain(), 'user');

@@ -30,7 +30,14 @@ type NarrowOptions = {
 };
 
 /** What a list can be searched for, narrowed and ordered by: all of it stands in the address. */
-export const Narrow = ({ at, search, isNarrowed, fields, list: { hasSearch, filters, sorts }, children }: NarrowOptions) => {
+export const Narrow = ({
+  at,
+  search,
+  isNarrowed,
+  fields,
+  list: { hasSearch, filters, sorts },
+  children,
+}: NarrowOptions) => {
   const set = (name: string) => (value: string) => put(narrowed(at, search, name, value));
   const nameOfSort = (name: string) => fields.find((field) => field.name === name)?.title ?? wordText(name);
   const sort = search.get('sort') ?? sorts[0];
@@ -57,7 +64,9 @@ export const Columns = ({ kind, search }: ColumnsOptions) => {
   const shown = chosenColumns(kind, search.get('columns')).map(({ name }) => name);
   const choosable = choosableOf(kind);
   const toggle = (name: string) => {
-    const next = choosable.map((each) => each.name).filter((each) => (each === name) !== shown.includes(each));
+    const next = choosable
+      .map((each) => each.name)
+      .filter((each) => (each === name) !== shown.includes(each));
     const kept = new URLSearchParams(search);
     kept.delete('columns');
     if (next.join() !== usual.join()) kept.set('columns', next.join());
@@ -75,7 +84,10 @@ export const Columns = ({ kind, search }: ColumnsOptions) => {
   </details>`;
 };
 
-/** What somebody writes stays as they write it, however often the list is drawn; another address may have other words. */
+/**
+ * What somebody writes stays as they write it, however often the list is drawn; another address may have
+ * other words.
+ */
 const useText = (value: string): readonly [text: string, setText: (text: string) => void] => {
   const [text, setText] = useState(value);
   const seen = useRef(value);
@@ -101,7 +113,11 @@ const Words = ({ value, set }: { readonly value: string; readonly set: (value: s
   return html`<label class="words">Search <input type="search" dir="auto" value=${text} maxlength="200" aria-keyshortcuts="/" onInput=${onInput} /></label>`;
 };
 
-type FilterOptions = { readonly field: FieldFacts; readonly value: string; readonly set: (value: string) => void };
+type FilterOptions = {
+  readonly field: FieldFacts;
+  readonly value: string;
+  readonly set: (value: string) => void;
+};
 
 const Filter = ({ field, value, set }: FilterOptions) => {
   const id = useId();

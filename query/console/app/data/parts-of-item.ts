@@ -4,14 +4,28 @@ import { useApi, useAsked } from '../asking.ts';
 import { Confirm } from '../confirm.ts';
 import { html } from '../html.ts';
 import { Act, Table, Whole } from '../parts.ts';
-import { creationOf, HAL, type Item, type Link, type Links, type Page, pageOf, pageOfItem } from './domain.ts';
+import {
+  creationOf,
+  HAL,
+  type Item,
+  type Link,
+  type Links,
+  type Page,
+  pageOf,
+  pageOfItem,
+} from './domain.ts';
 import { ItemTable } from './list.ts';
 import { Upload } from './upload.ts';
 import { Value } from './value.ts';
 
 const SHOWN = 10;
 
-type UnderOptions = { readonly kind: KindFacts; readonly child: KindFacts; readonly item: Item; readonly changes: number };
+type UnderOptions = {
+  readonly kind: KindFacts;
+  readonly child: KindFacts;
+  readonly item: Item;
+  readonly changes: number;
+};
 
 /** Asks again whenever something has changed. */
 const useReload = ({ reload }: { readonly reload: () => void }, changes: number): void => {
@@ -50,7 +64,10 @@ type ItemsOptions = {
 
 const ITEMS_MAX = 100;
 
-/** The items of one of its lists. They have the version of the whole, so that the whole is asked for again with them. */
+/**
+ * The items of one of its lists. They have the version of the whole, so that the whole is asked for again
+ * with them.
+ */
 export const Items = ({ kind, list, item, etag, reload, changes }: ItemsOptions) => {
   const { href = '' } = item._links[list.path] ?? {};
   const asked = useAsked<Page<ListedItem>>(`${href}?limit=${ITEMS_MAX}`, undefined, HAL);
@@ -72,7 +89,8 @@ export const Items = ({ kind, list, item, etag, reload, changes }: ItemsOptions)
             ...fieldsShown(list).map((field) => ({
               label: field.title,
               numeric: field.type === 'integer',
-              cell: (each: ListedItem) => html`<${Value} field=${field} value=${each[field.name]} links=${each._links} isCell />`,
+              cell: (each: ListedItem) =>
+                html`<${Value} field=${field} value=${each[field.name]} links=${each._links} isCell />`,
             })),
             ...(items.some((each) => canDo(kind, list, each))
               ? [
@@ -92,7 +110,8 @@ export const Items = ({ kind, list, item, etag, reload, changes }: ItemsOptions)
 };
 
 /** As they are declared: a line of text is short enough for a table, and so is a picture. */
-export const fieldsShown = ({ fields }: ListFacts): readonly FieldFacts[] => fields.filter(({ hasLines }) => !hasLines);
+export const fieldsShown = ({ fields }: ListFacts): readonly FieldFacts[] =>
+  fields.filter(({ hasLines }) => !hasLines);
 
 type WaysOptions = Pick<ItemsOptions, 'kind' | 'list' | 'etag'> & {
   readonly items: readonly ListedItem[];
@@ -101,11 +120,17 @@ type WaysOptions = Pick<ItemsOptions, 'kind' | 'list' | 'etag'> & {
   readonly done: () => void;
 };
 
-const commandOf = (kind: KindFacts, list: ListFacts, kindOf: CommandFacts['does']): CommandFacts | undefined =>
+const commandOf = (
+  kind: KindFacts,
+  list: ListFacts,
+  kindOf: CommandFacts['does'],
+): CommandFacts | undefined =>
   kind.commands.find(({ does, list: of }) => does === kindOf && of === list.name);
 
 const canDo = (kind: KindFacts, list: ListFacts, { _links }: ListedItem): boolean =>
-  (['changeItem', 'moveItem', 'removeItem'] as const).some((does) => _links[commandOf(kind, list, does)?.rel ?? '']?.method !== undefined);
+  (['changeItem', 'moveItem', 'removeItem'] as const).some(
+    (does) => _links[commandOf(kind, list, does)?.rel ?? '']?.method !== undefined,
+  );
 
 /** What can be done with an item of a list. */
 const Ways = ({ kind, list, items, each, here, etag, done }: WaysOptions) => {

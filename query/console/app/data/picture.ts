@@ -4,7 +4,10 @@ import { html } from '../html.ts';
 type Address = { readonly href: string };
 type PictureOptions = { readonly path: string; readonly title: string; readonly isSmall?: boolean };
 
-/** A picture that was uploaded, by an address that is good for a while; one elsewhere is a link, because nothing is loaded from there. */
+/**
+ * A picture that was uploaded, by an address that is good for a while; one elsewhere is a link, because
+ * nothing is loaded from there.
+ */
 export const Picture = ({ path, title, isSmall = false }: PictureOptions) =>
   path.startsWith('/uploads/')
     ? html`<${Uploaded} path=${path} title=${title} isSmall=${isSmall} />`

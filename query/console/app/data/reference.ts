@@ -19,7 +19,11 @@ const optionsOf = (kind: KindFacts, { _embedded }: Page): readonly Option[] =>
 /** What can be referred to, as far as there is a list of it; the newest where there are many. */
 const useOptions = (field: FieldFacts): { readonly options: readonly Option[]; readonly isAll: boolean } => {
   const kind = kindNamed(useDomain(), field.of);
-  const asked = useAsked<Page>(kind?.list.path === undefined ? '/me' : `${kind.list.path}?limit=${OPTIONS_MAX}`, undefined, HAL);
+  const asked = useAsked<Page>(
+    kind?.list.path === undefined ? '/me' : `${kind.list.path}?limit=${OPTIONS_MAX}`,
+    undefined,
+    HAL,
+  );
   // Until they are there, a list is shown that has none.
   if (asked.body === undefined && asked.problem === undefined) return { options: [], isAll: true };
   if (kind === undefined || asked.body?._embedded === undefined) return { options: [], isAll: false };
@@ -29,7 +33,11 @@ const useOptions = (field: FieldFacts): { readonly options: readonly Option[]; r
 type Sought = { readonly text: string; readonly limit: number; readonly signal: AbortSignal };
 
 /** What is found for a text, where the kind has a search. */
-export const findItems = async (api: Api, kind: KindFacts, { text, limit, signal }: Sought): Promise<readonly Option[]> => {
+export const findItems = async (
+  api: Api,
+  kind: KindFacts,
+  { text, limit, signal }: Sought,
+): Promise<readonly Option[]> => {
   const query = new URLSearchParams({ q: text, limit: String(limit) });
   const found = await api.get<Page>(`${kind.list.path}?${query}`, signal, HAL).catch(() => undefined);
   return found === undefined ? [] : optionsOf(kind, found.body);
@@ -38,14 +46,24 @@ export const findItems = async (api: Api, kind: KindFacts, { text, limit, signal
 const PAGES_MAX = 10;
 
 /** Where it has none, the newest are looked through for the text. */
-const lookThrough = async (api: Api, kind: KindFacts, { text, limit, signal }: Sought): Promise<readonly Option[]> => {
+const lookThrough = async (
+  api: Api,
+  kind: KindFacts,
+  { text, limit, signal }: Sought,
+): Promise<readonly Option[]> => {
   const words = text.toLowerCase();
   const found: Option[] = [];
   let path: string | undefined = `${kind.list.path}?limit=${OPTIONS_MAX}`;
   for (let pages = 0; pages < PAGES_MAX && path !== undefined && found.length < limit; pages += 1) {
-    const answer: { readonly body: Page } | undefined = await api.get<Page>(path, signal, HAL).catch(() => undefined);
+    const answer: { readonly body: Page } | undefined = await api
+      .get<Page>(path, signal, HAL)
+      .catch(() => undefined);
     if (answer === undefined) break;
-    found.push(...optionsOf(kind, answer.body).filter(({ id, title }) => id === text || title.toLowerCase().includes(words)));
+    found.push(
+      ...optionsOf(kind, answer.body).filter(
+        ({ id, title }) => id === text || title.toLowerCase().includes(words),
+      ),
+    );
     path = answer.body._links.next?.href;
   }
   return found.slice(0, limit);
@@ -68,7 +86,8 @@ export const ReferenceControl = ({ field, value, change, attributes, none }: Ref
   const enter = (event: Event) => change((event.currentTarget as HTMLInputElement).value);
   if (!isAll && kind?.list.path !== undefined)
     return html`<${ReferenceSearch} kind=${kind} value=${value} change=${change} attributes=${attributes} none=${none} newest=${options} />`;
-  if (!isAll) return html`<input type="text" inputmode="numeric" autocomplete="off" ...${attributes} value=${value} onInput=${enter} />`;
+  if (!isAll)
+    return html`<input type="text" inputmode="numeric" autocomplete="off" ...${attributes} value=${value} onInput=${enter} />`;
   const isKnown = value === '' || options.some(({ id }) => id === value);
   return html`<select ...${attributes} onChange=${enter}>
     ${(value === '' || !field.isRequired) && html`<option value="" selected=${value === ''}>${none}</option>`}

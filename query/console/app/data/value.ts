@@ -15,17 +15,29 @@ export const wordText = (word: string): string => {
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 };
 
-export const Chip = ({ field: { values = [], means = {} }, value }: { readonly field: FieldFacts; readonly value: string }) =>
+export const Chip = ({
+  field: { values = [], means = {} },
+  value,
+}: {
+  readonly field: FieldFacts;
+  readonly value: string;
+}) =>
   html`<span class=${`chip tone-${Math.max(values.indexOf(value), 0) % TONES}`} title=${means[value]}>${wordText(value)}</span>`;
 
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 
-type ValueOptions = { readonly field: FieldFacts; readonly value: unknown; readonly links: Links; readonly isCell?: boolean };
+type ValueOptions = {
+  readonly field: FieldFacts;
+  readonly value: unknown;
+  readonly links: Links;
+  readonly isCell?: boolean;
+};
 
 /** The value of a field as people read it. */
 export const Value = ({ field, value, links, isCell = false }: ValueOptions) => {
   const none = html`<span class="soft">–</span>`;
-  if (value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) return none;
+  if (value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0))
+    return none;
   switch (field.type) {
     case 'states':
     case 'choice':
@@ -33,7 +45,9 @@ export const Value = ({ field, value, links, isCell = false }: ValueOptions) => 
     case 'ref':
       return html`<${Reference} field=${field} value=${value} links=${links} />`;
     case 'instant':
-      return isCell ? html`<${BriefTime} at=${String(value)} />` : html`<${Time} at=${String(value)} short />`;
+      return isCell
+        ? html`<${BriefTime} at=${String(value)} />`
+        : html`<${Time} at=${String(value)} short />`;
     case 'date':
       return html`<time datetime=${String(value)}>${DAY.format(new Date(`${String(value)}T00:00:00Z`))}</time>`;
     case 'integer':

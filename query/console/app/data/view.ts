@@ -30,7 +30,9 @@ const Rows = ({ view, search }: RowsOptions) => {
   const at = pageOfView(view);
   const query = new URLSearchParams([...search, ['limit', String(LIMIT)]]);
   const asked = useAsked<Page<Row>>(`/${view.path}?${query}`, undefined, HAL);
-  const kept = new URLSearchParams([...search].filter(([name]) => view.filters.some((field) => field.name === name)));
+  const kept = new URLSearchParams(
+    [...search].filter(([name]) => view.filters.some((field) => field.name === name)),
+  );
   useStream(`/${view.path}${kept.size === 0 ? '' : `?${kept}`}`, asked.reload);
   const head = { at, search, sorts: view.sorts };
   return html`
@@ -47,7 +49,8 @@ const Rows = ({ view, search }: RowsOptions) => {
               columns=${view.fields.map((field) => ({
                 ...headOf(field, head),
                 numeric: field.type === 'integer',
-                cell: (row: Row) => html`<${Value} field=${field} value=${row[field.name]} links=${row._links} isCell />`,
+                cell: (row: Row) =>
+                  html`<${Value} field=${field} value=${row[field.name]} links=${row._links} isCell />`,
               }))} />`
       }
       <${Pager} at=${at} search=${search} previous=${_links.prev} next=${_links.next} />`} />`;

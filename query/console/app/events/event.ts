@@ -55,7 +55,20 @@ const Shown = ({ event }: { readonly event: RecordedEvent }) => {
 };
 
 const Envelope = ({ event }: { readonly event: RecordedEvent }) => {
-  const { id, type, version, at, subject, streamVersion, actor, client, correlation, causation, cursor, parked } = event;
+  const {
+    id,
+    type,
+    version,
+    at,
+    subject,
+    streamVersion,
+    actor,
+    client,
+    correlation,
+    causation,
+    cursor,
+    parked,
+  } = event;
   return html`<dl class="facts stacked">
     <div><dt>Type</dt><dd><a href=${`${EVENTS}?types=${type}`}><code>${type}</code></a> <span class="soft">version ${version}</span></dd></div>
     <div><dt>Item</dt><dd><${Subject} subject=${subject} /> <span class="soft">version ${streamVersion}</span>${parked && html` <${Badge} tone="bad">parked<//>`}</dd></div>
@@ -82,7 +95,11 @@ const Chain = ({
   </dl>
   <p><a href="/console/proof">How far the log is proven</a></p>`;
 
-const Deliveries = ({ deliveries }: { readonly deliveries: NonNullable<RecordedEvent['deliveries']> }) => html`<section><h2>Deliveries</h2>
+const Deliveries = ({
+  deliveries,
+}: {
+  readonly deliveries: NonNullable<RecordedEvent['deliveries']>;
+}) => html`<section><h2>Deliveries</h2>
   ${
     deliveries.length === 0
       ? html`<p class="soft">It was sent to no webhook that you may manage.</p>`
@@ -94,11 +111,16 @@ const Deliveries = ({ deliveries }: { readonly deliveries: NonNullable<RecordedE
         cell: ({ id, webhookId }: (typeof deliveries)[number]) =>
           html`<a href=${`/console/webhooks/${webhookId}/deliveries/${id}`}>to webhook ${webhookId}</a>`,
       },
-      { label: 'State', cell: ({ state }: (typeof deliveries)[number]) => html`<${DeliveryState} delivery=${{ state, attempts: 0 }} />` },
+      {
+        label: 'State',
+        cell: ({ state }: (typeof deliveries)[number]) =>
+          html`<${DeliveryState} delivery=${{ state, attempts: 0 }} />`,
+      },
       { label: 'Attempts', numeric: true, cell: ({ attempts }: (typeof deliveries)[number]) => attempts },
       {
         label: 'Last answer',
-        cell: ({ lastStatus, lastError }: (typeof deliveries)[number]) => lastError ?? lastStatus ?? html`<span class="soft">–</span>`,
+        cell: ({ lastStatus, lastError }: (typeof deliveries)[number]) =>
+          lastError ?? lastStatus ?? html`<span class="soft">–</span>`,
       },
     ]}
   />`

@@ -36,13 +36,16 @@ export const Events = ({ place: { search } }: { readonly place: Place }) => {
 };
 
 /** As somebody with a token asks for the same. */
-export const curlOf = (path: string): string => `curl '${location.origin}${path}' \\\n  -H "Authorization: Bearer $TOKEN"`;
+export const curlOf = (path: string): string =>
+  `curl '${location.origin}${path}' \\\n  -H "Authorization: Bearer $TOKEN"`;
 
 const State = ({ state, isPaused }: { readonly state: LogState | undefined; readonly isPaused: boolean }) => {
   if (state === undefined) return null;
   if (typeof state === 'object') return html`<${Badge} tone="bad">cut off<//>`;
   if (isPaused) return html`<${Badge} tone="warn">paused<//>`;
-  return state === 'live' ? html`<${Badge} tone="good">live<//>` : html`<${Badge} tone="plain">connecting<//>`;
+  return state === 'live'
+    ? html`<${Badge} tone="good">live<//>`
+    : html`<${Badge} tone="plain">connecting<//>`;
 };
 
 const AWAY_PX = 160;
@@ -58,9 +61,19 @@ const useIsAway = (): boolean => {
   return isAway;
 };
 
-type NewerOptions = { readonly log: EventLog; readonly isPaused: boolean; readonly isInPast: boolean; readonly search: URLSearchParams };
+type NewerOptions = {
+  readonly log: EventLog;
+  readonly isPaused: boolean;
+  readonly isInPast: boolean;
+  readonly search: URLSearchParams;
+};
 
-const Newer = ({ log: { held, showHeld, loadNewer, isLoading }, isPaused, isInPast, search }: NewerOptions) => {
+const Newer = ({
+  log: { held, showHeld, loadNewer, isLoading },
+  isPaused,
+  isInPast,
+  search,
+}: NewerOptions) => {
   const show = () => {
     showHeld();
     scrollTo({ top: 0 });
@@ -85,26 +98,40 @@ const Older = ({ log: { shown, loadOlder, isLoading } }: { readonly log: EventLo
   const isByItself = isThere && shown?.searchedTo === undefined;
   useEffect(() => {
     if (!isByItself || end.current === null) return;
-    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && latest.current?.(), { rootMargin: '400px' });
+    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && latest.current?.(), {
+      rootMargin: '400px',
+    });
     observer.observe(end.current);
     return () => observer.disconnect();
   }, [isByItself, shown?.events.length]);
-  if (!isThere) return shown !== undefined && shown.events.length > 0 ? html`<p class="soft">This is the first of them.</p>` : null;
+  if (!isThere)
+    return shown !== undefined && shown.events.length > 0
+      ? html`<p class="soft">This is the first of them.</p>`
+      : null;
   return html`<p ref=${end}>
     ${shown?.searchedTo !== undefined && html`<span class="soft">Searched back to <${Time} at=${shown.searchedTo} />. </span>`}
     <button type="button" aria-disabled=${isLoading} onClick=${loadOlder}>${shown?.searchedTo === undefined ? 'Show older' : 'Search further back'}</button>
   </p>`;
 };
 
-type ListOptions = { readonly events: readonly Event[]; readonly isNarrowed: boolean; readonly isOver: boolean };
+type ListOptions = {
+  readonly events: readonly Event[];
+  readonly isNarrowed: boolean;
+  readonly isOver: boolean;
+};
 
 const List = ({ events, isNarrowed, isOver }: ListOptions) => {
-  if (events.length > 0) return html`<ol class="feed">${events.map((event) => html`<${Entry} key=${event.cursor} event=${event} />`)}</ol>`;
+  if (events.length > 0)
+    return html`<ol class="feed">${events.map((event) => html`<${Entry} key=${event.cursor} event=${event} />`)}</ol>`;
   if (!isOver) return html`<div class="empty"><p>Nothing was found so far.</p></div>`;
   return html`<div class="empty"><p>${isNarrowed ? 'No event is like this. What happens next and is, appears here at once.' : 'Nothing has happened yet. What happens appears here at once.'}</p></div>`;
 };
 
-const Entry = ({ event: { id, type, at, subject, actor, client, correlation, data, parked } }: { readonly event: Event }) => html`<li>
+const Entry = ({
+  event: { id, type, at, subject, actor, client, correlation, data, parked },
+}: {
+  readonly event: Event;
+}) => html`<li>
   <details>
     <summary>
       <span class="when"><${Time} at=${at} clock /></span>

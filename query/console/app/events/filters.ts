@@ -6,7 +6,10 @@ import { put } from '../router.ts';
 
 export const EVENTS = '/console/events';
 
-/** What the address can say, and as what it is asked for. The first name is ours; the others are as people write them by hand. */
+/**
+ * What the address can say, and as what it is asked for. The first name is ours; the others are as people
+ * write them by hand.
+ */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   types: ['types'],
   subject: ['subject'],
@@ -18,7 +21,10 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   until: ['until'],
 };
 
-/** What the address says, as the interface is asked for it: `by=7001` is a user, and times without a zone are those of this browser. */
+/**
+ * What the address says, as the interface is asked for it: `by=7001` is a user, and times without a zone are
+ * those of this browser.
+ */
 export const queryOf = (search: URLSearchParams): string => {
   const query = new URLSearchParams();
   for (const [name, names] of Object.entries(NAMES)) {
@@ -32,12 +38,16 @@ const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/;
 
 const askedFor = (name: string, text: string): string => {
   if (name === 'actor' && /^\d+$/.test(text)) return `user:${text}`;
-  return (name === 'since' || name === 'until') && LOCAL_TIME.test(text) ? new Date(text).toISOString() : text;
+  return (name === 'since' || name === 'until') && LOCAL_TIME.test(text)
+    ? new Date(text).toISOString()
+    : text;
 };
 
 /** The address with another value of one thing, from the newest on. */
 export const pageWith = (search: URLSearchParams, name: string, text: string): string => {
-  const kept = new URLSearchParams([...search].filter(([each]) => ![...(NAMES[name] ?? []), 'before'].includes(each)));
+  const kept = new URLSearchParams(
+    [...search].filter(([each]) => ![...(NAMES[name] ?? []), 'before'].includes(each)),
+  );
   if (text.trim() !== '') kept.set(NAMES[name]?.[0] ?? name, text.trim());
   return kept.size === 0 ? EVENTS : `${EVENTS}?${kept}`;
 };
@@ -46,7 +56,8 @@ type EventType = { readonly type: string };
 
 /** They stand in the address, so that it can be given to somebody else. */
 export const Filters = ({ search }: { readonly search: URLSearchParams }) => {
-  const set = (name: string) => (event: Event) => put(pageWith(search, name, (event.currentTarget as HTMLInputElement).value));
+  const set = (name: string) => (event: Event) =>
+    put(pageWith(search, name, (event.currentTarget as HTMLInputElement).value));
   const given = (name: string) => NAMES[name]?.map((each) => search.get(each)).find(Boolean) ?? '';
   const field = (name: string, label: string, more: object = {}) =>
     html`<label>${label} <input type="text" dir="auto" spellcheck="false" autocapitalize="off" value=${given(name)} onChange=${set(name)} ...${more} /></label>`;
@@ -70,17 +81,26 @@ const MINUTES = 'yyyy-mm-ddThh:mm'.length;
 const localTime = (text: string): string => {
   if (text === '' || LOCAL_TIME.test(text)) return text;
   const at = new Date(text);
-  return Number.isNaN(at.getTime()) ? '' : new Date(at.getTime() - at.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, MINUTES);
+  return Number.isNaN(at.getTime())
+    ? ''
+    : new Date(at.getTime() - at.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, MINUTES);
 };
 
 /** Each aggregate as a whole, and each type of its events. */
-const Types = ({ value, onChange }: { readonly value: string; readonly onChange: (event: Event) => void }) => {
+const Types = ({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  readonly onChange: (event: Event) => void;
+}) => {
   const { body: types = [] } = useAsked<readonly EventType[]>('/event-types');
   const { kinds: declared } = useDomain();
   const families = Map.groupBy(types, ({ type }) => type.slice(0, type.indexOf('.')));
   const titleOf = (name: string) => declared.find((kind) => kind.name === name)?.plural ?? name;
   const known = [...families].flatMap(([family, each]) => [`${family}.*`, ...each.map(({ type }) => type)]);
-  const option = (each: string, label: string) => html`<option value=${each} selected=${each === value}>${label}</option>`;
+  const option = (each: string, label: string) =>
+    html`<option value=${each} selected=${each === value}>${label}</option>`;
   return html`<label>Type <select onChange=${onChange}>
     <option value="" selected=${value === ''}>all</option>
     ${value !== '' && !known.includes(value) && option(value, value)}

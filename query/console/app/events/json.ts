@@ -13,7 +13,10 @@ export const partsOf = (json: string): readonly JsonPart[] => {
     const [whole, string, colon, number] = match;
     if (match.index > end) parts.push({ text: json.slice(end, match.index) });
     if (string !== undefined)
-      parts.push({ text: string, kind: colon === undefined ? 'text' : 'name' }, ...(colon === undefined ? [] : [{ text: colon }]));
+      parts.push(
+        { text: string, kind: colon === undefined ? 'text' : 'name' },
+        ...(colon === undefined ? [] : [{ text: colon }]),
+      );
     else parts.push({ text: whole, kind: number === undefined ? 'word' : 'number' });
     end = match.index + whole.length;
   }

@@ -40,7 +40,8 @@ export const useLog = (query: string, before: string | null, isHeld: boolean): E
   const [turn, setTurn] = useState(0);
   const pages = usePagesOf(path, turn);
   const { shown, change } = pages;
-  const liveAfter = shown?.newer !== undefined && !shown.newer.isThere ? afterIn(shown.newer.path) : undefined;
+  const liveAfter =
+    shown?.newer !== undefined && !shown.newer.isThere ? afterIn(shown.newer.path) : undefined;
   const live = useLive({ query, after: liveAfter, of: `${path} ${turn}`, isHeld, show: change });
   // Said from the beginning, so that nothing moves when it is known.
   const isLive = shown === undefined || liveAfter !== undefined;
@@ -49,7 +50,9 @@ export const useLog = (query: string, before: string | null, isHeld: boolean): E
 };
 
 type Change = (change: (shown: Shown) => Shown) => void;
-type PagesOfLog = Pick<EventLog, 'shown' | 'problem' | 'loadOlder' | 'loadNewer' | 'isLoading'> & { readonly change: Change };
+type PagesOfLog = Pick<EventLog, 'shown' | 'problem' | 'loadOlder' | 'loadNewer' | 'isLoading'> & {
+  readonly change: Change;
+};
 
 /** What is at a place of the log, and around it as far as somebody has gone. A turn is what asks again. */
 const usePagesOf = (path: string, turn: number): PagesOfLog => {
@@ -72,7 +75,10 @@ const usePagesOf = (path: string, turn: number): PagesOfLog => {
     return () => leaving.abort();
   }, [api, path, turn]);
   const here = shown?.path === path ? shown : undefined;
-  const load = (from: string | undefined, put: (before: Shown, page: Shown) => Shown): (() => void) | undefined => {
+  const load = (
+    from: string | undefined,
+    put: (before: Shown, page: Shown) => Shown,
+  ): (() => void) | undefined => {
     if (from === undefined) return undefined;
     return () => {
       if (isLoading) return;
@@ -114,8 +120,17 @@ type LiveOptions = {
   readonly show: Change;
 };
 
-/** What comes after the newest event is shown at once, or kept for as long as somebody does not want to see it. */
-const useLive = ({ query, after, of, isHeld, show }: LiveOptions): Pick<EventLog, 'state' | 'held' | 'showHeld'> => {
+/**
+ * What comes after the newest event is shown at once, or kept for as long as somebody does not want to see
+ * it.
+ */
+const useLive = ({
+  query,
+  after,
+  of,
+  isHeld,
+  show,
+}: LiveOptions): Pick<EventLog, 'state' | 'held' | 'showHeld'> => {
   const api = useApi();
   const [state, setState] = useState<LogState>();
   const [held, setHeld] = useState<readonly Event[]>([]);
@@ -144,7 +159,8 @@ const useLive = ({ query, after, of, isHeld, show }: LiveOptions): Pick<EventLog
   return { state, held: held.length, showHeld };
 };
 
-const afterIn = (path: string): string | undefined => new URLSearchParams(path.split('?')[1]).get('after') ?? undefined;
+const afterIn = (path: string): string | undefined =>
+  new URLSearchParams(path.split('?')[1]).get('after') ?? undefined;
 
 const withNewest = (shown: Shown, newest: readonly Event[]): Shown => {
   const events = [...newest, ...shown.events];

@@ -12,12 +12,21 @@ import { DeliveryState } from '../webhooks/state.ts';
 import { EVENTS } from './filters.ts';
 
 type Event = EventTrace['events'][number];
-export type Cause = { readonly event: Event; readonly caused: readonly Cause[]; readonly deliveries: readonly Delivery[] };
+export type Cause = {
+  readonly event: Event;
+  readonly caused: readonly Cause[];
+  readonly deliveries: readonly Delivery[];
+};
 
 /** What each event has caused, from those that no other of them has. */
-export const causesOf = ({ events, deliveries = [] }: Pick<EventTrace, 'events' | 'deliveries'>): readonly Cause[] => {
+export const causesOf = ({
+  events,
+  deliveries = [],
+}: Pick<EventTrace, 'events' | 'deliveries'>): readonly Cause[] => {
   const ids = new Set(events.map(({ id }) => id));
-  const byCause = Map.groupBy(events, ({ causation }) => (causation && ids.has(causation) ? causation : undefined));
+  const byCause = Map.groupBy(events, ({ causation }) =>
+    causation && ids.has(causation) ? causation : undefined,
+  );
   const sent = Map.groupBy(deliveries, ({ eventId }) => eventId);
   const causeOf = (event: Event): Cause => ({
     event,
@@ -52,9 +61,17 @@ const Tree = ({ trace, id }: { readonly trace: EventTrace; readonly id: string }
 };
 
 const Branches = ({ causes, id }: { readonly causes: readonly Cause[]; readonly id: string }) =>
-  causes.length === 0 ? null : html`<ul>${causes.map((cause) => html`<${Branch} key=${cause.event.id} cause=${cause} id=${id} />`)}</ul>`;
+  causes.length === 0
+    ? null
+    : html`<ul>${causes.map((cause) => html`<${Branch} key=${cause.event.id} cause=${cause} id=${id} />`)}</ul>`;
 
-const Branch = ({ cause: { event, caused, deliveries }, id }: { readonly cause: Cause; readonly id: string }) => {
+const Branch = ({
+  cause: { event, caused, deliveries },
+  id,
+}: {
+  readonly cause: Cause;
+  readonly id: string;
+}) => {
   const isThis = event.id === id;
   return html`<li>
     <div class=${isThis ? 'node this' : 'node'} aria-current=${isThis ? 'true' : null}>
@@ -72,7 +89,11 @@ const Branch = ({ cause: { event, caused, deliveries }, id }: { readonly cause: 
   </li>`;
 };
 
-const Sent = ({ delivery: { id, webhookId, state, attempts, lastStatus, lastError } }: { readonly delivery: Delivery }) => html`<li>
+const Sent = ({
+  delivery: { id, webhookId, state, attempts, lastStatus, lastError },
+}: {
+  readonly delivery: Delivery;
+}) => html`<li>
   <div class="node delivery">
     <a href=${`/console/webhooks/${webhookId}/deliveries/${id}`}>Delivery to webhook ${webhookId}</a> <${DeliveryState} delivery=${{ state, attempts: 0 }} />
     <br /><span class="soft">${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${lastError === null ? lastStatus && `, answered ${lastStatus}` : `: ${lastError}`}</span>

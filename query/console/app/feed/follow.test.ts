@@ -9,7 +9,8 @@ import { follow } from './follow.ts';
 
 const DEADLINE_MS = scaled(20_000);
 const CURSOR = 'a-0';
-const message = (number: number): string => `id: a-${number}\ndata: ${JSON.stringify({ cursor: `a-${number}` })}\n\n`;
+const message = (number: number): string =>
+  `id: a-${number}\ndata: ${JSON.stringify({ cursor: `a-${number}` })}\n\n`;
 
 /** So that nobody waits. */
 const SOON = 'retry: 1\n\n';
@@ -43,12 +44,18 @@ const api = (): Pick<Api, 'get' | 'stream'> => ({
     location: undefined,
     etag: undefined,
   }),
-  stream: (path, headers, signal) => fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, { headers, signal }),
+  stream: (path, headers, signal) =>
+    fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, { headers, signal }),
 });
 
 const followUntil = async (path: string, isEnough: () => boolean, heard: string[]): Promise<void> => {
   const leaving = new AbortController();
-  const following = follow(api(), { path, signal: leaving.signal, onEvent: ({ cursor }) => heard.push(cursor), onState: () => undefined });
+  const following = follow(api(), {
+    path,
+    signal: leaving.signal,
+    onEvent: ({ cursor }) => heard.push(cursor),
+    onState: () => undefined,
+  });
   await vi.waitUntil(isEnough, DEADLINE_MS);
   leaving.abort();
   await following;
@@ -71,7 +78,10 @@ test('where the stream says since when, it begins there', { timeout: DEADLINE_MS
 });
 
 test('what would be refused again is not asked again', async () => {
-  const refused = { ...api(), stream: async () => Promise.reject(new ApiProblem({ status: 403, code: 'forbidden', title: 'No.' })) };
+  const refused = {
+    ...api(),
+    stream: async () => Promise.reject(new ApiProblem({ status: 403, code: 'forbidden', title: 'No.' })),
+  };
   const states: unknown[] = [];
   await follow(refused, {
     path: '/events',

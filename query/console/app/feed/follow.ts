@@ -19,7 +19,10 @@ const RETRY_MAX_MS = 15_000;
 /** A stream that is idle says every 15 seconds that it lives. */
 const SILENCE_MAX_MS = 60_000;
 
-/** Follows the events until it is told to stop: whatever cuts it off, it goes on after the last cursor, with nothing lost and nothing twice. */
+/**
+ * Follows the events until it is told to stop: whatever cuts it off, it goes on after the last cursor, with
+ * nothing lost and nothing twice.
+ */
 export const follow = async (
   api: Pick<Api, 'get' | 'stream'>,
   { path, after, signal, onEvent, onState, startsLive = false }: FollowOptions,
@@ -36,8 +39,10 @@ export const follow = async (
   while (!signal.aborted) {
     onState('connecting');
     try {
-      // Named from the beginning, so that nothing is lost either where it is cut off before anything has come.
-      if (last === undefined && !startsLive && !path.includes('since=')) last = (await api.get<Now>('/operations', signal)).body.log.cursor;
+      // Named from the beginning, so that nothing is lost either where it is cut off before anything has
+      // come.
+      if (last === undefined && !startsLive && !path.includes('since='))
+        last = (await api.get<Now>('/operations', signal)).body.log.cursor;
       await readOnce(api, { path, after: last, signal }, (messages) => {
         onState('live');
         retryMs = RETRY_MS;
@@ -57,7 +62,8 @@ export const follow = async (
 const CUT_OFF: ProblemFacts = { status: 0, code: 'unreachable', title: 'The connection was cut off.' };
 
 /** Asking again would be answered the same. */
-const isFinal = ({ status }: ProblemFacts): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429;
+const isFinal = ({ status }: ProblemFacts): boolean =>
+  status >= 400 && status < 500 && status !== 408 && status !== 429;
 
 type Now = { readonly log: { readonly cursor: string } };
 type Where = Pick<FollowOptions, 'path' | 'signal'> & { readonly after: string | undefined };

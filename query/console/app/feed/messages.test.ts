@@ -13,7 +13,9 @@ const messages = [
 test('messages are the same however the text is cut', () => {
   for (const size of [1, 2, 7, stream.length]) {
     const take = openMessages();
-    const pieces = Array.from({ length: Math.ceil(stream.length / size) }, (_, index) => stream.slice(index * size, (index + 1) * size));
+    const pieces = Array.from({ length: Math.ceil(stream.length / size) }, (_, index) =>
+      stream.slice(index * size, (index + 1) * size),
+    );
     expect(pieces.flatMap((piece) => [...take(piece)])).toEqual(messages);
   }
 });

@@ -1,7 +1,15 @@
 /** A message of a stream of events (HTML Living Standard, section 9.2), as ours have them. */
-export type Message = { readonly event?: string; readonly id?: string; readonly data?: string; readonly retryMs?: number };
+export type Message = {
+  readonly event?: string;
+  readonly id?: string;
+  readonly data?: string;
+  readonly retryMs?: number;
+};
 
-/** Takes text in whatever pieces it comes; a message is whole once its empty line has come, and what is cut off before comes again. */
+/**
+ * Takes text in whatever pieces it comes; a message is whole once its empty line has come, and what is cut
+ * off before comes again.
+ */
 export const openMessages = (): ((text: string) => readonly Message[]) => {
   let rest = '';
   return (text) => {

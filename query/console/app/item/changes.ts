@@ -25,7 +25,10 @@ export const Changes = ({ changes, kind }: ChangesOptions) => {
 
 type OneChangeOptions = { readonly change: FieldChange; readonly field: FieldFacts | undefined };
 
-const OneChange = ({ change: { field: name, diff, truncated, ...change }, field }: OneChangeOptions) => html`<div>
+const OneChange = ({
+  change: { field: name, diff, truncated, ...change },
+  field,
+}: OneChangeOptions) => html`<div>
   <dt>${field?.title ?? name}</dt>
   <dd>${diff === undefined ? html`<${FromTo} ...${change} field=${field} />` : html`<${Lines} diff=${diff} />`}${truncated && html`<span class="soft"> and more</span>`}</dd>
 </div>`;
@@ -67,14 +70,16 @@ const FromTo = ({ from, to, field }: FromToOptions) => {
 /** A number of something is told by its name; texts as they are. */
 const Told = ({ value, field }: { readonly value: unknown; readonly field: FieldFacts | undefined }) => {
   if (field === undefined || field.type === 'text' || field.type === 'upload') return html`${shown(value)}`;
-  if (field.type === 'ref' && typeof value === 'number') return html`<${Named} of=${field.of ?? ''} id=${value} />`;
+  if (field.type === 'ref' && typeof value === 'number')
+    return html`<${Named} of=${field.of ?? ''} id=${value} />`;
   return html`<${Value} field=${field} value=${value} links=${{}} isCell />`;
 };
 
 const isThere = (value: unknown): boolean => textOf(value) !== '';
 
 /** Where there was nothing and is nothing, nobody has to hear of it. */
-const isTold = ({ diff, from, to }: FieldChange): boolean => diff !== undefined || isThere(from) || isThere(to);
+const isTold = ({ diff, from, to }: FieldChange): boolean =>
+  diff !== undefined || isThere(from) || isThere(to);
 
 /** As `diff -u` shows them. */
 export const Lines = ({ diff }: { readonly diff: string }) =>
@@ -93,7 +98,9 @@ export const shown = (value: unknown): unknown => {
   if (typeof value === 'string' && MOMENT.test(value)) return html`<${Time} at=${value} />`;
   const text = textOf(value);
   if (text === '') return html`<span class="soft">–</span>`;
-  return text.length > LONG || text.includes('\n') ? html`<pre class="text" tabindex="0" dir="auto">${text}</pre>` : text;
+  return text.length > LONG || text.includes('\n')
+    ? html`<pre class="text" tabindex="0" dir="auto">${text}</pre>`
+    : text;
 };
 
 /** A value of JSON as people read it. */

@@ -13,11 +13,13 @@ const UNTOLD = ['_links', 'updatedAt'];
 /** The fields that are not the same in both. */
 export const differing = (from: Values, to: Values): readonly string[] =>
   [...new Set([...Object.keys(from), ...Object.keys(to)])].filter(
-    (name) => !UNTOLD.includes(name) && JSON.stringify(from[name] ?? null) !== JSON.stringify(to[name] ?? null),
+    (name) =>
+      !UNTOLD.includes(name) && JSON.stringify(from[name] ?? null) !== JSON.stringify(to[name] ?? null),
   );
 
 const LINE_CHARACTERS_MAX = 200;
-const isLong = (value: unknown): boolean => typeof value === 'string' && (value.includes('\n') || value.length > LINE_CHARACTERS_MAX);
+const isLong = (value: unknown): boolean =>
+  typeof value === 'string' && (value.includes('\n') || value.length > LINE_CHARACTERS_MAX);
 
 /** As much of an item as is compared. */
 type State = Values & { readonly _links: Links };
@@ -43,5 +45,15 @@ export const Difference = ({ kind, from, to, names = differing(from, to) }: Diff
         }</dd></div>`;
       })}</dl>`;
 
-const Told = ({ field, value, item }: { readonly field: FieldFacts | undefined; readonly value: unknown; readonly item: State }) =>
-  field === undefined ? html`${shown(value)}` : html`<${Value} field=${field} value=${value} links=${item._links} isCell />`;
+const Told = ({
+  field,
+  value,
+  item,
+}: {
+  readonly field: FieldFacts | undefined;
+  readonly value: unknown;
+  readonly item: State;
+}) =>
+  field === undefined
+    ? html`${shown(value)}`
+    : html`<${Value} field=${field} value=${value} links=${item._links} isCell />`;

@@ -2,8 +2,16 @@ import { expect, test } from 'vitest';
 import { changedItems } from './lists.ts';
 
 test('items of lists are told apart by their id: added, removed, changed, or the same', () => {
-  const item = (id: number, amount: number) => ({ id, amount, _links: { self: { href: `/${id}/${Math.random()}` } } });
-  const changed = changedItems({ id: 'id' }, [item(1, 5), item(2, 5), item(3, 5)], [item(2, 5), item(3, 6), item(4, 5)]);
+  const item = (id: number, amount: number) => ({
+    id,
+    amount,
+    _links: { self: { href: `/${id}/${Math.random()}` } },
+  });
+  const changed = changedItems(
+    { id: 'id' },
+    [item(1, 5), item(2, 5), item(3, 5)],
+    [item(2, 5), item(3, 6), item(4, 5)],
+  );
   expect(changed.map(({ id, was, is }) => [id, was.amount, is.amount])).toEqual([
     ['1', 5, undefined],
     ['3', 5, 6],

@@ -37,7 +37,8 @@ const ListThen = ({ list, item }: { readonly list: ListFacts; readonly item: Ite
           columns=${fieldsShown(list).map((field) => ({
             label: field.title,
             numeric: field.type === 'integer',
-            cell: (each: Listed) => html`<${Value} field=${field} value=${each[field.name]} links=${each._links} isCell />`,
+            cell: (each: Listed) =>
+              html`<${Value} field=${field} value=${each[field.name]} links=${each._links} isCell />`,
           }))}
         />`;
   return html`<h3>${list.title}</h3><${Whole} asked=${asked} show=${show} />`;
@@ -49,7 +50,9 @@ type BetweenOptions = { readonly kind: KindFacts; readonly from: Item; readonly 
 export const ListsBetween = ({ kind, from, to }: BetweenOptions) =>
   html`${kind.lists.map(
     (list) =>
-      from._links[list.path] && to._links[list.path] && html`<${ListBetween} key=${list.name} list=${list} from=${from} to=${to} />`,
+      from._links[list.path] &&
+      to._links[list.path] &&
+      html`<${ListBetween} key=${list.name} list=${list} from=${from} to=${to} />`,
   )}`;
 
 const ABSENT: Listed = { _links: {} };

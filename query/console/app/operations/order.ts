@@ -51,7 +51,8 @@ const Progress = ({ order: { state, progress } }: { readonly order: Order }) => 
   if (progress === undefined)
     return html`<p role="status">${state === 'waiting' ? 'It waits to be taken up.' : 'It is under way.'}</p><progress aria-label="Under way"></progress>`;
   const { done, of } = progress;
-  if (of === null) return html`<p role="status">${countText(done)} read so far.</p><progress aria-label="Under way"></progress>`;
+  if (of === null)
+    return html`<p role="status">${countText(done)} read so far.</p><progress aria-label="Under way"></progress>`;
   return html`<p>${countText(done)} of ${countText(of)} read.</p><progress aria-label="Read of the log" value=${done} max=${Math.max(of, 1)}></progress>`;
 };
 

@@ -36,7 +36,10 @@ export const Orders = () => {
       keyOf=${({ id }: Order) => id}
       empty=${html`<p>Nobody has asked for anything yet. A retry, a release or a verification stands here once it was ordered, with what came of it.</p>`}
       columns=${[
-        { label: 'Order', cell: (order: Order) => html`<a href=${`/console/orders/${order.id}`}>${titleOf(order)}</a>` },
+        {
+          label: 'Order',
+          cell: (order: Order) => html`<a href=${`/console/orders/${order.id}`}>${titleOf(order)}</a>`,
+        },
         { label: 'State', cell: (order: Order) => html`<${OrderState} order=${order} />` },
         { label: 'Outcome', cell: ({ outcome }: Order) => outcome ?? html`<span class="soft">–</span>` },
         { label: 'By', cell: ({ by }: Order) => html`<${Actor} actor=${by} />` },

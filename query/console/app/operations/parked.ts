@@ -26,7 +26,8 @@ export const Parked = () => {
         { label: 'Item', cell: ({ stream }: ParkedItem) => html`<${Subject} subject=${stream} />` },
         {
           label: 'Event',
-          cell: ({ type, version }: ParkedItem) => html`<code>${type}</code> <span class="soft">version ${version}</span>`,
+          cell: ({ type, version }: ParkedItem) =>
+            html`<code>${type}</code> <span class="soft">version ${version}</span>`,
         },
         { label: 'Reason', cell: ({ reason }: ParkedItem) => reason },
         { label: 'Since', cell: ({ since }: ParkedItem) => html`<${Time} at=${since} clock />` },
@@ -53,7 +54,10 @@ const Consequences = () => {
       empty=${html`<p><strong>No consequence is parked.</strong> One that cannot be carried out would stand here, with the reason.</p>`}
       columns=${[
         { label: 'Item', cell: ({ stream }: ParkedConsequence) => html`<${Subject} subject=${stream} />` },
-        { label: 'To do', cell: ({ task, name }: ParkedConsequence) => [TASKS[task], name].filter(Boolean).join(' ') },
+        {
+          label: 'To do',
+          cell: ({ task, name }: ParkedConsequence) => [TASKS[task], name].filter(Boolean).join(' '),
+        },
         { label: 'Reason', cell: ({ reason }: ParkedConsequence) => reason },
         { label: 'Attempts', numeric: true, cell: ({ attempts }: ParkedConsequence) => countText(attempts) },
         { label: 'Since', cell: ({ since }: ParkedConsequence) => html`<${Time} at=${since} clock />` },
@@ -83,7 +87,9 @@ const Timers = () => {
         {
           label: 'Runs out',
           cell: ({ dueAt, leftSeconds }: RunningTimer) =>
-            dueAt === null ? `${spanText(leftSeconds ?? 0)} left, paused` : html`<${Time} at=${dueAt} clock />`,
+            dueAt === null
+              ? `${spanText(leftSeconds ?? 0)} left, paused`
+              : html`<${Time} at=${dueAt} clock />`,
         },
       ]}
     />`;
@@ -91,7 +97,8 @@ const Timers = () => {
 
 const Ways = ({ item: { stream, version, type, _links } }: { readonly item: ParkedItem }) => {
   const api = useApi();
-  const order = async (href: string, body?: object) => go(`/console/orders/${(await api.post<Order>(href, body)).body.id}`);
+  const order = async (href: string, body?: object) =>
+    go(`/console/orders/${(await api.post<Order>(href, body)).body.id}`);
   const { retry, release } = _links;
   if (retry === undefined && release === undefined) return html`<span class="soft">–</span>`;
   return html`<div class="tools">

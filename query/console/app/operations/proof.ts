@@ -59,7 +59,11 @@ const State = ({ status }: { readonly status: AuditStatus }) => {
         keyOf=${(difference: Difference) => `${difference.kind} ${difference.cursor} ${difference.stream}`}
         columns=${[
           { label: 'Kind', cell: ({ kind }: Difference) => html`<code>${kind}</code>` },
-          { label: 'Item', cell: ({ stream }: Difference) => (stream === null ? '–' : html`<${Subject} subject=${stream} />`) },
+          {
+            label: 'Item',
+            cell: ({ stream }: Difference) =>
+              stream === null ? '–' : html`<${Subject} subject=${stream} />`,
+          },
           { label: 'Fields', cell: ({ fields }: Difference) => fields.join(', ') || '–' },
           { label: 'Found', cell: ({ at }: Difference) => html`<${Time} at=${at} />` },
         ]}

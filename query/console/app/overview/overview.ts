@@ -26,7 +26,8 @@ const FIRST_SPAN_S = 3_600;
 
 /** The address keeps it. */
 const spanIn = (search: URLSearchParams): number =>
-  SPANS.map(([, seconds]) => seconds).find((seconds) => String(seconds) === search.get('span')) ?? FIRST_SPAN_S;
+  SPANS.map(([, seconds]) => seconds).find((seconds) => String(seconds) === search.get('span')) ??
+  FIRST_SPAN_S;
 
 /** How the installation does, now and over the last day. */
 export const Overview = ({ place: { search } }: { readonly place: Place }) => {
@@ -98,7 +99,9 @@ const useSamples = (
         setProblem(undefined);
         setKnown((before) => ({
           spanSeconds,
-          samples: [...joined(before?.spanSeconds === spanSeconds ? before.samples : [], body.samples, spanSeconds)],
+          samples: [
+            ...joined(before?.spanSeconds === spanSeconds ? before.samples : [], body.samples, spanSeconds),
+          ],
         }));
       },
       (error: unknown) => setProblem(factsOf(error)),
@@ -113,7 +116,10 @@ const useSamples = (
 const SAMPLES_MIN = 2;
 
 const Plots = ({ samples }: { readonly samples: Samples | undefined }) => {
-  const shown = useMemo(() => samples && [throughputOf(samples), lagOf(samples), queuesOf(samples)], [samples]);
+  const shown = useMemo(
+    () => samples && [throughputOf(samples), lagOf(samples), queuesOf(samples)],
+    [samples],
+  );
   if (samples === undefined || shown === undefined) return html`<div class="plots waiting"></div>`;
   if (samples.length < SAMPLES_MIN) {
     return html`<div class="empty"><p>Plots begin here once two samples were taken: one is, every ten seconds.</p></div>`;
@@ -138,12 +144,14 @@ const Followers = ({ followers }: { readonly followers: readonly Follower[] }) =
       { label: 'Follower', cell: ({ name }: Follower) => html`<strong>${name}</strong>` },
       {
         label: 'State',
-        cell: ({ isRunning }: Follower) => html`<${Badge} tone=${isRunning ? 'good' : 'plain'}>${isRunning ? 'running' : 'no process'}<//>`,
+        cell: ({ isRunning }: Follower) =>
+          html`<${Badge} tone=${isRunning ? 'good' : 'plain'}>${isRunning ? 'running' : 'no process'}<//>`,
       },
       {
         label: 'Behind',
         numeric: true,
-        cell: ({ behindSeconds }: Follower) => (behindSeconds === null ? 'not known' : spanText(behindSeconds)),
+        cell: ({ behindSeconds }: Follower) =>
+          behindSeconds === null ? 'not known' : spanText(behindSeconds),
       },
       { label: 'Cursor', cell: ({ cursor }: Follower) => html`<code>${cursor ?? '–'}</code>` },
     ]}

@@ -18,7 +18,9 @@ const AXIS_PX = 52;
 const CLOCK_PX = 28;
 const EDGE_PX = 10;
 const CLOCK_SPACE_PX = 80;
-const WHOLE_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000];
+const WHOLE_STEPS = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000,
+];
 const STEPS = [0.1, 0.2, 0.5, ...WHOLE_STEPS];
 
 /** Lines over time, drawn on a canvas, and the same in words beside it. */
@@ -31,7 +33,11 @@ export const Plot = ({ title, series, text, isWhole = false }: PlotOptions) => {
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
-    const plot = new UPlot(optionsOf({ series, text, isWhole, width: element.clientWidth }), dataOf(series), element);
+    const plot = new UPlot(
+      optionsOf({ series, text, isWhole, width: element.clientWidth }),
+      dataOf(series),
+      element,
+    );
     drawn.current = plot;
     const sizes = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
     sizes.observe(element);
@@ -64,9 +70,17 @@ const useScheme = (): boolean => {
   return isDark;
 };
 
-const dataOf = ({ times, lines }: Series): UPlot.AlignedData => [[...times], ...lines.map(({ values }) => [...values])];
+const dataOf = ({ times, lines }: Series): UPlot.AlignedData => [
+  [...times],
+  ...lines.map(({ values }) => [...values]),
+];
 
-const optionsOf = ({ series, text, isWhole, width }: Omit<PlotOptions, 'title'> & { readonly width: number }): UPlot.Options => {
+const optionsOf = ({
+  series,
+  text,
+  isWhole,
+  width,
+}: Omit<PlotOptions, 'title'> & { readonly width: number }): UPlot.Options => {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string): string => style.getPropertyValue(name);
   const axis: UPlot.Axis = {
@@ -94,7 +108,12 @@ const optionsOf = ({ series, text, isWhole, width }: Omit<PlotOptions, 'title'> 
     ],
     axes: [
       { ...axis, size: CLOCK_PX, space: CLOCK_SPACE_PX, values: clock },
-      { ...axis, size: AXIS_PX, values: (_plot, values) => values.map(text), incrs: isWhole ? WHOLE_STEPS : STEPS },
+      {
+        ...axis,
+        size: AXIS_PX,
+        values: (_plot, values) => values.map(text),
+        incrs: isWhole ? WHOLE_STEPS : STEPS,
+      },
     ],
   };
 };

@@ -2,12 +2,25 @@ import { expect, test } from 'vitest';
 import { joined, lagOf, queuesOf, throughputOf, wordsOf } from './series.ts';
 
 const sample = (second: number, more: object = {}) => ({
-  ...{ at: new Date(second * 1_000).toISOString(), events: 0, followers: {}, parked: 0, due: 0, dead: 0, deliveredPerSecond: 0 },
+  ...{
+    at: new Date(second * 1_000).toISOString(),
+    events: 0,
+    followers: {},
+    parked: 0,
+    due: 0,
+    dead: 0,
+    deliveredPerSecond: 0,
+  },
   ...more,
 });
 
 test('events of a second are a mean since the sample before; of the first, and of a shorter log, nobody can say', () => {
-  const samples = [sample(0, { events: 100 }), sample(10, { events: 150 }), sample(30, { events: 170 }), sample(40, { events: 3 })];
+  const samples = [
+    sample(0, { events: 100 }),
+    sample(10, { events: 150 }),
+    sample(30, { events: 170 }),
+    sample(40, { events: 3 }),
+  ];
   expect(throughputOf(samples)).toMatchObject({
     times: [0, 10, 30, 40],
     lines: [{ label: 'Events', values: [null, 5, 1, null] }, { label: 'Deliveries' }],
@@ -24,17 +37,27 @@ test('the lag shows the five that were furthest behind, the worst first', () => 
 
 test('the lag of the projector is always shown, because reads are as old as it is behind', () => {
   const followers = { a: 1, b: 1, c: 1, d: 1, e: 1, projector: 0 };
-  expect(lagOf([sample(0, { followers })]).lines.map(({ label }) => label)).toEqual(['projector', 'a', 'b', 'c', 'd']);
+  expect(lagOf([sample(0, { followers })]).lines.map(({ label }) => label)).toEqual([
+    'projector',
+    'a',
+    'b',
+    'c',
+    'd',
+  ]);
 });
 
 test('what comes is put after what was known, once, and what is older than the span is let go', () => {
   const known = [sample(0), sample(10), sample(20)];
-  expect(joined(known, [sample(20), sample(30)], 20).map(({ at }) => Date.parse(at) / 1_000)).toEqual([10, 20, 30]);
+  expect(joined(known, [sample(20), sample(30)], 20).map(({ at }) => Date.parse(at) / 1_000)).toEqual([
+    10, 20, 30,
+  ]);
   expect(joined([], [], 20)).toEqual([]);
 });
 
 test('a plot can be told in words', () => {
   const series = queuesOf([sample(0, { due: 8 }), sample(10, { due: 2 })]);
-  expect(wordsOf(series, String)).toBe('Due: now 2, at most 8; Dead: now 0, at most 0; Parked: now 0, at most 0');
+  expect(wordsOf(series, String)).toBe(
+    'Due: now 2, at most 8; Dead: now 0, at most 0; Parked: now 0, at most 0',
+  );
   expect(wordsOf({ times: [], lines: [{ label: 'Events', values: [] }] }, String)).toBe('Events: not known');
 });

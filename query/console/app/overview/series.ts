@@ -10,7 +10,11 @@ const MS_PER_SECOND = 1_000;
 const FOLLOWERS_MAX = 5;
 
 /** What was known and what has come since, of the last so many seconds. */
-export const joined = (known: readonly Sample[], later: readonly Sample[], lastSeconds: number): readonly Sample[] => {
+export const joined = (
+  known: readonly Sample[],
+  later: readonly Sample[],
+  lastSeconds: number,
+): readonly Sample[] => {
   const newest = known.at(-1);
   const all = [...known, ...later.filter(({ at }) => newest === undefined || at > newest.at)];
   const last = all.at(-1);
@@ -35,19 +39,29 @@ const eventsPerSecond = (before: Sample | undefined, sample: Sample): number | n
   return seconds > 0 && sample.events >= before.events ? (sample.events - before.events) / seconds : null;
 };
 
-/** The projector, because reads are as old as it is behind, and the others that were furthest behind: more lines cannot be told apart. */
+/**
+ * The projector, because reads are as old as it is behind, and the others that were furthest behind: more
+ * lines cannot be told apart.
+ */
 export const lagOf = (samples: readonly Sample[]): Series => {
   const worst = new Map<string, number>();
   for (const { followers } of samples) {
-    for (const [name, seconds] of Object.entries(followers)) worst.set(name, Math.max(worst.get(name) ?? 0, seconds ?? 0));
+    for (const [name, seconds] of Object.entries(followers))
+      worst.set(name, Math.max(worst.get(name) ?? 0, seconds ?? 0));
   }
   const names = [...worst]
-    .toSorted(([name, one], [otherName, other]) => rankOf(name) - rankOf(otherName) || other - one || (name < otherName ? -1 : 1))
+    .toSorted(
+      ([name, one], [otherName, other]) =>
+        rankOf(name) - rankOf(otherName) || other - one || (name < otherName ? -1 : 1),
+    )
     .slice(0, FOLLOWERS_MAX)
     .map(([name]) => name);
   return {
     times: samples.map(({ at }) => secondsOf(at)),
-    lines: names.map((name) => ({ label: name, values: samples.map(({ followers }) => followers[name] ?? null) })),
+    lines: names.map((name) => ({
+      label: name,
+      values: samples.map(({ followers }) => followers[name] ?? null),
+    })),
   };
 };
 
@@ -68,6 +82,8 @@ export const wordsOf = ({ lines }: Series, text: (value: number) => string): str
     .map(({ label, values }) => {
       const known = values.filter((value) => value !== null);
       const last = known.at(-1);
-      return last === undefined ? `${label}: not known` : `${label}: now ${text(last)}, at most ${text(Math.max(...known))}`;
+      return last === undefined
+        ? `${label}: not known`
+        : `${label}: now ${text(last)}, at most ${text(Math.max(...known))}`;
     })
     .join('; ');

@@ -88,14 +88,24 @@ const Acting = ({ title, none, items }: ActingOptions) => html`<section>
           columns=${[
             { label: 'Name', cell: ({ name }: Actor) => html`<bdi>${name}</bdi>` },
             ...(items.some(({ scopes }) => scopes)
-              ? [{ label: 'Scopes', cell: ({ scopes = [] }: Actor) => html`<span class="scopes">${scopes.join(' ')}</span>` }]
+              ? [
+                  {
+                    label: 'Scopes',
+                    cell: ({ scopes = [] }: Actor) => html`<span class="scopes">${scopes.join(' ')}</span>`,
+                  },
+                ]
               : []),
             { label: 'Since', cell: ({ since }: Actor) => html`<${BriefTime} at=${since} />` },
             {
               label: 'Last used',
-              cell: ({ usedAt }: Actor) => (usedAt === null ? html`<span class="soft">–</span>` : html`<${BriefTime} at=${usedAt} />`),
+              cell: ({ usedAt }: Actor) =>
+                usedAt === null ? html`<span class="soft">–</span>` : html`<${BriefTime} at=${usedAt} />`,
             },
-            { label: 'Action', cell: ({ name, end }: Actor) => html`<${Act} act=${end}>End<span class="unseen"> ${name}</span><//>` },
+            {
+              label: 'Action',
+              cell: ({ name, end }: Actor) =>
+                html`<${Act} act=${end}>End<span class="unseen"> ${name}</span><//>`,
+            },
           ]}
         />`
   }

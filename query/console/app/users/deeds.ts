@@ -40,4 +40,6 @@ export const Deeds = ({ id }: { readonly id: string }) => {
 const TOKEN = 'annals-token:';
 
 const clientText = (client: string) =>
-  client.startsWith(TOKEN) ? html`the access token <code>${client.slice(TOKEN.length)}</code>` : html`<code>${client}</code>`;
+  client.startsWith(TOKEN)
+    ? html`the access token <code>${client.slice(TOKEN.length)}</code>`
+    : html`<code>${client}</code>`;

@@ -16,7 +16,11 @@ export const Erased = ({ id }: { readonly id: string }) => {
     <${Whole} asked=${asked} show=${(report: ErasureReport) => html`<${Report} report=${report} />`} /></section>`;
 };
 
-const Report = ({ report: { isDone, asked, keyDestroyedAt, parts, kept, sealed } }: { readonly report: ErasureReport }) => html`
+const Report = ({
+  report: { isDone, asked, keyDestroyedAt, parts, kept, sealed },
+}: {
+  readonly report: ErasureReport;
+}) => html`
   <p>${isDone ? html`<${Badge} tone="good">erased<//> Nothing of them is left in what was looked through.` : html`<${Badge} tone="warn">under way<//> What is left goes within moments.`}</p>
   <dl class="facts">
     <div><dt>Deleted</dt><dd>${asked === null ? 'not in the log yet' : html`<${Time} at=${asked.at} short />, by <${Doer} actor=${asked.actor} />`}</dd></div>

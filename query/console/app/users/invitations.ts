@@ -6,10 +6,16 @@ import { Act, Problem, Table, Whole } from '../parts.ts';
 import { factsOf, type ProblemFacts } from '../problem.ts';
 import { BriefTime } from '../time.ts';
 
-type Invitation = { readonly id: string; readonly email: string; readonly role: string; readonly expiresAt: string };
+type Invitation = {
+  readonly id: string;
+  readonly email: string;
+  readonly role: string;
+  readonly expiresAt: string;
+};
 type Made = { readonly email: string; readonly link: string | null };
 
-export const useRoles = (): readonly string[] => kindNamed(useDomain(), 'user')?.fields.find(({ name }) => name === 'role')?.values ?? [];
+export const useRoles = (): readonly string[] =>
+  kindNamed(useDomain(), 'user')?.fields.find(({ name }) => name === 'role')?.values ?? [];
 
 /** Who is asked to join, and a form to ask somebody. */
 export const Invitations = () => {
@@ -64,7 +70,11 @@ export const Invitations = () => {
   </section>`;
 };
 
-const Invited = ({ made: { email, link } }: { readonly made: Made }) => html`<div class="finding good" role="status">
+const Invited = ({
+  made: { email, link },
+}: {
+  readonly made: Made;
+}) => html`<div class="finding good" role="status">
   <p><strong>${email} is invited.</strong> ${link === null ? 'The link is on its way by mail.' : 'There is no mail here: send them this link. It is shown this once.'}</p>
   ${link !== null && html`<p class="secret"><code>${link}</code></p>`}
 </div>`;

@@ -35,10 +35,19 @@ export const Users = ({ place: { search } }: { readonly place: Place }) => {
       keyOf=${({ id }: User) => String(id)}
       empty=${html`<p>${q === '' ? 'There is no user.' : `No name and no e-mail address contains “${q}”.`}</p>`}
       columns=${[
-        { label: 'Name', cell: ({ id, name }: User) => html`<a href=${`/console/users/${id}`}><bdi>${name}</bdi></a>` },
+        {
+          label: 'Name',
+          cell: ({ id, name }: User) => html`<a href=${`/console/users/${id}`}><bdi>${name}</bdi></a>`,
+        },
         { label: 'E-mail address', cell: ({ email }: User) => email ?? html`<span class="soft">none</span>` },
-        { label: 'Role', cell: ({ role }: User) => html`<${Badge} tone=${role === 'admin' ? 'warn' : 'plain'}>${role}<//>` },
-        { label: 'Since', cell: ({ createdAt }: User) => createdAt && html`<${BriefTime} at=${createdAt} />` },
+        {
+          label: 'Role',
+          cell: ({ role }: User) => html`<${Badge} tone=${role === 'admin' ? 'warn' : 'plain'}>${role}<//>`,
+        },
+        {
+          label: 'Since',
+          cell: ({ createdAt }: User) => createdAt && html`<${BriefTime} at=${createdAt} />`,
+        },
       ]}
     />
     <${Invitations} />`;

@@ -4,8 +4,20 @@ import { conditionOf, remedyOf } from './condition.ts';
 
 const NOW = '2026-11-21T12:00:00.000Z';
 const HEALTH: WebhookHealth = {
-  ...{ lastSuccessAt: '2026-11-21T11:00:00.000Z', lastFailure: null, failingSince: null, failuresInRow: 0, pausedUntil: null },
-  ...{ nextAttemptAt: null, attemptsLastDay: 1, failuresLastDay: 0, successRate: 1, backlog: { due: 0, oldestAt: null, dead: 0 } },
+  ...{
+    lastSuccessAt: '2026-11-21T11:00:00.000Z',
+    lastFailure: null,
+    failingSince: null,
+    failuresInRow: 0,
+    pausedUntil: null,
+  },
+  ...{
+    nextAttemptAt: null,
+    attemptsLastDay: 1,
+    failuresLastDay: 0,
+    successRate: 1,
+    backlog: { due: 0, oldestAt: null, dead: 0 },
+  },
 };
 const FAILURE = { at: NOW, status: 503, reason: 'The receiver answered with status 503.' };
 
@@ -16,7 +28,13 @@ const conditionWith = (webhook: Partial<Webhook>, health: Partial<WebhookHealth>
 test.each<[string, Partial<Webhook>, Partial<WebhookHealth>, string, string]>([
   ['healthy', {}, {}, 'good', 'It accepts deliveries.'],
   ['nothing sent', {}, { lastSuccessAt: null }, 'plain', 'Nothing was delivered yet.'],
-  ['dead letters', {}, { backlog: { due: 0, oldestAt: null, dead: 1 } }, 'warn', '1 earlier delivery used up all attempts.'],
+  [
+    'dead letters',
+    {},
+    { backlog: { due: 0, oldestAt: null, dead: 1 } },
+    'warn',
+    '1 earlier delivery used up all attempts.',
+  ],
   ['paused', {}, { pausedUntil: NOW, lastFailure: FAILURE }, 'warn', 'All deliveries wait.'],
   ['missed events', { missedSince: '6f9619ff-1a0' }, {}, 'warn', 'It missed events while it was disabled.'],
   [
@@ -27,7 +45,13 @@ test.each<[string, Partial<Webhook>, Partial<WebhookHealth>, string, string]>([
     'All 7 attempts failed in the last 3 h. The receiver answered with status 503.',
   ],
   ['disabled', { enabled: false, disabledReason: 'gone' }, {}, 'bad', '410 Gone'],
-  ['disabled', { enabled: false, disabledReason: 'failing' }, { lastFailure: FAILURE }, 'bad', 'All attempts failed for days.'],
+  [
+    'disabled',
+    { enabled: false, disabledReason: 'failing' },
+    { lastFailure: FAILURE },
+    'bad',
+    'All attempts failed for days.',
+  ],
   ['disabled', { enabled: false, disabledReason: 'owner' }, {}, 'plain', 'Nothing is sent.'],
 ])('%s is said with why', (...[word, webhook, health, tone, says]) => {
   expect(conditionWith(webhook, health)).toMatchObject({ word, tone, says: expect.stringContaining(says) });

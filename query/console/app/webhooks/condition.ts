@@ -12,8 +12,17 @@ export type Condition = {
 
 const MS_PER_SECOND = 1_000;
 
-export const conditionOf = ({ enabled, disabledReason, missedSince, health }: Webhook, nowMs: number): Condition => {
-  const { failingSince = null, failuresInRow = 0, lastFailure = null, pausedUntil = null, lastSuccessAt = null } = health ?? {};
+export const conditionOf = (
+  { enabled, disabledReason, missedSince, health }: Webhook,
+  nowMs: number,
+): Condition => {
+  const {
+    failingSince = null,
+    failuresInRow = 0,
+    lastFailure = null,
+    pausedUntil = null,
+    lastSuccessAt = null,
+  } = health ?? {};
   const reason = lastFailure?.reason ?? '';
   if (!enabled) return disabledBy(disabledReason, reason);
   if (failingSince !== null) {
@@ -33,20 +42,34 @@ export const conditionOf = ({ enabled, disabledReason, missedSince, health }: We
     return { tone: 'warn', word: 'dead letters', says, advice: 'Send the failed deliveries again.' };
   }
   if (lastSuccessAt === null)
-    return { tone: 'plain', word: 'nothing sent', says: 'Nothing was delivered yet.', advice: 'Send a test event.' };
+    return {
+      tone: 'plain',
+      word: 'nothing sent',
+      says: 'Nothing was delivered yet.',
+      advice: 'Send a test event.',
+    };
   return { tone: 'good', word: 'healthy', says: 'It accepts deliveries.' };
 };
 
 const disabledBy = (reason: Webhook['disabledReason'], lastFailure: string): Condition => {
   const word = 'disabled';
   const advice = 'Repair the receiver, enable the endpoint, and replay what it missed.';
-  if (reason === 'failing') return { tone: 'bad', word, says: `All attempts failed for days. ${lastFailure}`, advice };
-  if (reason === 'gone') return { tone: 'bad', word, says: 'The receiver answered 410 Gone: it wants no more deliveries.', advice };
+  if (reason === 'failing')
+    return { tone: 'bad', word, says: `All attempts failed for days. ${lastFailure}`, advice };
+  if (reason === 'gone')
+    return {
+      tone: 'bad',
+      word,
+      says: 'The receiver answered 410 Gone: it wants no more deliveries.',
+      advice,
+    };
   return { tone: 'plain', word, says: 'Its owner or an administrator disabled it. Nothing is sent.' };
 };
 
-const REFUSED = 'The receiver refuses the request. Check the secret it verifies with, and the headers it expects.';
-const OVERLOADED = 'The receiver is down or overloaded. Deliveries continue when it answers; lower the rate if it stays so.';
+const REFUSED =
+  'The receiver refuses the request. Check the secret it verifies with, and the headers it expects.';
+const OVERLOADED =
+  'The receiver is down or overloaded. Deliveries continue when it answers; lower the rate if it stays so.';
 const REMEDIES: Readonly<Record<number, string>> = {
   401: REFUSED,
   403: REFUSED,
@@ -66,7 +89,8 @@ export const remedyOf = (status: number | null): string => {
     return 'No answer came. Check that the receiver runs, that this server can reach it, and that its certificate is valid.';
   const known = REMEDIES[status];
   if (known !== undefined) return known;
-  if (status >= 300 && status < 400) return 'Redirects are not followed. Change the URL to where this one leads.';
+  if (status >= 300 && status < 400)
+    return 'Redirects are not followed. Change the URL to where this one leads.';
   if (status >= 500) return 'The receiver failed. Look for the webhook-id in its log.';
   return 'The receiver rejects the request. Its answer may say why.';
 };

@@ -44,20 +44,28 @@ export const Deliveries = ({ at, search, webhookId }: DeliveriesOptions) => {
           : html`<p>Nothing was sent yet. Each matching event appears here as soon as it happens.</p>`
       }
       columns=${[
-        { label: 'Event', cell: (delivery: FoundDelivery) => html`<a href=${pageOfDelivery(delivery)}>${delivery.type}</a>` },
+        {
+          label: 'Event',
+          cell: (delivery: FoundDelivery) => html`<a href=${pageOfDelivery(delivery)}>${delivery.type}</a>`,
+        },
         { label: 'Item', cell: ({ subject }: FoundDelivery) => html`<${Subject} subject=${subject} />` },
         ...(webhookId === undefined
           ? [
               {
                 label: 'Endpoint',
-                cell: ({ webhookId: of, url }: FoundDelivery) => html`<a class="long" href=${`${home()}/${of}`}>${shortUrl(url)}</a>`,
+                cell: ({ webhookId: of, url }: FoundDelivery) =>
+                  html`<a class="long" href=${`${home()}/${of}`}>${shortUrl(url)}</a>`,
               },
             ]
           : []),
-        { label: 'State', cell: (delivery: FoundDelivery) => html`<${DeliveryState} delivery=${delivery} />` },
+        {
+          label: 'State',
+          cell: (delivery: FoundDelivery) => html`<${DeliveryState} delivery=${delivery} />`,
+        },
         {
           label: 'Last answer',
-          cell: ({ lastError, lastStatus }: FoundDelivery) => lastError ?? lastStatus ?? html`<span class="soft">–</span>`,
+          cell: ({ lastError, lastStatus }: FoundDelivery) =>
+            lastError ?? lastStatus ?? html`<span class="soft">–</span>`,
         },
         { label: 'Attempts', numeric: true, cell: ({ attempts }: FoundDelivery) => attempts },
         { label: 'Planned', cell: ({ createdAt }: FoundDelivery) => html`<${Time} at=${createdAt} clock />` },

@@ -68,7 +68,11 @@ const Outcome = ({ delivery, webhook }: OutcomeOptions) => {
   </div>`;
 };
 
-const Facts = ({ delivery: { id, type, subject, cursor, createdAt } }: { readonly delivery: Delivery }) => html`
+const Facts = ({
+  delivery: { id, type, subject, cursor, createdAt },
+}: {
+  readonly delivery: Delivery;
+}) => html`
   <dl class="facts">
     <div><dt>Event</dt><dd><code>${type}</code></dd></div>
     <div><dt>Item</dt><dd><${Subject} subject=${subject} /> (<a href=${`${home()}/deliveries?subject=${subject}`}>all its deliveries</a>)</dd></div>
@@ -87,9 +91,17 @@ const Body = ({ path }: { readonly path: string }) => {
   </section>`;
 };
 
-type AttemptOptions = { readonly attempt: Attempt; readonly url: string | undefined; readonly isOpen: boolean };
+type AttemptOptions = {
+  readonly attempt: Attempt;
+  readonly url: string | undefined;
+  readonly isOpen: boolean;
+};
 
-const AttemptOf = ({ attempt: { number, at, durationMs, status, error, requestHeaders, answer }, url, isOpen }: AttemptOptions) => html`<li>
+const AttemptOf = ({
+  attempt: { number, at, durationMs, status, error, requestHeaders, answer },
+  url,
+  isOpen,
+}: AttemptOptions) => html`<li>
   <details open=${isOpen}>
     <summary>
       <span class="when"><${Time} at=${at} clock /></span>

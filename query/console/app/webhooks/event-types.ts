@@ -14,7 +14,10 @@ export const toggled = (chosen: readonly string[], type: string): readonly strin
   return [...chosen.filter((each) => !(type === `${kind}.*` && kindOf(each) === kind) && each !== ALL), type];
 };
 
-type EventTypesOptions = { readonly chosen: readonly string[]; readonly change: (chosen: readonly string[]) => void };
+type EventTypesOptions = {
+  readonly chosen: readonly string[];
+  readonly change: (chosen: readonly string[]) => void;
+};
 
 /** Which events are sent: all, all of a kind, or single types. */
 export const EventTypes = ({ chosen, change }: EventTypesOptions) => {

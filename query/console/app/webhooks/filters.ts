@@ -48,7 +48,10 @@ export const DeliveryFilters = ({ at, search, webhookId }: FiltersOptions) => {
   </search>`;
 };
 
-type SpanOptions = { readonly search: URLSearchParams; readonly set: (changes: Partial<Record<FilterName, string>>) => void };
+type SpanOptions = {
+  readonly search: URLSearchParams;
+  readonly set: (changes: Partial<Record<FilterName, string>>) => void;
+};
 
 /** The last hour is another one a moment later; days stay what they are. */
 const Span = ({ search, set }: SpanOptions) => {
@@ -56,7 +59,8 @@ const Span = ({ search, set }: SpanOptions) => {
   const [since, until] = [search.get('since') ?? '', search.get('until') ?? ''];
   const chosen = spans.find(([, from, to]) => from === since && to === until)?.[0];
   const onChange = (event: Event) => {
-    const [, from, to] = spans.find(([label]) => label === (event.currentTarget as HTMLSelectElement).value) ?? [];
+    const [, from, to] =
+      spans.find(([label]) => label === (event.currentTarget as HTMLSelectElement).value) ?? [];
     if (from !== undefined && to !== undefined) set({ since: from, until: to });
   };
   return html`<label>When <select onChange=${onChange}>
@@ -69,7 +73,9 @@ type ChoiceOptions = { readonly value: string; readonly set: (value: string) => 
 
 const EndpointFilter = ({ value, set }: ChoiceOptions) => {
   const { body: webhooks = [] } = useAsked<readonly Webhook[]>('/webhooks?limit=100');
-  const known = webhooks.map(({ id, url, description }) => [String(id), description ?? shortUrl(url)] as const);
+  const known = webhooks.map(
+    ({ id, url, description }) => [String(id), description ?? shortUrl(url)] as const,
+  );
   return html`<${Choice} label="Endpoint" value=${value} set=${set} options=${known} />`;
 };
 
@@ -81,7 +87,12 @@ const TypeFilter = ({ value, set }: ChoiceOptions) => {
 type Option = readonly [value: string, label: string];
 
 /** What stands in the address is chosen, also where nobody has heard of it. */
-const Choice = ({ label, value, set, options }: ChoiceOptions & { readonly label: string; readonly options: readonly Option[] }) => {
+const Choice = ({
+  label,
+  value,
+  set,
+  options,
+}: ChoiceOptions & { readonly label: string; readonly options: readonly Option[] }) => {
   const isKnown = value === '' || options.some(([each]) => each === value);
   return html`<label>${label} <select onChange=${(event: Event) => set((event.currentTarget as HTMLSelectElement).value)}>
     <option value="" selected=${value === ''}>Any</option>

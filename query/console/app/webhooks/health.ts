@@ -29,7 +29,10 @@ export const Health = ({ webhook }: { readonly webhook: Webhook }) => {
 
 type TilesOptions = { readonly webhook: Webhook; readonly health: NonNullable<Webhook['health']> };
 
-const Tiles = ({ webhook, health: { backlog, failingSince, pausedUntil, nextAttemptAt, lastSuccessAt } }: TilesOptions) => {
+const Tiles = ({
+  webhook,
+  health: { backlog, failingSince, pausedUntil, nextAttemptAt, lastSuccessAt },
+}: TilesOptions) => {
   const { due, oldestAt, dead } = backlog;
   const oldest = oldestAt && spanText(Math.max(0, (Date.now() - Date.parse(oldestAt)) / MS_PER_SECOND));
   return html`<dl class="tiles">
@@ -61,7 +64,8 @@ export const Chart = ({ webhookId }: { readonly webhookId: string }) => {
 };
 
 const MINUTE_S = 60;
-const titleOf = (statistics: WebhookStatistics | undefined): string => `Attempts in each ${spanText(statistics?.seconds ?? MINUTE_S)}`;
+const titleOf = (statistics: WebhookStatistics | undefined): string =>
+  `Attempts in each ${spanText(statistics?.seconds ?? MINUTE_S)}`;
 
 const seriesOf = ({ points }: Pick<WebhookStatistics, 'points'>): Series => ({
   times: points.map(({ at }) => Date.parse(at) / MS_PER_SECOND),

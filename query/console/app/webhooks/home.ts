@@ -3,11 +3,19 @@ import { webhooksAt } from '../paths.ts';
 /** Below what the pages of webhooks are here. */
 export const home = (): string => webhooksAt(location.pathname);
 
-/** The page of what is at a path of the interface: `/webhooks/6001` is at `/console/webhooks/6001`, or at `/account/webhooks/6001`. */
+/**
+ * The page of what is at a path of the interface: `/webhooks/6001` is at `/console/webhooks/6001`, or at
+ * `/account/webhooks/6001`.
+ */
 export const pageAt = (path: string): string => path.replace(/^(?:\/api)?\/webhooks/, home());
 
-export const pageOfDelivery = ({ webhookId, id }: { readonly webhookId: number; readonly id: string }): string =>
-  `${home()}/${webhookId}/deliveries/${id}`;
+export const pageOfDelivery = ({
+  webhookId,
+  id,
+}: {
+  readonly webhookId: number;
+  readonly id: string;
+}): string => `${home()}/${webhookId}/deliveries/${id}`;
 
 /** As people tell addresses apart. */
 export const shortUrl = (url: string): string => url.replace(/^https?:\/\//, '');

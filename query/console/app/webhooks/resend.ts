@@ -20,7 +20,9 @@ type ResendOptions = {
   readonly done: () => void;
 };
 
-/** Sends again what failed: by endpoint and time all of it at once, by anything else one by one what is shown. */
+/**
+ * Sends again what failed: by endpoint and time all of it at once, by anything else one by one what is shown.
+ */
 export const Resend = (options: ResendOptions) => {
   const { query } = options;
   const isOfAll = ['type', 'subject', 'eventId'].every((name) => !query.has(name));
@@ -36,7 +38,10 @@ const Done = ({ outcome: { sent, problem } }: { readonly outcome: Outcome }) => 
   ${problem && html`<${Problem} problem=${problem} />`}`;
 
 /** Does something with each; what cannot be done leaves the others as they are. */
-const withEach = async <Item>(items: readonly Item[], act: (item: Item) => Promise<number>): Promise<Outcome> => {
+const withEach = async <Item>(
+  items: readonly Item[],
+  act: (item: Item) => Promise<number>,
+): Promise<Outcome> => {
   let [sent, problem]: [number, ProblemFacts | undefined] = [0, undefined];
   for (const item of items) {
     try {
@@ -51,7 +56,9 @@ const withEach = async <Item>(items: readonly Item[], act: (item: Item) => Promi
 const ResendFailed = ({ query, done }: ResendOptions) => {
   const api = useApi();
   const [outcome, setOutcome] = useState<Outcome>();
-  const which = new URLSearchParams([...query].filter(([name]) => ['webhookId', 'since', 'until'].includes(name)));
+  const which = new URLSearchParams(
+    [...query].filter(([name]) => ['webhookId', 'since', 'until'].includes(name)),
+  );
   which.set('limit', '100');
   const counts = usePages<FailedDeliveries>(`/deliveries/failed?${which}`, EVERY_MS);
   const failed = counts.body ?? [];

@@ -2,7 +2,10 @@
 const FILTERS = ['webhookId', 'state', 'type', 'subject', 'eventId', 'since', 'until'] as const;
 export type FilterName = (typeof FILTERS)[number];
 
-export const queryOf = (search: URLSearchParams, fixed: Readonly<Record<string, string>> = {}): URLSearchParams => {
+export const queryOf = (
+  search: URLSearchParams,
+  fixed: Readonly<Record<string, string>> = {},
+): URLSearchParams => {
   const query = new URLSearchParams();
   for (const name of FILTERS) {
     const text = (fixed[name] ?? search.get(name) ?? '').trim();
@@ -12,7 +15,10 @@ export const queryOf = (search: URLSearchParams, fixed: Readonly<Record<string, 
 };
 
 /** With another value of one of them. */
-export const withFilters = (search: URLSearchParams, changes: Partial<Readonly<Record<FilterName, string>>>): string => {
+export const withFilters = (
+  search: URLSearchParams,
+  changes: Partial<Readonly<Record<FilterName, string>>>,
+): string => {
   const changed = new URLSearchParams(search);
   for (const [name, text] of Object.entries(changes)) {
     if (text === '') changed.delete(name);
@@ -24,7 +30,8 @@ export const withFilters = (search: URLSearchParams, changes: Partial<Readonly<R
 const HOUR_MS = 3_600_000;
 
 /** Midnight, as clocks here show it, so many days ago. */
-const dayBefore = (now: Date, days: number): string => new Date(now.getFullYear(), now.getMonth(), now.getDate() - days).toISOString();
+const dayBefore = (now: Date, days: number): string =>
+  new Date(now.getFullYear(), now.getMonth(), now.getDate() - days).toISOString();
 
 /** Spans that people ask for, with their beginning and end. */
 export const spansAt = (now: Date): readonly (readonly [label: string, since: string, until: string])[] => [

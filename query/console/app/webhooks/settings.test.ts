@@ -5,11 +5,19 @@ import { toggled } from './event-types.ts';
 import { isoOf, localOf, queryOf, spansAt, withFilters } from './search.ts';
 import { atFields, bodyOf, rawOf } from './settings.ts';
 
-const FILTERS: readonly FieldFacts[] = [{ name: 'articleId', wire: 'articleId', title: 'Article', type: 'ref', of: 'article' }];
+const FILTERS: readonly FieldFacts[] = [
+  { name: 'articleId', wire: 'articleId', title: 'Article', type: 'ref', of: 'article' },
+];
 const HIDDEN = '********';
 /** As far as a form shows it. */
 const WEBHOOK = {
-  ...{ url: 'https://shop.example/hooks', description: null, filter: { articleId: 8001 }, payload: 'full', ordered: true },
+  ...{
+    url: 'https://shop.example/hooks',
+    description: null,
+    filter: { articleId: 8001 },
+    payload: 'full',
+    ordered: true,
+  },
   ...{ limits: { ratePerSecond: 5, concurrency: 2 }, headers: { 'X-Team': HIDDEN, Authorization: HIDDEN } },
 } as unknown as Webhook;
 
@@ -30,8 +38,13 @@ test('filters and headers that are left out are removed', () => {
 });
 
 test('what is wrong is said at the field, however deep it lies', () => {
-  const errors = ['/filter/articleId', '/limits/concurrency', '/url'].map((pointer) => ({ pointer, detail: '' }));
-  const pointers = atFields({ status: 422, code: 'invalid_request', title: '', errors }).errors?.map(({ pointer }) => pointer);
+  const errors = ['/filter/articleId', '/limits/concurrency', '/url'].map((pointer) => ({
+    pointer,
+    detail: '',
+  }));
+  const pointers = atFields({ status: 422, code: 'invalid_request', title: '', errors }).errors?.map(
+    ({ pointer }) => pointer,
+  );
   expect(pointers).toEqual(['/articleId', '/concurrency', '/url']);
 });
 
@@ -43,8 +56,12 @@ test('all types of a kind take the place of each of them', () => {
 
 test('the address has what the interface is asked for', () => {
   const search = new URLSearchParams('state=failed&after=x&subject=+article-8001');
-  expect(queryOf(search, { webhookId: '6001' }).toString()).toBe('webhookId=6001&state=failed&subject=article-8001');
-  expect(withFilters(new URLSearchParams('state=failed'), { state: '', type: 'article.edited' })).toBe('?type=article.edited');
+  expect(queryOf(search, { webhookId: '6001' }).toString()).toBe(
+    'webhookId=6001&state=failed&subject=article-8001',
+  );
+  expect(withFilters(new URLSearchParams('state=failed'), { state: '', type: 'article.edited' })).toBe(
+    '?type=article.edited',
+  );
   expect(withFilters(new URLSearchParams('state=failed'), { state: '' })).toBe('');
 });
 

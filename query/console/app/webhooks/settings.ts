@@ -5,7 +5,12 @@ import type { ProblemFacts } from '../problem.ts';
 
 /** The form of an endpoint, and what is sent for it. */
 
-const field = (name: string, title: string, type: FormFieldFacts['type'], more: Partial<FormFieldFacts> = {}): FormFieldFacts => ({
+const field = (
+  name: string,
+  title: string,
+  type: FormFieldFacts['type'],
+  more: Partial<FormFieldFacts> = {},
+): FormFieldFacts => ({
   ...{ name, wire: name, title, type, isRequired: false, isNullable: false, schema: {} },
   ...more,
 });
@@ -16,8 +21,15 @@ const RATE_PER_SECOND_MAX = 1_000;
 const CONCURRENCY_MAX = 50;
 
 export const addressFields: readonly FormFieldFacts[] = [
-  field('url', 'URL', 'value', { isRequired: true, schema: { maxLength: URL_CHARACTERS_MAX }, says: 'Redirects are not followed.' }),
-  field('description', 'Description', 'value', { isNullable: true, schema: { maxLength: DESCRIPTION_CHARACTERS_MAX } }),
+  field('url', 'URL', 'value', {
+    isRequired: true,
+    schema: { maxLength: URL_CHARACTERS_MAX },
+    says: 'Redirects are not followed.',
+  }),
+  field('description', 'Description', 'value', {
+    isNullable: true,
+    schema: { maxLength: DESCRIPTION_CHARACTERS_MAX },
+  }),
 ];
 
 /** `filters` are those of the domain. */
@@ -34,10 +46,18 @@ export const moreFields = (filters: readonly FieldFacts[]): readonly FormFieldFa
     values: ['thin', 'full'],
     means: { thin: 'only ids, the receiver reads the item.', full: 'all that you may read.' },
   }),
-  field('ordered', 'In the order of events', 'boolean', { says: 'Each delivery waits until the one before arrived or is dead.' }),
-  field('ratePerSecond', 'Requests per second at most', 'integer', { schema: { minimum: 1, maximum: RATE_PER_SECOND_MAX } }),
-  field('concurrency', 'Requests at the same time at most', 'integer', { schema: { minimum: 1, maximum: CONCURRENCY_MAX } }),
-  field('headers', 'Additional headers', 'set', { says: 'As “Name: value”. Values are never shown again; ******** keeps one.' }),
+  field('ordered', 'In the order of events', 'boolean', {
+    says: 'Each delivery waits until the one before arrived or is dead.',
+  }),
+  field('ratePerSecond', 'Requests per second at most', 'integer', {
+    schema: { minimum: 1, maximum: RATE_PER_SECOND_MAX },
+  }),
+  field('concurrency', 'Requests at the same time at most', 'integer', {
+    schema: { minimum: 1, maximum: CONCURRENCY_MAX },
+  }),
+  field('headers', 'Additional headers', 'set', {
+    says: 'As “Name: value”. Values are never shown again; ******** keeps one.',
+  }),
 ];
 
 const INITIAL: Raw = { payload: 'thin', ordered: false, ratePerSecond: '50', concurrency: '10' };
@@ -46,7 +66,12 @@ export const rawOf = (webhook: Webhook | undefined): Raw =>
   webhook === undefined
     ? INITIAL
     : {
-        ...{ url: webhook.url, description: webhook.description ?? '', payload: webhook.payload, ordered: webhook.ordered },
+        ...{
+          url: webhook.url,
+          description: webhook.description ?? '',
+          payload: webhook.payload,
+          ordered: webhook.ordered,
+        },
         ratePerSecond: String(webhook.limits.ratePerSecond),
         concurrency: String(webhook.limits.concurrency),
         headers: Object.entries(webhook.headers)
@@ -58,7 +83,8 @@ export const rawOf = (webhook: Webhook | undefined): Raw =>
 const text = (raw: Raw, name: string): string => String(raw[name] ?? '').trim();
 
 /** What is no number is refused by the server, at its field. */
-const number = (raw: Raw, name: string): number | string => (/^\d+$/.test(text(raw, name)) ? Number(text(raw, name)) : text(raw, name));
+const number = (raw: Raw, name: string): number | string =>
+  /^\d+$/.test(text(raw, name)) ? Number(text(raw, name)) : text(raw, name);
 
 const headersIn = (raw: Raw): Readonly<Record<string, string>> =>
   Object.fromEntries(
@@ -73,10 +99,17 @@ const headersIn = (raw: Raw): Readonly<Record<string, string>> =>
   );
 
 /** All of it; of a change, what is left out of filters and headers is taken away by null. */
-export const bodyOf = (raw: Raw, eventTypes: readonly string[], filters: readonly FieldFacts[], before?: Webhook): object => {
+export const bodyOf = (
+  raw: Raw,
+  eventTypes: readonly string[],
+  filters: readonly FieldFacts[],
+  before?: Webhook,
+): object => {
   const gone = <Value>(names: readonly string[], of: Readonly<Record<string, Value>>) =>
     Object.fromEntries(names.filter((name) => !Object.hasOwn(of, name)).map((name) => [name, null]));
-  const given = filters.filter(({ name }) => text(raw, name) !== '').map(({ name }) => [name, number(raw, name)] as const);
+  const given = filters
+    .filter(({ name }) => text(raw, name) !== '')
+    .map(({ name }) => [name, number(raw, name)] as const);
   const [filter, headers] = [Object.fromEntries(given), headersIn(raw)];
   return {
     url: text(raw, 'url'),

@@ -2,10 +2,17 @@ import type { ShownDeliveryState } from '#shared/rest/deliveries.ts';
 import { html } from '../html.ts';
 import { Badge } from '../parts.ts';
 
-type Told = { readonly state: ShownDeliveryState; readonly attempts: number; readonly lastError?: string | null };
+type Told = {
+  readonly state: ShownDeliveryState;
+  readonly attempts: number;
+  readonly lastError?: string | null;
+};
 
 /** Whoever waits for another attempt has failed, whatever the ledger calls it. */
-export const wordOf = ({ state, attempts }: Told): readonly [word: string, tone: 'good' | 'bad' | 'warn' | 'plain'] => {
+export const wordOf = ({
+  state,
+  attempts,
+}: Told): readonly [word: string, tone: 'good' | 'bad' | 'warn' | 'plain'] => {
   if (state === 'due') return attempts > 0 ? ['failed, will be retried', 'bad'] : ['waiting', 'warn'];
   const tones = { delivered: 'good', dead: 'bad', withheld: 'plain' } as const;
   return [state, tones[state]];

@@ -8,7 +8,10 @@ import { pageAt } from './home.ts';
 
 const EVERY_MS = 1_000;
 
-/** Sends an event that says nothing but that it is a test, and shows what comes of it where somebody has pressed. */
+/**
+ * Sends an event that says nothing but that it is a test, and shows what comes of it where somebody has
+ * pressed.
+ */
 export const TestEvent = ({ path, kind = '' }: { readonly path: string; readonly kind?: string }) => {
   const api = useApi();
   const [sent, setSent] = useState<string>();
@@ -24,7 +27,10 @@ export const TestEvent = ({ path, kind = '' }: { readonly path: string; readonly
 const TestResult = ({ path }: { readonly path: string }) => {
   const [isOver, setOver] = useState(false);
   const { body: delivery, problem } = useAsked<Delivery>(path, isOver ? undefined : EVERY_MS);
-  const { body: attempts = [] } = useAsked<readonly Attempt[]>(`${path}/attempts?limit=1`, isOver ? undefined : EVERY_MS);
+  const { body: attempts = [] } = useAsked<readonly Attempt[]>(
+    `${path}/attempts?limit=1`,
+    isOver ? undefined : EVERY_MS,
+  );
   const [attempt] = attempts;
   if (attempt !== undefined && !isOver) setOver(true);
   if (problem && !delivery) return html`<${Problem} problem=${problem} />`;

@@ -90,7 +90,11 @@ const Replays = ({ webhookPath }: { readonly webhookPath: string }) => {
           cell: ({ since, from }: Replay) =>
             since === null ? html`<code>${from ?? 'the beginning'}</code>` : html`<${Time} at=${since} />`,
         },
-        { label: 'State', cell: ({ state }: Replay) => html`<${Badge} tone=${state === 'finished' ? 'good' : 'warn'}>${state}<//>` },
+        {
+          label: 'State',
+          cell: ({ state }: Replay) =>
+            html`<${Badge} tone=${state === 'finished' ? 'good' : 'warn'}>${state}<//>`,
+        },
         { label: 'Deliveries', numeric: true, cell: ({ planned }: Replay) => countText(planned) },
         { label: 'Requested', cell: ({ requestedAt }: Replay) => html`<${Time} at=${requestedAt} />` },
         { label: 'Finished', cell: ({ finishedAt }: Replay) => html`<${Time} at=${finishedAt} />` },

@@ -87,10 +87,28 @@ const Endpoints = ({ seen }: { readonly seen: readonly Seen[] }) => {
           html`<${Badge} tone=${tone}>${word}<//>${tone === 'bad' && health?.lastFailure && html`<br /><span class="soft">${health.lastFailure.reason}</span>`}`,
       },
       { label: 'Last 24 h', numeric: true, cell: ({ webhook }: Seen) => rateOf(webhook) },
-      { label: 'Waiting', numeric: true, cell: ({ webhook: { health } }: Seen) => countText(health?.backlog.due ?? 0) },
-      { label: 'Dead', numeric: true, cell: ({ webhook: { health } }: Seen) => countText(health?.backlog.dead ?? 0) },
-      { label: 'Next attempt', cell: ({ webhook: { health } }: Seen) => html`<${Time} at=${health?.nextAttemptAt ?? null} clock />` },
-      ...(isAdmin ? [{ label: 'Owner', cell: ({ webhook: { ownerId } }: Seen) => html`<${Subject} subject=${`user-${ownerId}`} />` }] : []),
+      {
+        label: 'Waiting',
+        numeric: true,
+        cell: ({ webhook: { health } }: Seen) => countText(health?.backlog.due ?? 0),
+      },
+      {
+        label: 'Dead',
+        numeric: true,
+        cell: ({ webhook: { health } }: Seen) => countText(health?.backlog.dead ?? 0),
+      },
+      {
+        label: 'Next attempt',
+        cell: ({ webhook: { health } }: Seen) => html`<${Time} at=${health?.nextAttemptAt ?? null} clock />`,
+      },
+      ...(isAdmin
+        ? [
+            {
+              label: 'Owner',
+              cell: ({ webhook: { ownerId } }: Seen) => html`<${Subject} subject=${`user-${ownerId}`} />`,
+            },
+          ]
+        : []),
     ]}
   />`;
 };

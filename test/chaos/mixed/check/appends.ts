@@ -5,7 +5,10 @@ type Told = Pick<History, 'writes' | 'log'>;
 
 const violation = (kind: Violation['kind'], what: string): Violation => ({ invariant: 'I1', kind, what });
 
-/** I1: every acknowledged command is in the log exactly once, and no other more than once; nobody has appended anything else. */
+/**
+ * I1: every acknowledged command is in the log exactly once, and no other more than once; nobody has appended
+ * anything else.
+ */
 export const appendViolations = ({ writes, log }: Told): readonly Violation[] => {
   const byRequest = Map.groupBy(
     log.filter(({ isConsequence }) => !isConsequence),
@@ -14,7 +17,9 @@ export const appendViolations = ({ writes, log }: Told): readonly Violation[] =>
   const asked = new Set(writes.map(({ request }) => request));
   return [
     ...writes.flatMap((write) => writeViolations(write, byRequest.get(write.request) ?? [])),
-    ...[...byRequest.keys()].filter((request) => !asked.has(request)).map((request) => violation('other', `nobody asked for ${request}`)),
+    ...[...byRequest.keys()]
+      .filter((request) => !asked.has(request))
+      .map((request) => violation('other', `nobody asked for ${request}`)),
     ...orderViolations(writes),
     ...logViolations(log),
   ];
@@ -27,12 +32,14 @@ const writeViolations = (write: Write, entries: readonly LogEntry[]): readonly V
   const known = entries.filter(({ type }) => leaves.includes(type));
   for (const type of leaves) {
     const times = known.filter((entry) => entry.type === type).length;
-    if (times === 0 && outcome === 'acknowledged') found.push(violation('lost', `${name}: no ${type} in the log`));
+    if (times === 0 && outcome === 'acknowledged')
+      found.push(violation('lost', `${name}: no ${type} in the log`));
     if (times > 1) found.push(violation('duplicated', `${name}: ${times} × ${type} in the log`));
   }
   const last = known.at(-1);
   const isWhole = known.length === 0 || known.length === leaves.length;
-  if (!isWhole && outcome !== 'acknowledged') found.push(violation('other', `${name}: half of it is in the log`));
+  if (!isWhole && outcome !== 'acknowledged')
+    found.push(violation('other', `${name}: half of it is in the log`));
   if (outcome === 'refused') found.push(violation('other', `${name}: ${why}`));
   if (outcome !== 'acknowledged' || last === undefined) return found;
   if (position !== undefined && position !== last.position)
@@ -55,7 +62,12 @@ const orderViolations = (writes: readonly Write[]): readonly Violation[] => {
       place += 1;
     }
     if (furthest !== undefined && (write.position ?? 0) < (furthest.position ?? 0)) {
-      found.push(violation('reordered', `${write.what} (${write.request}) is before ${furthest.request}, which was done when it began`));
+      found.push(
+        violation(
+          'reordered',
+          `${write.what} (${write.request}) is before ${furthest.request}, which was done when it began`,
+        ),
+      );
     }
   }
   return found;
@@ -68,12 +80,16 @@ const logViolations = (log: readonly LogEntry[]): readonly Violation[] => {
   const versions = new Map<string, number>();
   let position = -1;
   for (const entry of log) {
-    if (entry.position <= position) found.push(violation('reordered', `position ${entry.position} comes after ${position}`));
+    if (entry.position <= position)
+      found.push(violation('reordered', `position ${entry.position} comes after ${position}`));
     if (ids.has(entry.id)) found.push(violation('duplicated', `event ${entry.id} is in the log twice`));
     const before = versions.get(entry.stream);
     if (before !== undefined && entry.version !== before + 1) {
       found.push(
-        violation(entry.version > before ? 'lost' : 'duplicated', `${entry.stream} goes from version ${before} to ${entry.version}`),
+        violation(
+          entry.version > before ? 'lost' : 'duplicated',
+          `${entry.stream} goes from version ${before} to ${entry.version}`,
+        ),
       );
     }
     ids.add(entry.id);

@@ -20,4 +20,6 @@ export const check = (history: History): readonly Violation[] => [
 
 /** I2: a fresh replay of the log, compared digest by digest. */
 const proofViolations = ({ proof: { exit, said } }: Pick<History, 'proof'>): readonly Violation[] =>
-  exit === 0 ? [] : [{ invariant: 'I2', kind: 'other', what: `annals audit verify ended with ${exit}: ${said}` }];
+  exit === 0
+    ? []
+    : [{ invariant: 'I2', kind: 'other', what: `annals audit verify ended with ${exit}: ${said}` }];

@@ -5,7 +5,10 @@ import type { Violation } from './violation.ts';
 const BEHIND_THE_READ_MODEL = new Set(['publisher', 'webhook-planner']);
 
 /** I5: each move of a checkpoint begins where the one before ended, goes on, and not beyond what is there. */
-export const checkpointViolations = ({ moves, log }: Pick<History, 'moves' | 'log'>): readonly Violation[] => {
+export const checkpointViolations = ({
+  moves,
+  log,
+}: Pick<History, 'moves' | 'log'>): readonly Violation[] => {
   const head = log.at(-1)?.position ?? 0;
   const reached = new Map<string, number>();
   return moves.flatMap((move): readonly Violation[] => {
@@ -23,7 +26,12 @@ type Fault = readonly [kind: Violation['kind'], what: string];
 const moveFaults = ({ from, to }: CheckpointMove, was: number | undefined): readonly Fault[] => {
   if (from !== null && to < from) return [['duplicated', 'it goes back']];
   if (from === (was ?? null)) return [];
-  return [[(from ?? 0) > (was ?? 0) ? 'lost' : 'duplicated', was === undefined ? 'it was nowhere' : `it was at ${was}`]];
+  return [
+    [
+      (from ?? 0) > (was ?? 0) ? 'lost' : 'duplicated',
+      was === undefined ? 'it was nowhere' : `it was at ${was}`,
+    ],
+  ];
 };
 
 const limitFaults = ({ follower, to, projected }: CheckpointMove, head: number): readonly Fault[] => {

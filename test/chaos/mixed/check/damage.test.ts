@@ -9,9 +9,17 @@ import type { Invariant } from './violation.ts';
 describe('whatever is removed, repeated or moved is found', () => {
   const articles = fc.integer({ min: 1, max: 12 });
   const anywhere = fc.nat();
-  const damage = fc.constantFrom(without, twice, swapped) as fc.Arbitrary<<Each>(all: readonly Each[], place: number) => readonly Each[]>;
+  const damage = fc.constantFrom(without, twice, swapped) as fc.Arbitrary<
+    <Each>(all: readonly Each[], place: number) => readonly Each[]
+  >;
 
-  test.each<[string, Invariant, (history: History, damaged: <Each>(all: readonly Each[]) => readonly Each[]) => Partial<History>]>([
+  test.each<
+    [
+      string,
+      Invariant,
+      (history: History, damaged: <Each>(all: readonly Each[]) => readonly Each[]) => Partial<History>,
+    ]
+  >([
     ['the log', 'I1', ({ log }, damaged) => ({ log: damaged(log) })],
     ['a feed', 'I4', (history, damaged) => inFeed(damaged)(history)],
     [

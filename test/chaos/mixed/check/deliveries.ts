@@ -5,7 +5,11 @@ import type { Violation } from './violation.ts';
 /** I3: every delivery was received, or given up, under one id and with one body. */
 export const deliveryViolations = (endpoint: EndpointHistory): readonly Violation[] => {
   const { name, expected, takenBack, received, ledger, isOrdered } = endpoint;
-  const violation = (kind: Violation['kind'], what: string): Violation => ({ invariant: 'I3', kind, what: `${name}: ${what}` });
+  const violation = (kind: Violation['kind'], what: string): Violation => ({
+    invariant: 'I3',
+    kind,
+    what: `${name}: ${what}`,
+  });
   const states = new Map(ledger.map(({ id, state }) => [id, state]));
   const accepted = new Set(received.filter(({ isAccepted }) => isAccepted).map(({ id }) => id));
   const mayBeMissing = new Set([
@@ -15,7 +19,9 @@ export const deliveryViolations = (endpoint: EndpointHistory): readonly Violatio
   const wanted = new Set(expected);
   const seen = new Set<string>();
   return [
-    ...expected.filter((id) => !accepted.has(id) && !mayBeMissing.has(id)).map((id) => violation('lost', `${id} (${states.get(id)})`)),
+    ...expected
+      .filter((id) => !accepted.has(id) && !mayBeMissing.has(id))
+      .map((id) => violation('lost', `${id} (${states.get(id)})`)),
     ...received
       .filter(({ id }) => !wanted.has(id))
       .map(({ id, body }) => violation('other', `${id} is not for it: ${body.slice(0, TOLD_MAX)}`)),
@@ -30,12 +36,18 @@ export const deliveryViolations = (endpoint: EndpointHistory): readonly Violatio
       ({ cursor }) => cursor,
       ({ id }) => id,
     ).map((cursor) => violation('duplicated', `${cursor} came under several ids`)),
-    ...ledger.filter(({ id }) => seen.has(id) || !seen.add(id)).map(({ id }) => violation('duplicated', `${id} is in the ledger twice`)),
+    ...ledger
+      .filter(({ id }) => seen.has(id) || !seen.add(id))
+      .map(({ id }) => violation('duplicated', `${id} is in the ledger twice`)),
     ...ledger
       .filter(({ id, state }) => state === 'delivered' && !accepted.has(id))
       .map(({ id }) => violation('lost', `${id}, said to be delivered`)),
-    ...ledger.filter(({ state }) => !ENDS.has(state)).map(({ id, state }) => violation('lost', `${id} is still ${state}`)),
-    ...ledger.filter(({ id }) => !wanted.has(id)).map(({ id }) => violation('other', `${id} in the ledger is not for it`)),
+    ...ledger
+      .filter(({ state }) => !ENDS.has(state))
+      .map(({ id, state }) => violation('lost', `${id} is still ${state}`)),
+    ...ledger
+      .filter(({ id }) => !wanted.has(id))
+      .map(({ id }) => violation('other', `${id} in the ledger is not for it`)),
   ];
 };
 
@@ -52,5 +64,11 @@ const orderOf = ({ received, expected }: EndpointHistory): readonly string[] => 
 };
 
 /** The keys under which there is more than one value. */
-const several = (received: readonly Callback[], key: (one: Callback) => string, value: (one: Callback) => string): readonly string[] =>
-  [...Map.groupBy(received, key)].filter(([, same]) => new Set(same.map(value)).size > 1).map(([found]) => found);
+const several = (
+  received: readonly Callback[],
+  key: (one: Callback) => string,
+  value: (one: Callback) => string,
+): readonly string[] =>
+  [...Map.groupBy(received, key)]
+    .filter(([, same]) => new Set(same.map(value)).size > 1)
+    .map(([found]) => found);

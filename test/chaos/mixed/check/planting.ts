@@ -5,7 +5,8 @@ export type Plant = (history: History) => Partial<History>;
 
 export const change = <Each>(all: readonly Each[], place: number, changed: Partial<Each>): readonly Each[] =>
   all.map((each, index) => (index === place ? { ...each, ...changed } : each));
-export const without = <Each>(all: readonly Each[], place: number): readonly Each[] => all.filter((_, index) => index !== place);
+export const without = <Each>(all: readonly Each[], place: number): readonly Each[] =>
+  all.filter((_, index) => index !== place);
 export const twice = <Each>(all: readonly Each[], place: number): readonly Each[] =>
   all.flatMap((each, index) => (index === place ? [each, each] : [each]));
 export const swapped = <Each>(all: readonly Each[], place: number): readonly Each[] => [

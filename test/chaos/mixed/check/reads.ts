@@ -4,8 +4,14 @@ import type { Invariant, Violation } from './violation.ts';
 /** What is gone is later than every version. */
 const rankOf = (state: State): number => (state === 'gone' ? Number.POSITIVE_INFINITY : state);
 
-/** Read your writes, where that was asked for, and monotonic reads; each of one client, who does one thing after the other. */
-export const readViolations = ({ writes, reads }: Pick<History, 'writes' | 'reads'>): readonly Violation[] => {
+/**
+ * Read your writes, where that was asked for, and monotonic reads; each of one client, who does one thing
+ * after the other.
+ */
+export const readViolations = ({
+  writes,
+  reads,
+}: Pick<History, 'writes' | 'reads'>): readonly Violation[] => {
   const done = Map.groupBy(
     writes.filter(({ outcome }) => outcome !== 'refused'),
     keyOf,
@@ -28,17 +34,25 @@ const ownViolations = (writes: readonly Write[], reads: readonly Read[]): readon
     .filter(({ isConsistent }) => isConsistent)
     .flatMap((read) => {
       const last = writes
-        .filter(({ outcome, endMs, isVisible }) => outcome === 'acknowledged' && isVisible && endMs <= read.startMs)
+        .filter(
+          ({ outcome, endMs, isVisible }) => outcome === 'acknowledged' && isVisible && endMs <= read.startMs,
+        )
         .toSorted((one, other) => rankOf(one.state) - rankOf(other.state))
         .at(-1);
       if (last === undefined) return [];
       // Nobody else takes away what it has made.
-      const isLost = read.found === 'gone' && !writes.some(({ leaves }) => leaves.some((type) => type.endsWith('.deleted')));
-      return isLost || rankOf(read.found) < rankOf(last.state) ? [stale('read your writes', read, last.state)] : [];
+      const isLost =
+        read.found === 'gone' &&
+        !writes.some(({ leaves }) => leaves.some((type) => type.endsWith('.deleted')));
+      return isLost || rankOf(read.found) < rankOf(last.state)
+        ? [stale('read your writes', read, last.state)]
+        : [];
     });
 
 const monotonicViolations = (reads: readonly Read[]): readonly Violation[] =>
   reads.flatMap((read, place) => {
     const before = reads[place - 1];
-    return before !== undefined && rankOf(read.found) < rankOf(before.found) ? [stale('monotonic reads', read, before.found)] : [];
+    return before !== undefined && rankOf(read.found) < rankOf(before.found)
+      ? [stale('monotonic reads', read, before.found)]
+      : [];
   });

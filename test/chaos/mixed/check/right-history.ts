@@ -1,13 +1,24 @@
 import type { CheckpointMove, History, LogEntry, Read, Write } from '../history.ts';
 
-/** So many articles that one client has written, published and changed, one after the other; and nothing went wrong. */
+/**
+ * So many articles that one client has written, published and changed, one after the other; and nothing went
+ * wrong.
+ */
 export const rightHistory = (articles: number): History => {
   const log: LogEntry[] = [];
   const writes: Write[] = [];
   const reads: Read[] = [];
   const append = (stream: string, type: string, request: string): LogEntry => {
     const version = log.filter((entry) => entry.stream === stream).length + 1;
-    const entry = { id: `event-${log.length + 1}`, type, stream, version, position: log.length + 1, request, isConsequence: false };
+    const entry = {
+      id: `event-${log.length + 1}`,
+      type,
+      stream,
+      version,
+      position: log.length + 1,
+      request,
+      isConsequence: false,
+    };
     log.push(entry);
     return entry;
   };
@@ -19,8 +30,24 @@ export const rightHistory = (articles: number): History => {
     const last = leaves.map((type) => append(target.replace('/articles/', 'article-'), type, request)).at(-1);
     const { position = 0, version = 0 } = last ?? {};
     const more = { leaves, target, state: state ?? version, isVisible: true, position };
-    writes.push({ request, client: 'ada', what: leaves[0] ?? '', startMs, endMs: tick(), attempts: 1, outcome: 'acknowledged', ...more });
-    reads.push({ client: 'ada', target, startMs: tick(), endMs: tick(), isConsistent: true, found: state ?? version });
+    writes.push({
+      request,
+      client: 'ada',
+      what: leaves[0] ?? '',
+      startMs,
+      endMs: tick(),
+      attempts: 1,
+      outcome: 'acknowledged',
+      ...more,
+    });
+    reads.push({
+      client: 'ada',
+      target,
+      startMs: tick(),
+      endMs: tick(),
+      isConsistent: true,
+      found: state ?? version,
+    });
   };
   for (let article = 1; article <= articles; article += 1) {
     const target = `/articles/${article}`;
@@ -29,13 +56,25 @@ export const rightHistory = (articles: number): History => {
     write(target, ['article.deleted'], 'gone');
   }
   const ids = log.map(({ id }) => id);
-  const received = log.map(({ id, position }) => ({ id, cursor: `c-${position}`, body: `body of ${id}`, isAccepted: true }));
+  const received = log.map(({ id, position }) => ({
+    id,
+    cursor: `c-${position}`,
+    body: `body of ${id}`,
+    isAccepted: true,
+  }));
   const heard = log.map(({ position, type }) => `c-${position} ${type}`);
   return {
     ...{ seed: 1, faults: [], writes, reads, log, ends: [{ ...END, code: 'SIGKILL', isExpected: true }] },
     feeds: [{ name: 'reader', expected: heard, heard, visits: 1 }],
     deliveries: [
-      { name: 'sink', isOrdered: true, expected: ids, takenBack: [], received, ledger: ids.map((id) => ({ id, state: 'delivered' })) },
+      {
+        name: 'sink',
+        isOrdered: true,
+        expected: ids,
+        takenBack: [],
+        received,
+        ledger: ids.map((id) => ({ id, state: 'delivered' })),
+      },
     ],
     moves: movesTo(log.length),
     memory: [{ name: 'query 0', atMs: 1, bytes: 200 * 1_048_576 }],
