@@ -108,66 +108,35 @@ export const queryLinksOf = (domain: Domain): readonly Link[] => [
 const VISIBLE_WITHIN_MS = 5_000;
 const CREATOR_WAITS_MS = 1_000;
 
-/** Starts the query side: what there is, from the read model, for whoever may see it. */
+/** Starts the query side: reads of the read model, each by the rights of its caller. */
 export const startQueryService = async (dependencies: QueryDependencies): Promise<QueryService> => {
-  const {
-    domain,
-    pool,
-    eventLog,
-    blobs,
-    bell,
-    config,
-    visibleWithinMs = VISIBLE_WITHIN_MS,
-    creatorWaitsMs = CREATOR_WAITS_MS,
-  } = dependencies;
+  const { domain, pool, eventLog, blobs, config } = dependencies;
+  const { graphql: settings, limits, dataDir } = config;
   await using opening = new AsyncDisposableStack();
-  await migrateAudit(pool);
-  await migrateOperations(pool);
-  await migrateSnapshots(pool);
-  const snapshots = createSnapshots({ ...dependencies, tellUnsaved: unsavedTo(dependencies.log) });
-  const readPosition = opening.use(openReadPosition({ pool, eventLog, bell }));
-  const searches = opening.use(openSearches(dependencies));
-  const beforeReads: readonly RequestHandler[] = [
-    awaitConsistency({ readPosition, eventLog, waitMaxMs: visibleWithinMs }),
-  ];
-  const readJustMade = createReadJustMade({ readPosition, eventLog, waitMaxMs: creatorWaitsMs });
-  const { graphql: settings, limits, dataDir, streams } = config;
-  const events = opening.use(
-    await openEvents({ ...dependencies, snapshots, settings: streams, before: beforeReads }),
-  );
-  const folding = {
-    keys: dependencies.keys,
-    codec: createCodec(dependencies),
-    tables: tablesOf(domain),
-    snapshots,
-  };
-  const past = { domain, pool, eventLog, ...folding, readPosition, visibleWithinMs };
+  const { before, events, views, ...parts } = await openParts(dependencies, opening);
+  const { snapshots, readPosition, searches, replicas, visibleWithinMs } = parts;
   const key = uploadKey(dependencies.masterKey);
-  const views = opening.use(openViewFeed({ domain, pool, bell, moveOnMs: streams.heartbeatMs }));
   const followed = {
     feed: events.feed,
     views,
     streams: events.streams,
     demandPresentRole: events.demandPresentRole,
   };
-  const replicas = opening.use(openReplicas({ ...dependencies, urls: config.readDatabaseUrls ?? [] }));
   const graphql = opening.use(
     await openGraphql({
       ...dependencies,
-      snapshots,
+      ...parts,
       ...followed,
       ...limits,
-      searches,
-      replicas,
       uploadKey: key,
       dataDir,
-      readPosition,
       settings,
-      before: beforeReads,
-      visibleWithinMs,
+      before,
     }),
   );
-  const described = { ...config, domain };
+  const { keys } = dependencies;
+  const folding = { keys, codec: createCodec(dependencies), tables: tablesOf(domain), snapshots };
+  const past = { domain, pool, eventLog, ...folding, readPosition, visibleWithinMs };
   const kinds = createKindReads({ domain, pool, searches });
   const reads = createReads(spreadKindReads(kinds, { domain, pool, searches, replicas }), past);
   const readWritten = createReadWritten({
@@ -176,31 +145,54 @@ export const startQueryService = async (dependencies: QueryDependencies): Promis
     readPosition,
     waitMaxMs: visibleWithinMs,
   });
+  const waitMaxMs = dependencies.creatorWaitsMs ?? CREATOR_WAITS_MS;
+  const readJustMade = createReadJustMade({ readPosition, eventLog, waitMaxMs });
   const routes = Router().use(
     events.routes,
-    viewStreamRoutes({ domain, eventLog, ...followed, before: beforeReads }),
-    exportRoutes({ ...dependencies, before: beforeReads }),
+    viewStreamRoutes({ domain, eventLog, ...followed, before }),
+    exportRoutes({ ...dependencies, before }),
     readRoutes(
       { ...reads, ...events.reads, ...erasureReads(dependencies) },
-      { domain, before: beforeReads, readJustMade },
+      { domain, before, readJustMade },
     ),
     orderRoutes({ pool, bodyBytesMax: limits.bodyBytesMax }),
     graphql.routes,
-    // What is the same for everybody.
-    openApiRoutes(described),
-    docsRoutes(described),
-    consoleRoutes(described),
+    publicRoutes({ ...config, domain }),
     uploadRoutes({
       blobs,
       key,
       visibilityOf: createVisibility({ domain, pool, find: kinds.find, key }),
-      before: beforeReads,
+      before,
     }),
   );
   const resources = opening.move();
   const { refusals, shortWay } = graphql;
   return { routes, refusals, shortWay, readWritten, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
+
+/** Creates the tables of this role and opens what several routes share. */
+const openParts = async (dependencies: QueryDependencies, opening: AsyncDisposableStack) => {
+  const { domain, pool, eventLog, bell, config, visibleWithinMs = VISIBLE_WITHIN_MS } = dependencies;
+  await migrateAudit(pool);
+  await migrateOperations(pool);
+  await migrateSnapshots(pool);
+  const snapshots = createSnapshots({ ...dependencies, tellUnsaved: unsavedTo(dependencies.log) });
+  const readPosition = opening.use(openReadPosition({ pool, eventLog, bell }));
+  const searches = opening.use(openSearches(dependencies));
+  const before: readonly RequestHandler[] = [
+    awaitConsistency({ readPosition, eventLog, waitMaxMs: visibleWithinMs }),
+  ];
+  const events = opening.use(
+    await openEvents({ ...dependencies, snapshots, settings: config.streams, before }),
+  );
+  const views = opening.use(openViewFeed({ domain, pool, bell, moveOnMs: config.streams.heartbeatMs }));
+  const replicas = opening.use(openReplicas({ ...dependencies, urls: config.readDatabaseUrls ?? [] }));
+  return { snapshots, readPosition, searches, before, events, views, replicas, visibleWithinMs };
+};
+
+/** The routes with the same answers for everybody. */
+const publicRoutes = (options: OpenApiOptions): Router =>
+  Router().use(openApiRoutes(options), docsRoutes(options), consoleRoutes(options));
 
 /** Every read of what is there has its place here, or the compiler says which of the kernel’s has not. */
 const createReads = (

@@ -43,7 +43,8 @@ const LANES_PER_TURN = 256;
  * readers go over to that, and what that one still has in its queue is behind them and is left out by their
  * positions. A cohort that renders slowly holds up only itself.
  */
-export const createLanes = ({ ring, history, renderings, log, onSent, toldSpans }: LanesOptions): Lanes => {
+export const createLanes = (options: LanesOptions): Lanes => {
+  const { ring, renderings } = options;
   const lanes = new Set<Lane>();
   const live = createLiveLanes();
 
@@ -58,35 +59,7 @@ export const createLanes = ({ ring, history, renderings, log, onSent, toldSpans 
     lanes.delete(lane);
     lane.left.abort();
   };
-  const renderAhead = createRenderAhead((lane, change) => renderFor(lane, change, renderings));
-  const write: Delivery['write'] = (lane, rendered) => {
-    toldSpans?.telling(lane, rendered);
-    const written = lane.write(rendered);
-    if (written.sent > 0) onSent(written.sent);
-    return written;
-  };
-  /** Works until the lane has nothing to do; what goes wrong is told to its readers. */
-  const run = async (lane: Lane): Promise<void> => {
-    if (lane.isRunning) return;
-    lane.isRunning = true;
-    try {
-      while (hasWork(lane)) {
-        if (lane.state.at === 'live') await workOff(lane, { renderAhead, write });
-        else await catchUp(lane, { ring, history, renderAhead, write, goLive });
-      }
-    } catch (error) {
-      log.warn(
-        { err: error, cohort: lane.cohort.key },
-        'A change could not be handed to those who follow it.',
-      );
-      const seats = [...lane.seats];
-      lane.seats.clear();
-      close(lane);
-      for (const { reader } of seats) reader.fail(error);
-    } finally {
-      lane.isRunning = false;
-    }
-  };
+  const run = createRunner(options, { goLive, close });
   const join = (reader: Reader): Seat => {
     const start = reader.after === 'now' ? ring.upTo : reader.after;
     const lane = new Lane(reader, start);
@@ -129,6 +102,43 @@ export const createLanes = ({ ring, history, renderings, log, onSent, toldSpans 
       const caughtUp = readersOf(live.all());
       return { live: caughtUp, catchingUp: readersOf(lanes) - caughtUp };
     },
+  };
+};
+
+type Moves = { goLive(lane: Lane): void; close(lane: Lane): void };
+
+/** Works on a lane until it has nothing left to do. An error fails all its readers and closes it. */
+const createRunner = (
+  { ring, history, renderings, log, onSent, toldSpans }: LanesOptions,
+  { goLive, close }: Moves,
+): ((lane: Lane) => Promise<void>) => {
+  const renderAhead = createRenderAhead((lane, change) => renderFor(lane, change, renderings));
+  const write: Delivery['write'] = (lane, rendered) => {
+    toldSpans?.telling(lane, rendered);
+    const written = lane.write(rendered);
+    if (written.sent > 0) onSent(written.sent);
+    return written;
+  };
+  return async (lane) => {
+    if (lane.isRunning) return;
+    lane.isRunning = true;
+    try {
+      while (hasWork(lane)) {
+        if (lane.state.at === 'live') await workOff(lane, { renderAhead, write });
+        else await catchUp(lane, { ring, history, renderAhead, write, goLive });
+      }
+    } catch (error) {
+      log.warn(
+        { err: error, cohort: lane.cohort.key },
+        'A change could not be handed to those who follow it.',
+      );
+      const seats = [...lane.seats];
+      lane.seats.clear();
+      close(lane);
+      for (const { reader } of seats) reader.fail(error);
+    } finally {
+      lane.isRunning = false;
+    }
   };
 };
 

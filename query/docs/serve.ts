@@ -44,13 +44,11 @@ export const serveDocs = (options: OpenApiOptions): Router => {
     if (request.accepts(['json', 'html']) !== 'html') return next();
     const content = { body: NOT_FOUND, sections: [] };
     const page = { path: request.path, title: 'Not found', content: () => content };
-    response
-      .status(404)
-      .set({
-        'Content-Security-Policy': contentSecurityPolicy(),
-        'Cache-Control': 'no-store',
-        Vary: 'Accept',
-      });
+    response.status(404).set({
+      'Content-Security-Policy': contentSecurityPolicy(),
+      'Cache-Control': 'no-store',
+      Vary: 'Accept',
+    });
     response.type('html').send(documentOf(page, content, { groups, assets }));
   });
   return router.all(

@@ -7,7 +7,7 @@ import {
 } from '#shared/change-stream/changes.ts';
 import { formatCursor } from '#shared/cursor.ts';
 import { type EventLog, type RecordedEvent, START } from '#shared/event-log/event-log.ts';
-import { catalogueOf } from '#shared/events/catalogue.ts';
+import { type Catalogue, catalogueOf } from '#shared/events/catalogue.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import type { Caller } from '#shared/policy.ts';
 import type { EventFilter } from '#shared/rest/events.ts';
@@ -45,34 +45,7 @@ export const eventReads = ({
 }: Dependencies): Reads<'listEvents'> => {
   const catalogue = catalogueOf(reading.domain);
   const reader = createChangeReader({ eventLog, ...reading });
-  const sources = { pool: reading.pool, eventLog, reader };
-  const walkFor = (
-    filter: EventFilter,
-    { after, upTo, order }: Span,
-    charge: Charge,
-  ): Walk | Promise<Walk> => {
-    const { query, isAll } = indexed(catalogue, filter);
-    const meter = createMeter(charge);
-    if (
-      order === 'desc' ||
-      query.actor !== undefined ||
-      query.client !== undefined ||
-      query.correlation !== undefined
-    )
-      return walkIndexed(sources, { query, isSearch: !isAll, after, upTo, order, meter });
-    if (query.stream === undefined || upTo - after <= NEAR)
-      return (from, signal) => changes.follow(from, signal);
-    return walkStream({ reader, eventLog: meter.metered(eventLog) }, query.stream as StreamName, upTo);
-  };
-  const wantedBy = (filter: EventFilter, caller: Caller) => {
-    const isAskedFor = askedBy(catalogue, filter);
-    const mayBe = (change: Change): boolean => isAskedFor(change, caller) && mayKnow(caller, change);
-    if (filter.text === undefined) return mayBe;
-    const says = saysText(filter.text);
-    return async (change: Change): Promise<boolean> =>
-      mayBe(change) && says((await represent(change, caller)).data);
-  };
-
+  const sources = { catalogue, changes, pool: reading.pool, eventLog, reader };
   return {
     async listEvents(
       { caller, charge },
@@ -91,10 +64,11 @@ export const eventReads = ({
         head,
       );
       const order = isLatestFirst && afterPlace === undefined ? 'desc' : 'asc';
-      const page = await readPage(await walkFor(filter, { after: from, upTo, order }, charge), {
-        ...{ after: from, upTo, order, limit },
+      const span: Span = { after: from, upTo, order };
+      const page = await readPage(await walkFor(sources, filter, span, charge), {
+        ...{ ...span, limit },
         lookedAtMax: filter.text === undefined ? LOOKED_AT_MAX : SEARCHED_MAX,
-        isWanted: wantedBy(filter, caller),
+        isWanted: wantedBy({ catalogue, represent }, filter, caller),
       });
       const cursor = (position: Position) => formatCursor(eventLog.identity, position);
       const hrefAt = (place: Place = { since }) =>
@@ -105,14 +79,8 @@ export const eventReads = ({
       const links = isLatestFirst
         ? linksBack(
             {
-              order,
-              isOver,
-              hrefAt,
-              cursor,
-              since,
+              ...{ order, isOver, hrefAt, cursor, since, upTo, start: from },
               isFirst: after === undefined && before === undefined,
-              start: from,
-              upTo,
             },
             page,
           )
@@ -127,6 +95,46 @@ export const eventReads = ({
       };
     },
   };
+};
+
+type Sources = Pick<Dependencies, 'changes' | 'eventLog' | 'pool'> & {
+  readonly catalogue: Catalogue;
+  readonly reader: ChangeReader;
+};
+
+/** The cheapest way to read a span: an index, the log, or the stream of the thing asked for. */
+const walkFor = (
+  { catalogue, changes, ...sources }: Sources,
+  filter: EventFilter,
+  { after, upTo, order }: Span,
+  charge: Charge,
+): Walk | Promise<Walk> => {
+  const { query, isAll } = indexed(catalogue, filter);
+  const meter = createMeter(charge);
+  if (
+    order === 'desc' ||
+    query.actor !== undefined ||
+    query.client !== undefined ||
+    query.correlation !== undefined
+  )
+    return walkIndexed(sources, { query, isSearch: !isAll, after, upTo, order, meter });
+  if (query.stream === undefined || upTo - after <= NEAR)
+    return (from, signal) => changes.follow(from, signal);
+  const { reader, eventLog } = sources;
+  return walkStream({ reader, eventLog: meter.metered(eventLog) }, query.stream as StreamName, upTo);
+};
+
+const wantedBy = (
+  { catalogue, represent }: Pick<Sources, 'catalogue'> & Pick<Dependencies, 'represent'>,
+  filter: EventFilter,
+  caller: Caller,
+) => {
+  const isAskedFor = askedBy(catalogue, filter);
+  const mayBe = (change: Change): boolean => isAskedFor(change, caller) && mayKnow(caller, change);
+  if (filter.text === undefined) return mayBe;
+  const says = saysText(filter.text);
+  return async (change: Change): Promise<boolean> =>
+    mayBe(change) && says((await represent(change, caller)).data);
 };
 
 const beforeAlone = (): HttpProblem =>

@@ -71,56 +71,13 @@ const openEach = ({ urls, pool, eventLog, metrics, log }: Options): Replicas => 
     async () => new Map([[null, (await readReached(pool, eventLog)) ?? START]]),
   );
   const closed = new AbortController();
-  let turn = 0;
-
-  const leaveOut = (member: Member, err: unknown): void => {
-    if (member.isIn)
-      log.warn({ err, replica: member.replica.name }, 'A read replica is left out until it has caught up.');
-    member.isIn = false;
-    member.gone.abort();
-  };
-  const takeIn = (member: Member): void => {
-    if (member.isIn) return;
-    log.info({ replica: member.replica.name }, 'Reads go to a read replica.');
-    member.gone = new AbortController();
-    member.isIn = true;
-  };
-  const watch = async (member: Member): Promise<void> => {
-    try {
-      const position = (await positionNow(null)) ?? START;
-      member.lag.primaryHas(position);
-      // Also if nobody writes: what it once had says nothing of whether it is still there, and still a
-      // replica.
-      member.lag.replicaHas(await member.replica.look());
-      if (!(await member.replica.reaches(position, REPLAY_WAIT_MS))) return leaveOut(member, new Error(LAGS));
-      member.lag.replicaHas(position);
-      takeIn(member);
-    } catch (error) {
-      leaveOut(member, error);
-    }
-  };
+  const { watch, choose, leaveOut } = createSelection({ members, positionNow, log });
   const watching = members.map(async (member) => {
     while (!closed.signal.aborted) {
       await watch(member);
       await delay(LOOK_EVERY_MS, undefined, { signal: closed.signal }).catch(() => {});
     }
   });
-
-  /** Undefined is the primary. */
-  const choose = async (): Promise<Member | undefined> => {
-    const there = members.filter(({ isIn }) => isIn);
-    turn += 1;
-    const member = there[turn % there.length];
-    if (member === undefined) return undefined;
-    try {
-      const position = (await positionNow(null)) ?? START;
-      if (await member.replica.reaches(position, REPLAY_WAIT_MS)) return member;
-      leaveOut(member, new Error(LAGS));
-    } catch (error) {
-      leaveOut(member, error);
-    }
-    return undefined;
-  };
 
   const spreadOf = <Reads>(onPrimary: Reads, onReplicas: ReadonlyMap<Member, Reads>): Spread<Reads> => ({
     of: (part) =>
@@ -151,6 +108,67 @@ const openEach = ({ urls, pool, eventLog, metrics, log }: Options): Replicas => 
       await Promise.all(watching);
       await Promise.all(members.map(({ replica }) => replica[Symbol.asyncDispose]()));
     },
+  };
+};
+
+type Selection = {
+  /** Takes the replica in or leaves it out by what it has replayed. */
+  watch(member: Member): Promise<void>;
+  /** A replica that has all that the primary has; undefined is the primary. */
+  choose(): Promise<Member | undefined>;
+  leaveOut(member: Member, err: unknown): void;
+};
+
+type SelectionOptions = Pick<Options, 'log'> & {
+  readonly members: readonly Member[];
+  readonly positionNow: (key: null) => Promise<Position | undefined>;
+};
+
+const createSelection = ({ members, positionNow, log }: SelectionOptions): Selection => {
+  let turn = 0;
+  const leaveOut = (member: Member, err: unknown): void => {
+    if (member.isIn)
+      log.warn({ err, replica: member.replica.name }, 'A read replica is left out until it has caught up.');
+    member.isIn = false;
+    member.gone.abort();
+  };
+  const takeIn = (member: Member): void => {
+    if (member.isIn) return;
+    log.info({ replica: member.replica.name }, 'Reads go to a read replica.');
+    member.gone = new AbortController();
+    member.isIn = true;
+  };
+  return {
+    async watch(member) {
+      try {
+        const position = (await positionNow(null)) ?? START;
+        member.lag.primaryHas(position);
+        // Also if nobody writes: what it once had says nothing of whether it is still there, and still a
+        // replica.
+        member.lag.replicaHas(await member.replica.look());
+        if (!(await member.replica.reaches(position, REPLAY_WAIT_MS)))
+          return leaveOut(member, new Error(LAGS));
+        member.lag.replicaHas(position);
+        takeIn(member);
+      } catch (error) {
+        leaveOut(member, error);
+      }
+    },
+    async choose() {
+      const there = members.filter(({ isIn }) => isIn);
+      turn += 1;
+      const member = there[turn % there.length];
+      if (member === undefined) return undefined;
+      try {
+        const position = (await positionNow(null)) ?? START;
+        if (await member.replica.reaches(position, REPLAY_WAIT_MS)) return member;
+        leaveOut(member, new Error(LAGS));
+      } catch (error) {
+        leaveOut(member, error);
+      }
+      return undefined;
+    },
+    leaveOut,
   };
 };
 

@@ -7,11 +7,9 @@ const id = z.string().min(1).max(200);
 const text = z.string().min(1).max(1_048_576);
 
 /** What GraphQL Code Generator's client-preset and the Relay compiler write: the text by its id. */
-const ByIds = z
-  .record(id, text)
-  .refine((documents) => Object.keys(documents).length <= DOCUMENTS_MAX, {
-    error: `more than ${DOCUMENTS_MAX} documents`,
-  });
+const ByIds = z.record(id, text).refine((documents) => Object.keys(documents).length <= DOCUMENTS_MAX, {
+  error: `more than ${DOCUMENTS_MAX} documents`,
+});
 
 /** What Apollo's manifest generator writes. */
 const ApolloManifest = z.object({

@@ -51,19 +51,7 @@ export const createLoaders = (
   caller: Caller,
 ): Loaders => {
   const listings = listingsOf(domain);
-  const loads = new Map<string, (parent: never) => Promise<unknown>>();
-  /** What is asked for tells of which kind the parents and the values are. */
-  const together: Loaders['together'] = <Parent extends number | string, Value>(
-    asked: string,
-    parent: Parent,
-    loadMany: LoadMany<Parent, Value>,
-  ) => {
-    const load =
-      (loads.get(asked) as ((parent: Parent) => Promise<Value | undefined>) | undefined) ??
-      coalesce(loadMany);
-    loads.set(asked, load);
-    return load(parent);
-  };
+  const together = createTogether();
   const reading = ({ type, asked }: ListOf) => {
     const listing = listings.of(type);
     const isSearch = listing.filters.some(
@@ -124,6 +112,22 @@ export const createLoaders = (
       const resource = await readResource(row);
       return resource !== undefined && may(caller, listings.of(row.__typename).right, resource);
     },
+  };
+};
+
+const createTogether = (): Loaders['together'] => {
+  const loads = new Map<string, (parent: never) => Promise<unknown>>();
+  return <Parent extends number | string, Value>(
+    asked: string,
+    parent: Parent,
+    loadMany: LoadMany<Parent, Value>,
+  ) => {
+    // The text of the request determines the types of the parents and the values.
+    const load =
+      (loads.get(asked) as ((parent: Parent) => Promise<Value | undefined>) | undefined) ??
+      coalesce(loadMany);
+    loads.set(asked, load);
+    return load(parent);
   };
 };
 

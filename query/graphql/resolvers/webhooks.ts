@@ -33,6 +33,24 @@ type Arguments = Readonly<Record<string, unknown>>;
 const webhookOf = (domain: Domain): Readonly<Record<string, Resolver>> => ({
   ...common,
   ...dated,
+  ...settingsOf(domain),
+  ...DELIVERIES,
+  ...REPLAYS,
+  missedSince: (webhook: WebhookRow, _args, { eventLog }) => missedSince(webhook, eventLog.identity),
+  withheld: onlyNow(async ({ owner_id, event_types, scopes }: WebhookRow, _args, { domain, loaders }) => {
+    const owner = await loaders.find('User', owner_id);
+    if (!owner || owner.deleted_at !== null) return null;
+    return withheldOf(domain, { eventTypes: event_types, scopes }, standingOf(domain, owner));
+  }),
+  health: onlyNow(
+    async (webhook: WebhookRow, _args, { pool, loaders }) =>
+      (await orUnavailable(
+        loaders.together('health', idOf(webhook), (ids: readonly WebhookId[]) => readHealthOfMany(pool, ids)),
+      )) ?? null,
+  ),
+});
+
+const settingsOf = (domain: Domain): Readonly<Record<string, Resolver>> => ({
   owner: ({ owner_id }: WebhookRow, _args, context) => demandRow(context, 'User', owner_id),
   url: ({ url }: WebhookRow) => url,
   description: ({ description }: WebhookRow) => description,
@@ -46,19 +64,10 @@ const webhookOf = (domain: Domain): Readonly<Record<string, Resolver>> => ({
   scopes: ({ scopes }: WebhookRow) => scopes,
   enabled: ({ is_enabled }: WebhookRow) => is_enabled,
   disabledReason: ({ disabled_reason }: WebhookRow) => disabled_reason,
-  missedSince: (webhook: WebhookRow, _args, { eventLog }) => missedSince(webhook, eventLog.identity),
   secretsEndAt: ({ old_secrets_end_at }: WebhookRow) => old_secrets_end_at?.toISOString() ?? null,
-  withheld: onlyNow(async ({ owner_id, event_types, scopes }: WebhookRow, _args, { domain, loaders }) => {
-    const owner = await loaders.find('User', owner_id);
-    if (!owner || owner.deleted_at !== null) return null;
-    return withheldOf(domain, { eventTypes: event_types, scopes }, standingOf(domain, owner));
-  }),
-  health: onlyNow(
-    async (webhook: WebhookRow, _args, { pool, loaders }) =>
-      (await orUnavailable(
-        loaders.together('health', idOf(webhook), (ids: readonly WebhookId[]) => readHealthOfMany(pool, ids)),
-      )) ?? null,
-  ),
+});
+
+const DELIVERIES: Readonly<Record<string, Resolver>> = {
   delivery: onlyNow(async (webhook: WebhookRow, { id }, context) => {
     const eventId = pathEventId(String(id));
     const row = eventId && (await orUnavailable(findDelivery(context.pool, idOf(webhook), eventId)));
@@ -80,6 +89,9 @@ const webhookOf = (domain: Domain): Readonly<Record<string, Resolver>> => ({
       represent: (row) => deliveryOf(row, context),
     }),
   ),
+};
+
+const REPLAYS: Readonly<Record<string, Resolver>> = {
   replay: onlyNow(async (webhook: WebhookRow, { id }, context) => {
     const replayId = pathEventId(String(id));
     const row = replayId && (await orUnavailable(findReplay(context.pool, idOf(webhook), replayId)));
@@ -100,7 +112,7 @@ const webhookOf = (domain: Domain): Readonly<Record<string, Resolver>> => ({
       represent: (row) => representReplay(row, context.eventLog),
     }),
   ),
-});
+};
 
 const idOf = ({ id }: WebhookRow): WebhookId => id as WebhookId;
 
