@@ -8,7 +8,7 @@ import type { KernelCommandType } from '#shared/commands/command.ts';
 import type { Pool } from '#shared/database/pool.ts';
 import type { ErasureList } from '#shared/erasure/erasure-list.ts';
 import type { EventLog } from '#shared/event-log/event-log.ts';
-import { createCodec } from '#shared/events/codec.ts';
+import { type Codec, createCodec } from '#shared/events/codec.ts';
 import type { KeyStore } from '#shared/keys/key-store.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 import { admit as admitTo } from '#shared/policy.ts';
@@ -62,21 +62,8 @@ const WEBHOOK_RULES: WebhookRules = { guard: { allowed: [], ports: new Set([80, 
 export const startCommandService = async (
   dependencies: CommandDependencies,
 ): Promise<CommandGateway & AsyncDisposable> => {
-  const {
-    domain,
-    pool,
-    eventLog,
-    keys,
-    masterKey,
-    erasures,
-    blobs,
-    log,
-    metrics,
-    tracing,
-    clock,
-    webhooks = WEBHOOK_RULES,
-    follows = true,
-  } = dependencies;
+  const { domain, pool, eventLog, masterKey, log, metrics, tracing, clock } = dependencies;
+  const { webhooks = WEBHOOK_RULES, follows = true } = dependencies;
   demandFencing(domain, eventLog);
   const codec = createCodec(dependencies);
   await migrateSnapshots(pool);
@@ -109,28 +96,32 @@ export const startCommandService = async (
     clock,
   });
   if (!follows) return { send: sender.send, [Symbol.asyncDispose]: async () => {} };
+  const followers = await startFollowers(dependencies, { codec, executor, limits, states, sender });
+  return { send: sender.send, [Symbol.asyncDispose]: () => followers[Symbol.asyncDispose]() };
+};
+
+type Decision = Pick<HandlerDependencies, 'executor' | 'limits' | 'states'> & {
+  readonly codec: Codec;
+  readonly sender: CommandGateway;
+};
+
+/** Starts the parts that react to events, and executes erasures that a restored database has lost. */
+const startFollowers = async (
+  dependencies: CommandDependencies,
+  { codec, executor, limits, states, sender }: Decision,
+): Promise<AsyncDisposable> => {
+  const { domain, pool, eventLog, keys, erasures, blobs, log, metrics, tracing, clock } = dependencies;
+  const memberships = membershipsOf(domain);
   await using opening = new AsyncDisposableStack();
   opening.use(
     await startProcessManager({
-      ...{
-        domain,
-        memberships: membershipsOf(domain),
-        pool,
-        eventLog,
-        log,
-        metrics,
-        codec,
-        keys,
-        erasures,
-        tracing,
-      },
-      ...{ executor, limits, states: base.states, clock },
+      ...{ domain, memberships, pool, eventLog, log, metrics, codec, keys, erasures, tracing },
+      ...{ executor, limits, states, clock },
     }),
   );
   opening.use(await startCoverRemover({ domain, pool, eventLog, log, metrics, blobs }));
   await catchUpWithErasures({ domain, pool, erasures, gateway: sender, log });
-  const followers = opening.move();
-  return { send: sender.send, [Symbol.asyncDispose]: () => followers.disposeAsync() };
+  return opening.move();
 };
 
 /** What a command reads of others must be held still by the log itself. */

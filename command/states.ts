@@ -113,6 +113,8 @@ type Dependencies = {
   readonly weightMax?: number;
 };
 
+type ReadDependencies = Pick<Dependencies, 'log' | 'codec' | 'snapshots'>;
+
 export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX }: Dependencies): States => {
   // A stream has one decider, so that what is kept under its name is of that decider's kind of state.
   const cache = new LRUCache<StreamName, Kept>({
@@ -138,14 +140,6 @@ export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX }: 
     const newer = cache.peek(stream);
     if (!newer || newer.known.version < kept.known.version) cache.set(stream, kept);
   };
-  const read = async <State, Event extends AnnalsEvent>(
-    decider: Folding<State, Event>,
-    stream: StreamName,
-  ): Promise<Kept<State>> => {
-    const found = await readOn(dependencies, { decider, stream, from: nothing(decider) });
-    if (!found) throw new Error(`${stream} does not begin with its first event`);
-    return found;
-  };
   /**
    * Several that want a stream which nobody knows here wait for one fold; whoever joins looks for what came
    * after it.
@@ -154,7 +148,7 @@ export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX }: 
     decider: Folding<State, Event>,
     stream: StreamName,
   ): Promise<Kept<State>> => {
-    const reading: Promise<Kept<State>> = read(decider, stream).finally(() => {
+    const reading: Promise<Kept<State>> = readWhole(dependencies, decider, stream).finally(() => {
       if (loading.get(stream) === reading) loading.delete(stream);
     });
     loading.set(stream, reading);
@@ -176,24 +170,11 @@ export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX }: 
       return whole.known;
     },
     async reload(decider, stream) {
-      const found = await read(decider, stream);
+      const found = await readWhole(dependencies, decider, stream);
       if (found.known.version > NO_STREAM) cache.set(stream, found);
       return found.known;
     },
-    async at(decider, stream, { version: to, position }) {
-      const snapshot =
-        to > FOLDED_AGAIN_EVENTS
-          ? await snapshotOf(snapshots, { decider, stream, upTo: position })
-          : undefined;
-      const jumped =
-        snapshot && (await readOn(dependencies, { decider, stream, from: snapshot, to, mayJump: false }));
-      if (snapshot && !jumped) await snapshots?.discard(stream, foldOf(decider));
-      const found =
-        jumped ??
-        (await readOn(dependencies, { decider, stream, from: nothing(decider), to, mayJump: false }));
-      if (found?.known.version !== to) throw new Error(`${stream} has no version ${to}`);
-      return found.known.state;
-    },
+    at: (decider, stream, event) => stateAt(dependencies, { decider, stream, event }),
     advance(decider, { stream, from, events, encoded, to }) {
       // A repeated append is answered with the version of then, which says nothing about what follows from
       // `from`.
@@ -254,7 +235,7 @@ type Reading<State, Event> = {
  * goes on from a snapshot, or leaves some for whoever asks later what it was once.
  */
 const readOn = async <State, Event extends AnnalsEvent>(
-  dependencies: Pick<Dependencies, 'log' | 'codec' | 'snapshots'>,
+  dependencies: ReadDependencies,
   { decider, stream, from, to, mayJump: mayGoOn = true }: Reading<State, Event>,
 ): Promise<Kept<State> | undefined> => {
   const { log, codec, snapshots } = dependencies;
@@ -288,6 +269,33 @@ const readOn = async <State, Event extends AnnalsEvent>(
     await snapshots?.save(snapshotsOf({ decider, stream, persons }, passed));
   }
   return isThere ? { ...from, known, persons } : undefined;
+};
+
+const readWhole = async <State, Event extends AnnalsEvent>(
+  dependencies: ReadDependencies,
+  decider: Folding<State, Event>,
+  stream: StreamName,
+): Promise<Kept<State>> => {
+  const found = await readOn(dependencies, { decider, stream, from: nothing(decider) });
+  if (!found) throw new Error(`${stream} does not begin with its first event`);
+  return found;
+};
+
+type Past<State, Event> = Pick<Reading<State, Event>, 'decider' | 'stream'> & { readonly event: Appended };
+
+const stateAt = async <State, Event extends AnnalsEvent>(
+  dependencies: ReadDependencies,
+  { decider, stream, event: { version: to, position } }: Past<State, Event>,
+): Promise<State> => {
+  const { snapshots } = dependencies;
+  const readTo = (from: Kept<State>) => readOn(dependencies, { decider, stream, from, to, mayJump: false });
+  const snapshot =
+    to > FOLDED_AGAIN_EVENTS ? await snapshotOf(snapshots, { decider, stream, upTo: position }) : undefined;
+  const jumped = snapshot && (await readTo(snapshot));
+  if (snapshot && !jumped) await snapshots?.discard(stream, foldOf(decider));
+  const found = jumped ?? (await readTo(nothing(decider)));
+  if (found?.known.version !== to) throw new Error(`${stream} has no version ${to}`);
+  return found.known.state;
 };
 
 /** Of a stream that turns out to be long, no more than that is read at first. */

@@ -62,34 +62,17 @@ const DISABLING_PAUSE_MS = 60_000;
 const BREAKERS_MAX = 100_000;
 
 export const createRunner = (dependencies: RunnerDependencies): Runner => {
-  const { ledger, policy, secrets, sender, log, observer, disable, runsMax, enqueue } = dependencies;
+  const { ledger, log, disable, runsMax, enqueue } = dependencies;
   const running = new Set<Run>();
   const breakers = new LRUCache<WebhookId, Breaker>({ max: BREAKERS_MAX });
   const stopping = new AbortController();
   const renewing = renewAll(running, stopping.signal);
 
   const work = async (claim: Claim, own: Own, claimedAtMs: number): Promise<Worked> => {
-    const { webhookId, role, attributes, version } = claim;
-    const breaker =
-      breakers.get(webhookId) ??
-      restored({ openings: claim.breakerOpenings, openUntilMs: claim.breakerOpenings > 0 ? 0 : null });
-    const endpoint = role === null ? undefined : await secrets(webhookId, version);
-    if (role === null || !endpoint) return { pauseMs: TROUBLE_PAUSE_MS, nextSendInMs: 0, breaker };
-    const { sent } = observer;
-    const spoilt = spoiltBy(log);
-    const run = new Run(
-      {
-        claim,
-        endpoint,
-        owner: ownerOf(endpoint, { role, attributes }, policy),
-        breaker,
-        ledger,
-        sender,
-        sent,
-        spoilt,
-      },
-      { claimedAtMs, isPlanned: own.isPlanned },
-    );
+    const { webhookId } = claim;
+    const breaker = breakers.get(webhookId) ?? breakerIn(claim);
+    const run = await openRun(dependencies, { claim, breaker, claimedAtMs, isPlanned: own.isPlanned });
+    if (!run) return { pauseMs: TROUBLE_PAUSE_MS, nextSendInMs: 0, breaker };
     own.run = run;
     // Another process may have sent what was planned before, and failed: then only the ledger knows when it
     // is retried.
@@ -153,6 +136,32 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
       await renewing;
     },
   };
+};
+
+const breakerIn = ({ breakerOpenings: openings }: Claim): Breaker =>
+  restored({ openings, openUntilMs: openings > 0 ? 0 : null });
+
+type Opening = {
+  readonly claim: Claim;
+  readonly breaker: Breaker;
+  readonly claimedAtMs: number;
+  readonly isPlanned: boolean;
+};
+
+/** Returns no run if the role of the owner or the secrets of the endpoint cannot be read. */
+const openRun = async (
+  { ledger, policy, secrets, sender, log, observer: { sent } }: RunnerDependencies,
+  { claim, breaker, claimedAtMs, isPlanned }: Opening,
+): Promise<Run | undefined> => {
+  const { webhookId, role, attributes, version } = claim;
+  if (role === null) return undefined;
+  const endpoint = await secrets(webhookId, version);
+  if (!endpoint) return undefined;
+  const owner = ownerOf(endpoint, { role, attributes }, policy);
+  return new Run(
+    { claim, endpoint, owner, breaker, ledger, sender, sent, spoilt: spoiltBy(log) },
+    { claimedAtMs, isPlanned },
+  );
 };
 
 const LOOK_EVERY_MS = 20;

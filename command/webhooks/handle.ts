@@ -41,28 +41,12 @@ const POINTER = '/ownerId';
 export const webhookHandlers = (
   dependencies: HandlerDependencies,
 ): HandlersOf<'RegisterWebhook' | WebhookChange['type']> => {
-  const { executor, log, pool, webhooks } = dependencies;
+  const { log, pool, webhooks } = dependencies;
   const quota = createQuota({ pool, perOwnerMax: webhooks.perOwnerMax });
   const requested = { reveal: requestReader(dependencies) };
 
   const decide = decidingOutside(webhooks.guard, dependencies.domain);
-
-  const handling = <Change extends WebhookChange>(commandOn: CommandOn<Change>) =>
-    ({
-      operation: OPERATION,
-      async handle(command: Change, sent: Sent): Promise<Outcome> {
-        const { webhookId } = command;
-        const target: WebhookTarget = {
-          decider: webhook,
-          stream: webhookStream(webhookId),
-          async decide(state) {
-            demandOn(sent.caller, state);
-            return decide(await commandOn(command, sent, state), state);
-          },
-        };
-        return { id: webhookId, ...(await executor.change(target, sent.circumstances)) };
-      },
-    }) as const;
+  const handling = handlingWith(dependencies, decide);
   const deciding = handling((command: ReplaceWebhook | EditWebhook | EnableWebhook, { caller }) => ({
     ...command,
     scopes: scopesOf(caller),
@@ -136,6 +120,26 @@ export const webhookHandlers = (
 };
 
 type Decide = (command: WebhookCommand, state: AggregateState) => readonly WebhookEvent[];
+
+/** Makes the handlers of commands to an existing webhook. */
+const handlingWith =
+  ({ executor }: HandlerDependencies, decide: Decide) =>
+  <Change extends WebhookChange>(commandOn: CommandOn<Change>) =>
+    ({
+      operation: OPERATION,
+      async handle(command: Change, sent: Sent): Promise<Outcome> {
+        const { webhookId } = command;
+        const target: WebhookTarget = {
+          decider: webhook,
+          stream: webhookStream(webhookId),
+          async decide(state) {
+            demandOn(sent.caller, state);
+            return decide(await commandOn(command, sent, state), state);
+          },
+        };
+        return { id: webhookId, ...(await executor.change(target, sent.circumstances)) };
+      },
+    }) as const;
 
 /** Refuses an address that the operator lets nobody be sent to, and decides. */
 const decidingOutside =

@@ -114,7 +114,11 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
         form[from] === undefined || areEqual(form[from], item[name]) ? [] : [[from, form[from]]],
       ),
     );
-  const settled = (item: Item): Row => Object.fromEntries(list.settled.map((name) => [name, item[name]]));
+  /** The id of an item, and its fields that rights depend on. */
+  const identified = (item: Item): Row => ({
+    [id.name]: item.id,
+    ...Object.fromEntries(list.settled.map((name) => [name, item[name]])),
+  });
   const absent = () => new Rejection(notFound(oneOfList(kind, list)));
   const found = (form: Row, { fields }: Present): Item => {
     const item = itemsOf(fields, list).find((each) => each.id === form[id.name]);
@@ -148,9 +152,7 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
       return (form, state) => {
         const item = found(form, state);
         const changes = differing(form, item);
-        return Object.keys(changes).length === 0
-          ? []
-          : [{ [id.name]: item.id, ...settled(item), ...changes }];
+        return Object.keys(changes).length === 0 ? [] : [{ ...identified(item), ...changes }];
       };
     case 'moves':
       return (form, state) => {
@@ -160,15 +162,7 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
         const others = items.filter((each) => each !== item);
         const index = indexAmong(others, form.before);
         if (items.indexOf(item) === index) return [];
-        const { rank } = areRanked(others.slice(Math.max(0, index - 1), index + 1))
-          ? rankAt(others, index)
-          : {};
-        if (rank !== undefined && rank.length <= RANK_CHARACTERS_MAX)
-          return [{ [id.name]: item.id, ...settled(item), rank }];
-        const ranks = spread(items.length);
-        return others
-          .toSpliced(index, 0, item)
-          .map((each, place) => ({ [id.name]: each.id, ...settled(each), rank: ranks[place] }));
+        return ranksAfterMove(item, others, index).map(([each, rank]) => ({ ...identified(each), rank }));
       };
     default:
       return (form, state) => {
@@ -179,10 +173,22 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
           Number(form[id.name]) <= highest &&
           !itemsOf(state.fields, list).some((each) => each.id === form[id.name]);
         if (isGone) return [];
-        const item = found(form, state);
-        return [{ [id.name]: item.id, ...settled(item) }];
+        return [identified(found(form, state))];
       };
   }
+};
+
+/** The new rank of the moved item; of every item if there is no room, or a neighbour has no valid rank. */
+const ranksAfterMove = (
+  item: Item,
+  others: readonly Item[],
+  index: number,
+): readonly (readonly [Item, string | undefined])[] => {
+  const neighbours = others.slice(Math.max(0, index - 1), index + 1);
+  const { rank } = areRanked(neighbours) ? rankAt(others, index) : {};
+  if (rank !== undefined && rank.length <= RANK_CHARACTERS_MAX) return [[item, rank]];
+  const ranks = spread(others.length + 1);
+  return others.toSpliced(index, 0, item).map((each, place) => [each, ranks[place]]);
 };
 
 /** Ranks that others wrote may be missing, or the same. */

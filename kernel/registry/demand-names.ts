@@ -23,64 +23,90 @@ const WORD = /^[a-zA-Z_][a-zA-Z0-9_]{0,39}$/;
 const SCOPE = /^[a-z][a-z0-9-]{0,39}$/;
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/;
 
-const wrongIn = (kind: Kind): readonly string[] => {
-  const { name, type, table, path, plural } = kind;
-  const of = (
-    what: string,
-    names: readonly string[],
-    why: (each: string) => string | undefined,
-  ): readonly string[] =>
-    names.flatMap((each) => why(each) ?? []).map((reason) => `${name}: ${what} ${reason}`);
-  const form = (pattern: RegExp) => (each: string) =>
-    pattern.test(each) ? undefined : `${each} is not of the form ${pattern.source}`;
-  const taken = (words: ReadonlySet<string>, by: string) => (each: string) =>
-    words.has(each) ? `${each} is ${by}` : undefined;
+const wrongIn = (kind: Kind): readonly string[] =>
+  [
+    ...wrongInKind(kind),
+    ...wrongInFields(kind),
+    ...wrongInColumns(kind),
+    ...wrongInWords(kind),
+    ...wrongInDeclarations(kind),
+  ].map((reason) => `${kind.name}: ${reason}`);
+
+const of = (
+  what: string,
+  names: readonly string[],
+  why: (each: string) => string | undefined,
+): readonly string[] => names.flatMap((each) => why(each) ?? []).map((reason) => `${what} ${reason}`);
+const form = (pattern: RegExp) => (each: string) =>
+  pattern.test(each) ? undefined : `${each} is not of the form ${pattern.source}`;
+const taken = (words: ReadonlySet<string>, by: string) => (each: string) =>
+  words.has(each) ? `${each} is ${by}` : undefined;
+
+const wrongInKind = ({ name, type, table, path, plural, owner, field }: Kind): readonly string[] => [
+  ...of('the name', [name], form(FORM)),
+  ...(name === 'user'
+    ? []
+    : of('the name', [name], taken(KINDS_OF_THE_KERNEL, 'a kind of stream of the kernel'))),
+  ...of('the name', [name], taken(PARAMETERS_OF_EVENTS, 'a parameter of events')),
+  ...of(
+    'the owner',
+    owner === undefined ? [] : [owner],
+    taken(PARAMETERS_OF_EVENTS, 'a parameter of events'),
+  ),
+  ...of('the plural', [plural], form(PLURAL)),
+  ...of('the table', [table], taken(RESERVED, 'reserved in SQL')),
+  ...of('the table', [table], taken(TABLES_OF_THE_KERNEL, 'a table of the kernel')),
+  ...of('the table', [table], long),
+  ...of('the path', [path], taken(PATHS_OF_THE_KERNEL, 'a path of the kernel')),
+  // The ingress sends all of them to the pages of signing in.
+  ...of('the path', [path], (each) =>
+    each.startsWith('sign-') ? `${each} is a path of the kernel` : undefined,
+  ),
+  ...of('the type of GraphQL', [type], form(/^[A-Z][a-zA-Z0-9]{0,39}$/)),
+  ...of('the field of GraphQL', [field], taken(QUERIES_OF_THE_KERNEL, 'a query of the kernel')),
+];
+
+const wrongInFields = (kind: Kind): readonly string[] => {
   const fields = Object.keys(kind.fields);
   const wired = fields.map((field) => wire(field, kind.fields[field]));
-  const columns = fields.map((field) => column(field, kind.fields[field]));
-  const ofItems = Object.values(kind.lists).flatMap((list) => [
-    ...Object.entries(list.fields).map(([field, def]) => column(field, def)),
-    list.id.column,
-  ]);
   const isSearched = Object.values(kind.fields).some(({ search }) => search !== undefined);
   return [
-    ...of('the name', [name], form(FORM)),
-    ...(name === 'user'
-      ? []
-      : of('the name', [name], taken(KINDS_OF_THE_KERNEL, 'a kind of stream of the kernel'))),
-    ...of('the name', [name], taken(PARAMETERS_OF_EVENTS, 'a parameter of events')),
-    ...of(
-      'the owner',
-      kind.owner === undefined ? [] : [kind.owner],
-      taken(PARAMETERS_OF_EVENTS, 'a parameter of events'),
-    ),
-    ...of('the plural', [plural], form(PLURAL)),
-    ...of('the table', [table], taken(RESERVED, 'reserved in SQL')),
-    ...of('the table', [table], taken(TABLES_OF_THE_KERNEL, 'a table of the kernel')),
-    ...of('the table', [table], long),
-    ...of('the path', [path], taken(PATHS_OF_THE_KERNEL, 'a path of the kernel')),
-    // The ingress sends all of them to the pages of signing in.
-    ...of('the path', [path], (each) =>
-      each.startsWith('sign-') ? `${each} is a path of the kernel` : undefined,
-    ),
-    ...of('the type of GraphQL', [type], form(/^[A-Z][a-zA-Z0-9]{0,39}$/)),
-    ...of('the field of GraphQL', [kind.field], taken(QUERIES_OF_THE_KERNEL, 'a query of the kernel')),
     ...of('the field', fields, form(FORM)),
     ...of('the field', [...fields, ...wired], taken(FIELDS_OF_THE_KERNEL, 'a field of every aggregate')),
-    ...of('the field', [...fields, ...wired], taken(new Set([`${name}Id`]), 'the id of the aggregate')),
+    ...of('the field', [...fields, ...wired], taken(new Set([`${kind.name}Id`]), 'the id of the aggregate')),
     ...(isSearched
       ? of('the field', fields, taken(new Set(['search']), 'the column of what is searched'))
       : []),
     ...of('the list', Object.keys(kind.lists), form(FORM)),
     ...of('the list', Object.keys(kind.lists), taken(FIELDS_OF_THE_KERNEL, 'a field of every aggregate')),
+  ];
+};
+
+const wrongInColumns = ({ fields, lists }: Kind): readonly string[] => {
+  const columns = Object.entries(fields).map(([field, def]) => column(field, def));
+  const ofItems = Object.values(lists).flatMap((list) => [
+    ...Object.entries(list.fields).map(([field, def]) => column(field, def)),
+    list.id.column,
+  ]);
+  return [
     ...of('the column', [...columns, ...ofItems], taken(RESERVED, 'reserved in SQL')),
     ...of('the column', [...columns, ...ofItems], long),
     ...of('the column', repeated(columns), (each) => `${each} is that of two fields`),
-    ...of('the word', wordsOf(kind), form(WORD)),
-    ...of('the word', wordsOf(kind), taken(WORDS_OF_THE_KERNEL, 'one that means something else')),
-    ...of('the scope', scopesOf(kind), form(SCOPE)),
-    ...of('the filter', filtersOf(kind), taken(PARAMETERS, 'a parameter of every list')),
-    ...of('the filter', repeated(filtersOf(kind)), (each) => `${each} is that of two fields`),
+  ];
+};
+
+const wrongInWords = (kind: Kind): readonly string[] => [
+  ...of('the word', wordsOf(kind), form(WORD)),
+  ...of('the word', wordsOf(kind), taken(WORDS_OF_THE_KERNEL, 'one that means something else')),
+  ...of('the scope', scopesOf(kind), form(SCOPE)),
+  ...of('the filter', filtersOf(kind), taken(PARAMETERS, 'a parameter of every list')),
+  ...of('the filter', repeated(filtersOf(kind)), (each) => `${each} is that of two fields`),
+];
+
+const wrongInDeclarations = (kind: Kind): readonly string[] => {
+  const limits = kind.limits.map(({ name }) => name);
+  const facts = Object.keys(kind.facts);
+  return [
     ...of('the event', Object.keys(kind.events), form(EVENT)),
     ...(kind.events.changed?.spec.subscribe && kind.parent === undefined
       ? of(
@@ -89,16 +115,8 @@ const wrongIn = (kind: Kind): readonly string[] => {
           taken(new Set(['changed']), 'what subscriptions call all that happens to one aggregate'),
         )
       : []),
-    ...of(
-      'the limit',
-      kind.limits.map(({ name: limit }) => limit),
-      form(FORM),
-    ),
-    ...of(
-      'the limit',
-      repeated(kind.limits.map(({ name: limit }) => limit)),
-      (each) => `${each} is called like a field that is unique`,
-    ),
+    ...of('the limit', limits, form(FORM)),
+    ...of('the limit', repeated(limits), (each) => `${each} is called like a field that is unique`),
     ...of('the command', Object.keys(kind.commands), form(FORM)),
     ...of(
       'the command',
@@ -107,14 +125,10 @@ const wrongIn = (kind: Kind): readonly string[] => {
     ),
     ...of(
       'the fact',
-      Object.keys(kind.facts),
-      taken(new Set([...fields, 'own', 'caller']), 'a word of conditions already'),
+      facts,
+      taken(new Set([...Object.keys(kind.fields), 'own', 'caller']), 'a word of conditions already'),
     ),
-    ...of(
-      'the fact',
-      Object.keys(kind.facts),
-      taken(new Set(['found']), 'what a refusal says of what is not there'),
-    ),
+    ...of('the fact', facts, taken(new Set(['found']), 'what a refusal says of what is not there')),
     ...of(
       'the refusal',
       refusalsIn(kind).map(({ code }) => code),

@@ -65,10 +65,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
       .map(([list, def]) => [list, listOf(name, list, def, settledIn(declaration, list))]),
   );
   const taken = all.map(([field]) => field);
-  const derived = derivedOf(
-    { name, lists, taken },
-    (declaration.derived ?? {}) as Record<string, { readonly sum?: string; readonly count?: string }>,
-  );
+  const derived = derivedOf({ name, lists, taken }, (declaration.derived ?? {}) as DeclaredDerived);
   const fields: Defs = {
     ...Object.fromEntries(all.filter(([, def]) => def.kind !== 'list')),
     ...Object.fromEntries(derived.map((each) => [each.name, numberOf(each)])),
@@ -85,8 +82,6 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     { name, fields, lists, limits, projects, guarded },
     declaration.events as Record<string, Row>,
   );
-  const type = declaration.names?.graphql ?? capital(name);
-  const plural = declaration.names?.plural ?? `${name}s`;
   return {
     name,
     fields,
@@ -94,11 +89,7 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
     owner,
     parent,
     events,
-    type,
-    plural,
-    table: snake(plural),
-    path: kebab(plural),
-    field: type.charAt(0).toLowerCase() + type.slice(1),
+    ...namesOf(name, declaration),
     label: declaration.label as string | undefined,
     says: declaration.says,
     identity: identityOf({ parent, owner, persons, fields, lists, events }),
@@ -129,11 +120,27 @@ export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggrega
   };
 };
 
+type Names = Pick<Kind, 'type' | 'plural' | 'table' | 'path' | 'field'>;
+
+const namesOf = (name: string, { names }: AnyAggregate['declaration']): Names => {
+  const type = names?.graphql ?? capital(name);
+  const plural = names?.plural ?? `${name}s`;
+  return {
+    type,
+    plural,
+    table: snake(plural),
+    path: kebab(plural),
+    field: type.charAt(0).toLowerCase() + type.slice(1),
+  };
+};
+
 const NUMBER = integer(1, Number.MAX_SAFE_INTEGER).def;
+
+type DeclaredDerived = Readonly<Record<string, { readonly sum?: string; readonly count?: string }>>;
 
 const derivedOf = (
   { name: aggregate, lists, taken }: Pick<Kind, 'name' | 'lists'> & { readonly taken: readonly string[] },
-  declared: Readonly<Record<string, { readonly sum?: string; readonly count?: string }>>,
+  declared: DeclaredDerived,
 ): readonly Derived[] =>
   Object.entries(declared).map(([name, { sum, count }]) => {
     const [listed = '', field] = (sum ?? count ?? '').split('.');

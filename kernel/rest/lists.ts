@@ -92,85 +92,86 @@ const mergePatch = 'application/merge-patch+json';
 const writesOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] =>
   Object.values(kind.commands).flatMap((command): readonly Named[] => {
     if (command.internal || command.list !== list) return [];
-    const Name = nameOfItems(kind, list);
-    const one = spaced(oneOfList(kind, list));
-    const item = `get${Name}`;
-    const write = {
-      ...commanded(domain, kind, command),
-      refusals: refusalsOfItems(domain, kind, command, list),
-      summary: command.says ?? summaryOf(kind, list, command),
-      use: { kind, does: 'command', command },
-    } as const;
-    const onOne = { ...write, path: onePath(kind, list), parameters: parametersOf(kind, list) };
-    const form = (name: string) => z.strictObject(formShape(kind, command)).meta({ id: name });
     switch (command.kind) {
-      case 'addItem': {
-        const schema = Written.extend({ [list.id.name]: list.id.def.recorded }).meta({
-          id: `${Name}Written`,
-        });
-        const answer = {
-          status: 201,
-          description: `The ${one} is there.`,
-          kind: 'written',
-          schema,
-          item,
-          isOfItem: true,
-        } as const;
-        return [
-          [
-            `add${Name}`,
-            {
-              ...write,
-              method: 'POST',
-              path: itemsPath(kind, list),
-              body: { [json]: form(`New${Name}`) },
-              answer,
-            },
-          ],
-        ];
-      }
-      case 'changeItem': {
-        const body = form(`${Name}Patch`);
-        return [
-          [
-            `edit${Name}`,
-            {
-              ...onOne,
-              method: 'PATCH',
-              body: { [mergePatch]: body, [json]: body },
-              answer: written(`The ${one} was changed.`, item),
-            },
-          ],
-        ];
-      }
-      case 'moveItem': {
-        const path = `${onePath(kind, list)}/move`;
-        return [
-          [
-            `move${Name}`,
-            {
-              ...onOne,
-              path,
-              method: 'POST',
-              body: { [json]: form(`Move${Name}`) },
-              answer: written(`The ${one} has its place.`, item),
-            },
-          ],
-        ];
-      }
+      case 'addItem':
+        return [[`add${nameOfItems(kind, list)}`, additionOf(domain, kind, list, command)]];
+      case 'changeItem':
+        return [[`edit${nameOfItems(kind, list)}`, editOf(domain, kind, list, command)]];
+      case 'moveItem':
+        return [[`move${nameOfItems(kind, list)}`, moveOf(domain, kind, list, command)]];
       default:
-        return [
-          [
-            `remove${Name}`,
-            {
-              ...onOne,
-              method: 'DELETE',
-              answer: { status: 204, description: `The ${one} is gone.`, kind: 'nothing' },
-            },
-          ],
-        ];
+        return [[`remove${nameOfItems(kind, list)}`, removalOf(domain, kind, list, command)]];
     }
   });
+
+const writeOf = (domain: Domain, kind: Kind, list: ListInfo, command: CommandInfo) =>
+  ({
+    ...commanded(domain, kind, command),
+    refusals: refusalsOfItems(domain, kind, command, list),
+    summary: command.says ?? summaryOf(kind, list, command),
+    use: { kind, does: 'command', command },
+  }) as const;
+
+const writeToOne = (domain: Domain, kind: Kind, list: ListInfo, command: CommandInfo) => ({
+  ...writeOf(domain, kind, list, command),
+  path: onePath(kind, list),
+  parameters: parametersOf(kind, list),
+});
+
+const formOf = (kind: Kind, command: CommandInfo, name: string) =>
+  z.strictObject(formShape(kind, command)).meta({ id: name });
+
+type OperationOf = (domain: Domain, kind: Kind, list: ListInfo, command: CommandInfo) => AggregateOperation;
+
+const additionOf: OperationOf = (domain, kind, list, command) => {
+  const Name = nameOfItems(kind, list);
+  return {
+    ...writeOf(domain, kind, list, command),
+    method: 'POST',
+    path: itemsPath(kind, list),
+    body: { [json]: formOf(kind, command, `New${Name}`) },
+    answer: {
+      status: 201,
+      description: `The ${spaced(oneOfList(kind, list))} is there.`,
+      kind: 'written',
+      schema: Written.extend({ [list.id.name]: list.id.def.recorded }).meta({ id: `${Name}Written` }),
+      item: `get${Name}`,
+      isOfItem: true,
+    },
+  };
+};
+
+const editOf: OperationOf = (domain, kind, list, command) => {
+  const Name = nameOfItems(kind, list);
+  const body = formOf(kind, command, `${Name}Patch`);
+  return {
+    ...writeToOne(domain, kind, list, command),
+    method: 'PATCH',
+    body: { [mergePatch]: body, [json]: body },
+    answer: written(`The ${spaced(oneOfList(kind, list))} was changed.`, `get${Name}`),
+  };
+};
+
+const moveOf: OperationOf = (domain, kind, list, command) => {
+  const Name = nameOfItems(kind, list);
+  return {
+    ...writeToOne(domain, kind, list, command),
+    path: `${onePath(kind, list)}/move`,
+    method: 'POST',
+    body: { [json]: formOf(kind, command, `Move${Name}`) },
+    answer: written(`The ${spaced(oneOfList(kind, list))} has its place.`, `get${Name}`),
+  };
+};
+
+const removalOf: OperationOf = (domain, kind, list, command) => ({
+  ...writeToOne(domain, kind, list, command),
+  method: 'DELETE',
+  answer: {
+    status: 204,
+    description: `The ${spaced(oneOfList(kind, list))} is gone.`,
+    kind: 'nothing',
+  },
+});
 
 /** That there is no such item follows from the path. */
 const refusalsOfItems = (
