@@ -4,6 +4,7 @@ import { openBlobs } from '#shared/blobs/open.ts';
 import { openChangeStream } from '#shared/change-stream/open.ts';
 import { serveClients } from '#shared/http/serve-clients.ts';
 import { policyOf } from '#shared/policy.ts';
+import type { Config } from '#shared/process/config.ts';
 import {
   type DemoAccess,
   type FirstMinute,
@@ -63,45 +64,13 @@ export const startAll = async (
   context: ProcessContext,
   { clock, hasDemo = false }: Options = {},
 ): Promise<Started> => {
-  const { config, log, worker } = context;
+  const { config, worker } = context;
   const foundation = await openFoundation(context, 'annals');
-  const blobs = context.resources.use(
-    await openBlobs({ url: context.config.blobUrl, health: foundation.health }),
-  );
   const follows = worker === undefined;
-  const gateway = context.resources.use(
-    await startCommandService({
-      ...foundation,
-      blobs,
-      log,
-      webhooks: config.webhooks,
-      follows,
-      ...(clock && { clock }),
-    }),
-  );
-  const bell = context.resources.use(
-    openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
-  );
-  if (follows) await startProjection(context, foundation, bell);
-  const { auth, authentication } = await openAuth(context, foundation, gateway);
-  const changes = context.resources.use(
-    await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }),
-  );
-  const query = context.resources.use(
-    await startQueryService({
-      ...foundation,
-      access: authentication,
-      changes,
-      blobs,
-      bell,
-      gateway,
-      config,
-      log,
-    }),
-  );
-  const dispatcher = context.resources.use(
-    await startDispatcher({ ...foundation, changes, gateway, log, config, follows }),
-  );
+  const { blobs, gateway, auth, authentication, query, dispatcher } = await startRoles(context, foundation, {
+    clock,
+    follows,
+  });
   const isDevelopment = config.environment === 'development';
   const isFirst = (await readFirstMinute(config.dataDir)) === undefined;
   const prepares = isDevelopment && (follows || worker.isFirst);
@@ -135,20 +104,80 @@ export const startAll = async (
     authentication,
     shortWays: [shortWay, auth.shortWay],
   });
-  if (firstMinute) {
-    await writeFirstMinute(context.config.dataDir, { ...firstMinute, url });
-    const demo = await readDemoAccess(context.config.dataDir);
-    const scopes = exampleScopes(foundation.domain);
-    process.stderr.write(
-      banner(shownUrl(config.publicUrl, url), {
-        firstMinute,
-        demo,
-        scopes,
-        offersDemo: hasDemo && isFirst && demo === undefined,
-      }),
-    );
-  }
+  if (firstMinute)
+    await showFirstMinute(config, foundation.domain, {
+      url,
+      firstMinute,
+      offersDemo: hasDemo && isFirst,
+    });
   return { url, foundation, auth };
+};
+
+type RoleOptions = {
+  readonly clock: Clock | undefined;
+  /** Whether this process follows the event log. */
+  readonly follows: boolean;
+};
+
+const startRoles = async (
+  context: ProcessContext,
+  foundation: Foundation,
+  { clock, follows }: RoleOptions,
+) => {
+  const { config, log, resources } = context;
+  const blobs = resources.use(await openBlobs({ url: config.blobUrl, health: foundation.health }));
+  const gateway = resources.use(
+    await startCommandService({
+      ...foundation,
+      blobs,
+      log,
+      webhooks: config.webhooks,
+      follows,
+      ...(clock && { clock }),
+    }),
+  );
+  const bell = resources.use(
+    openReadModelBell({ url: foundation.databaseUrl, directUrl: foundation.directUrl }),
+  );
+  if (follows) await startProjection(context, foundation, bell);
+  const { auth, authentication } = await openAuth(context, foundation, gateway);
+  const changes = resources.use(
+    await openChangeStream({ ...foundation, url: config.changeStreamUrl, bell, log }),
+  );
+  const query = resources.use(
+    await startQueryService({
+      ...foundation,
+      access: authentication,
+      changes,
+      blobs,
+      bell,
+      gateway,
+      config,
+      log,
+    }),
+  );
+  const dispatcher = resources.use(
+    await startDispatcher({ ...foundation, changes, gateway, log, config, follows }),
+  );
+  return { blobs, gateway, auth, authentication, query, dispatcher };
+};
+
+/** Keeps the access of the first minute in the data folder, and prints what to try next. */
+const showFirstMinute = async (
+  { dataDir, publicUrl }: Config,
+  domain: Domain,
+  { url, firstMinute, offersDemo }: Pick<Shown, 'firstMinute' | 'offersDemo'> & { readonly url: string },
+): Promise<void> => {
+  await writeFirstMinute(dataDir, { ...firstMinute, url });
+  const demo = await readDemoAccess(dataDir);
+  process.stderr.write(
+    banner(shownUrl(publicUrl, url), {
+      firstMinute,
+      demo,
+      scopes: exampleScopes(domain),
+      offersDemo: offersDemo && demo === undefined,
+    }),
+  );
 };
 
 type Started = { readonly url: string; readonly foundation: Foundation; readonly auth: AuthService };

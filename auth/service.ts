@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { Router } from 'express';
 import type { CommandGateway } from '#shared/command-gateway/command-gateway.ts';
 import { createCodec } from '#shared/events/codec.ts';
@@ -119,27 +120,12 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
     readProfile,
     readAttributes: createReadAttributes({ ...dependencies, codec }),
   });
-  const handingOver = { handle: provider.handle, issuer: config.issuerUrl };
-  const routes = Router()
-    .use(clientRoutes({ ...dependencies, clients, bodyBytesMax: config.limits.bodyBytesMax }))
-    .use(
-      config.registration === 'on'
-        ? registrationRoutes({ ...dependencies, clients, attempts: createAttempts(dependencies) })
-        : Router(),
-    )
-    .use(accounts)
-    .use(
-      providerRoutes({
-        ...handingOver,
-        scopes: policyOf(dependencies.domain).scopes,
-        resource: config.publicUrl,
-      }),
-    );
+  const server = { handle: provider.handle, issuer: config.issuerUrl };
   const resources = opening.move();
   return {
     ...ender,
-    routes,
-    shortWay: providerShortWay(handingOver),
+    routes: authRoutes({ ...dependencies, ...server, clients, accounts }),
+    shortWay: providerShortWay(server),
     clients,
     persons,
     credentials,
@@ -148,6 +134,26 @@ export const startAuthService = async (dependencies: AuthDependencies): Promise<
     elsewhere: TOKENS_CHECKED_HERE,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+};
+
+type RouteParts = AuthDependencies & {
+  readonly handle: RequestListener;
+  readonly issuer: string;
+  readonly clients: Clients;
+  readonly accounts: Router;
+};
+
+const authRoutes = (parts: RouteParts): Router => {
+  const { domain, config, accounts } = parts;
+  return Router()
+    .use(clientRoutes({ ...parts, bodyBytesMax: config.limits.bodyBytesMax }))
+    .use(
+      config.registration === 'on'
+        ? registrationRoutes({ ...parts, attempts: createAttempts(parts) })
+        : Router(),
+    )
+    .use(accounts)
+    .use(providerRoutes({ ...parts, scopes: policyOf(domain).scopes, resource: config.publicUrl }));
 };
 
 const migrateTables = async ({ pool, masterKey, config }: AuthDependencies): Promise<void> => {

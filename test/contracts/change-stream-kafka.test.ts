@@ -116,13 +116,11 @@ describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
       identity: world.side.eventLog.identity,
       log,
     });
-    const late = known
-      .slice(-6)
-      .map((change, index) => ({
-        change,
-        previous: known.at(index - 7)?.position ?? change.position,
-        correlation: 'c',
-      }));
+    const late = known.slice(-6).map((change, index) => ({
+      change,
+      previous: known.at(index - 7)?.position ?? change.position,
+      correlation: 'c',
+    }));
     await overtaken?.publish(late, AbortSignal.timeout(scaled(30_000)));
     await overtaken?.publish(late.slice(0, 3), AbortSignal.timeout(scaled(30_000)));
     await world.write(3);

@@ -4,7 +4,13 @@ import { LIMITS } from '../../transport.ts';
 import { shareCall, unlessAborted } from '../../wait.ts';
 import { createProver, type Prover } from '../dpop.ts';
 import { postForm, requestToken, type TokenOptions } from '../token-endpoint.ts';
-import { beginCodeRequest, ownAddress, STATE_MISMATCH, takeAnswer } from './code-request.ts';
+import {
+  beginCodeRequest,
+  type CodeRequest,
+  ownAddress,
+  STATE_MISMATCH,
+  takeAnswer,
+} from './code-request.ts';
 import { openTokenStore, type Storage, type Tokens } from './kept-tokens.ts';
 import { keyPairOf } from './key-store.ts';
 import type { Page } from './page.ts';
@@ -100,25 +106,7 @@ export const browserSession = (
     lockTimeoutMs: (options.retryForMs ?? LIMITS.retryForMs) + (options.timeoutMs ?? LIMITS.timeoutMs),
   });
 
-  const begin = async (): Promise<boolean> => {
-    const returned = takeAnswer(page, asking, asked);
-    // Whoever reloads does not send the answer again.
-    if (returned)
-      page.history.replaceState(
-        page.history.state,
-        '',
-        goBack === undefined ? returned.returnTo : returned.cleaned,
-      );
-    await tokens.loaded;
-    if (returned === undefined) return tokens.current() !== undefined;
-    const { returnTo, answer } = returned;
-    if (!(answer instanceof Problem)) {
-      await tokens.begin({ grant_type: 'authorization_code', redirect_uri: asked.redirectUri, ...answer });
-      goBack?.(returnTo);
-    } else if (answer.code !== STATE_MISMATCH || tokens.current() === undefined) throw answer;
-    return true;
-  };
-  const beginOnce = shareCall(begin);
+  const beginOnce = shareCall(() => completeSignIn({ page, asking, asked, tokens, goBack }));
   let started: Promise<boolean> | undefined;
 
   return {
@@ -144,18 +132,49 @@ export const browserSession = (
         // The page that signs out ends what this one could not.
         if (ended !== undefined) await revoke(ended, endSession === false ? {} : { attemptsMax: 1 });
       } finally {
-        if (endSession !== false) {
-          const query = new URLSearchParams({
-            client_id: clientId,
-            ...(endSession !== true && { post_logout_redirect_uri: endSession }),
-          });
-          page.location.assign(`${server}/sign-out?${query}`);
-        }
+        if (endSession !== false) page.location.assign(signOutAddress(asked, endSession));
       }
     },
     onChange: tokens.onChange,
     ...authorizing(tokens, prover, () => started),
   };
+};
+
+type SignIn = {
+  readonly page: Page;
+  /** The storage key of the pending request. */
+  readonly asking: string;
+  readonly asked: CodeRequest;
+  readonly tokens: SharedTokens;
+  readonly goBack: BrowserSessionOptions['goBack'];
+};
+
+/** Exchanges the code, if the page was opened by the redirect of a sign-in. */
+const completeSignIn = async ({ page, asking, asked, tokens, goBack }: SignIn): Promise<boolean> => {
+  const returned = takeAnswer(page, asking, asked);
+  // A reload must not send the answer again.
+  if (returned)
+    page.history.replaceState(
+      page.history.state,
+      '',
+      goBack === undefined ? returned.returnTo : returned.cleaned,
+    );
+  await tokens.loaded;
+  if (returned === undefined) return tokens.current() !== undefined;
+  const { returnTo, answer } = returned;
+  if (!(answer instanceof Problem)) {
+    await tokens.begin({ grant_type: 'authorization_code', redirect_uri: asked.redirectUri, ...answer });
+    goBack?.(returnTo);
+  } else if (answer.code !== STATE_MISMATCH || tokens.current() === undefined) throw answer;
+  return true;
+};
+
+const signOutAddress = ({ issuer, clientId }: CodeRequest, endSession: string | true): string => {
+  const query = new URLSearchParams({
+    client_id: clientId,
+    ...(endSession !== true && { post_logout_redirect_uri: endSession }),
+  });
+  return `${issuer}/sign-out?${query}`;
 };
 
 const NOBODY: Session = { authorize: async () => ({}) };
