@@ -65,11 +65,9 @@ const settingsFor = (domain: Domain) => {
     jwks: publicJwks.nullable().meta({ description: 'Its public keys, by value.' }),
     disabled: z.boolean().meta({ description: 'Whether it gets no tokens for now.' }),
     /** When it is made; later it is changed as any user's is. */
-    serviceAccountRole: z
-      .enum(rolesOf(domain))
-      .meta({
-        description: `The role of its service account when that is made; otherwise \`${leastRoleOf(domain)}\`.`,
-      }),
+    serviceAccountRole: z.enum(rolesOf(domain)).meta({
+      description: `The role of its service account when that is made; otherwise \`${leastRoleOf(domain)}\`.`,
+    }),
   };
   /** What may be left out; everything unsafe is off unless it is asked for. */
   const sent = {

@@ -271,29 +271,9 @@ const assemble = (values: Values): Config => ({
   masterKey: values.MASTER_KEY,
   logLevel: values.LOG_LEVEL,
   tracing: tracingOf(values),
-  limits: {
-    bodyBytesMax: values.BODY_BYTES_MAX,
-    headerBytesMax: values.HEADER_BYTES_MAX,
-    headersTimeoutMs: values.HEADERS_TIMEOUT_MS,
-    requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
-    connectionsMax: values.CONNECTIONS_MAX,
-  },
-  load: {
-    requestsMax: values.REQUESTS_MAX,
-    lagMaxMs: values.EVENT_LOOP_LAG_MAX_MS,
-    clientBytesMax: values.CLIENT_BYTES_MAX,
-    bodyBytesMax: values.BODY_BYTES_MAX,
-    stalledMaxMs: values.REQUEST_TIMEOUT_MS,
-  },
-  rateLimits: {
-    url: values.RATE_LIMIT_URL,
-    client: { name: 'default', unitsPerSecond: values.RATE_LIMIT, burst: values.RATE_LIMIT_BURST },
-    anonymous: {
-      name: 'anonymous',
-      unitsPerSecond: values.RATE_LIMIT_ANONYMOUS,
-      burst: values.RATE_LIMIT_ANONYMOUS_BURST,
-    },
-  },
+  limits: httpLimitsOf(values),
+  load: loadLimitsOf(values),
+  rateLimits: rateLimitsOf(values),
   graphql: graphqlOf(values),
   streams: {
     perOwnerMax: values.STREAMS_PER_OWNER_MAX,
@@ -311,6 +291,32 @@ const assemble = (values: Values): Config => ({
     values.DRAIN_NOTICE_MS ?? (values.NODE_ENV === 'production' ? PRODUCTION_NOTICE_MS : 0),
     values.DRAIN_MS / 2,
   ),
+});
+
+const httpLimitsOf = (values: Values): HttpLimits => ({
+  bodyBytesMax: values.BODY_BYTES_MAX,
+  headerBytesMax: values.HEADER_BYTES_MAX,
+  headersTimeoutMs: values.HEADERS_TIMEOUT_MS,
+  requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
+  connectionsMax: values.CONNECTIONS_MAX,
+});
+
+const loadLimitsOf = (values: Values): LoadLimits => ({
+  requestsMax: values.REQUESTS_MAX,
+  lagMaxMs: values.EVENT_LOOP_LAG_MAX_MS,
+  clientBytesMax: values.CLIENT_BYTES_MAX,
+  bodyBytesMax: values.BODY_BYTES_MAX,
+  stalledMaxMs: values.REQUEST_TIMEOUT_MS,
+});
+
+const rateLimitsOf = (values: Values): RateLimitSettings => ({
+  url: values.RATE_LIMIT_URL,
+  client: { name: 'default', unitsPerSecond: values.RATE_LIMIT, burst: values.RATE_LIMIT_BURST },
+  anonymous: {
+    name: 'anonymous',
+    unitsPerSecond: values.RATE_LIMIT_ANONYMOUS,
+    burst: values.RATE_LIMIT_ANONYMOUS_BURST,
+  },
 });
 
 const tracingOf = (values: Values): TracingSettings => ({

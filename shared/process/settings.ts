@@ -292,11 +292,9 @@ export const SETTINGS = {
     secret: true,
   },
   CHANGE_STREAM_URL: {
-    schema: z
-      .string()
-      .refine((text) => text === 'postgres:' || parseKafkaUrl(text) !== undefined, {
-        error: 'no change stream',
-      }),
+    schema: z.string().refine((text) => text === 'postgres:' || parseKafkaUrl(text) !== undefined, {
+      error: 'no change stream',
+    }),
     expected: `postgres: (the database), or ${KAFKA_URL_FORM}`,
     fallback: 'postgres:',
     description:
@@ -312,11 +310,9 @@ export const SETTINGS = {
     secret: true,
   },
   BLOB_URL: {
-    schema: z
-      .string()
-      .refine((text) => text === 'file:' || parseBlobUrl(text) !== undefined, {
-        error: 'no place for blobs',
-      }),
+    schema: z.string().refine((text) => text === 'file:' || parseBlobUrl(text) !== undefined, {
+      error: 'no place for blobs',
+    }),
     expected:
       'file: and the path of a folder, such as file:///var/lib/annals, or s3://bucket/prefix?endpoint=…&region=…',
     fallback: 'file:',

@@ -87,12 +87,10 @@ const event = fc.oneof(
     .record({ userId: id as fc.Arbitrary<UserId>, name: text })
     .map((data) => ({ type: 'user.updated' as const, data })),
   fc.record({ userId: id as fc.Arbitrary<UserId> }).map((data) => ({ type: 'user.deleted' as const, data })),
-  fc
-    .tuple(marked, text)
-    .map(([data, title]) => ({
-      type: 'article.drafted' as const,
-      data: { ...data, title, body: title, tags: [], cover: null },
-    })),
+  fc.tuple(marked, text).map(([data, title]) => ({
+    type: 'article.drafted' as const,
+    data: { ...data, title, body: title, tags: [], cover: null },
+  })),
   fc
     .tuple(marked, text)
     .map(([data, title]) => ({ type: 'article.edited' as const, data: { ...data, title } })),

@@ -99,11 +99,9 @@ const AuditStatus = z
       .nullable()
       .exactOptional()
       .meta({ description: 'Why no head is published. For administrators.' }),
-    parked: count
-      .exactOptional()
-      .meta({
-        description: 'Items that cannot be read, because of one of their events. For administrators.',
-      }),
+    parked: count.exactOptional().meta({
+      description: 'Items that cannot be read, because of one of their events. For administrators.',
+    }),
   })
   .meta({ id: 'AuditStatus' });
 export type AuditStatus = Readonly<z.infer<typeof AuditStatus>>;

@@ -51,13 +51,11 @@ export const clientForms = (domain: Domain) => {
     .strictObject({
       clientId: z.string().meta({ readOnly: true }),
       ...shown,
-      serviceAccount: id
-        .nullable()
-        .meta({
-          readOnly: true,
-          description: 'The user that it is when it acts for itself.',
-          examples: [1001],
-        }),
+      serviceAccount: id.nullable().meta({
+        readOnly: true,
+        description: 'The user that it is when it acts for itself.',
+        examples: [1001],
+      }),
       selfRegistered: z
         .boolean()
         .meta({ readOnly: true, description: 'Whether it came by dynamic registration.' }),

@@ -127,11 +127,9 @@ export const Replay = z
     to: cursor.meta({ description: 'Events after this cursor are not sent.' }),
     at: cursor.meta({ description: 'How far it has come.' }),
     planned: z.int().nonnegative().meta({ description: 'How many deliveries it has made due.' }),
-    state: z
-      .enum(['running', 'finished', 'dropped'])
-      .meta({
-        description: '`finished` once all of it was made due; `dropped` where the webhook was deleted.',
-      }),
+    state: z.enum(['running', 'finished', 'dropped']).meta({
+      description: '`finished` once all of it was made due; `dropped` where the webhook was deleted.',
+    }),
     requestedAt: timestamp,
     finishedAt: timestamp.nullable(),
     _links: Links,

@@ -18,11 +18,9 @@ const place = z.strictObject({
       '`erased`: looked through, and nothing is left; `left`: something is; `sealed`: what is there nobody can open; `nothing`: it never holds more ' +
       'than their number; `unreachable`: out of reach of Annals; `unknown`: nobody has looked.',
   }),
-  rows: count
-    .nullable()
-    .meta({
-      description: 'How many rows, events or files there are of theirs; null where that is not counted.',
-    }),
+  rows: count.nullable().meta({
+    description: 'How many rows, events or files there are of theirs; null where that is not counted.',
+  }),
   left: count.meta({ description: 'In how many of them something is left.' }),
   says: z.string(),
 });

@@ -10,12 +10,9 @@ import type { RestOperation } from './operation.ts';
 /** What happened, as everybody hears of it: in pages, in streams, and in webhooks. */
 export const Event = z
   .strictObject({
-    id: z
-      .uuid()
-      .meta({
-        description:
-          'The same in every stream, webhook and export, also if the event is delivered repeatedly.',
-      }),
+    id: z.uuid().meta({
+      description: 'The same in every stream, webhook and export, also if the event is delivered repeatedly.',
+    }),
     type: z.string().meta({ examples: ['user.updated'] }),
     version: z.int().positive().meta({ description: 'Of the type: which fields the data has.' }),
     at: timestamp.meta({ description: 'When it happened.' }),
@@ -37,12 +34,9 @@ export const Event = z
       .string()
       .exactOptional()
       .meta({ description: 'The request that did it. For themself and administrators.' }),
-    correlation: z
-      .string()
-      .exactOptional()
-      .meta({
-        description: 'The same for all that follows from one request. For themself and administrators.',
-      }),
+    correlation: z.string().exactOptional().meta({
+      description: 'The same for all that follows from one request. For themself and administrators.',
+    }),
     causation: z
       .string()
       .nullable()
@@ -52,12 +46,9 @@ export const Event = z
       description:
         'In full where you may read the item now, else the ids; personal fields are null once the person was erased.',
     }),
-    parked: z
-      .literal(true)
-      .exactOptional()
-      .meta({
-        description: 'The item cannot be read just now: an operator has to look at one of its events.',
-      }),
+    parked: z.literal(true).exactOptional().meta({
+      description: 'The item cannot be read just now: an operator has to look at one of its events.',
+    }),
   })
   .meta({ id: 'Event' });
 export type Event = Readonly<z.infer<typeof Event>>;
@@ -115,12 +106,10 @@ const filtersOf = (catalogue: Told) => ({
   client: token
     .optional()
     .meta({ description: 'Only what was done through this client, where you see through which it was.' }),
-  correlation: token
-    .optional()
-    .meta({
-      description:
-        'Only what followed from one request, as events name it in `correlation`, where you see that.',
-    }),
+  correlation: token.optional().meta({
+    description:
+      'Only what followed from one request, as events name it in `correlation`, where you see that.',
+  }),
   text: text.optional().meta({
     description:
       'Only events with this text in the data that you may read, in any case. The search is not indexed.',

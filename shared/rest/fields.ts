@@ -15,11 +15,9 @@ const Link = z.strictObject({
 export type Link = Readonly<z.infer<typeof Link>>;
 
 /** An action is there exactly when this caller may take it now. */
-export const Links = z
-  .record(z.string(), Link)
-  .meta({
-    description: 'Links to related items and actions. An action is present exactly when you may take it now.',
-  });
+export const Links = z.record(z.string(), Link).meta({
+  description: 'Links to related items and actions. An action is present exactly when you may take it now.',
+});
 
 const ID_MAX = Number.MAX_SAFE_INTEGER;
 export const id = z
@@ -44,12 +42,9 @@ export const Written = z
       .int()
       .nonnegative()
       .meta({ description: 'How often the item has been changed, its creation included.' }),
-    cursor: z
-      .string()
-      .meta({
-        description:
-          'The place of the change in the log: send it as Consistency-Token to read what you wrote.',
-      }),
+    cursor: z.string().meta({
+      description: 'The place of the change in the log: send it as Consistency-Token to read what you wrote.',
+    }),
     _links: Links,
   })
   .meta({ id: 'Written' });

@@ -16,12 +16,9 @@ const FieldChange = z
       .exactOptional()
       .meta({ description: 'The former value; null if there was none, or if the person was erased.' }),
     to: z.json().exactOptional().meta({ description: 'The new value.' }),
-    diff: z
-      .string()
-      .exactOptional()
-      .meta({
-        description: 'Instead of both, of long texts: the lines that have changed, as `diff -u` shows them.',
-      }),
+    diff: z.string().exactOptional().meta({
+      description: 'Instead of both, of long texts: the lines that have changed, as `diff -u` shows them.',
+    }),
     truncated: z
       .literal(true)
       .exactOptional()
@@ -49,12 +46,9 @@ const HistoryEntry = z
       .string()
       .exactOptional()
       .meta({ description: 'The request that did it. For themself and administrators.' }),
-    correlation: z
-      .string()
-      .exactOptional()
-      .meta({
-        description: 'The same for all that follows from one request. For themself and administrators.',
-      }),
+    correlation: z.string().exactOptional().meta({
+      description: 'The same for all that follows from one request. For themself and administrators.',
+    }),
     causation: z
       .string()
       .nullable()

@@ -72,13 +72,10 @@ export const invitationForms = (domain: Domain) => {
     .strictObject({
       email,
       role,
-      link: z
-        .string()
-        .nullable()
-        .meta({
-          description:
-            'For whom is invited, if there is no mail; null if it was sent by mail. It is not shown again.',
-        }),
+      link: z.string().nullable().meta({
+        description:
+          'For whom is invited, if there is no mail; null if it was sent by mail. It is not shown again.',
+      }),
     })
     .meta({ id: 'MadeInvitation' });
   return {

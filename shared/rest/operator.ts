@@ -127,12 +127,10 @@ const ParkedConsequence = z
       .string()
       .exactOptional()
       .meta({ description: 'Of a reaction: by which reference to which event, or the name of the event.' }),
-    stream: z
-      .string()
-      .meta({
-        description: 'Of the child, the user, or the aggregate that reacts.',
-        examples: ['webhook-6001'],
-      }),
+    stream: z.string().meta({
+      description: 'Of the child, the user, or the aggregate that reacts.',
+      examples: ['webhook-6001'],
+    }),
     cause: z.uuid().meta({ description: 'The id of the event that it follows from.' }),
     reason: z.string().meta({ description: 'Why the last attempt failed.' }),
     attempts: count,
@@ -175,18 +173,13 @@ const Order = z
         '`failed` where the item stays parked, or it could not be carried out; a verification that finds differences is `done`.',
     }),
     outcome: z.string().nullable().meta({ description: 'The result in words, after it has finished.' }),
-    progress: z
-      .strictObject({ done: count, of: count.nullable() })
-      .exactOptional()
-      .meta({
-        description: 'How far a verification has read the log: events, on EventStoreDB bytes of its log.',
-      }),
-    report: report
-      .exactOptional()
-      .meta({
-        description:
-          'Of a verification that is done, where the order is read alone: what `annals audit verify --json` prints.',
-      }),
+    progress: z.strictObject({ done: count, of: count.nullable() }).exactOptional().meta({
+      description: 'How far a verification has read the log: events, on EventStoreDB bytes of its log.',
+    }),
+    report: report.exactOptional().meta({
+      description:
+        'Of a verification that is done, where the order is read alone: what `annals audit verify --json` prints.',
+    }),
     _links: Links,
   })
   .meta({ id: 'Order' });

@@ -11,11 +11,9 @@ const SignedBy = z.strictObject({
   count: count.meta({ description: 'How many events that head covers.' }),
   at: z.iso.datetime().meta({ description: 'When it was signed.' }),
   key: z.string().meta({ description: 'The `kid` of the key that has signed it.' }),
-  outside: z
-    .boolean()
-    .meta({
-      description: 'Whether it is kept outside the database, where nobody who edits the log can change it.',
-    }),
+  outside: z.boolean().meta({
+    description: 'Whether it is kept outside the database, where nobody who edits the log can change it.',
+  }),
 });
 
 const ChainPlace = z.strictObject({

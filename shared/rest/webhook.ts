@@ -110,25 +110,18 @@ export const webhookOf = (domain: Domain) =>
       }),
       enabled: z.boolean().meta({ readOnly: true }),
       status: z.enum(['enabled', 'disabled']).meta({ readOnly: true }),
-      disabledReason: disabledReason
-        .exactOptional()
-        .meta({
-          readOnly: true,
-          description: 'Why it is disabled: by a person, after days of failures, or by a response of 410.',
-        }),
-      missedSince: z
-        .string()
-        .exactOptional()
-        .meta({
-          readOnly: true,
-          description: 'The cursor since which changes were not planned, until they are replayed from there.',
-        }),
-      secretsEndAt: timestamp
-        .exactOptional()
-        .meta({
-          readOnly: true,
-          description: 'Until then the secrets before the current one sign beside it.',
-        }),
+      disabledReason: disabledReason.exactOptional().meta({
+        readOnly: true,
+        description: 'Why it is disabled: by a person, after days of failures, or by a response of 410.',
+      }),
+      missedSince: z.string().exactOptional().meta({
+        readOnly: true,
+        description: 'The cursor since which changes were not planned, until they are replayed from there.',
+      }),
+      secretsEndAt: timestamp.exactOptional().meta({
+        readOnly: true,
+        description: 'Until then the secrets before the current one sign beside it.',
+      }),
       withheld: z.array(Withheld).exactOptional().meta({
         readOnly: true,
         description:

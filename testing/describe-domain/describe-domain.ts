@@ -81,25 +81,8 @@ export const describeDomain = (
       },
     );
     describeRest(domain, each);
-    each(
-      'GraphQL: random queries are answered as graphql-js does over the same rows, for everybody',
-      checkQueries,
-    );
-    each(
-      'links are there exactly where what they lead to changes something, for everybody in every state',
-      async (on, of) => {
-        await inTurn(domain, on.found.situations, (situation) => checkLinks(on, of, situation));
-      },
-    );
-    each('whoever follows is told what they may know, in order, and goes on where they were', checkStreams, [
-      TOLD,
-      PAST,
-    ]);
-    each(
-      'who follows a view has what is in it, and nothing is left in it of what has ended',
-      checkViews,
-      viewChecksOf(domain),
-    );
+    describeQueries(domain, each);
+    describeStreams(domain, each);
     each(
       'what refers to something does what it says when something happens to that',
       checkReactions,
@@ -155,6 +138,31 @@ const describeRest = (domain: Domain, each: Each): void => {
       for (const kind of kindsOf(domain)) await checkItemLists(on, of, kind);
     },
     ofAll(domain, listChecksOf),
+  );
+};
+
+const describeQueries = (domain: Domain, each: Each): void => {
+  each(
+    'GraphQL: random queries are answered as graphql-js does over the same rows, for everybody',
+    checkQueries,
+  );
+  each(
+    'links are there exactly where what they lead to changes something, for everybody in every state',
+    async (on, of) => {
+      await inTurn(domain, on.found.situations, (situation) => checkLinks(on, of, situation));
+    },
+  );
+};
+
+const describeStreams = (domain: Domain, each: Each): void => {
+  each('whoever follows is told what they may know, in order, and goes on where they were', checkStreams, [
+    TOLD,
+    PAST,
+  ]);
+  each(
+    'who follows a view has what is in it, and nothing is left in it of what has ended',
+    checkViews,
+    viewChecksOf(domain),
   );
 };
 
