@@ -7,7 +7,7 @@ import { isOfAggregate, pathInProject, slashed } from '../package/create/files.t
 import { spawnAnnals } from './annals-process.ts';
 import { temporaryDataDir } from './engines/data-dir.ts';
 
-/** `create-annals` from its sources: `test/package.test.ts` has what is built. */
+/** `create-annals` from its sources: `test/package.engine.test.ts` has what is built. */
 const MAIN = join(import.meta.dirname, '../package/create/main.ts');
 
 test.each([

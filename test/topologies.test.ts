@@ -1,16 +1,19 @@
 import { globSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { IN_PROCESS_SUITES } from './engines/in-process-suites.ts';
 
 const root = join(import.meta.dirname, '..');
+const filesWith = (pattern: RegExp, files: string): string[] =>
+  globSync(files, { cwd: root }).filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')));
 
-test('every end-to-end suite goes through an installation in both topologies, or has a reason not to', () => {
-  const suites = globSync('test/e2e/*.test.ts', { cwd: root });
-  const staying = suites.filter(
-    (file) => !/engines\/(installation|auth-site|following)\.ts/.test(readFileSync(join(root, file), 'utf8')),
+const INSTALLATION = /engines\/(installation|auth-site|following)\.ts/;
+
+test('every end-to-end test goes through an installation, or says why it has its own server', () => {
+  expect(filesWith(INSTALLATION, 'test/e2e/*.test.ts')).toEqual(
+    globSync('test/e2e/*.test.ts', { cwd: root }),
   );
-  expect(staying.map((file) => basename(file, '.test.ts')).toSorted()).toEqual(
-    Object.keys(IN_PROCESS_SUITES).toSorted(),
+  expect(filesWith(INSTALLATION, 'test/own-server/*.test.ts')).toEqual([]);
+  expect(filesWith(/^\/\/ Own server: \w+/m, 'test/own-server/*.test.ts')).toEqual(
+    globSync('test/own-server/*.test.ts', { cwd: root }),
   );
 });

@@ -1,3 +1,4 @@
+// Takes minutes, so it starts first.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { UserId } from '#shared/brands.ts';

@@ -1,3 +1,4 @@
+// Takes minutes, so it starts first.
 import { spawnSync } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

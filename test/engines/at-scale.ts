@@ -1,5 +1,4 @@
 import type { TestProject } from 'vitest/node';
-import { EMBEDDED_SUITES } from './in-process-suites.ts';
 import { startKafka } from './kafka.ts';
 import { kafkaMissing } from './kafka-server.ts';
 import { redisMissing } from './redis.ts';
@@ -16,8 +15,6 @@ declare module 'vitest' {
  * start, and each has its own.
  */
 export const setup = async (project: TestProject): Promise<(() => Promise<void>) | undefined> => {
-  const lines = Object.entries(EMBEDDED_SUITES).map(([suite, reason]) => `  ${suite}: ${reason}`);
-  process.stdout.write(`These suites run on PostgreSQL alone:\n${lines.join('\n')}\n`);
   const missing = kafkaMissing ?? redisMissing;
   if (missing !== undefined) {
     if (process.env.CI === 'true') throw new Error(missing);

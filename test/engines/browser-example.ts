@@ -36,7 +36,7 @@ export const serveBrowserExample = async (
   return { url, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-/** As the package has it: `test/package.test.ts` looks at what is built. */
+/** As the package has it: `test/package.engine.test.ts` looks at what is built. */
 const installClient = async (folder: string): Promise<void> => {
   const exported = { './client': './package/client.js', './client/sign-in': './package/client-sign-in.js' };
   const modules = globSync(['client/**/*.ts', 'package/client*.ts'], {

@@ -1,3 +1,4 @@
+// Takes minutes, so it starts first.
 // Over 200 lines, because every page is looked at in the one installation that is set up here.
 import { randomUUID } from 'node:crypto';
 import type { Browser, Page } from 'playwright-core';

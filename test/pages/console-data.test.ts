@@ -1,3 +1,4 @@
+// Takes minutes, so it starts first.
 // Over 200 lines, because one person works their way through one installation.
 
 import type { Browser, BrowserContext, Page } from 'playwright-core';

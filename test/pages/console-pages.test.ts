@@ -1,3 +1,4 @@
+// Takes minutes, so it starts first.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { placeOf, VIEWS, type View } from '../../query/console/app/paths.ts';

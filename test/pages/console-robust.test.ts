@@ -1,3 +1,4 @@
+// Takes minutes, so it starts first.
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { restClientOf } from '../../testing/http/rest-client.ts';

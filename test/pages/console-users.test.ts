@@ -1,3 +1,4 @@
+// Takes minutes, so it starts first.
 import { randomUUID } from 'node:crypto';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// Takes minutes, so it starts first.
 // Over 200 lines, because one endpoint is followed through every page, in the installation that is set up
 // here.
 import type { Browser, BrowserContext, Page } from 'playwright-core';

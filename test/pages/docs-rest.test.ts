@@ -1,3 +1,4 @@
+// Takes minutes, so it starts first.
 import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// Takes minutes, so it starts first.
 import { describe, expect, test } from 'vitest';
 import { until } from '../../testing/until.ts';
 import {

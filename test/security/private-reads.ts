@@ -11,7 +11,7 @@ export type PrivateRead = readonly [
 
 /**
  * They say nothing of anybody; neither do those that take no right. What only administrators may,
- * `rest-rights.test.ts` tells.
+ * `rest-rights.long.test.ts` tells.
  */
 const OF_NOBODY: ReadonlySet<string> = new Set(['listEventTypes', 'getAuditStatus']);
 const OF_ADMINISTRATORS: ReadonlySet<string | null> = new Set(['events.export', 'operations.read']);

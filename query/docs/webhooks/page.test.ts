@@ -39,8 +39,8 @@ test.each(['receive-webhook.js', 'receive-webhook.py', 'receive-webhook.sh'])(
     expect(await blocks()).toContain(
       readFileSync(new URL(`../../../docs/examples/${name}`, import.meta.url), 'utf8'),
     );
-    expect(readFileSync(new URL('../../../test/receivers.test.ts', import.meta.url), 'utf8')).toContain(
-      `docs/examples/${name}`,
-    );
+    expect(
+      readFileSync(new URL('../../../test/receivers.engine.test.ts', import.meta.url), 'utf8'),
+    ).toContain(`docs/examples/${name}`);
   },
 );

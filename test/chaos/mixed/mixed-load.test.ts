@@ -1,3 +1,4 @@
+// Takes minutes, so it starts first.
 import { expect, test } from 'vitest';
 import { scaled } from '../../../testing/load.ts';
 import { kafkaMissing } from '../../engines/kafka-server.ts';

@@ -1,0 +1,130 @@
+// Takes minutes, so it starts first.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openChangeStream } from '#shared/change-stream/open.ts';
+import { Doorbell } from '#shared/doorbell.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
+import { until } from '../../testing/until.ts';
+import { startKafka, type TestKafka } from '../engines/kafka.ts';
+import { kafkaMissing } from '../engines/kafka-server.ts';
+import {
+  closeLogInStep,
+  createKafkaWorld,
+  type KafkaWorld,
+  listen,
+  untilHeard,
+  untilPublished,
+} from '../engines/kafka-world.ts';
+import { untilProjected } from '../engines/projection.ts';
+import { startRole } from '../engines/role-process.ts';
+import { captureLog } from '../serve.ts';
+
+describe.skipIf(kafkaMissing !== undefined)('with a real Kafka that comes and goes', () => {
+  let kafka: TestKafka;
+  let world: KafkaWorld;
+  beforeAll(async () => {
+    kafka = await startKafka();
+    world = await createKafkaWorld(kafka.url('changes'));
+  });
+  afterAll(async () => {
+    await world?.[Symbol.asyncDispose]();
+    await kafka?.[Symbol.asyncDispose]();
+  });
+
+  test('a broker that is killed in the middle of a run and comes back loses and repeats nothing', async () => {
+    await using _publisher = await world.startPublisher();
+    await using stream = await world.openStream();
+    await using listener = listen(stream);
+    await closeLogInStep(world, stream, listener);
+    const writing = world.write(20);
+    await kafka.kill();
+    stream.openLog();
+    await writing;
+    await world.write(5);
+    const during = await world.changes();
+    // Whoever follows goes on while Kafka is away.
+    await untilHeard(listener, during);
+    expect(listener.heard).toEqual(during);
+    await kafka.start();
+    await world.write(5);
+    await untilPublished(world);
+    await closeLogInStep(world, stream, listener);
+    await world.write(5);
+    const changes = await world.changes();
+    await untilHeard(listener, changes);
+    expect(listener.heard).toEqual(changes);
+  });
+
+  test('a broker that answers nothing for a while holds nobody up, and is heard again', async () => {
+    await using _publisher = await world.startPublisher();
+    await using stream = await world.openStream();
+    const start = (await world.changes()).at(-1)?.position;
+    await using listener = listen(stream, start);
+    await closeLogInStep(world, stream, listener);
+    kafka.pause();
+    stream.openLog();
+    await world.write(5);
+    await untilHeard(listener, await world.changes(start));
+    kafka.resume();
+    await untilPublished(world);
+    await closeLogInStep(world, stream, listener);
+    await world.write(5);
+    const changes = await world.changes(start);
+    await untilHeard(listener, changes);
+    expect(listener.heard).toEqual(changes);
+  });
+
+  test('the read model does not wait for Kafka; the publisher starts without it, tells how far it is behind, and catches up', async () => {
+    await kafka.kill();
+    const metrics = createMetrics();
+    await using _publisher = await world.startPublisher(metrics);
+    await world.write(300);
+    await untilProjected(world.side);
+    const behind = async () =>
+      Number(/annals_follower_behind\{follower="publisher"\} (\d+)/.exec(await metrics.metrics())?.[1]);
+    expect(await behind()).toBeGreaterThanOrEqual(600);
+    await kafka.start();
+    await until(behind, (positions) => positions === 0, 60_000);
+    await using stream = await world.openStream();
+    await using listener = listen(stream, (await world.changes()).at(-1)?.position);
+    await closeLogInStep(world, stream, listener);
+  });
+
+  test('a publisher that stands still while Kafka is well holds nobody up', async () => {
+    const publisher = await world.startPublisher();
+    await using stream = await openChangeStream({
+      ...world.side,
+      url: world.url,
+      bell: new Doorbell(),
+      log: captureLog().log,
+    });
+    const start = (await world.changes()).at(-1)?.position;
+    await using listener = listen(stream, start);
+    for (let round = 0; round < 3; round += 1) {
+      await world.write(2);
+      await untilHeard(listener, await world.changes(start));
+    }
+    await publisher[Symbol.asyncDispose]();
+    await world.write(3);
+    const changes = await world.changes(start);
+    await untilHeard(listener, changes);
+    expect(listener.heard).toEqual(changes);
+  });
+
+  test('a publisher that is killed is followed by another one, and what is heard stays whole', async () => {
+    await using owner = startRole('projector/main.ts', world.settings);
+    await owner.logged('Annals is ready.');
+    await using standby = startRole('projector/main.ts', world.settings);
+    await standby.logged('Annals is ready.');
+    await using stream = await world.openStream();
+    const start = (await world.changes()).at(-1)?.position;
+    await using listener = listen(stream, start);
+    await closeLogInStep(world, stream, listener);
+    const writing = world.write(30);
+    await owner.kill('SIGKILL');
+    await writing;
+    const changes = await world.changes(start);
+    await untilHeard(listener, changes);
+    expect(listener.heard).toEqual(changes);
+    expect(standby.printed()).not.toContain('TimeoutNegativeWarning');
+  });
+});

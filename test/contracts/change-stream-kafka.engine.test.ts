@@ -1,0 +1,162 @@
+// Takes minutes, so it starts first.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Change } from '#shared/change-stream/change-stream.ts';
+import { openChangeStream, openPublication } from '#shared/change-stream/open.ts';
+import { Doorbell } from '#shared/doorbell.ts';
+import { createMetrics } from '#shared/process/metrics.ts';
+import { startConfiguredPublisher } from '../../projector/publish.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
+import { startKafka, type TestKafka } from '../engines/kafka.ts';
+import { kafkaMissing } from '../engines/kafka-server.ts';
+import {
+  closeLogInStep,
+  createKafkaWorld,
+  type KafkaWorld,
+  listen,
+  untilHeard,
+  untilPublished,
+} from '../engines/kafka-world.ts';
+import { captureLog } from '../serve.ts';
+import { describeChangeStream } from './change-stream.ts';
+import { type ChangeEngine, startChangeEngine } from './change-stream-engine.ts';
+
+if (kafkaMissing !== undefined)
+  process.stderr.write(`Changes by way of Kafka are not tested: ${kafkaMissing}.\n`);
+
+/** The shared suite, where what brings the changes is a broker that is killed. */
+const startEngine = async (): Promise<ChangeEngine> => {
+  await using opening = new AsyncDisposableStack();
+  const kafka = opening.use(await startKafka());
+  const engine = opening.use(await startChangeEngine());
+  const { side } = engine;
+  const common = { ...side, url: kafka.url('changes'), bell: new Doorbell(), log: captureLog().log };
+  opening.use(await startConfiguredPublisher({ ...common, metrics: createMetrics() }));
+  const resources = opening.move();
+  return {
+    ...engine,
+    open: () => openChangeStream(common),
+    async disturb() {
+      await kafka.kill();
+      await kafka.start();
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+describe.skipIf(kafkaMissing !== undefined)('by way of Kafka', () => {
+  describeChangeStream('Kafka', startEngine);
+});
+
+describe.skipIf(kafkaMissing !== undefined)('with a real Kafka', () => {
+  let kafka: TestKafka;
+  let world: KafkaWorld;
+  let publisher: AsyncDisposable;
+  beforeAll(async () => {
+    kafka = await startKafka();
+    world = await createKafkaWorld(kafka.url('changes'));
+    publisher = await world.startPublisher();
+  });
+  afterAll(async () => {
+    await publisher?.[Symbol.asyncDispose]();
+    await world?.[Symbol.asyncDispose]();
+    await kafka?.[Symbol.asyncDispose]();
+  });
+
+  test('Kafka brings what the log says, in its order, without the log being asked', async () => {
+    await using stream = await world.openStream();
+    await using listener = listen(stream);
+    await closeLogInStep(world, stream, listener);
+    await world.write(10);
+    const changes = await world.changes();
+    await untilHeard(listener, changes);
+    expect(listener.heard).toEqual(changes);
+  });
+
+  test('whoever comes back is served from Kafka where that still has what was missed', async () => {
+    await untilPublished(world);
+    await using stream = await world.openStream();
+    const first = listen(stream);
+    await closeLogInStep(world, stream, first);
+    await first[Symbol.asyncDispose]();
+    await world.write(3);
+    await using second = listen(stream, first.last());
+    const changes = await world.changes();
+    await untilHeard(second, changes);
+    expect([...first.heard, ...second.heard]).toEqual(changes);
+  });
+
+  test('a consumer that starts again goes on where it was left', async () => {
+    const heard: Change[] = [];
+    let last = (await world.changes()).at(-1)?.position;
+    const from = last;
+    for (let start = 1; start <= 3; start += 1) {
+      await using stream = await world.openStream();
+      await using listener = listen(stream, last);
+      await world.write(3);
+      await until(
+        () => listener.heard.length,
+        (length) => length > start,
+      );
+      await listener[Symbol.asyncDispose]();
+      heard.push(...listener.heard);
+      last = listener.last();
+    }
+    const changes = await world.changes(from);
+    expect(heard).toEqual(changes.slice(0, heard.length));
+  });
+
+  test('repetitions and late messages of an overtaken publisher are dropped', async () => {
+    await using stream = await world.openStream();
+    await using listener = listen(stream);
+    await closeLogInStep(world, stream, listener);
+    const known = await world.changes();
+    const { log } = captureLog();
+    await using overtaken = await openPublication({
+      url: world.url,
+      identity: world.side.eventLog.identity,
+      log,
+    });
+    const late = known.slice(-6).map((change, index) => ({
+      change,
+      previous: known.at(index - 7)?.position ?? change.position,
+      correlation: 'c',
+    }));
+    await overtaken?.publish(late, AbortSignal.timeout(scaled(30_000)));
+    await overtaken?.publish(late.slice(0, 3), AbortSignal.timeout(scaled(30_000)));
+    await world.write(3);
+    const changes = await world.changes();
+    await untilHeard(listener, changes);
+    expect(listener.heard).toEqual(changes);
+  });
+
+  test('a gap that retention has made is filled from the log', async () => {
+    await world.write(5);
+    await untilPublished(world);
+    await kafka.admin(async (admin) => {
+      const [partition] = await admin.fetchTopicOffsets('changes');
+      const offset = String(BigInt(partition?.high ?? 0) - 3n);
+      await admin.deleteTopicRecords({ topic: 'changes', partitions: [{ partition: 0, offset }] });
+    });
+    await using stream = await world.openStream();
+    await using listener = listen(stream);
+    await closeLogInStep(world, stream, listener);
+    await world.write(2);
+    const changes = await world.changes();
+    await untilHeard(listener, changes);
+    expect(listener.heard).toEqual(changes);
+  });
+
+  test('messages of another log are left out', async () => {
+    await using other = await createKafkaWorld(world.url);
+    await using _publisher = await other.startPublisher();
+    await other.write(2);
+    await using stream = await world.openStream();
+    await using listener = listen(stream);
+    await closeLogInStep(world, stream, listener);
+    await Promise.all([other.write(3), world.write(3)]);
+    const changes = await world.changes();
+    await untilHeard(listener, changes);
+    expect(listener.heard).toEqual(changes);
+  });
+});

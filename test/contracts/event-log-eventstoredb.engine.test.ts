@@ -1,0 +1,45 @@
+// Takes minutes, so it starts first.
+import { BACKWARDS, EventStoreDBClient } from '@eventstore/db-client';
+import { vi } from 'vitest';
+import { openEventStoreEventLog } from '#shared/event-log/eventstoredb/eventstore-event-log.ts';
+import { startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
+import { describeEventLog } from './event-log-contract.ts';
+import type { LogEngine } from './event-log-engine.ts';
+import { disturbancesOn, noiseOfTheSystem } from './event-log-eventstoredb-disturbances.ts';
+
+/** As in production, but a lost answer is not waited for as long. */
+const TIMING = { patienceMs: 10_000, answerWithinMs: 250, silenceMaxMs: 500 };
+
+/** Forwards, as followers read. */
+const countLooks: LogEngine['countLooks'] = () => {
+  const spy = vi.spyOn(EventStoreDBClient.prototype, 'readAll');
+  const isLook = ([options]: Parameters<EventStoreDBClient['readAll']>) =>
+    options?.direction !== BACKWARDS && options?.maxCount !== 1;
+  return { count: () => spy.mock.calls.filter(isLook).length, [Symbol.dispose]: () => spy.mockRestore() };
+};
+
+const startStandIn = async (): Promise<LogEngine> => {
+  const standIn = await startEventStoreStandIn();
+  return {
+    open: () => openEventStoreEventLog({ url: standIn.address, timing: TIMING }),
+    restart: () => standIn.restart(),
+    disturbances: disturbancesOn(standIn),
+    countLooks,
+    [Symbol.asyncDispose]: () => standIn[Symbol.asyncDispose](),
+  };
+};
+
+describeEventLog('EventStoreDB, by its stand-in', startStandIn);
+
+/** A server that is not ours is neither restarted nor disturbed. */
+const startReal = (url: string) => async (): Promise<LogEngine> => ({
+  open: () => openEventStoreEventLog({ url }),
+  restart: async () => console.warn('Not done: the server at EVENTSTORE_URL is not ours to restart.'),
+  disturbances: [noiseOfTheSystem(url)],
+  countLooks,
+  [Symbol.asyncDispose]: async () => {},
+});
+
+const real = process.env.EVENTSTORE_URL;
+if (real) describeEventLog('EventStoreDB at EVENTSTORE_URL', startReal(real));
+else console.warn('Skipped: EVENTSTORE_URL is not set, so the contract runs against the stand-in alone.');

@@ -1,0 +1,197 @@
+// Takes minutes, so it starts first.
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import {
+  ANY,
+  type AppendToStreamOptions,
+  BACKWARDS,
+  END,
+  EventStoreDBClient,
+  jsonEvent,
+  NO_STREAM,
+} from '@eventstore/db-client';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startEventStoreProcess } from '../engines/eventstoredb/process.ts';
+import { type EventStoreStandIn, startEventStoreStandIn } from '../engines/eventstoredb/server.ts';
+
+const run = promisify(execFile);
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+/**
+ * Copies, so that every clone has them; they are recorded and kept in ../shared/eventstoredb, whose README
+ * says how.
+ */
+const RECORDED = join(PROJECT, 'test/engines/eventstoredb/recorded');
+const SCENARIOS = join(RECORDED, 'scenarios.mjs');
+const ANSWERS = join(RECORDED, 'answers.json');
+const SHORT_MS = 200;
+
+let standIn: EventStoreStandIn;
+let client: EventStoreDBClient;
+
+beforeAll(async () => {
+  standIn = await startEventStoreStandIn({ liveLagMax: 32 });
+  client = EventStoreDBClient.connectionString(standIn.address);
+});
+
+afterEach(() => {
+  expect(standIn.faults.pending()).toBe(0);
+  standIn.faults.clear();
+});
+
+afterAll(async () => {
+  await client.dispose();
+  await standIn[Symbol.asyncDispose]();
+});
+
+const newStream = () => `stand-in-${randomUUID()}`;
+const noted = (n = 1) => jsonEvent({ type: 'Noted', data: { n } });
+const append = (stream: string, options: AppendToStreamOptions = {}) =>
+  client.appendToStream(stream, noted(), { expectedRevision: ANY, ...options });
+/** Reads to the end of anything and tells how many items came and how it ended. */
+const follow = async (items: AsyncIterable<unknown>): Promise<{ count: number; error?: unknown }> => {
+  let count = 0;
+  try {
+    for await (const _ of items) count += 1;
+    return { count };
+  } catch (error) {
+    return { count, error };
+  }
+};
+const countIn = async (stream: string): Promise<number> => (await follow(client.readStream(stream))).count;
+const settledWithin = (promise: Promise<unknown>, deadlineMs: number): Promise<boolean> =>
+  Promise.race([
+    promise.then(() => true),
+    new Promise<boolean>((resolve) => setTimeout(resolve, deadlineMs, false)),
+  ]);
+
+describe('the recorded answers of a real EventStoreDB', () => {
+  test('are given by the stand-in as well', async () => {
+    await using fresh = await startEventStoreProcess();
+    const { stdout } = await run(
+      process.execPath,
+      [SCENARIOS, '--address', fresh.address, '--compare', ANSWERS],
+      { cwd: PROJECT },
+    );
+    expect(stdout).toContain('107 passed, 0 failed');
+  });
+});
+
+describe('an append', () => {
+  test('with a wrong revision or to a tombstoned stream is refused', async () => {
+    const stream = newStream();
+    await append(stream, { expectedRevision: NO_STREAM });
+    await expect(append(stream, { expectedRevision: NO_STREAM })).rejects.toMatchObject({
+      type: 'wrong-expected-version',
+      actualVersion: 0n,
+    });
+    await client.tombstoneStream(stream);
+    await expect(append(stream)).rejects.toMatchObject({ type: 'stream-deleted', streamName: stream });
+  });
+
+  test.each([true, false])('may stay unanswered (stored: %s)', async (stored) => {
+    const stream = newStream();
+    standIn.faults.appends({ kind: 'unanswered', stored }, { stream });
+    expect(await settledWithin(append(stream), SHORT_MS)).toBe(false);
+    expect(await countIn(stream)).toBe(stored ? 1 : 0);
+  });
+
+  test('faults strike only the streams and as often as ordered', async () => {
+    const [struck, spared] = [newStream(), newStream()];
+    standIn.faults.appends({ kind: 'access-denied' }, { stream: struck, times: 2 });
+    await append(spared);
+    for (const _ of [1, 2]) await expect(append(struck)).rejects.toMatchObject({ type: 'access-denied' });
+    await expect(append(struck)).resolves.toMatchObject({ success: true, nextExpectedRevision: 0n });
+  });
+
+  test('may be answered without a position', async () => {
+    const stream = newStream();
+    standIn.faults.appends({ kind: 'without-position' }, { stream });
+    expect(await append(stream)).toEqual({ success: true, nextExpectedRevision: 0n, position: undefined });
+  });
+
+  test.each([true, false])('may exceed its deadline (stored: %s)', async (stored) => {
+    const stream = newStream();
+    standIn.faults.appends({ kind: 'timeout', stored }, { stream });
+    await expect(append(stream)).rejects.toMatchObject({ type: 'deadline-exceeded' });
+    expect(await countIn(stream)).toBe(stored ? 1 : 0);
+  });
+
+  test('may be answered late', async () => {
+    const stream = newStream();
+    standIn.faults.appends({ kind: 'delayed', delayMs: SHORT_MS }, { stream });
+    const answered = append(stream);
+    expect(await settledWithin(answered, SHORT_MS / 2)).toBe(false);
+    expect(await answered).toMatchObject({ success: true });
+  });
+
+  test('may break the stream that all appends in flight share', async () => {
+    const [waiting, breaking] = [newStream(), newStream()];
+    standIn.faults.appends({ kind: 'unanswered', stored: true }, { stream: waiting });
+    standIn.faults.appends({ kind: 'stream-error', stored: false }, { stream: breaking });
+    const both = await Promise.allSettled([append(waiting), append(breaking)]);
+    expect(both.map((one) => (one.status === 'rejected' ? one.reason.type : one.status))).toEqual([
+      'unavailable',
+      'unavailable',
+    ]);
+    expect([await countIn(waiting), await countIn(breaking)]).toEqual([1, 0]);
+  });
+
+  test('with credentials, one call an append, meets the same faults', async () => {
+    const stream = newStream();
+    const settings = { credentials: { username: 'admin', password: 'changeit' } };
+    standIn.faults.appends({ kind: 'access-denied' }, { stream });
+    await expect(append(stream, settings)).rejects.toMatchObject({ type: 'access-denied' });
+    standIn.faults.appends({ kind: 'timeout', stored: true }, { stream });
+    await expect(append(stream, settings)).rejects.toMatchObject({ type: 'deadline-exceeded' });
+    expect(await countIn(stream)).toBe(1);
+  });
+
+  test('that is answered twice throws in the client outside every promise', async () => {
+    const stream = newStream();
+    standIn.faults.appends({ kind: 'answered-twice' }, { stream });
+    const script = `import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+      process.on('uncaughtException', (error) => { console.log('uncaught', error.constructor.name); process.exit(0); });
+      const client = EventStoreDBClient.connectionString('${standIn.address}');
+      console.log('success', (await client.appendToStream('${stream}', jsonEvent({ type: 'Noted', data: {} }))).success);
+      setTimeout(() => process.exit(1), 5_000);`;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], {
+      cwd: PROJECT,
+    });
+    expect(stdout.trim().split('\n').sort()).toEqual(['success true', 'uncaught TypeError']);
+  });
+});
+
+describe('a read', () => {
+  test('may fail in the middle, or be cut there without a sign', async () => {
+    const stream = newStream();
+    for (let n = 0; n < 10; n += 1) await append(stream);
+    standIn.faults.reads({ kind: 'error', afterEvents: 3 }, { stream });
+    expect(await follow(client.readStream(stream))).toMatchObject({ error: { type: 'unavailable' } });
+    standIn.faults.reads({ kind: 'cut', afterEvents: 4 }, { stream: '$all' });
+    expect(await follow(client.readAll({ fromPosition: END, direction: BACKWARDS, maxCount: 10 }))).toEqual({
+      count: 4,
+    });
+    expect(await follow(client.readStream(stream))).toEqual({ count: 10 });
+  });
+
+  test('may be refused, late or never answered', async () => {
+    const stream = newStream();
+    await append(stream);
+    standIn.faults.reads({ kind: 'access-denied' });
+    expect(await follow(client.readStream(stream))).toMatchObject({
+      count: 0,
+      error: { type: 'access-denied' },
+    });
+    standIn.faults.reads({ kind: 'delayed', delayMs: SHORT_MS });
+    const late = follow(client.readStream(stream));
+    expect(await settledWithin(late, SHORT_MS / 2)).toBe(false);
+    expect(await late).toEqual({ count: 1 });
+    standIn.faults.reads({ kind: 'unanswered' });
+    const never = client.readStream(stream);
+    expect(await settledWithin(follow(never), SHORT_MS)).toBe(false);
+    await never.cancel();
+  });
+});

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Attempt, type Field, openGraphqlAttempts } from '../engines/graphql-attempts.ts';
+import { type Installation, shareInstallation } from '../engines/installation.ts';
+import { CALLERS, CALLERS_IN_TURN, type Situation } from '../engines/scenes.ts';
+import { schema } from '../engines/schema.ts';
+
+type Told =
+  | 'ok'
+  | 'null'
+  | '401'
+  | '403'
+  | 'forbidden'
+  | 'article_not_found'
+  | 'article_not_published'
+  | 'webhook_not_found'
+  | 'insufficient_scope';
+/** In the order of CALLERS: anonymous, reader, author, other, admin, service, bare. */
+type Row = readonly [Told, Told, Told, Told, Told, Told, Told];
+type Rights = { readonly scope: string; readonly rows: { readonly [situation in Situation]?: Row } };
+
+const forAll: Row = ['ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'];
+const ownDraft: Row = ['null', 'null', 'ok', 'null', 'ok', 'ok', 'null'];
+const ownPublished: Row = ['401', 'forbidden', 'ok', 'forbidden', 'ok', 'ok', '403'];
+const changeDraft: Row = ['401', 'article_not_found', 'ok', 'article_not_found', 'ok', 'ok', '403'];
+const forAdmin: Row = ['401', 'forbidden', 'forbidden', 'forbidden', 'ok', 'forbidden', '403'];
+const ownWebhook: Row = ['401', 'webhook_not_found', 'ok', 'webhook_not_found', 'ok', 'ok', '403'];
+const changes = { published: ownPublished, draft: changeDraft };
+
+/**
+ * The rights of REST (rest-rights.long.test.ts), said once more of the fields of GraphQL: 401 and 403 where they
+ * refuse the operation before any of it runs, and else what is told at the field; what a caller may not see
+ * is null.
+ */
+const RIGHTS = {
+  users: { scope: 'read:users', rows: { '': forAll } },
+  usersConnection: { scope: 'read:users', rows: { '': forAll } },
+  user: { scope: 'read:users', rows: { user: forAll } },
+  // Without a token there is nobody, which is no refusal.
+  me: { scope: 'read:users', rows: { '': ['null', 'ok', 'ok', 'ok', 'ok', 'ok', '403'] } },
+  posts: { scope: 'read:articles', rows: { '': forAll } },
+  postsConnection: { scope: 'read:articles', rows: { '': forAll } },
+  post: { scope: 'read:articles', rows: { published: forAll, draft: ownDraft } },
+  comment: { scope: 'read:comments', rows: { own: forAll, 'on a draft': ownDraft } },
+  node: { scope: 'read:articles', rows: { published: forAll, draft: ownDraft } },
+  // A place says nothing of what stands there.
+  cursor: { scope: 'read:articles', rows: { '': forAll } },
+  _entities: { scope: 'read:articles', rows: { published: forAll, draft: ownDraft } },
+  _service: { scope: 'read:articles', rows: { '': forAll } },
+
+  createUser: { scope: 'write:users', rows: { '': forAdmin } },
+  updateUser: { scope: 'write:users', rows: { user: ownPublished, 'role of a user': forAdmin } },
+  createPost: {
+    scope: 'write:articles',
+    rows: {
+      '': ['401', 'forbidden', 'ok', 'ok', 'ok', 'ok', '403'],
+      'in the name of another': forAdmin,
+      // This service has not the scope of publishing.
+      'published at once': ['401', 'forbidden', 'ok', 'ok', 'ok', 'insufficient_scope', '403'],
+    },
+  },
+  updatePost: { scope: 'write:articles', rows: changes },
+  publishPost: { scope: 'publish:articles', rows: { draft: changeDraft } },
+  unpublishPost: { scope: 'publish:articles', rows: { published: ownPublished } },
+  setPostCover: { scope: 'write:articles', rows: changes },
+  removePostCover: { scope: 'write:articles', rows: changes },
+  deletePost: { scope: 'write:articles', rows: changes },
+  addComment: {
+    scope: 'write:comments',
+    rows: {
+      published: ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'],
+      draft: [
+        '401',
+        'article_not_found',
+        'article_not_published',
+        'article_not_found',
+        'article_not_published',
+        'article_not_published',
+        '403',
+      ],
+      'in the name of another': forAdmin,
+    },
+  },
+  updateComment: {
+    scope: 'write:comments',
+    rows: {
+      own: ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'],
+      'of another': ['401', 'forbidden', 'forbidden', 'forbidden', 'ok', 'forbidden', '403'],
+    },
+  },
+  deleteComment: {
+    scope: 'write:comments',
+    rows: {
+      own: ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'],
+      'of another': ['401', 'forbidden', 'ok', 'forbidden', 'ok', 'ok', '403'],
+    },
+  },
+  eventTypes: { scope: 'read:events', rows: { '': forAll } },
+  auditStatus: { scope: 'read:events', rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'] } },
+  webhook: { scope: 'manage:webhooks', rows: { webhook: ['401', 'null', 'ok', 'null', 'ok', 'ok', '403'] } },
+  webhooks: { scope: 'manage:webhooks', rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'] } },
+  webhooksConnection: {
+    scope: 'manage:webhooks',
+    rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'] },
+  },
+  registerWebhook: {
+    scope: 'manage:webhooks',
+    rows: { '': ['401', 'ok', 'ok', 'ok', 'ok', 'ok', '403'], 'for another': forAdmin },
+  },
+  editWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook } },
+  deleteWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook } },
+  rotateWebhookSecret: { scope: 'manage:webhooks', rows: { webhook: ownWebhook } },
+  enableWebhook: { scope: 'manage:webhooks', rows: { 'disabled webhook': ownWebhook } },
+  disableWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook } },
+  testWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook } },
+  replayWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook } },
+  redeliver: { scope: 'manage:webhooks', rows: { delivery: ownWebhook } },
+  redriveWebhook: { scope: 'manage:webhooks', rows: { webhook: ownWebhook } },
+  // Last, because then the author and the service are gone.
+  deleteUser: { scope: 'write:users', rows: { user: ownPublished } },
+} as const satisfies { readonly [field in Field]: Rights };
+
+let installation: Installation;
+let attempt: Attempt;
+beforeAll(async () => {
+  installation = await shareInstallation();
+  attempt = await openGraphqlAttempts(installation);
+});
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+const rows = Object.entries(RIGHTS).flatMap(([field, { rows: situations }]) =>
+  Object.entries(situations).map(
+    ([situation, told]) => [field as Field, situation as Situation, told as Row] as const,
+  ),
+);
+
+describe.each(rows)('%s %s', (field, situation, told) => {
+  test('is for those of the table, and others are told why not', async () => {
+    const { scope } = RIGHTS[field];
+    const seen: Record<string, string> = {};
+    for (const caller of CALLERS_IN_TURN) {
+      const { status, headers, data, errors } = await attempt(field, { situation, caller, scope });
+      const tried = Array.isArray(data?.tried)
+        ? data.tried.length === 1
+          ? data.tried[0]
+          : data.tried
+        : data?.tried;
+      seen[caller] =
+        status === 200 ? (errors?.[0]?.extensions.code ?? (tried === null ? 'null' : 'ok')) : String(status);
+      if (status === 200) continue;
+      // Before any of it ran.
+      expect(data).toBeUndefined();
+      expect(errors).toMatchObject([
+        { extensions: { code: status === 401 ? 'unauthenticated' : 'insufficient_scope' } },
+      ]);
+      expect(headers.get('www-authenticate')).toMatch(
+        status === 401 ? /^Bearer/ : new RegExp(`^Bearer .*scope="${scope}"`),
+      );
+      if (status === 403) expect(errors?.[0]?.extensions.details).toEqual({ scope });
+    }
+    expect(seen).toEqual(Object.fromEntries(CALLERS.map((caller, index) => [caller, told[index]])));
+  });
+});
+
+test('the table has every root field', () => {
+  const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
+    Object.keys(type?.getFields() ?? {}),
+  );
+  expect(Object.keys(RIGHTS).toSorted()).toEqual(fields.toSorted());
+});

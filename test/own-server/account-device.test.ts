@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type HandBrowser, openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
+import {
+  type AccountVisit,
+  email,
+  from,
+  openAccountVisit,
+  password,
+  titleOf,
+} from '../engines/account-visit.ts';
+import type { AccountsSite } from '../engines/accounts-site.ts';
+
+// Own server: clients come from many addresses, which the ingress accepts from no client.
+
+let visit: AccountVisit;
+let site: AccountsSite;
+let browser: HandBrowser;
+beforeAll(async () => {
+  visit = await openAccountVisit();
+  site = visit.site;
+});
+afterAll(() => site?.[Symbol.asyncDispose]());
+beforeEach(() => {
+  browser = openHandBrowser();
+});
+
+const signInWith = (page: Seen, fields: Record<string, string>, using = browser) =>
+  visit.signInWith(using, page, fields);
+
+describe('connecting a device', () => {
+  const askForCode = async () => {
+    const answer = await fetch(`${site.url}/device_authorization`, {
+      method: 'POST',
+      body: new URLSearchParams({ client_id: 'reading-list', scope: 'openid read:articles' }),
+    });
+    return (await answer.json()) as {
+      user_code: string;
+      device_code: string;
+      verification_uri_complete: string;
+    };
+  };
+  const poll = (deviceCode: string) =>
+    fetch(`${site.url}/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        client_id: 'reading-list',
+        grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+        device_code: deviceCode,
+      }),
+    });
+  const enter = (page: Seen, code: string, more: Record<string, string> = {}, headers = from()) =>
+    browser.post(page.action, { ...page.hidden, user_code: code, ...more }, headers);
+
+  test('goes by its code, a confirmation, sign-in and consent', async () => {
+    const { user_code: code, device_code: deviceCode } = await askForCode();
+    const confirm = await enter(
+      await browser.get(`${site.url}/device`),
+      code.toLowerCase().replace('-', ' '),
+    );
+    expect(titleOf(confirm)).toBe('Is this your device?');
+    expect(confirm.body).toContain(code);
+    const signInPage = await browser.follow(
+      await browser.post(confirm.action, { ...confirm.hidden, confirm: 'yes' }, from()),
+    );
+    const consent = await browser.follow(await signInWith(signInPage, { email, password }));
+    expect(titleOf(consent)).toBe('Allow Reading List?');
+    expect(consent.body).not.toContain('You will be sent to');
+    const done = await browser.follow(
+      await browser.post(consent.action, { ...consent.hidden, decision: 'allow' }),
+    );
+    expect(titleOf(done)).toBe('The device is connected');
+    expect(await (await poll(deviceCode)).json()).toMatchObject({ token_type: 'Bearer' });
+  });
+
+  test('a code in the address is shown and not sent', async () => {
+    const { user_code: code, verification_uri_complete: address } = await askForCode();
+    const page = await browser.get(address);
+    expect(titleOf(page)).toBe('Connect a device');
+    expect(page.body).toContain(`value="${code}"`);
+    const forged = await browser.get(`${site.url}/device?user_code=${encodeURIComponent('"><script>')}`);
+    expect(forged.body).not.toContain('<script');
+  });
+
+  test('can be refused, and the device is told', async () => {
+    const { user_code: code, device_code: deviceCode } = await askForCode();
+    const confirm = await enter(await browser.get(`${site.url}/device`), code);
+    const aborted = await browser.post(confirm.action, { ...confirm.hidden, abort: 'yes' }, from());
+    expect(titleOf(aborted)).toBe('The device was not connected');
+    expect(await (await poll(deviceCode)).json()).toMatchObject({ error: 'access_denied' });
+  });
+
+  test.each<[string, string, string]>([
+    ['no code', '', 'Enter the code that the device shows.'],
+    ['a wrong code', 'BCDF-GHJK', 'There is no such code.'],
+    ['markup', '<script>alert(1)</script>', 'There is no such code.'],
+  ])('%s is told', async (_what, code, message) => {
+    const page = await enter(await browser.get(`${site.url}/device`), code);
+    expect(page.body).toContain(message);
+    expect(page.body).not.toContain('<script');
+  });
+
+  test('a form of another browser is refused', async () => {
+    const { user_code: code } = await askForCode();
+    const page = await openHandBrowser().get(`${site.url}/device`);
+    expect((await enter(page, code)).status).toBe(400);
+  });
+
+  test('guessing codes is over after thirty tries from an address; right codes are not counted', async () => {
+    const address = from('203.0.113.77');
+    const { user_code: code } = await askForCode();
+    const statuses: number[] = [];
+    for (let times = 1; times <= 33; times += 1) {
+      const page = await browser.get(`${site.url}/device`);
+      statuses.push((await enter(page, times <= 3 ? code : 'BCDF-GHJK', {}, address)).status);
+    }
+    expect(statuses.slice(0, 3)).toEqual([200, 200, 200]);
+    expect(statuses.slice(3)).toEqual(Array(30).fill(422));
+    const refused = await enter(await browser.get(`${site.url}/device`), code, {}, address);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([
+      429,
+      expect.stringMatching(/^\d+$/),
+    ]);
+  });
+});

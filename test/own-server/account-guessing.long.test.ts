@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type HandBrowser, openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
+import { type AccountVisit, anAddress, from, openAccountVisit, password } from '../engines/account-visit.ts';
+import type { AccountsSite } from '../engines/accounts-site.ts';
+
+// Own server: clients come from many addresses, which the ingress accepts from no client.
+
+let visit: AccountVisit;
+let site: AccountsSite;
+let browser: HandBrowser;
+beforeAll(async () => {
+  visit = await openAccountVisit();
+  site = visit.site;
+});
+afterAll(() => site?.[Symbol.asyncDispose]());
+beforeEach(() => {
+  browser = openHandBrowser();
+});
+
+const begin = (more: Record<string, string> = {}, using = browser) => visit.begin(using, more);
+const eventOf = (type: string, userId: number) => visit.eventOf(type, userId);
+
+describe('guessing', () => {
+  const guess = (page: Seen, who: string, address: string, using: HandBrowser) =>
+    using.post(page.action, { ...page.hidden, email: who, password: 'a wrong password' }, from(address));
+
+  test.each([
+    [
+      'an account',
+      async () => {
+        const who = anAddress();
+        await site.addPerson({ email: who, password });
+        return who;
+      },
+    ],
+    ['an address of nobody', async () => anAddress()],
+  ])(
+    'the password of %s is over after ten tries from an address, whatever the sign-in',
+    async (_what, make) => {
+      const who = await make();
+      for (let times = 1; times <= 10; times += 1) {
+        const fresh = openHandBrowser();
+        expect((await guess(await begin({}, fresh), who, '192.0.2.1', fresh)).status).toBe(422);
+      }
+      const refused = await guess(await begin(), who, '192.0.2.1', browser);
+      expect(refused.status).toBe(429);
+      expect(refused.body).toMatch(/Too many attempts\. Try again in \d+ seconds\./);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(30);
+    },
+  );
+
+  test('keeps the owner out neither elsewhere, nor in a browser in which they have signed in before', async () => {
+    const who = anAddress();
+    await site.addPerson({ email: who, password });
+    const enter = async (using: HandBrowser, address: string) => {
+      const page = await begin({ prompt: 'login' }, using);
+      return (await using.post(page.action, { ...page.hidden, email: who, password }, from(address))).status;
+    };
+    const [known, elsewhere, stranger] = [openHandBrowser(), openHandBrowser(), openHandBrowser()];
+    expect(await enter(known, '192.0.2.7')).toBe(303);
+    const page = await begin();
+    for (let times = 1; times <= 10; times += 1) await guess(page, who, '192.0.2.7', browser);
+    expect(await enter(stranger, '192.0.2.7')).toBe(429);
+    expect(await enter(known, '192.0.2.7')).toBe(303);
+    expect(await enter(elsewhere, '192.0.2.8')).toBe(303);
+    // What the cookie says of another person, or what somebody made up, counts for nothing.
+    const [name = '', cookie] = [...known.cookies].find(([each]) => each.endsWith('annals_device')) ?? [];
+    stranger.cookies.set(name, { value: `${cookie?.value.split('.')[0]}.${'A'.repeat(22)}`, path: '/' });
+    expect(await enter(stranger, '192.0.2.7')).toBe(429);
+  });
+
+  test('is told to the event log when it locks an account, and by nobody’s name', async () => {
+    const who = anAddress();
+    const userId = await site.addPerson({ email: who, password });
+    const page = await begin();
+    for (let times = 1; times <= 10; times += 1) await guess(page, who, '198.51.100.7', browser);
+    const event = await until(() => eventOf('session.sign_in_failed', userId), Boolean);
+    expect(event).toMatchObject({
+      data: { userId, attempts: 10 },
+      metadata: { actor: 'anonymous', client: 'reading-list' },
+    });
+  });
+
+  test(
+    'from one address is over after fifty tries, whoever is guessed at',
+    async () => {
+      const page = await begin();
+      const statuses: number[] = [];
+      while (statuses.at(-1) !== 429 && statuses.length < 60)
+        statuses.push((await guess(page, anAddress(), '203.0.113.9', browser)).status);
+      expect(new Set(statuses.slice(0, 50))).toEqual(new Set([422]));
+      // Where guessing takes long, a try or two come back meanwhile.
+      expect(statuses.at(-1)).toBe(429);
+    },
+    scaled(60_000),
+  );
+});

@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type HandBrowser, openHandBrowser, type Seen } from '../../testing/http/browser-by-hand.ts';
+import { until } from '../../testing/until.ts';
+import {
+  type AccountVisit,
+  anAddress,
+  challenge,
+  email,
+  from,
+  openAccountVisit,
+  password,
+  titleOf,
+} from '../engines/account-visit.ts';
+import { type AccountsSite, openAccountsSite } from '../engines/accounts-site.ts';
+
+// Own server: clients come from many addresses, which the ingress accepts from no client.
+
+let visit: AccountVisit;
+let site: AccountsSite;
+let browser: HandBrowser;
+beforeAll(async () => {
+  visit = await openAccountVisit();
+  site = visit.site;
+});
+afterAll(() => site?.[Symbol.asyncDispose]());
+beforeEach(() => {
+  browser = openHandBrowser();
+});
+
+const begin = (more: Record<string, string> = {}, using = browser) => visit.begin(using, more);
+const signInWith = (page: Seen, fields: Record<string, string>, using = browser) =>
+  visit.signInWith(using, page, fields);
+const eventOf = (type: string, userId: number) => visit.eventOf(type, userId);
+
+describe('signing up', () => {
+  const signUp = (page: Seen, fields: Record<string, string> = {}, using = browser) =>
+    using.post(
+      page.action,
+      { ...page.hidden, name: 'Ada Lovelace', email: anAddress(), password, ...fields },
+      from(),
+    );
+  const signUpPage = async (using = browser) => using.get(`${(await begin({}, using)).url}/sign-up`);
+
+  test('in the middle of a sign-in goes on to consent, and the session is told', async () => {
+    const who = anAddress();
+    const answered = await signUp(await signUpPage(), { email: who });
+    expect(answered.status).toBe(303);
+    expect(titleOf(await browser.follow(answered))).toBe('Allow Reading List?');
+    const person = await site.auth.persons.byEmail(who);
+    expect(person).toMatchObject({ role: 'author', status: 'active' });
+    const event = await until(() => eventOf('session.signed_in', person?.userId ?? 0), Boolean);
+    expect(event).toMatchObject({ data: { method: 'password' }, metadata: { client: 'reading-list' } });
+    const fresh = openHandBrowser();
+    expect(
+      titleOf(await fresh.follow(await signInWith(await begin({}, fresh), { email: who, password }, fresh))),
+    ).toBe('Allow Reading List?');
+  });
+
+  test('by itself ends with a page that says what to do', async () => {
+    const answered = await signUp(await browser.get(`${site.url}/sign-up`));
+    expect([answered.status, answered.location]).toEqual([303, `${site.url}/sign-up/done`]);
+    expect(titleOf(await browser.follow(answered))).toBe('Your account is ready');
+  });
+
+  test('keeps what was typed, but not the password, where something is wrong', async () => {
+    const page = await signUp(await signUpPage(), { name: '<b>Ada</b>', email: 'ada', password: 'short' });
+    expect(page.status).toBe(422);
+    expect(page.body).toContain('value="&lt;b&gt;Ada&lt;/b&gt;"');
+    expect(page.body).toContain('<a href="#email">Enter an e-mail address, such as name@example.com.</a>');
+    expect(page.body).toContain('<a href="#password">Choose a password of at least 10 characters.</a>');
+    expect(page.body).not.toContain('short');
+    expect((await signUp(page)).status).toBe(303);
+  });
+
+  test('with an address that is taken says so, and the next form is good', async () => {
+    const page = await signUp(await signUpPage(), { email: email.toUpperCase() });
+    expect(page.status).toBe(409);
+    expect(page.body).toContain('This address has an account already.');
+    expect((await signUp(page)).status).toBe(303);
+  });
+
+  test('twice with one form makes one account', async () => {
+    const page = await browser.get(`${site.url}/sign-up`);
+    const fields = { email: anAddress() };
+    expect([(await signUp(page, fields)).status, (await signUp(page, fields)).status]).toEqual([303, 303]);
+    const again = await signUp(page, { email: anAddress() });
+    expect(again.status).toBe(409);
+    expect(again.body).toContain('This form has been sent before.');
+    expect((await signUp(page, { ...fields, password: 'another password' })).status).toBe(409);
+  });
+
+  test.each<[string, (page: Seen) => Promise<Seen>, number]>([
+    [
+      'no token',
+      ({ action, hidden: { form = '' } }) =>
+        browser.post(action, { form, name: 'A', email: anAddress(), password }),
+      400,
+    ],
+    ['another form’s id', (page) => signUp(page, { form: randomBytes(16).toString('base64url') }), 403],
+    ['a form’s id that is none', (page) => signUp(page, { form: 'x' }), 400],
+    ['a browser without the cookie', (page) => signUp(page, {}, openHandBrowser()), 403],
+    [
+      'the cookie of another browser',
+      async (page) => {
+        const other = openHandBrowser();
+        await other.get(`${site.url}/sign-up`);
+        return signUp(page, {}, other);
+      },
+      403,
+    ],
+    [
+      'a form of another site',
+      ({ action, hidden }) =>
+        browser.post(
+          action,
+          { ...hidden, name: 'A', email: anAddress(), password },
+          { 'sec-fetch-site': 'same-site' },
+        ),
+      403,
+    ],
+    [
+      'a repeated name',
+      ({ action, hidden }) =>
+        browser.post(action, [
+          ...Object.entries(hidden),
+          ['name', 'a'],
+          ['name', 'b'],
+          ['email', anAddress()],
+          ['password', password],
+        ]),
+      400,
+    ],
+    ['a role', (page) => signUp(page, { role: 'admin' }), 303],
+  ])('%s is answered by %#', async (_what, send, status) => {
+    expect((await send(await browser.get(`${site.url}/sign-up`))).status).toBe(status);
+  });
+
+  test('whoever asks for a role does not get it', async () => {
+    const who = anAddress();
+    await signUp(await browser.get(`${site.url}/sign-up`), { email: who, role: 'admin' });
+    expect(await site.auth.persons.byEmail(who)).toMatchObject({ role: 'author' });
+  });
+
+  test('is not there where it is switched off', async () => {
+    await using closed = await openAccountsSite({ signUp: 'off' });
+    await closed.addClient('reading-list');
+    const own = openHandBrowser();
+    const page = await own.get(`${closed.url}/sign-up`);
+    expect([page.status, titleOf(page)]).toEqual([404, 'Nobody can sign up here']);
+    expect((await own.post(`${closed.url}/sign-up`, {})).status).toBe(404);
+    const query = {
+      client_id: 'reading-list',
+      redirect_uri: `${closed.appUrl}/callback`,
+      code_challenge: challenge,
+    };
+    const signInPage = await own.follow(
+      await own.get(`${closed.url}/authorize?${new URLSearchParams(query)}`),
+    );
+    expect(signInPage.body).not.toContain('sign-up');
+  });
+});

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StoredClient } from '../../auth/clients/client.ts';
+import {
+  type AuthInstance,
+  type AuthWorld,
+  createAuthWorld,
+  ISSUER,
+  registerClient,
+  registerPerson,
+  type TestPerson,
+  webClient,
+} from '../engines/auth-world.ts';
+import { openBrowser } from '../engines/browser.ts';
+import { DEVICE_GRANT, enterUserCode, post, startDevice } from '../engines/oauth.ts';
+
+// Own server: it turns the clock of polling forward in the database.
+
+let world: AuthWorld;
+let auth: AuthInstance;
+let other: AuthInstance;
+let device: StoredClient;
+let person: TestPerson;
+beforeAll(async () => {
+  world = await createAuthWorld();
+  auth = await world.open();
+  other = await world.open();
+  device = await registerClient(auth, {
+    grantTypes: [DEVICE_GRANT, 'refresh_token'],
+    scopes: ['read:articles'],
+    defaultScopes: ['read:articles'],
+  });
+  person = await registerPerson(auth);
+});
+afterAll(async () => {
+  await other?.[Symbol.asyncDispose]();
+  await auth?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const poll = (instance: AuthInstance, deviceCode: string, clientId = device.clientId) =>
+  post(instance, '/token', { client_id: clientId, device_code: deviceCode });
+
+/** As if the device had waited that long. */
+const waited = async (seconds: number) => {
+  await auth.pool.query(`update auth.device_poll set polled_at = polled_at - $1 * interval '1 second'`, [
+    seconds,
+  ]);
+};
+
+test('a device is told everything that it needs (RFC 8628, 3.2)', async () => {
+  const { status, body } = await post(auth, '/device_authorization', { client_id: device.clientId });
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    device_code: expect.stringMatching(/^[\w-]{43}$/),
+    user_code: expect.stringMatching(/^[B-Z]{4}-[B-Z]{4}$/),
+    verification_uri: `${ISSUER}/device`,
+    verification_uri_complete: `${ISSUER}/device?user_code=${body.user_code}`,
+    expires_in: 600,
+    interval: 5,
+  });
+});
+
+describe('/device_authorization is refused', () => {
+  test('to a client that is not registered for it', async () => {
+    const web = await registerClient(auth, webClient);
+    const { status, body } = await post(auth, '/device_authorization', { client_id: web.clientId });
+    expect([status, body.error]).toEqual([400, 'unauthorized_client']);
+  });
+
+  test('to nobody', async () => {
+    const { status, body } = await post(auth, '/device_authorization', {});
+    expect([status, body.error]).toEqual([401, 'invalid_client']);
+  });
+
+  test('for a scope that the client does not have', async () => {
+    const { status, body } = await post(auth, '/device_authorization', {
+      client_id: device.clientId,
+      scope: 'write:articles',
+    });
+    expect([status, body.error]).toEqual([400, 'invalid_scope']);
+  });
+});
+
+test('a device gets its token once its code was confirmed, and can refresh it', async () => {
+  const { device_code: deviceCode, user_code: userCode } = await startDevice(auth, device.clientId);
+  expect((await poll(auth, deviceCode)).body.error).toBe('authorization_pending');
+  const page = await enterUserCode(auth, person, userCode.toLowerCase().replace('-', ' '));
+  expect(page.body).toContain('The device is connected');
+  await waited(5);
+  const { status, body } = await poll(auth, deviceCode);
+  expect([status, body.scope]).toEqual([200, 'read:articles']);
+  expect(
+    (await post(auth, '/token', { client_id: device.clientId, refresh_token: String(body.refresh_token) }))
+      .status,
+  ).toBe(200);
+});
+
+test('a device that polls too fast is told to slow down, whichever process it asks', async () => {
+  const { device_code: deviceCode } = await startDevice(auth, device.clientId);
+  expect((await poll(auth, deviceCode)).body.error).toBe('authorization_pending');
+  expect((await poll(other, deviceCode)).body.error).toBe('slow_down');
+  // From then on it must wait five seconds more (RFC 8628, 3.5).
+  await waited(6);
+  expect((await poll(auth, deviceCode)).body.error).toBe('slow_down');
+  await waited(16);
+  expect((await poll(other, deviceCode)).body.error).toBe('authorization_pending');
+});
+
+test('a device need not slow down because the clock of the database was set back', async () => {
+  const { device_code: deviceCode } = await startDevice(auth, device.clientId);
+  expect((await poll(auth, deviceCode)).body.error).toBe('authorization_pending');
+  await waited(-3_600);
+  expect((await poll(auth, deviceCode)).body.error).toBe('authorization_pending');
+});
+
+test('a device is told when its user said no', async () => {
+  const { device_code: deviceCode, user_code: userCode } = await startDevice(auth, device.clientId);
+  await enterUserCode(auth, person, userCode, 'abort');
+  expect((await poll(auth, deviceCode)).body.error).toBe('access_denied');
+});
+
+test('a device is told when its code has expired', async () => {
+  const { device_code: deviceCode } = await startDevice(auth, device.clientId);
+  const now = Date.now;
+  Date.now = () => now() + 601_000;
+  try {
+    expect((await poll(auth, deviceCode)).body.error).toBe('expired_token');
+  } finally {
+    Date.now = now;
+  }
+});
+
+test.each([
+  ['made up', () => 'made-up'],
+  ['missing', () => ''],
+])('a device code that is %s is refused', async (_, make) => {
+  const { status } = await post(auth, '/token', {
+    grant_type: DEVICE_GRANT,
+    client_id: device.clientId,
+    device_code: make(),
+  });
+  expect(status).toBe(400);
+});
+
+test('a device code of another client is refused', async () => {
+  const twin = await registerClient(auth, {
+    grantTypes: [DEVICE_GRANT],
+    scopes: ['read:articles'],
+    defaultScopes: ['read:articles'],
+  });
+  const { device_code: deviceCode } = await startDevice(auth, device.clientId);
+  expect((await poll(auth, deviceCode, twin.clientId)).body.error).toBe('invalid_grant');
+});
+
+test('user codes cannot be guessed: after some that there are not, no more are looked at', async () => {
+  const browser = openBrowser(auth);
+  let page = await browser.visit(`${ISSUER}/device`);
+  for (let tries = 0; tries < TRIES_MAX && page.status !== 429; tries += 1) {
+    page = await browser.submit(page, { user_code: `BBBB-BB${String.fromCharCode(66 + (tries % 20))}B` });
+  }
+  expect(page.status).toBe(429);
+});
+
+const TRIES_MAX = 40;

@@ -1,0 +1,148 @@
+import { decodeJwt, generateSecret, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StoredClient } from '../../auth/clients/client.ts';
+import {
+  type AuthInstance,
+  type AuthWorld,
+  CALLBACK,
+  createAuthWorld,
+  ISSUER,
+  registerClient,
+  registerPerson,
+  serviceClient,
+  type TestPerson,
+  webClient,
+} from '../engines/auth-world.ts';
+import { basic, newDpopKey, obtainCode, post } from '../engines/oauth.ts';
+
+// Own server: it compares two servers.
+
+type DpopKey = Awaited<ReturnType<typeof newDpopKey>>;
+
+let world: AuthWorld;
+let auth: AuthInstance;
+let service: StoredClient & { secret: string };
+let web: StoredClient;
+let person: TestPerson;
+let key: DpopKey;
+beforeAll(async () => {
+  world = await createAuthWorld();
+  auth = await world.open();
+  service = await registerClient(auth, serviceClient);
+  web = await registerClient(auth, { ...webClient, requireDpop: true });
+  person = await registerPerson(auth);
+  key = await newDpopKey();
+});
+afterAll(async () => {
+  await auth?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const clientCredentials = { grant_type: 'client_credentials' };
+const withProof = async (proof: Promise<string> | string, instance = auth) =>
+  post(instance, '/token', clientCredentials, { ...basic(service), dpop: await proof });
+const nowS = () => Math.floor(Date.now() / 1_000);
+
+test('a token is bound to the key of the proof', async () => {
+  const { status, body, headers } = await withProof(key.proof());
+  expect([status, body.token_type]).toEqual([200, 'DPoP']);
+  expect(decodeJwt(String(body.access_token)).cnf).toEqual({ jkt: key.jkt });
+  expect(headers.get('dpop-nonce')).toMatch(/^[\w-]{43}$/);
+});
+
+describe('a proof is refused (RFC 9449, 4.3)', () => {
+  test.each<[string, () => Promise<string>]>([
+    ['for another method', () => key.proof({ htm: 'GET' })],
+    ['for another URL', () => key.proof({ htu: `${ISSUER}/par` })],
+    ['for another server', () => key.proof({ htu: 'https://elsewhere.test/token' })],
+    ['without a URL', () => key.proof({ htu: undefined })],
+    ['without a method', () => key.proof({ htm: undefined })],
+    ['without jti', () => key.proof({ jti: undefined })],
+    ['without time', () => key.proof({ iat: undefined })],
+    ['of another type', () => key.proof({}, { typ: 'jwt' })],
+    ['without a key', () => key.proof({}, { jwk: undefined })],
+    [
+      'with the key of another',
+      async () => key.proof({}, { jwk: { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' } }),
+    ],
+    ['with a symmetric key', symmetricProof],
+    ['that is no JWT', async () => 'proof'],
+  ])('%s', async (_, make) => {
+    const { status, body } = await withProof(make());
+    expect([status, body.error]).toEqual([400, 'invalid_dpop_proof']);
+  });
+
+  test.each([
+    ['from long ago', -301],
+    ['from the future', 301],
+  ])('%s, and the client is given a nonce to show that it has the key now', async (_, offsetS) => {
+    const { status, body, headers } = await withProof(key.proof({ iat: nowS() + offsetS }));
+    expect([status, body.error]).toEqual([400, 'use_dpop_nonce']);
+    const nonce = headers.get('dpop-nonce');
+    expect((await withProof(key.proof({ iat: nowS() + offsetS, nonce }))).status).toBe(200);
+  });
+
+  test('a second time', async () => {
+    const proof = await key.proof();
+    expect((await withProof(proof)).status).toBe(200);
+    expect((await withProof(proof)).body.error).toBe('invalid_dpop_proof');
+  });
+
+  test('with a nonce that is not ours', async () => {
+    expect((await withProof(key.proof({ nonce: 'made-up' }))).body.error).toBe('use_dpop_nonce');
+  });
+});
+
+async function symmetricProof(): Promise<string> {
+  const secret = await generateSecret('HS256', { extractable: true });
+  const jwk = { kty: 'oct', k: 'AAAA' } as object;
+  const claims = { jti: 'one', htm: 'POST', htu: `${ISSUER}/token`, iat: nowS() };
+  return new SignJWT(claims).setProtectedHeader({ alg: 'HS256', typ: 'dpop+jwt', jwk }).sign(secret);
+}
+
+test('where nonces are required, a proof without one is told to take one, and any process takes it', async () => {
+  await using first = await world.open({ settings: { DPOP_NONCE: 'required' } });
+  await using second = await world.open({ settings: { DPOP_NONCE: 'required' } });
+  const { status, body, headers } = await withProof(key.proof(), first);
+  expect([status, body.error]).toEqual([400, 'use_dpop_nonce']);
+  expect((await withProof(key.proof({ nonce: headers.get('dpop-nonce') }), second)).status).toBe(200);
+});
+
+describe('a client that must use DPoP', () => {
+  const exchange = async (dpop?: string) => {
+    const { code, verifier } = await obtainCode(auth, person, { client_id: web.clientId });
+    const form = { client_id: web.clientId, code, code_verifier: verifier, redirect_uri: CALLBACK };
+    return post(auth, '/token', form, dpop === undefined ? {} : { dpop });
+  };
+
+  test('gets nothing without', async () => {
+    const { status, body } = await exchange();
+    expect([status, body.error]).toEqual([400, 'invalid_grant']);
+  });
+
+  test('has refresh tokens that are of use with its key only', async () => {
+    const { body } = await exchange(await key.proof());
+    const form = { client_id: web.clientId, refresh_token: String(body.refresh_token) };
+    const stranger = await newDpopKey();
+    expect((await post(auth, '/token', form, { dpop: await stranger.proof() })).body.error).toBe(
+      'invalid_grant',
+    );
+    expect((await post(auth, '/token', form)).body.error).toBe('invalid_grant');
+    expect((await post(auth, '/token', form, { dpop: await key.proof() })).body.token_type).toBe('DPoP');
+  });
+
+  test('can bind the code beforehand (RFC 9449, 10)', async () => {
+    const { code, verifier } = await obtainCode(auth, person, { client_id: web.clientId, dpop_jkt: key.jkt });
+    const form = { client_id: web.clientId, code, code_verifier: verifier };
+    const stranger = await newDpopKey();
+    expect((await post(auth, '/token', form, { dpop: await stranger.proof() })).body.error).toBe(
+      'invalid_grant',
+    );
+    expect((await post(auth, '/token', form)).body.error).toBe('invalid_grant');
+    // A key that is not the owner's does not spend the code.
+    expect(await post(auth, '/token', form, { dpop: await key.proof() })).toMatchObject({
+      status: 200,
+      body: { token_type: 'DPoP' },
+    });
+  });
+});

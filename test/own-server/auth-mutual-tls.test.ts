@@ -1,0 +1,158 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import { decodeJwt, exportJWK, importX509 } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { StoredClient } from '../../auth/clients/client.ts';
+import {
+  type AuthInstance,
+  type AuthWorld,
+  createAuthWorld,
+  ISSUER,
+  registerClient,
+  serviceClient,
+} from '../engines/auth-world.ts';
+import { CLIENT, STRANGER } from '../engines/certificates.ts';
+import { fetchWithCertificate, serveTls } from '../engines/tls-fetch.ts';
+
+// Own server: it acts as the ingress, honestly and falsely.
+
+type Pair = typeof CLIENT;
+
+/** By which the ingress shows that it is the ingress. */
+const SECRET = 'ingress-secret-of-the-tests';
+
+let world: AuthWorld;
+let direct: AuthInstance;
+let behindProxy: AuthInstance;
+let tls: Awaited<ReturnType<typeof serveTls>>;
+let known: StoredClient;
+let selfSigned: StoredClient;
+beforeAll(async () => {
+  world = await createAuthWorld();
+  direct = await world.open();
+  behindProxy = await world.open({ settings: { TRUST_PROXY: '1', CLIENT_CERT_SECRET: SECRET } });
+  tls = await serveTls(direct.handler);
+  known = await registerClient(direct, {
+    ...serviceClient,
+    tokenEndpointAuthMethod: 'tls_client_auth',
+    tlsClientAuthSubject: 'CN=robot, O=Annals tests',
+  });
+  selfSigned = await registerClient(direct, {
+    ...serviceClient,
+    tokenEndpointAuthMethod: 'self_signed_tls_client_auth',
+    jwks: { keys: [await certificateJwk(STRANGER)] },
+  });
+});
+afterAll(async () => {
+  await tls?.[Symbol.asyncDispose]();
+  await behindProxy?.[Symbol.asyncDispose]();
+  await direct?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const certificateJwk = async ({ cert }: Pair) => {
+  const { kty, crv, x, y } = await exportJWK(await importX509(cert, 'ES256', { extractable: true }));
+  return { kty, crv, x, y, use: 'sig', x5c: [new X509Certificate(cert).raw.toString('base64')] };
+};
+
+const thumbprintOf = ({ cert }: Pair) =>
+  createHash('sha256').update(new X509Certificate(cert).raw).digest('base64url');
+
+const ask = async (fetchIt: typeof fetch, clientId: string, headers: Record<string, string> = {}) => {
+  const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId });
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const response = await fetchIt(`${ISSUER}/token`, {
+    method: 'POST',
+    body,
+    headers: { ...form, ...headers },
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, string> };
+};
+
+describe('by TLS itself', () => {
+  const by = (pair: Pair | undefined) => fetchWithCertificate(tls.url, pair);
+
+  test('a certificate of a known authority proves who the client is, and binds the token (RFC 8705)', async () => {
+    const { status, body } = await ask(by(CLIENT), known.clientId);
+    expect(status).toBe(200);
+    expect(decodeJwt(String(body.access_token)).cnf).toEqual({ 'x5t#S256': thumbprintOf(CLIENT) });
+  });
+
+  test('a registered certificate that nobody vouches for does so too', async () => {
+    const { status, body } = await ask(by(STRANGER), selfSigned.clientId);
+    expect(status).toBe(200);
+    expect(decodeJwt(String(body.access_token)).cnf).toEqual({ 'x5t#S256': thumbprintOf(STRANGER) });
+  });
+
+  test.each<[string, Pair | undefined, () => StoredClient]>([
+    ['no certificate', undefined, () => known],
+    ['the right name signed by nobody we know', STRANGER, () => known],
+    ['no certificate for a registered one', undefined, () => selfSigned],
+    ['another certificate than the registered one', CLIENT, () => selfSigned],
+  ])('is refused with %s', async (_, pair, client) => {
+    const { status, body } = await ask(by(pair), client().clientId);
+    expect([status, body.error]).toEqual([401, 'invalid_client']);
+  });
+
+  test('is refused for another name', async () => {
+    const other = await registerClient(direct, {
+      ...serviceClient,
+      tokenEndpointAuthMethod: 'tls_client_auth',
+      tlsClientAuthSubject: 'CN=another,O=Annals tests',
+    });
+    expect((await ask(by(CLIENT), other.clientId)).body.error).toBe('invalid_client');
+  });
+
+  test('does not look at the header of an ingress', async () => {
+    const { body } = await ask(by(undefined), known.clientId, headersOf(CLIENT));
+    expect(body.error).toBe('invalid_client');
+  });
+});
+
+const headersOf = ({ cert }: Pair, verify = 'SUCCESS') => ({
+  'x-client-cert': encodeURIComponent(cert),
+  'x-client-verify': verify,
+  'x-client-cert-secret': SECRET,
+});
+
+describe('behind an ingress', () => {
+  test('its header counts beside the secret that it has', async () => {
+    const { status, body } = await ask(behindProxy.fetch, known.clientId, headersOf(CLIENT));
+    expect(status).toBe(200);
+    expect(decodeJwt(String(body.access_token)).cnf).toEqual({ 'x5t#S256': thumbprintOf(CLIENT) });
+  });
+
+  test('a certificate that the ingress has not verified counts only where it is itself registered', async () => {
+    expect(
+      (await ask(behindProxy.fetch, known.clientId, headersOf(STRANGER, 'FAILED:self-signed'))).body.error,
+    ).toBe('invalid_client');
+    expect(
+      (await ask(behindProxy.fetch, selfSigned.clientId, headersOf(STRANGER, 'FAILED:self-signed'))).status,
+    ).toBe(200);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['nothing', { 'x-client-cert': '', 'x-client-verify': 'NONE' }],
+    ['rubbish', { 'x-client-cert': 'rubbish', 'x-client-verify': 'SUCCESS' }],
+    ['a broken escape', { 'x-client-cert': '%', 'x-client-verify': 'SUCCESS' }],
+  ])('%s in it is no certificate', async (_, headers) => {
+    expect(
+      (await ask(behindProxy.fetch, known.clientId, { ...headers, 'x-client-cert-secret': SECRET })).body
+        .error,
+    ).toBe('invalid_client');
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['without the secret', {}],
+    ['with a wrong secret', { 'x-client-cert-secret': `${SECRET}x` }],
+    ['with an empty secret', { 'x-client-cert-secret': '' }],
+  ])('%s anybody could have sent it, so it does not count', async (_, secret) => {
+    const { 'x-client-cert-secret': __, ...headers } = headersOf(CLIENT);
+    expect((await ask(behindProxy.fetch, known.clientId, { ...headers, ...secret })).body.error).toBe(
+      'invalid_client',
+    );
+  });
+
+  test('where no secret is set it never counts', async () => {
+    expect((await ask(direct.fetch, known.clientId, headersOf(CLIENT))).body.error).toBe('invalid_client');
+  });
+});

@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inTransaction } from '#shared/database/transaction.ts';
+import type { StoredClient } from '../../auth/clients/client.ts';
+import { endGrantsOfClient } from '../../auth/storage/end-grants.ts';
+import { until } from '../../testing/until.ts';
+import {
+  type AuthInstance,
+  type AuthWorld,
+  CALLBACK,
+  createAuthWorld,
+  ISSUER,
+  registerClient,
+  registerPerson,
+  serviceClient,
+  type TestPerson,
+  webClient,
+} from '../engines/auth-world.ts';
+import { continueSignIn, openBrowser, signInAndAllow } from '../engines/browser.ts';
+import {
+  type Answer,
+  allAtOnce,
+  authorizeUrl,
+  basic,
+  DEVICE_GRANT,
+  enterUserCode,
+  newDpopKey,
+  newVerifier,
+  obtainCode,
+  post,
+  startDevice,
+} from '../engines/oauth.ts';
+
+// Own server: it holds transactions open in the database.
+
+/**
+ * Two processes on one database; whatever may be used once is used by many at once, of whom exactly one may
+ * succeed.
+ */
+const AT_ONCE = 8;
+const USES_MAX = 1_000;
+const WAITING_TO_SAVE = `
+  select from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock' and query like 'insert into auth.record%'`;
+
+let world: AuthWorld;
+let instances: AuthInstance[] = [];
+let auth: AuthInstance;
+let web: StoredClient;
+let device: StoredClient;
+let service: StoredClient & { secret: string };
+let person: TestPerson;
+beforeAll(async () => {
+  world = await createAuthWorld();
+  auth = await world.open();
+  instances = [auth, await world.open()];
+  web = await registerClient(auth, webClient);
+  device = await registerClient(auth, {
+    grantTypes: [DEVICE_GRANT, 'refresh_token'],
+    scopes: ['read:articles'],
+    defaultScopes: ['read:articles'],
+  });
+  service = await registerClient(auth, serviceClient);
+  person = await registerPerson(auth);
+});
+afterAll(async () => {
+  for (const instance of instances) await instance[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const demandOneSuccess = (answers: readonly Answer[], error: string): Record<string, unknown> => {
+  const succeeded = answers.filter(({ status }) => status === 200);
+  expect(answers.map(({ status, body }) => body.error ?? status).sort()).toEqual([
+    200,
+    ...Array(answers.length - 1).fill(error),
+  ]);
+  return succeeded[0]?.body ?? {};
+};
+
+const tokens = async () => {
+  const { code, verifier } = await obtainCode(auth, person, { client_id: web.clientId });
+  return (await post(auth, '/token', { client_id: web.clientId, code, code_verifier: verifier })).body;
+};
+
+test('one code gives one token, and that one dies because the code was seen twice', async () => {
+  const { code, verifier } = await obtainCode(auth, person, { client_id: web.clientId });
+  const answers = await allAtOnce(instances, AT_ONCE, (instance) =>
+    post(instance, '/token', { client_id: web.clientId, code, code_verifier: verifier }),
+  );
+  const won = demandOneSuccess(answers, 'invalid_grant');
+  const { body } = await post(auth, '/token', {
+    client_id: web.clientId,
+    refresh_token: String(won.refresh_token),
+  });
+  expect(body.error).toBe('invalid_grant');
+  expect((await post(auth, '/introspect', { token: String(won.access_token) }, basic(service))).body).toEqual(
+    { active: false },
+  );
+});
+
+test('one refresh token gives one token, and that one dies because it was seen twice', async () => {
+  const { refresh_token: token } = await tokens();
+  const answers = await allAtOnce(instances, AT_ONCE, (instance) =>
+    post(instance, '/token', { client_id: web.clientId, refresh_token: String(token) }),
+  );
+  const won = demandOneSuccess(answers, 'invalid_grant');
+  const { body } = await post(auth, '/token', {
+    client_id: web.clientId,
+    refresh_token: String(won.refresh_token),
+  });
+  expect(body.error).toBe('invalid_grant');
+});
+
+test('one DPoP proof is used once', async () => {
+  const { proof } = await newDpopKey();
+  const header = { ...basic(service), dpop: await proof() };
+  const answers = await allAtOnce(instances, AT_ONCE, (instance) =>
+    post(instance, '/token', { grant_type: 'client_credentials' }, header),
+  );
+  expect(demandOneSuccess(answers, 'invalid_dpop_proof').token_type).toBe('DPoP');
+});
+
+test('one device code gives one token', async () => {
+  const { device_code: deviceCode, user_code: userCode } = await startDevice(auth, device.clientId);
+  await enterUserCode(auth, person, userCode);
+  const answers = await allAtOnce(instances, AT_ONCE, (instance) =>
+    post(instance, '/token', { client_id: device.clientId, device_code: deviceCode }),
+  );
+  // All but one came too soon after another or found it spent, whichever was looked at first.
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  for (const { status, body } of answers)
+    if (status !== 200) expect(['invalid_grant', 'slow_down']).toContain(body.error);
+});
+
+test('one user code connects one person', async () => {
+  const people = [person, await registerPerson(auth), await registerPerson(auth), await registerPerson(auth)];
+  const { user_code: userCode } = await startDevice(auth, device.clientId);
+  // Everybody is signed in and has the page on which the code is confirmed before anybody confirms it.
+  const ready = await Promise.all(
+    people.map(async (each, index) => {
+      const instance = instances[index % instances.length] as AuthInstance;
+      const browser = openBrowser(instance);
+      const { challenge } = newVerifier();
+      await signInAndAllow(
+        browser,
+        authorizeUrl({ client_id: web.clientId, code_challenge: challenge }),
+        each,
+      );
+      return {
+        browser,
+        each,
+        page: await browser.submit(await browser.visit(`${ISSUER}/device`), { user_code: userCode }),
+      };
+    }),
+  );
+  const ends = await Promise.all(
+    ready.map(async ({ browser, each, page }) =>
+      continueSignIn(browser, await browser.submit(page, { confirm: 'yes' }), each),
+    ),
+  );
+  expect(ends.filter(({ body }) => body.includes('The device is connected'))).toHaveLength(1);
+});
+
+test('one pushed request is used once', async () => {
+  const { challenge } = newVerifier();
+  const { body } = await post(auth, '/par', { client_id: web.clientId, code_challenge: challenge });
+  const url = authorizeUrl({ client_id: web.clientId, request_uri: String(body.request_uri) });
+  const browsers = await Promise.all(
+    Array.from({ length: 4 }, async (_, index) => {
+      const browser = openBrowser(instances[index % instances.length] as AuthInstance);
+      await signInAndAllow(
+        browser,
+        authorizeUrl({ client_id: web.clientId, code_challenge: challenge }),
+        person,
+      );
+      return browser;
+    }),
+  );
+  const ends = await Promise.all(browsers.map((browser) => browser.visit(url)));
+  expect(ends.filter(({ url: end }) => end.searchParams.has('code'))).toHaveLength(1);
+});
+
+test('a session that is in use while somebody signs out has ended', async () => {
+  const url = () =>
+    authorizeUrl({
+      client_id: web.clientId,
+      redirect_uri: CALLBACK,
+      code_challenge: newVerifier().challenge,
+    });
+  const withoutAsking = () => `${url()}&prompt=none`;
+  let cookie = '';
+  const watched: AuthInstance = {
+    ...auth,
+    fetch: (input, init) => {
+      cookie = new Headers(init?.headers).get('cookie') ?? '';
+      return auth.fetch(input, init);
+    },
+  };
+  const browser = openBrowser(watched);
+  await signInAndAllow(browser, url(), person);
+  const page = await browser.visit(`${ISSUER}/sign-out`);
+  const headers = { cookie };
+  const placeOf = async (instance: AuthInstance) =>
+    new URL((await instance.fetch(withoutAsking(), { headers })).headers.get('location') ?? '', ISSUER);
+  expect((await placeOf(auth)).searchParams.has('code')).toBe(true);
+
+  let isSignedOut = false;
+  const using = allAtOnce(instances, AT_ONCE, async (instance) => {
+    for (let round = 0; round < USES_MAX && !isSignedOut; round += 1) await placeOf(instance);
+  });
+  const answered = await browser.submit(page, { logout: 'yes' });
+  isSignedOut = true;
+  await using;
+  expect(answered.url.pathname).toBe('/sign-out/success');
+  for (const instance of instances)
+    expect((await placeOf(instance)).searchParams.get('error')).toBe('login_required');
+});
+
+test('a grant that ends while somebody adds to it has ended', async () => {
+  const { clientId } = await registerClient(auth, webClient);
+  const url = (scope: string) =>
+    authorizeUrl({
+      client_id: clientId,
+      redirect_uri: CALLBACK,
+      code_challenge: newVerifier().challenge,
+      scope,
+    });
+  const browser = openBrowser(auth);
+  await signInAndAllow(browser, url('read:articles'), person);
+  const page = await browser.visit(url('read:articles write:articles'));
+  expect(page.url.pathname).toMatch(/^\/consent\//);
+
+  // The page loads the grant and then must wait to save it, until the transaction that ends it has committed.
+  const allowing = await inTransaction(auth.pool, async (connection) => {
+    await endGrantsOfClient(connection, clientId);
+    const allowed = browser.submit(page, { decision: 'allow' });
+    await until(async () => (await auth.pool.query(WAITING_TO_SAVE)).rowCount === 1, Boolean);
+    // Wrapped, or the transaction would wait for it.
+    return { allowed };
+  });
+  expect((await allowing.allowed).status).toBe(400);
+  const { rows } = await auth.pool.query(`select from auth.record where kind = 'Grant' and client_id = $1`, [
+    clientId,
+  ]);
+  expect(rows).toEqual([]);
+});

@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto';
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AuthProcess, INGRESS_SECRET, openAuthProcess } from '../engines/auth-process.ts';
+import {
+  type AuthWorld,
+  createAuthWorld,
+  ISSUER,
+  registerClient,
+  registerPerson,
+  type TestPerson,
+  webClient,
+} from '../engines/auth-world.ts';
+import { createCertificate, type TestCertificate } from '../engines/certificate.ts';
+import { type Answer, newDpopKey, obtainCode, post } from '../engines/oauth.ts';
+
+// Own server: it compares two servers.
+
+const SCOPE = 'openid profile email read:articles';
+
+let world: AuthWorld;
+let one: AuthProcess;
+let other: AuthProcess;
+let clientId: string;
+let person: TestPerson;
+beforeAll(async () => {
+  world = await createAuthWorld();
+  one = await openAuthProcess(world);
+  other = await openAuthProcess(world);
+  ({ clientId } = await registerClient(one.auth, webClient));
+  person = await registerPerson(one.auth);
+});
+afterAll(async () => {
+  await other?.[Symbol.asyncDispose]();
+  await one?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+const bearer = (token: unknown) => ({ authorization: `Bearer ${token}` });
+const at = (origin: string) => ({
+  fetch: ((input: string | URL, init?: RequestInit) =>
+    fetch(String(input).replace(ISSUER, origin), { redirect: 'manual', ...init })) as typeof fetch,
+});
+const tokensFor = async (
+  scope: string,
+  id = clientId,
+  headers: Record<string, string> = {},
+): Promise<Answer['body']> => {
+  const { code, verifier } = await obtainCode(at(one.url), person, { client_id: id, scope });
+  return (await post(at(one.url), '/token', { client_id: id, code, code_verifier: verifier }, headers)).body;
+};
+const ask = async (path: string, headers: Record<string, string>, base = one.url) => {
+  const response = await fetch(`${base}${path}`, { headers });
+  const body = (await response.json()) as Record<string, unknown>;
+  return { status: response.status, body, challenge: response.headers.get('www-authenticate') };
+};
+const known = () => ({
+  sub: String(person.userId),
+  name: 'Ada Lovelace',
+  role: 'author',
+  email: person.email,
+  email_verified: false,
+});
+
+describe('a token for the API and for OpenID Connect', () => {
+  test('works at the API and at /userinfo, in every process', async () => {
+    const tokens = await tokensFor(SCOPE);
+    expect(tokens.scope).toBe(SCOPE);
+    expect(decodeJwt(String(tokens.access_token))).toMatchObject({ aud: ISSUER, scope: SCOPE });
+    for (const base of [one.url, other.url]) {
+      expect(await ask('/userinfo', bearer(tokens.access_token), base)).toMatchObject({
+        status: 200,
+        body: known(),
+      });
+      // The API knows the caller: it asks for a right that the token does not have.
+      expect(await ask('/clients', bearer(tokens.access_token), base)).toMatchObject({
+        status: 403,
+        body: { code: 'insufficient_scope' },
+      });
+    }
+  });
+
+  test('also after a refresh, and with the scopes that the refresh asks for', async () => {
+    const first = await tokensFor(SCOPE);
+    const refresh = async (token: unknown, form = {}) =>
+      (await post(at(one.url), '/token', { client_id: clientId, refresh_token: String(token), ...form }))
+        .body;
+    const second = await refresh(first.refresh_token);
+    expect(second.scope).toBe(SCOPE);
+    expect(await ask('/userinfo', bearer(second.access_token))).toMatchObject({ status: 200, body: known() });
+    const less = await refresh(second.refresh_token, { scope: 'openid read:articles' });
+    expect(less.scope).toBe('openid read:articles');
+    expect(await ask('/userinfo', bearer(less.access_token))).toMatchObject({
+      status: 200,
+      body: { sub: String(person.userId) },
+    });
+    const apiOnly = await refresh(less.refresh_token, { scope: 'read:articles' });
+    expect(await ask('/userinfo', bearer(apiOnly.access_token))).toMatchObject({
+      status: 403,
+      body: { error: 'insufficient_scope' },
+    });
+  });
+
+  test('is refused at /userinfo once it is revoked', async () => {
+    const { access_token: token } = await tokensFor(SCOPE);
+    expect((await post(at(one.url), '/revoke', { client_id: clientId, token: String(token) })).status).toBe(
+      200,
+    );
+    expect(await ask('/userinfo', bearer(token), other.url)).toMatchObject({
+      status: 401,
+      body: { error: 'invalid_token' },
+    });
+  });
+
+  test('is refused at /userinfo once its grant has ended', async () => {
+    const { access_token: token, refresh_token: refreshToken } = await tokensFor(SCOPE);
+    await post(at(one.url), '/revoke', { client_id: clientId, token: String(refreshToken) });
+    expect(await ask('/userinfo', bearer(token), other.url)).toMatchObject({
+      status: 401,
+      body: { error: 'invalid_token' },
+    });
+  });
+
+  test('is refused at /userinfo after a change to it', async () => {
+    const token = String((await tokensFor(SCOPE)).access_token).replace(/\.[^.]{8}/, '.AAAAAAAA');
+    expect(await ask('/userinfo', bearer(token))).toMatchObject({
+      status: 401,
+      body: { error: 'invalid_token' },
+    });
+  });
+});
+
+describe('at /userinfo, too, a token is of use only with what it is bound to:', () => {
+  test('a key (RFC 9449)', async () => {
+    const key = await newDpopKey();
+    const { access_token: token } = await tokensFor(SCOPE, clientId, { dpop: await key.proof() });
+    const ath = createHash('sha256').update(String(token)).digest('base64url');
+    const about = { htm: 'GET', htu: `${ISSUER}/userinfo`, ath };
+    const dpop = { authorization: `DPoP ${token}` };
+    const proof = await key.proof(about);
+    expect(await ask('/userinfo', { ...dpop, dpop: proof })).toMatchObject({ status: 200, body: known() });
+    expect(await ask('/userinfo', { ...dpop, dpop: proof }, other.url)).toMatchObject({ status: 401 });
+    expect(await ask('/userinfo', { ...dpop, dpop: await (await newDpopKey()).proof(about) })).toMatchObject({
+      status: 401,
+    });
+    expect(await ask('/userinfo', dpop)).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    expect(await ask('/userinfo', bearer(token))).toMatchObject({ status: 401 });
+  });
+
+  test('a certificate (RFC 8705)', async () => {
+    const [mine, stranger] = [await createCertificate('mine'), await createCertificate('stranger')];
+    const header = ({ certificate }: TestCertificate) => ({
+      'X-Client-Cert': encodeURIComponent(certificate),
+      'X-Client-Cert-Secret': INGRESS_SECRET,
+    });
+    const { x5c, kty, crv, x, y } = mine.jwk;
+    const jwks = { keys: [{ kty, crv, x, y, x5c }] };
+    const bound = await registerClient(one.auth, {
+      ...webClient,
+      tokenEndpointAuthMethod: 'self_signed_tls_client_auth',
+      jwks,
+    });
+    const { access_token: token } = await tokensFor(SCOPE, bound.clientId, header(mine));
+    expect(await ask('/userinfo', { ...bearer(token), ...header(mine) })).toMatchObject({
+      status: 200,
+      body: known(),
+    });
+    expect(await ask('/userinfo', { ...bearer(token), ...header(stranger) })).toMatchObject({ status: 401 });
+    expect(await ask('/userinfo', bearer(token))).toMatchObject({ status: 401 });
+  });
+});
+
+describe('an ID token', () => {
+  test.each(['openid profile email', SCOPE])(
+    'for "%s" says what /userinfo says, and names its access token',
+    async (scope) => {
+      const { id_token: idToken, access_token: accessToken } = await tokensFor(scope);
+      const digest = createHash('sha256').update(String(accessToken)).digest();
+      expect(decodeJwt(String(idToken))).toMatchObject({
+        ...known(),
+        iss: ISSUER,
+        aud: clientId,
+        amr: ['pwd'],
+        // OpenID Connect Core, section 3.1.3.6.
+        at_hash: digest.subarray(0, digest.length / 2).toString('base64url'),
+      });
+    },
+  );
+});

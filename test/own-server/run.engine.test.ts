@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { runAnnals, spawnAnnals } from '../annals-process.ts';
+
+// Own server: it tests the life of one process.
+
+const IMPORTS = `import { publishing } from '#domain/publishing.ts'; import { run } from '#shared/process/run.ts';`;
+
+/** A process whose work is the given code, with `resources` and `log` in reach. */
+const living = (work: string, environment: Record<string, string> = {}) => {
+  const code = `${IMPORTS} await run(async ({ resources, log }) => { ${work} }, { domain: publishing });`;
+  return [['--input-type=module', '--eval', code], environment] as const;
+};
+
+const FOREVER = `setInterval(() => {}, 1_000); log.info('started');`;
+const NEVER_STOPS = `resources.defer(() => new Promise(() => {})); ${FOREVER}`;
+
+test('resources are disposed in reverse', async () => {
+  await using annals = spawnAnnals(
+    ...living(`resources.defer(() => log.info('one')); resources.defer(() => log.info('two')); ${FOREVER}`),
+  );
+  await annals.said(/started/);
+  annals.child.kill('SIGINT');
+  expect(await annals.exited).toBe(0);
+  expect(annals.output()).toMatch(/two[\s\S]*one/);
+});
+
+test('a stop that takes too long is cut off with exit 1', async () => {
+  await using annals = spawnAnnals(...living(NEVER_STOPS, { DRAIN_MS: '100' }));
+  await annals.said(/started/);
+  annals.child.kill('SIGTERM');
+  expect(await annals.exited).toBe(1);
+  expect(annals.output()).toContain('Stopping took too long');
+});
+
+test('a role for those who sign up that the domain does not have is refused before anything begins', async () => {
+  expect(await runAnnals(...living(FOREVER, { SIGNUP: 'pupil' }))).toEqual({
+    exit: 78,
+    output: 'SIGNUP is pupil, and must be off or a role of publishing: reader, author.\n',
+  });
+});
+
+test('a second signal exits at once, but the same one twice is one', async () => {
+  await using annals = spawnAnnals(...living(`resources.defer(() => log.info('disposing')); ${NEVER_STOPS}`));
+  await annals.said(/started/);
+  annals.child.kill('SIGINT');
+  annals.child.kill('SIGINT');
+  await annals.said(/Stopping/);
+  const pressing = setInterval(() => annals.child.kill('SIGINT'), 100);
+  expect(await annals.exited).toBe(130);
+  clearInterval(pressing);
+});
+
+test('a start that fails is logged, what was opened is closed, and the exit is 1', async () => {
+  const { exit, output } = await runAnnals(
+    ...living(`resources.defer(() => log.info('closed')); throw new Error('no such luck');`),
+  );
+  expect(exit).toBe(1);
+  expect(output).toContain('no such luck');
+  expect(output).toContain('closed');
+});
+
+test('an unexpected failure later is logged, ends the process in order, and the exit is 1', async () => {
+  const work = `resources.defer(() => log.info('closed')); setTimeout(() => Promise.reject(new Error('out of the blue')), 10); ${FOREVER}`;
+  const { exit, output } = await runAnnals(...living(work));
+  expect(exit).toBe(1);
+  expect(output).toContain('out of the blue');
+  expect(output).toContain('closed');
+});
+
+test('a signal during the start is obeyed after it', async () => {
+  const work = `${FOREVER} await new Promise((done) => process.once('SIGTERM', done)); resources.defer(() => log.info('closed'));`;
+  await using annals = spawnAnnals(...living(work));
+  await annals.said(/started/);
+  annals.child.kill('SIGTERM');
+  expect(await annals.exited).toBe(0);
+  expect(annals.output()).toContain('closed');
+});

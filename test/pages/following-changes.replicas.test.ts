@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scaled } from '../../testing/load.ts';
+import { until } from '../../testing/until.ts';
+import { chromiumMissing, launchChromium } from '../engines/chromium.ts';
+import { type Following, openFollowing } from '../engines/following.ts';
+
+/** What docs/changes.md tells web pages to do, on a page whose origin is not that of Annals. */
+const missing = chromiumMissing();
+if (missing !== undefined)
+  console.warn(`test/pages/following-changes.replicas.test.ts is skipped, because ${missing}.`);
+
+const EXAMPLES = join(import.meta.dirname, '../../docs/examples');
+const DEADLINE_MS = 60_000;
+
+/** Each puts the cursor of what it hears of into `heard`. `url`, `from` and `token` are the page's. */
+const WAYS: Readonly<Record<string, string>> = {
+  'fetch-events.js': `
+    import { followEvents } from './fetch-events.js';
+    for await (const event of followEvents({ url, token, types: ['article.published'], after: from })) heard.push(event.cursor);`,
+  'event-source.js': `
+    import { followPublished } from './event-source.js';
+    followPublished({ url, token, after: from, onChange: ({ cursor }) => heard.push(cursor) });`,
+  'an EventSource by a server that adds the token': `
+    const source = new EventSource('/events?types=article.published&after=' + from);
+    source.onmessage = ({ lastEventId }) => heard.push(lastEventId);`,
+};
+
+describe.skipIf(missing !== undefined)('in Chromium', () => {
+  const open = new AsyncDisposableStack();
+  let following: Following;
+  let chromium: Browser;
+  let origin: string;
+  beforeAll(async () => {
+    following = open.use(await openFollowing());
+    chromium = await launchChromium();
+    open.defer(() => chromium.close());
+    origin = await serveSite();
+  });
+  afterAll(() => open.disposeAsync());
+
+  /**
+   * The site of somebody else: a page that runs one of the ways, the examples, and a stream of Annals passed
+   * on.
+   */
+  const serveSite = async (): Promise<string> => {
+    const server = createServer((asked, response) => {
+      const { pathname, searchParams } = new URL(asked.url ?? '/', 'http://site');
+      if (pathname === '/events')
+        return void passOn(asked.url ?? '', asked.headers['last-event-id'], response);
+      if (pathname.endsWith('.js'))
+        return void response
+          .setHeader('Content-Type', 'text/javascript')
+          .end(readFileSync(join(EXAMPLES, pathname)));
+      const script = `const [url, from] = ${JSON.stringify([following.network.url, searchParams.get('from') || undefined])};${WAYS[searchParams.get('way') ?? '']}`;
+      response
+        .setHeader('Content-Type', 'text/html')
+        .end(`<!doctype html><script>heard = []</script><script type="module">${script}</script>`);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    open.defer(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+
+  const passOn = async (
+    path: string,
+    lastEventId: string | string[] | undefined,
+    response: ServerResponse,
+  ): Promise<void> => {
+    const headers = {
+      accept: 'text/event-stream',
+      authorization: `Bearer ${await following.tokenOfFollower()}`,
+      ...(lastEventId && { 'last-event-id': lastEventId }),
+    };
+    const asked = request(new URL(path, following.network.url), { headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 503, { 'Content-Type': answer.headers['content-type'] });
+      answer.on('error', () => response.destroy()).pipe(response);
+    });
+    // A status would tell the browser not to come again.
+    asked.on('error', () => response.destroy()).end();
+    response.on('close', () => asked.destroy());
+  };
+
+  const openPage = async (way: string, from: string): Promise<Page> => {
+    const page = await chromium.newPage();
+    await page.exposeFunction('token', () => following.tokenOfFollower());
+    await page.goto(`${origin}/?${new URLSearchParams({ way, from })}`);
+    return page;
+  };
+
+  const untilHeard = (page: Page, count: number): Promise<readonly string[]> =>
+    until(
+      () => page.evaluate<readonly string[]>('heard'),
+      (heard) => heard.length >= count,
+      DEADLINE_MS,
+    );
+
+  test.each(Object.keys(WAYS))('%s misses nothing and repeats nothing when it is cut off', async (way) => {
+    const { publishing, network, publishedAfter } = following;
+    const from = await publishing.cursor();
+    await publishing.publish('One');
+    const page = await openPage(way, from);
+    let count = 1;
+    await untilHeard(page, count);
+    for (const cut of [network.cut, () => network.cutWithin('article.published')]) {
+      const failed = page.waitForEvent('requestfailed', { timeout: scaled(DEADLINE_MS) });
+      cut();
+      await publishing.publish('Cut off');
+      await until(network.isCut, Boolean);
+      await publishing.publish('Meanwhile');
+      await failed;
+      network.mend();
+      await publishing.publish('Afterwards');
+      count += 3;
+      await untilHeard(page, count);
+    }
+    expect(await untilHeard(page, count)).toEqual(await publishedAfter(from));
+    await page.close();
+  });
+
+  test('event-source.js misses nothing that happened before it has heard of anything', async () => {
+    const { publishing, network, publishedAfter } = following;
+    const from = await publishing.cursor();
+    const page = await openPage('event-source.js', '');
+    await page.waitForResponse((response) => response.status() === 202, { timeout: scaled(DEADLINE_MS) });
+    network.cut();
+    await publishing.publish('Early');
+    network.mend();
+    await untilHeard(page, 1);
+    await publishing.publish('Later');
+    expect(await untilHeard(page, 2)).toEqual(await publishedAfter(from));
+    await page.close();
+  });
+
+  test('an EventSource of another origin cannot say who it is, and is refused', async () => {
+    const page = await openPage('none', '');
+    const answer = page.waitForResponse(/\/events$/);
+    await page.evaluate(`void new EventSource('${following.network.url}/events')`);
+    expect((await answer).status()).toBe(401);
+    await page.close();
+  });
+});

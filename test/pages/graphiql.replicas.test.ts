@@ -1,0 +1,174 @@
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { graphqlClientOf } from '../../testing/graphql/graphql-client.ts';
+import { scaled } from '../../testing/load.ts';
+import { openPeople, type Person } from '../../testing/people.ts';
+import { until } from '../../testing/until.ts';
+import { chromiumMissing, expectFitting, launchChromium, picture } from '../engines/chromium.ts';
+import { type Installation, startInstallation } from '../engines/installation.ts';
+
+const missing = chromiumMissing();
+if (missing !== undefined)
+  console.warn(`test/pages/graphiql.replicas.test.ts is skipped, because ${missing}.`);
+const DEADLINE_MS = scaled(30_000);
+
+const SIZES: readonly (readonly [string, BrowserContextOptions])[] = [
+  ['desktop', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }],
+  [
+    'phone',
+    {
+      viewport: { width: 360, height: 740 },
+      colorScheme: 'dark',
+      isMobile: true,
+      hasTouch: true,
+      deviceScaleFactor: 2,
+    },
+  ],
+];
+
+let installation: Installation;
+let ada: Person;
+beforeAll(async () => {
+  installation = await startInstallation();
+  ada = await (await openPeople(installation)).signUp('Ada');
+});
+afterAll(() => installation?.[Symbol.asyncDispose]());
+
+/** Not ours to mend: the colours of the editor, and the button to close a tab within the tab. */
+const AXE = { rules: { 'nested-interactive': { enabled: false } } };
+
+type Judged = {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly impact: string;
+    readonly nodes: readonly { readonly html: string }[];
+  }[];
+};
+
+const publish = (title: string) =>
+  graphqlClientOf(installation)(
+    `mutation { createPost(input: { title: "${title}", body: "", publish: true }) { id } }`,
+    {
+      token: ada.token,
+    },
+  );
+
+const replaceIn = async (page: Page, editor: string, text: string): Promise<void> => {
+  await page.locator(`${editor} .monaco-editor >> visible=true`).click();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText(text);
+};
+
+describe.skipIf(missing !== undefined)('GraphiQL in Chromium', () => {
+  let chromium: Browser;
+  beforeAll(async () => {
+    chromium = await launchChromium();
+  });
+  afterAll(() => chromium?.close());
+
+  test.each(SIZES)(
+    'on a %s it queries, and mutates with a token, and loads nothing from elsewhere',
+    async (size, options) => {
+      const context = await chromium.newContext(options);
+      const page = await context.newPage();
+      page.setDefaultTimeout(DEADLINE_MS);
+      const complaints: string[] = [];
+      const elsewhere: string[] = [];
+      page.on(
+        'console',
+        (message) => void (['error', 'warning'].includes(message.type()) && complaints.push(message.text())),
+      );
+      page.on('pageerror', (error) => void complaints.push(String(error)));
+      page.on('request', (request) => {
+        if (!request.url().startsWith(installation.origin) && !request.url().startsWith('data:'))
+          elsewhere.push(request.url());
+      });
+      await page.goto(`${installation.origin}/graphql`);
+      const run = page.getByRole('button', { name: /Execute query/ });
+      await run.waitFor();
+      await picture(page, `graphiql-${size}`);
+      await page.evaluate(axe.source);
+      const { violations } = await page.evaluate<Judged>(
+        `axe.run({ exclude: ['.monaco-editor'] }, ${JSON.stringify(AXE)})`,
+      );
+      expect(
+        violations.map(
+          ({ impact, id, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html).join(' ')}`,
+        ),
+      ).toEqual([]);
+      await run.click();
+      await page.locator('.graphiql-response').getByText('"posts"').waitFor();
+      await replaceIn(
+        page,
+        '[aria-label="Headers"]',
+        JSON.stringify({ Authorization: `Bearer ${ada.token}` }),
+      );
+      await replaceIn(
+        page,
+        '.graphiql-query-editor',
+        'mutation Write { createPost(input: { title: "By hand", body: "" }) { title author { name } } }',
+      );
+      // The page takes notice of what is typed a moment later.
+      await page.getByRole('tab', { name: 'Write' }).waitFor();
+      await run.click();
+      await page
+        .locator('.graphiql-response')
+        .getByText('"By hand"')
+        .waitFor({ timeout: scaled(10_000) })
+        .catch(async (error: unknown) => {
+          await picture(page, `graphiql-${size}-failed`);
+          throw error;
+        });
+      await picture(page, `graphiql-${size}-mutation`);
+      await replaceIn(
+        page,
+        '.graphiql-query-editor',
+        'subscription Live { articlePublished { type article { title author { name } } } }',
+      );
+      await page.getByRole('tab', { name: 'Live' }).waitFor();
+      await run.click();
+      // It shows what happens from now on, and the page does not say when it is connected.
+      const live = page.locator('.graphiql-response').getByText('"As it happens"');
+      await until(
+        () => publish('As it happens').then(() => live.count()),
+        (count) => count > 0,
+      );
+      await picture(page, `graphiql-${size}-subscription`);
+      await page.getByRole('button', { name: /Stop query/ }).click();
+      await expectFitting(page);
+      expect({ complaints, elsewhere }).toEqual({ complaints: [], elsewhere: [] });
+      await context.close();
+    },
+  );
+});
+
+const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+
+test('the page is for browsers alone, runs no script but ours, and what it loads may be kept for good', async () => {
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    installation.fetch(`${installation.url}${path}`, { headers });
+  const page = await get('/graphql', BROWSER);
+  expect(page.headers.get('content-security-policy')).toMatch(
+    /default-src 'none'; script-src 'self'; worker-src 'self';/,
+  );
+  expect(page.headers.get('vary')).toMatch(/Accept/);
+  const paths = [...(await page.text()).matchAll(/"(graphql\/assets\/[^"]+)"/g)].map(([, path]) => path);
+  expect(paths).toHaveLength(7);
+  for (const path of paths) {
+    const asset = await get(`/${path}`);
+    expect([asset.status, asset.headers.get('cache-control')]).toEqual([
+      200,
+      'public, max-age=31536000, immutable',
+    ]);
+    await asset.body?.cancel();
+  }
+  expect((await get('/graphql/assets/unknown/start.js')).status).toBe(404);
+  const again = await get('/graphql', { ...BROWSER, 'if-none-match': page.headers.get('etag') ?? '' });
+  expect(again.status).toBe(304);
+  for (const accept of ['*/*', 'application/json', 'application/json, text/html;q=0.9'])
+    expect((await get('/graphql?query={__typename}', { accept })).headers.get('content-type')).toMatch(
+      /^application\/json/,
+    );
+});
