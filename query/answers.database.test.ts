@@ -24,8 +24,8 @@ const HAL = { accept: 'application/hal+json' };
 const linkIn = (headers: Headers, rel: string) =>
   new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
 
-describe('the form of answers', () => {
-  test('is JSON unless HAL is preferred, and an item is the same in both', async () => {
+describe('response representations', () => {
+  test('an answer is JSON unless the client prefers HAL; the items are the same in both', async () => {
     for (const path of paths) {
       const [json, hal] = [await world.ask(path), await world.ask(path, { headers: HAL })];
       expect(json.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -57,7 +57,7 @@ describe('the form of answers', () => {
     }
   });
 
-  test('to HEAD is that to GET without its body', async () => {
+  test('HEAD has the headers of GET and no body', async () => {
     for (const path of paths) {
       const [get, head] = [await world.ask(path), await world.ask(path, { method: 'HEAD' })];
       expect([head.status, head.body]).toEqual([200, '']);
@@ -69,7 +69,7 @@ describe('the form of answers', () => {
 });
 
 describe('caching', () => {
-  test('is for all where nobody is named, for one alone where somebody is, and always asked about', async () => {
+  test('anonymous answers are shared, signed-in ones private, and both are revalidated', async () => {
     for (const path of paths) {
       const { headers } = await world.ask(path);
       expect(headers.get('cache-control')).toBe('public, no-cache');
@@ -79,7 +79,7 @@ describe('caching', () => {
     expect((await world.ask('/articles/1')).headers.get('cache-control')).toBe('no-store');
   });
 
-  test('works: who has what there is learns that they have it, also by Node’s fetch, which forbids caches to answer', async () => {
+  test('revalidation answers 304, also to Node’s fetch, which forbids caches to answer', async () => {
     for (const path of paths) {
       const { headers } = await world.ask(path);
       const etag = headers.get('etag') ?? '';
@@ -97,7 +97,7 @@ describe('caching', () => {
     }
   });
 
-  test('knows an item by its version, and ends when it or who reads it changes', async () => {
+  test('the tag of an item ends with its version, its caller and its representation', async () => {
     const path = `/articles/${await draftArticle(world.side, author.id)}`;
     const mine = (await world.ask(path, { by: author })).headers.get('etag') ?? '';
     expect(mine).toMatch(/^"2-/);
@@ -121,7 +121,7 @@ describe('caching', () => {
     ).toBe(412);
   });
 
-  test('of a user tells the version only to those who see all of it', async () => {
+  test('only callers who see all of a user get the version in its tag', async () => {
     const path = `/users/${author.id}`;
     const { headers } = await world.ask(path);
     expect(headers.get('etag')).toMatch(/^"-/);
@@ -140,7 +140,7 @@ describe('caching', () => {
     expect((await rename(own)).status).toBe(200);
   });
 
-  test('of a page ends when another page comes after it', async () => {
+  test('the tag of a page changes when another page comes after it', async () => {
     const list = `/articles/${articleId}/comments?limit=7`;
     const { headers } = await world.ask(list);
     expect(headers.get('link')).toBeNull();
@@ -152,7 +152,7 @@ describe('caching', () => {
 });
 
 describe('pages', () => {
-  test('are linked in both forms, there and back, and hold each item once', async () => {
+  test('pages link both ways in both representations, and hold each item once', async () => {
     for (const list of lists) {
       const all = (await world.ask(`${list}?limit=100`)).body as readonly unknown[];
       const there: unknown[] = [];

@@ -82,7 +82,7 @@ describe('bad input', () => {
     });
   });
 
-  test('an item takes no parameters', async () => {
+  test('an item accepts no query parameters', async () => {
     for (const path of paths.filter((each) => !lists.includes(each)))
       expect(await world.ask(`${path}?fields=id`)).toMatchObject({
         status: 400,
@@ -115,7 +115,7 @@ describe('bad input', () => {
       });
   });
 
-  test('a cursor at either end of time is a place like any other', async () => {
+  test('a cursor at either end of time is valid', async () => {
     for (const [at, id] of [
       [0, 1],
       [253_402_300_799_999, Number.MAX_SAFE_INTEGER],

@@ -19,7 +19,7 @@ const read = (
   more: { readonly method?: string; readonly headers?: Record<string, string> } = {},
 ) => world.ask(path, { by: author, ...more, headers: { 'accept-encoding': coding, ...more.headers } });
 
-test('a long answer is compressed as the client prefers, and each form has a strong tag of its own', async () => {
+test('a long answer is compressed as the client prefers, and each encoding has its own strong tag', async () => {
   const plain = await read('identity');
   expect(plain.headers.get('content-encoding')).toBeNull();
   const tags = new Set([plain.headers.get('etag')]);
@@ -44,7 +44,7 @@ test('a long answer is compressed as the client prefers, and each form has a str
   expect(tags.size).toBe(4);
 });
 
-test('a change may name the version by the tag of a compressed answer', async () => {
+test('If-Match accepts the tag of a compressed answer', async () => {
   const tag = (await read('zstd')).headers.get('etag') ?? '';
   const edit = () =>
     world.ask(path, { by: author, method: 'PATCH', headers: { 'if-match': tag }, body: { title: 'Longer' } });
@@ -52,7 +52,7 @@ test('a change may name the version by the tag of a compressed answer', async ()
   expect((await edit()).status).toBe(412);
 });
 
-test('a short answer, and one whose client takes no coding, is as it is', async () => {
+test('a short answer is not compressed, nor one to a client that accepts no encoding', async () => {
   const { headers } = await world.ask('/event-types/none', {
     headers: { 'accept-encoding': 'zstd, br, gzip' },
   });
@@ -60,7 +60,7 @@ test('a short answer, and one whose client takes no coding, is as it is', async 
   expect((await read('deflate')).headers.get('content-encoding')).toBeNull();
 });
 
-test('answers of GraphQL are compressed, but not those to mutations, which may show a secret', async () => {
+test('GraphQL answers are compressed, except those to mutations, which may contain a secret', async () => {
   const graphql = (query: string) =>
     world.ask('/graphql', {
       by: author,

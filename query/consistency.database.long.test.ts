@@ -36,7 +36,7 @@ const openBell = (): ReadModelBell => openReadModelBell({ url: side.databaseUrl 
 const project = (bell: ReadModelBell) =>
   startProjector({ ...side, bell, log: pino({ level: 'silent' }), metrics: createMetrics() });
 
-/** The title of an article, from the read model, behind the middleware. */
+/** Serves the title of an article from the read model, behind the consistency middleware. */
 const serveReads = (
   { eventLog, pool }: CommandSide,
   { readPosition, waitMaxMs = 20_000 }: { readPosition: Pick<ReadPosition, 'reaches'>; waitMaxMs?: number },
@@ -62,10 +62,7 @@ const tokenOf = (position: number, log: LogIdentity = side.eventLog.identity) =>
 const read = (url: string, token: string, init: RequestInit = {}) =>
   fetch(`${url}/articles/1`, { ...init, headers: { 'Consistency-Token': token } });
 
-/**
- * Writes and reads at once, again and again; answers with what was read that was not what had just been
- * written.
- */
+/** Writes and immediately reads, several times. Returns the titles that were stale. */
 const writeAndRead = async (url: string, times: number): Promise<readonly string[]> => {
   const author = await registerUser(side);
   const articleId: ArticleId = await draftArticle(side, author);
@@ -82,7 +79,7 @@ const writeAndRead = async (url: string, times: number): Promise<readonly string
   return stale;
 };
 
-test('a writer who reads at once sees what they wrote, every time', async () => {
+test('a writer who reads at once sees the write, every time', async () => {
   await using bell = openBell();
   await using _projector = await project(bell);
   await using readPosition = openReadPosition({ ...side, bell });
@@ -90,7 +87,7 @@ test('a writer who reads at once sees what they wrote, every time', async () => 
   expect(await writeAndRead(server.url, 500)).toEqual([]);
 });
 
-test('so do writers who read from other processes than that of the projector', async () => {
+test('so do writers who read from processes that do not run the projector', async () => {
   await using projecting = await world.open();
   await using projectorBell = openBell();
   await using _projector = await startProjector({
@@ -109,7 +106,7 @@ test('so do writers who read from other processes than that of the projector', a
   expect((await Promise.all([visit(), visit()])).flat()).toEqual([]);
 });
 
-test('where the projector stands still, a read is refused once its time is up', async () => {
+test('while the projector is stopped, a read is refused after its timeout', async () => {
   await using bell = openBell();
   await using readPosition = openReadPosition({ ...side, bell });
   await using server = await serveReads(side, { readPosition, waitMaxMs: 50 });
@@ -138,7 +135,7 @@ test.each([
   });
 });
 
-test('a token beyond the end of the log is refused long before the time is up', async () => {
+test('a token beyond the end of the log is refused long before the timeout', async () => {
   await using bell = openBell();
   await using readPosition = openReadPosition({ ...side, bell });
   await using server = await serveReads(side, { readPosition, waitMaxMs: 60_000 });
@@ -150,7 +147,7 @@ test('a token beyond the end of the log is refused long before the time is up', 
   });
 });
 
-test('a client that goes away is no longer waited for', async () => {
+test('a read stops waiting when its client disconnects', async () => {
   await using bell = openBell();
   await using readPosition = openReadPosition({ ...side, bell });
   const answers: Promise<boolean>[] = [];
@@ -175,7 +172,7 @@ test('a client that goes away is no longer waited for', async () => {
   expect(await Promise.all(answers)).toEqual([false, false]);
 });
 
-test('a read that names no write does not wait, and caches tell the two apart', async () => {
+test('a read without a token does not wait, and caches tell the two apart', async () => {
   const reaches = () => Promise.reject(new Error('nobody is to wait'));
   await using server = await serveReads(side, { readPosition: { reaches } });
   const response = await fetch(`${server.url}/articles/1`);

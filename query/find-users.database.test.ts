@@ -25,7 +25,7 @@ test('users are found by a part of their name, in any case', async () => {
   expect(await find(admin, 'nobody')).toEqual([]);
 });
 
-test('whoever may read e-mail addresses finds by them, and nobody else', async () => {
+test('only callers who may read e-mail addresses find users by them', async () => {
   expect(await find(admin, 'ada')).toEqual(['Ada Lovelace', 'Charles Babbage']);
   expect(await find(admin, 'countess@')).toEqual(['Ada Lovelace']);
   for (const by of [reader, null, { ...admin, scopes: ['read:articles'] }]) {
@@ -34,12 +34,12 @@ test('whoever may read e-mail addresses finds by them, and nobody else', async (
   }
 });
 
-test('signs of patterns are looked for as they stand', async () => {
+test('wildcards of SQL patterns are matched literally', async () => {
   for (const q of ['100%_', '%_', '_r']) expect(await find(admin, q)).toEqual(['Some 100%_reader']);
   expect(await find(admin, '\\')).toEqual([]);
 });
 
-test('pages keep what is looked for, and a list as of then takes no words', async () => {
+test('next links keep the search, and a list in the past refuses one', async () => {
   const { headers } = await world.ask('/users?q=a&limit=1', { by: admin });
   expect(headers.get('link')).toMatch(/[?&]q=a[&>].*rel="next"/);
   expect((await world.ask('/users?q=', { by: admin })).status).toBe(400);

@@ -4,25 +4,23 @@ import { outsideOf } from './rights.ts';
 import type { ItemSource, Row } from './sources.ts';
 import { Parameters, runShared } from './statement.ts';
 
-/** The items of lists, read for all aggregates of whom the same is asked by one statement. */
 
-/** What else is read with each item, joined to the row i. */
+/** Columns read with each item, and the joins to the row i that they need. */
 export type Joins = { readonly columns: string; readonly joins: string };
 const NOTHING_ELSE: Joins = { columns: '', joins: '' };
 
-/** Which items of a list are asked for. */
 export type AskedItems = {
-  /** Nothing beyond these places, which are left out themselves. */
+  /** The window of a page: only items strictly between these two. */
   readonly after: ItemGap | undefined;
   readonly before: ItemGap | undefined;
-  /** Whether the items at the end are asked for. */
+  /** True reads from the end of the list. */
   readonly isBackward: boolean;
   readonly rowsMax: number;
-  /** Whether those are asked for too that fewer may read than their aggregate. */
+  /** True includes the items that need a right of their own, beyond the right to their aggregate. */
   readonly isWhole: boolean;
 };
 
-/** The items of each aggregate, nearest first: from the end, where the end was asked for. */
+/** The items of many aggregates in one statement, nearest first: from the end if `isBackward`. */
 export const listItems = async (
   pool: Pool,
   items: ItemSource,
@@ -62,11 +60,11 @@ const placeCondition = (
   return ` and (${order.map(({ name }) => `i.${name}`).join(', ')}) ${comparison} (${given.join(', ')})`;
 };
 
-/** In the columns of the order. */
+/** The values of a gap, in the order of the columns that the list is ordered by. */
 export const valuesOf = ({ rank, id }: ItemGap): readonly (string | number)[] =>
   rank === undefined ? [id] : [rank, id];
 
-/** Where an item is. */
+/** The position of an item in the order of its list. */
 export const gapOf = ({ order }: ItemSource, row: Row): ItemGap => {
   const [id, rank] = order.toReversed().map(({ name }) => row[name]);
   return { ...(rank !== undefined && { rank: String(rank) }), id: id as ItemGap['id'] };
@@ -90,7 +88,7 @@ type AskedItem = Pick<AskedItems, 'isWhole'> & {
   readonly joined?: Joins;
 };
 
-/** One item of an aggregate, by what tells it apart. */
+/** One item of an aggregate, by its key or id. */
 export const findItem = async (
   pool: Pool,
   items: ItemSource,
@@ -109,8 +107,7 @@ export const findItem = async (
 type AskedUpload = { readonly of: number; readonly columns: readonly string[]; readonly path: string };
 
 /**
- * Whether one of the items of an aggregate has an upload, and whether that is one for all who may read the
- * aggregate.
+ * Finds an upload among the items of an aggregate. `isForAll` is false if its item needs a right of its own.
  */
 export const findUpload = async (
   pool: Pool,

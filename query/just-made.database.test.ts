@@ -19,15 +19,15 @@ const create = async (): Promise<string> => {
   });
   return `/articles/${(body as { id: number }).id}`;
 };
-/** Without a Consistency-Token. */
+/** Sends no Consistency-Token. */
 const get = async (path: string, by: Asker | null) =>
   fetch(`${world.url}${path}`, { headers: await world.authorization(by) });
 
-test('what was just created is there for a caller who names no write, also while the projector is behind', async () => {
+test('a just created item is found without a token, also while the projector lags', async () => {
   await world.stopProjector();
   const path = await create();
   const [item, comments] = [get(path, author), get(`${path}/comments`, author)];
-  // Nobody else waits: neither without a token, nor for what is older or no id of ours.
+  // Nothing else waits: no anonymous read, no older id, and no id that we cannot have made.
   expect((await get(path, null)).status).toBe(404);
   for (const id of [8001, Number.MAX_SAFE_INTEGER])
     expect((await get(`/articles/${id}`, author)).status).toBe(404);
@@ -35,7 +35,7 @@ test('what was just created is there for a caller who names no write, also while
   expect([(await item).status, (await comments).status]).toEqual([200, 200]);
 });
 
-test('an id tells when it was made', async () => {
+test('an id contains the time when it was made', async () => {
   const before = Date.now();
   const made = timeOfId(Number((await create()).split('/').at(-1)));
   expect(made).toBeGreaterThanOrEqual(before);

@@ -5,10 +5,10 @@ import type { ReadPosition } from '#shared/read-model/read-position.ts';
 import { Rejection } from '#shared/rejection.ts';
 
 /**
- * Reads by id. Whoever has just created an item may ask for it, at any process and without its
- * Consistency-Token, before the read model has it. So a signed-in caller who asks for an id that was made
- * seconds ago is not told that there is none before the read model has caught up with the log. The id itself
- * says when it was made, so that no process keeps anything, and other reads cost nothing more.
+ * Reads by id. A caller may ask for an item it has just created, at any process and without its
+ * Consistency-Token, before the read model has it. If a signed-in caller asks for an id that is seconds old,
+ * the answer 404 waits until the read model has caught up with the log. The id contains the time when it was
+ * made, so no process keeps state, and other reads cost nothing more.
  */
 export type ReadJustMade = <Answer>(asked: Asked, read: () => Promise<Answer>) => Promise<Answer>;
 
@@ -27,7 +27,7 @@ export const createReadJustMade =
       return await read();
     } catch (error) {
       if (!isAbsent(error) || !mayBeJustMade(asked)) throw error;
-      // Where the log does not answer, nothing is known beyond the read model.
+      // If the log is unavailable, nothing is known beyond the read model.
       const head = await eventLog.head().catch(() => undefined);
       if (head === undefined || !(await readPosition.reaches(head, waitMaxMs))) throw error;
       return await read();
@@ -38,6 +38,6 @@ const isAbsent = (error: unknown): boolean => error instanceof Rejection && erro
 
 const RECENT_MS = 10_000;
 
-/** Clocks may differ by as much either way. */
+/** Allows for a clock difference of as much in either direction. */
 const mayBeJustMade = ({ caller, id }: Asked): boolean =>
   caller.kind === 'user' && Math.abs(Date.now() - timeOfId(Number(id))) < RECENT_MS;

@@ -72,14 +72,14 @@ const USER_ACTIONS: Readonly<Record<string, Action>> = {
   edit: { method: 'PATCH', path: '', body: { name: 'Changed' } },
   delete: { method: 'DELETE', path: '' },
 };
-/** Doing again what is done is no error, and no link either. */
+/** Repeating a finished action is no error, but there is no link to it either. */
 const NOTHING_TO_DO: Readonly<Record<string, (article: Readonly<Record<string, unknown>>) => boolean>> = {
   publish: ({ status }) => status === 'published',
   unpublish: ({ status }) => status === 'draft',
   uncover: ({ cover }) => cover === null,
 };
 
-/** Makes an item for each action, takes the action, and compares with the link that there was. */
+/** Makes an item for each action, takes the action, and compares the result with the link shown before. */
 const compare = async (
   callerOf: () => Asker | null,
   actions: Readonly<Record<string, Action>>,
@@ -89,7 +89,7 @@ const compare = async (
     const self = await make();
     const caller = callerOf();
     const item = await world.ask(self, { by: caller });
-    // What is not shown has no links.
+    // An invisible item has no links.
     if (item.status === 404) continue;
     const { _links = {}, ...shown } = item.body as { readonly _links?: Record<string, Link> };
     for (const { href, method: isAction } of Object.values(_links)) {
@@ -128,7 +128,7 @@ const commentBy = async (
   return `/comments/${commentId}`;
 };
 
-describe.each(CALLERS)('%s is shown exactly the actions that they may take', (_, caller) => {
+describe.each(CALLERS)('%s gets links to exactly the actions that they may take', (_, caller) => {
   test.each([true, false])('on an article of the author (published: %s)', async (published) => {
     await compare(caller, ARTICLE_ACTIONS, () => articleBy(author, published));
   });
@@ -141,7 +141,7 @@ describe.each(CALLERS)('%s is shown exactly the actions that they may take', (_,
     });
   });
 
-  test('on lists: whether they may add an item', async () => {
+  test('lists link to their create action only if the caller may take it', async () => {
     const [published, draft] = [await articleBy(author, true), await articleBy(author, false)];
     for (const [list, body] of [
       ['/articles', { title: 'New', body: '', tags: [] }],
@@ -151,7 +151,7 @@ describe.each(CALLERS)('%s is shown exactly the actions that they may take', (_,
     ] as const) {
       const by = caller();
       const shown = await world.ask(list, { by, headers: { accept: 'application/hal+json' } });
-      // What is not shown has no links.
+      // An invisible list has no links.
       if (shown.status >= 400) continue;
       const { create } = (shown.body as { _links: Record<string, Link> })._links;
       const { status } = await world.ask(list, { by, method: 'POST', body });
@@ -171,7 +171,7 @@ describe.each(CALLERS)('%s is shown exactly the actions that they may take', (_,
     });
   });
 
-  test('on comments: a reader’s, the author’s own, on a draft, of who was deleted', async () => {
+  test('on comments: a reader’s, the author’s own, on a draft, of a deleted user', async () => {
     await compare(caller, COMMENT_ACTIONS, () => commentBy(reader, author));
     await compare(caller, COMMENT_ACTIONS, () => commentBy(author, other));
     const unpublish = (articleId: ArticleId) =>
@@ -181,7 +181,7 @@ describe.each(CALLERS)('%s is shown exactly the actions that they may take', (_,
       const leaving = await world.person('reader');
       return commentBy(leaving, author, async () => {
         await world.side.send({ type: 'DeleteUser', userId: leaving.id }, by(as(leaving.id)));
-        // From then on nothing can be written in their name.
+        // After this, no event can be written for this user: the key is gone.
         await until(
           () => world.side.keys.find([leaving.id]),
           (keys) => keys.get(leaving.id) === 'destroyed',
@@ -195,7 +195,7 @@ describe.each(CALLERS)('%s is shown exactly the actions that they may take', (_,
   });
 });
 
-test('who asks for themselves may change and delete themselves', async () => {
+test('users may change and delete themselves', async () => {
   let person: Asker | null = null;
   const make = async () => {
     person = await world.person('reader');
@@ -204,7 +204,7 @@ test('who asks for themselves may change and delete themselves', async () => {
   await compare(() => person, USER_ACTIONS, make);
 });
 
-test('lists show of each item what the item itself shows', async () => {
+test('lists show the same of each item as the item itself', async () => {
   await addComment(world.side, reader.id, await draftArticle(world.side, author.id));
   for (const caller of [null, reader, author, other, admin]) {
     for (const list of ['/articles?limit=5', '/users?limit=5', `/users/${author.id}/articles?limit=5`]) {

@@ -7,7 +7,7 @@ import { createReadWorld } from '../test/engines/read-world.ts';
 
 const LOST = { status: 400, body: { code: 'cursor_of_lost_history' } };
 
-test('a cursor of a history that was lost is refused everywhere by a code that says so', async () => {
+test('a cursor of a lost history is refused everywhere with a code of its own', async () => {
   await using world = await createCommandWorld();
   let cursor = '';
   {

@@ -1,3 +1,3 @@
-/** The role alone, as `node main.ts query` starts it. */
+/** Starts only this role, like `node main.ts query`. */
 process.argv.splice(2, 0, 'query');
 await import('../main.ts');

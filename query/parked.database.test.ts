@@ -15,14 +15,14 @@ beforeAll(async () => {
   articleId = await draftArticle(world.side, author.id);
   commentId = await addComment(world.side, reader.id, articleId);
   await world.ask('/articles');
-  // Parked by hand from here on.
+  // From here on the test parks aggregates by hand.
   await world.stopProjector();
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 type Kind = 'article' | 'user' | 'comment';
 
-/** Parks an aggregate as the projector does, looks, and takes it back. */
+/** Parks an aggregate as the projector does, calls `look`, and restores the row. */
 const whileParked = async (kind: Kind, id: number, look: () => Promise<void>) => {
   const { pool } = world.side;
   const { rows } = await pool.query(`delete from read_model.${kind}s where id = $1 returning *`, [id]);
@@ -57,7 +57,7 @@ const expectItems = async (path: string, ids: readonly number[]) => {
   expect((body as readonly { id: number }[]).map(({ id }) => id)).toEqual(ids);
 };
 
-test('a parked article cannot be told, nor what stands under it, and lists leave it out', async () => {
+test('a parked article and its comments answer 503, and lists omit it', async () => {
   await whileParked('article', articleId, async () => {
     await expectParked(`/articles/${articleId}`, `/articles/${articleId}/comments`, `/comments/${commentId}`);
     await expectItems('/articles', []);
@@ -66,7 +66,7 @@ test('a parked article cannot be told, nor what stands under it, and lists leave
   await expectItems('/articles', [articleId]);
 });
 
-test('a parked user cannot be told, nor what needs their name, and lists leave both out', async () => {
+test('a parked user and everything that shows their name answer 503, and lists omit both', async () => {
   await whileParked('user', author.id, async () => {
     await expectParked(
       `/users/${author.id}`,
@@ -84,7 +84,7 @@ test('a parked user cannot be told, nor what needs their name, and lists leave b
   });
 });
 
-test('a parked comment cannot be told, and lists leave it out', async () => {
+test('a parked comment answers 503, and lists omit it', async () => {
   await whileParked('comment', commentId, async () => {
     await expectParked(`/comments/${commentId}`);
     await expectItems(`/articles/${articleId}/comments`, []);
@@ -92,12 +92,12 @@ test('a parked comment cannot be told, and lists leave it out', async () => {
   await expectItems(`/articles/${articleId}/comments`, [commentId]);
 });
 
-test('what is not parked and not there is absent', async () => {
+test('an absent item that is not parked answers 404', async () => {
   for (const path of ['/articles/1', '/users/1', '/comments/1'])
     expect((await world.ask(path)).status).toBe(404);
 });
 
-test('what was projected again is the same to the byte, tag and all', async () => {
+test('an aggregate projected again is the same to the byte, including its tag', async () => {
   const paths = [
     '/articles',
     '/users',

@@ -4,8 +4,8 @@ import { parked } from '#shared/rest/reads/parked.ts';
 import { runPrepared } from './statement.ts';
 
 /**
- * What has no row may be there all the same, but stand still until an operator has looked at it: then it
- * cannot be said to be absent.
+ * A missing row may belong to a parked aggregate, which exists. It must not answer 404 before an operator has
+ * looked at it.
  */
 export const refuseParked = async (pool: Pool, stream: StreamName): Promise<void> => {
   const found = await runPrepared(pool, 'select 1 from read_model.parked where stream = $1', [stream]);

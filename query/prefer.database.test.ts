@@ -23,7 +23,7 @@ type Write = {
   readonly headers?: Record<string, string>;
 };
 
-/** Plain `fetch`, because of the coding and the headers of the answer. */
+/** Uses plain `fetch` to see the encoding and the headers of the answer. */
 const write = async (
   method: string,
   path: string,
@@ -97,7 +97,7 @@ describe('return=representation', () => {
     expect({ text: answer.text, etag, type: answer.headers.get('content-type') }).toEqual(
       await read(place, forms),
     );
-    // The conditions of a write are no conditions of a read, and its ETag is good for both.
+    // The conditions of a write do not apply to the read after it, but its ETag is valid for both.
     const headers = { 'if-match': String(etag), 'if-none-match': '"0-"' };
     expect(
       (
@@ -111,7 +111,7 @@ describe('return=representation', () => {
     if (collection === '/users') author = await world.person('author');
   });
 
-  test('answers a repetition with the item as it is now', async () => {
+  test('a repeated write answers with the item as it is now', async () => {
     const headers = { 'idempotency-key': 'made-once' };
     const first = await write('POST', '/articles', { body: ARTICLE, prefer: REPRESENTATION, headers });
     await write('PATCH', String(first.headers.get('location')), {
@@ -123,7 +123,7 @@ describe('return=representation', () => {
     expect(JSON.parse(again.text)).toMatchObject({ title: 'Two' });
   });
 
-  test('is not applied where the caller may not read, or there is nothing to show or a secret', async () => {
+  test('is not applied if the caller may not read the item, there is nothing to show, or the answer has a secret', async () => {
     const article = await make('/articles', { ...ARTICLE, publish: false });
     const writer: Asker = { ...author, scopes: ['write:articles'] };
     const cases = [
@@ -157,7 +157,7 @@ describe('return=representation', () => {
     expect(JSON.parse(cases[1][0].text)).toHaveProperty('secret');
   });
 
-  test('is not applied while the projector is behind: the write is done', async () => {
+  test('is not applied while the projector lags: the write is done', async () => {
     const article = await make('/articles', ARTICLE);
     await world.stopProjector();
     const answer = await write('PATCH', article, { body: { title: 'Two' }, prefer: REPRESENTATION });
@@ -168,7 +168,7 @@ describe('return=representation', () => {
 });
 
 describe('return=minimal', () => {
-  test('answers a change without a body, a creation with its id, and both with all headers', async () => {
+  test('a change answers without a body, a creation with its id only, and both with all headers', async () => {
     const made = await write('POST', '/articles', { body: ARTICLE, prefer: MINIMAL });
     const article = String(made.headers.get('location'));
     const changed = await write('PATCH', article, { body: { title: 'Two' }, prefer: ' Return = "minimal"' });
@@ -182,7 +182,7 @@ describe('return=minimal', () => {
     expect([made.headers.get('etag'), changed.headers.get('etag')]).toEqual(['"2-"', '"3-"']);
   });
 
-  test('is not applied where a secret is shown', async () => {
+  test('is not applied to an answer with a secret', async () => {
     const made = await write('POST', '/webhooks', { body: WEBHOOK, prefer: MINIMAL });
     const rotated = await write('POST', `${made.headers.get('location')}/rotate-secret`, { prefer: MINIMAL });
     for (const { headers, text } of [made, rotated]) {

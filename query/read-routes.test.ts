@@ -11,7 +11,7 @@ import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { serveRoutes } from '../test/serve.ts';
 import { type AnyReads, type Reads, readRoutes } from './read-routes.ts';
 
-test('a search is charged as five other reads', async () => {
+test('a search costs as many units as five other reads', async () => {
   const policy = { name: 'default', unitsPerSecond: 1, burst: 100 };
   const arrivals = memoryArrivals({ nowUs: () => 0 });
   const limits = { of: () => createRateLimit(arrivals, policy), [Symbol.asyncDispose]: async () => {} };
@@ -21,7 +21,7 @@ test('a search is charged as five other reads', async () => {
     items: [],
     links: { self: '/articles' },
   });
-  // Nobody comes with a token, so that nothing is needed to check one.
+  // No request has a token, so authentication needs no keys.
   const look = authenticate({
     audience: 'http://localhost',
     policy: policyOf(publishing),

@@ -13,7 +13,9 @@ import { answerRead, type ReadAnswer } from '#shared/rest/reads/answer.ts';
 import type { ReadJustMade } from './just-made.ts';
 import { SEARCH_UNITS_MORE } from './searches.ts';
 
-/** The operations of the kernel that this role serves, but for those that answer in a form of their own. */
+/**
+ * The kernel’s operations that this role serves as an item or a list; other forms have routes of their own.
+ */
 type ReadId = {
   [Id in KernelOperationId]: KernelOperations[Id] extends {
     readonly role: 'query';
@@ -23,15 +25,15 @@ type ReadId = {
     : never;
 }[KernelOperationId];
 
-/** Who reads, and the id in the path where there is one, not yet looked at. */
+/** The caller, and the id in the path, not yet parsed. */
 export type Reader = {
   readonly caller: Caller;
   readonly id: string;
-  /** What tells an item of a list apart, as it stands in the path. */
+  /** The key of an item of a list, as it is in the path. */
   readonly item?: string | undefined;
-  /** All that stands in the path, in its order. */
+  /** All parameters of the path, in order. */
   readonly path?: readonly string[];
-  /** Takes more of what the client may ask for; refuses where that is too much. */
+  /** Charges further units to the client’s rate limit; throws if they exceed it. */
   readonly charge: (units: number) => Promise<void>;
 };
 
@@ -41,14 +43,12 @@ type ParametersOf<Id extends ReadId> = KernelOperations[Id] extends {
   ? z.output<Schema>
   : Readonly<Record<never, never>>;
 
-/** How each of some operations is carried out. */
 export type Reads<Id extends ReadId = ReadId> = {
   readonly [Each in Id]: (reader: Reader, asked: ParametersOf<Each>) => Promise<ReadAnswer>;
 };
 
-/** One read, given the parameters that its operation lets through. */
 type AnyRead = (reader: Reader, asked: never) => Promise<ReadAnswer>;
-/** By operation id, those to the aggregates of the domain among them. */
+/** Reads by operation id, including those of the domain’s aggregates. */
 export type AnyReads = Readonly<Record<string, AnyRead>>;
 
 type Options = {
@@ -57,7 +57,7 @@ type Options = {
   readonly readJustMade: ReadJustMade;
 };
 
-/** The routes of all reads. `before` runs once the caller is admitted, and before anything is read. */
+/** The routes of all reads. `before` runs after admission and before the read. */
 export const readRoutes = (
   reads: Reads & AnyReads,
   { domain, before, readJustMade }: Options,
@@ -67,8 +67,8 @@ export const readRoutes = (
   for (const [id, read] of Object.entries(reads)) {
     const operation: RestOperation | undefined = operations[id];
     if (operation === undefined) throw new Error(`There is no operation ${id}`);
-    // Each read takes what the schema of its own operation lets through, which the compiler cannot see in a
-    // loop.
+    // `query` of the operation has parsed these parameters. The compiler cannot see in a loop that they
+    // belong to this read.
     const readAny = read as (reader: Reader, asked: unknown) => Promise<ReadAnswer>;
     const route = routeOf(operation);
     table.routerOf(route).get(route, demandAdmission(operation), ...before, async (request, response) => {
@@ -82,7 +82,7 @@ export const readRoutes = (
   return table.handler;
 };
 
-/** No path has more than that of an aggregate, and what tells one of its items apart. */
+/** A path has at most two ids: of the aggregate, and of one of its items. */
 const idsIn = ({ params }: Request): Pick<Reader, 'id' | 'item' | 'path'> => {
   const path = Object.values(params).map(String);
   const [id = '', item] = path;

@@ -45,7 +45,7 @@ export const createReadWritten =
       );
       return answer.kind === 'item' ? prepareItem(request, answer) : undefined;
     } catch (error) {
-      // The caller may not read it, it is gone again, or there is no room for so large an answer.
+      // The caller may not read it, it is deleted again, or the answer is too large.
       if (!(error instanceof Rejection || error instanceof HttpProblem))
         log.warn({ err: error }, 'What was written could not be read.');
       return undefined;
@@ -54,5 +54,5 @@ export const createReadWritten =
     }
   };
 
-/** The write was paid for, and reading one item as it is now costs no more. */
+/** The write was charged, and one item as of now costs no more. */
 const chargeNothing = async (): Promise<void> => {};

@@ -1,4 +1,4 @@
-// Over 200 lines, because all look at the one world that is made at the beginning.
+// Over 200 lines, because all tests share the fixture made at the beginning.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { admit, scopeOf } from '#shared/policy.ts';
 import { addComment, as, by, draftArticle } from '../test/engines/command-side.ts';
@@ -77,7 +77,7 @@ describe('articles', () => {
     expect(await idsOf('/articles?status=draft&sort=publishedAt', name)).toEqual([]);
   });
 
-  test('are told by what they hold', async () => {
+  test('articles have the values of their fields', async () => {
     const { author } = askers;
     const content = {
       title: 'Looms',
@@ -142,7 +142,7 @@ describe('comments', () => {
     );
   });
 
-  test('stay with the name and the text taken out when their author is deleted', async () => {
+  test('comments of a deleted author stay, without name and text', async () => {
     const leaving = await world.person('reader', 'Bob');
     const id = await addComment(world.side, leaving.id, ids.published as ArticleId);
     await world.side.send({ type: 'DeleteUser', userId: leaving.id }, by(as(leaving.id)));
@@ -179,7 +179,7 @@ describe('users', () => {
     }
   });
 
-  test('who asks for themselves is told, and who is nobody is not', async () => {
+  test('a signed-in user reads `/users/me`; an anonymous caller cannot', async () => {
     expect(await read('/me', 'other')).toMatchObject({
       status: 200,
       body: { id: askers.other?.id, role: 'author', email: null },
@@ -188,7 +188,7 @@ describe('users', () => {
     expect(await read('/me', 'anonymous')).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
   });
 
-  test('who was deleted is gone, and what they published stays', async () => {
+  test('a deleted user is gone, and what they published stays', async () => {
     const leaving = await world.person('author', 'Carol');
     const article = await draftArticle(world.side, leaving.id);
     await world.side.send({ type: 'DeleteUser', userId: leaving.id }, by(as(leaving.id)));
@@ -206,7 +206,7 @@ describe('users', () => {
   });
 });
 
-test('items that are read at the same time share statements, and everybody gets what is theirs', async () => {
+test('concurrent reads of items share statements, and each caller gets its own item', async () => {
   const paths = ['published', 'draft', 'withdrawn', 'others'].map((name) => `/articles/${ids[name]}`);
   const names = ['anonymous', 'author', 'other', 'admin'];
   const asked = names.flatMap((name) => paths.map((path) => [path, name] as const));
@@ -217,8 +217,7 @@ test('items that are read at the same time share statements, and everybody gets 
     expect(await Promise.all(asked.map(([path, name]) => read(path, name)))).toEqual(alone);
     return world.statements() - before;
   };
-  // What the process asks of its own accord counts as well, and on a loaded machine the requests may come one
-  // after the other.
+  // Statements of background work count too, and on a loaded machine the requests may arrive one by one.
   await until(together, (statements) => statements < asked.length);
 });
 
@@ -246,7 +245,7 @@ test.each(READS.filter(({ right }) => admit({ kind: 'anonymous', policy: POLICY 
   },
 );
 
-test('a token without scopes reads what is read without a token, and nothing else', async () => {
+test('a token without scopes reads only what anonymous callers read', async () => {
   askers.bare = { ...(askers.admin as Asker), scopes: ['read:schema'] };
   const { published, draft, comment, hidden } = ids;
   const items = [
@@ -270,7 +269,7 @@ test('a token without scopes reads what is read without a token, and nothing els
     const [bare, anonymous] = [await read(path + past, 'bare'), await read(path + past, 'anonymous')];
     expect([path, bare]).toEqual([path, anonymous]);
   }
-  // Auditors are those whose token has the scopes of both.
+  // An auditor’s token has both scopes.
   askers.follower = { ...(askers.bare as Asker), scopes: ['read:schema', 'read:events'] };
   const departed = await world.person('reader', 'Dora');
   await world.side.send({ type: 'DeleteUser', userId: departed.id }, by(as(departed.id)));
@@ -283,7 +282,7 @@ const graphql = async (query: string, by: Asker) => {
   return { status, body: body as { data?: unknown } };
 };
 
-test('GraphQL tells a token without scopes what is public, and leads through no comment to a draft', async () => {
+test('over GraphQL, a token without scopes reads only public data, and no comment leads to a draft', async () => {
   const author = askers.author as Asker;
   const bare = { ...author, scopes: ['read:schema' as const] };
   const { body } = await graphql(

@@ -26,7 +26,7 @@ const CALLERS: readonly (readonly [string, Caller])[] = [
 
 const CONDITION = /^t\.(\w+) = (?:'(\w+)'|\$(\d+)::bigint)$/;
 
-/** Whether a row is in a part, whose conditions compare columns with constants and parameters. */
+/** Evaluates the conditions of a part, which compare columns with constants and parameters. */
 const holds = (
   condition: string,
   row: Readonly<Record<string, unknown>>,
@@ -38,7 +38,7 @@ const holds = (
 };
 
 test.each(CALLERS)(
-  'each article that %s may read is in one part, and no other is in any, whatever the filter',
+  'each article that %s may read is in exactly one part, and no other is in any, whatever the filter',
   (_, caller) => {
     for (const status of [undefined, ...STATUSES]) {
       for (const authorId of [undefined, ...AUTHORS]) {

@@ -18,22 +18,19 @@ import {
 import { type ItemSource, type Member, presentSql, type Source } from './sources.ts';
 import type { Parameters } from './statement.ts';
 
-/** A part of what a caller may read, as conditions on the row t. */
+/** A part of the rows that a caller may read, as conditions on the row t. */
 export type ReadablePart = (parameters: Parameters) => readonly string[];
 
-/**
- * What a list is narrowed to anyway: columns that must have a value, and states of which only these are asked
- * for.
- */
+/** What the list is narrowed to anyway: columns with a fixed value, and the only states asked for. */
 type Narrowed = {
   readonly equal?: Readonly<Record<string, number>>;
   readonly states?: readonly string[] | undefined;
 };
 
 /**
- * What a caller may read of a kind, as parts that have nothing in common, each of which one index holds in
- * the order of lists. A list takes a page of each and merges them, so that it reads no row that it would have
- * to leave out again, however few of all rows the caller may read.
+ * The rows of a kind that a caller may read, as disjoint parts. An index holds each part in the order of
+ * lists. A list merges one page of each part, so it reads no row that it has to drop, however few rows the
+ * caller may read.
  */
 export const readableParts = (
   caller: Caller,
@@ -50,7 +47,7 @@ export const readableParts = (
   if (!state) return [(parameters) => [...narrowed(parameters), ...readableRows(caller, source, parameters)]];
   return partsOf(caller, source).flatMap(({ state: value, left }) => {
     if (states !== undefined && !states.includes(value)) return [];
-    // As it stands, because some indexes are of one state only.
+    // A literal, because some indexes are partial: of one state only.
     const isState = `t.${state.column} = '${value}'`;
     const only =
       left.op === 'caller'
@@ -64,12 +61,11 @@ export const readableParts = (
   });
 };
 
-/** Of which a right is asked in SQL. */
 type Asked = Pick<Source, 'kind' | 'right' | 'parent'>;
 
 /**
- * The same in one condition on the row t, if it takes any. Of what is as visible as its parent, whoever leads
- * there has asked for the right.
+ * The readable rows as one condition on the row t; no condition if all are readable. A kind that is as
+ * visible as its parent needs none, because the way through the parent has checked the right.
  */
 export const readableRows = (caller: Caller, source: Asked, parameters: Parameters): readonly string[] => {
   const reach = reachOf(caller, source.right);
@@ -78,7 +74,7 @@ export const readableRows = (caller: Caller, source: Asked, parameters: Paramete
   return [`(${[...reach].map((each) => textOf(caller, source.kind, each, parameters)).join(' or ')})`];
 };
 
-/** What a right to a part leaves of the rows, as conditions on the row t. */
+/** The conditions on the row t that are true for rows to which the caller has this right. */
 export const rowsWith = (
   caller: Caller,
   { kind }: Source,
@@ -92,7 +88,7 @@ export const rowsWith = (
     : [`(${[...reach].map((each) => textOf(caller, kind, each, parameters)).join(' or ')})`];
 };
 
-/** Refuses to look for something by a field that the caller may read of none. */
+/** Refuses to search by a field that the caller may not read of any row. */
 export const demandSeen = (caller: Caller, right: Operation | undefined, parameter: string): void => {
   if (right === undefined || reachOf(caller, right).size > 0) return;
   throw new HttpProblem('invalid_parameter', {
@@ -100,22 +96,24 @@ export const demandSeen = (caller: Caller, right: Operation | undefined, paramet
   });
 };
 
-/** Of items, as row i, those that are in no part that fewer may read. */
+/** The items, as row i, that need no right beyond the right to their aggregate. */
 export const outsideOf = ({ part }: ItemSource): string => {
   if (part === undefined) return 'true';
   const nobody = { viewer: () => 'null', attribute: () => 'null' };
   return `(${conditionSql(writerFor(nobody), part.of, { domain: NO_RIGHTS.domain, kind: part.kind, row: 'i' })}) is not true`;
 };
 
-/** Whatever is as visible as its parent is asked for under one that the caller may read. */
+/** Kinds that are as visible as their parent are listed only under a parent that the caller may read. */
 export const isReadAsParent = ({ kind, parent }: Pick<Source, 'kind' | 'parent'>): boolean =>
   parent !== undefined && isReadAs(kind, parent.name);
 
-/** Whether whoever may read the one may read what its reference leads to: else that is null for some. */
+/**
+ * True if every reader of an aggregate may read the target of its reference; otherwise it is null for some.
+ */
 export const isReadableWith = (domain: Domain, kind: Kind, member: Member): boolean =>
   isReadAs(kind, member.name) || isReadableWithItems(domain, kind, member);
 
-/** The same of a reference of the items of a list. */
+/** The same for a reference in the items of a list. */
 export const isReadableWithItems = (
   domain: Domain,
   kind: Kind,
@@ -132,13 +130,13 @@ export const isReadableWithItems = (
 };
 
 /**
- * Whether what a reference of the items of a list leads to is there for all who may read the items: else it
- * may be gone.
+ * True if the target of a reference in items exists for every reader of the items; otherwise it may be
+ * deleted.
  */
 export const isAlwaysThere = (domain: Domain, kind: Kind, member: Pick<Member, 'target'>): boolean =>
   member.target !== undefined && staysWhenEnded(member.target) && isReadableWithItems(domain, kind, member);
 
-/** What the rights to whatever stands under an aggregate are asked of, as far as they lead through that. */
+/** A resource for the rights to children of an aggregate, as far as these rights depend on the aggregate. */
 export const resourceUnder = ({ kind: above }: Source, { fields, find }: Resource): Resource => ({
   find: (kind, id) => (kind === above.name ? fields : find?.(kind, id)),
 });
@@ -158,7 +156,7 @@ const partsOf = (
 const textOf = (caller: Caller, kind: Kind, condition: Expression, parameters: Parameters): string => {
   if (caller.kind === 'system') return 'true';
   const { domain } = caller.policy;
-  // PostgreSQL refuses a value that no condition names.
+  // PostgreSQL refuses parameters that no condition uses, so each is added when its text is.
   const writer = writerFor({
     viewer: () => `${parameters.add(userIdOf(caller))}::bigint`,
     attribute: (name) =>
@@ -168,11 +166,11 @@ const textOf = (caller: Caller, kind: Kind, condition: Expression, parameters: P
 };
 
 /**
- * The caller’s id, and fields, which are added to the values where a condition asks for them, and only there.
+ * The caller’s id and attributes. Each is added to the parameters when a condition uses it, and only then.
  */
 type Added = { viewer(): string; attribute(name: string): string };
 
-/** Makes conditions of rights as text. */
+/** Writes conditions of rights as SQL text. */
 const writerFor = ({ viewer, attribute }: Added): SqlWriter<string> => ({
   sql: (strings, ...holes) => String.raw(strings, ...holes),
   name: (word) => word,

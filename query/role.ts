@@ -13,8 +13,8 @@ import { itemWrites } from '#shared/rest/writes/item-writes.ts';
 import { queryLinksOf, startQueryService } from './service.ts';
 
 /**
- * The query role alone. Commands of mutations of GraphQL, and of writes that ask for the item, go to the
- * command role.
+ * The query role alone. Commands of GraphQL mutations, and of writes that ask for the item, go to the command
+ * role.
  */
 export const startRole = async (context: ProcessContext): Promise<void> => {
   const { config, log, resources } = context;

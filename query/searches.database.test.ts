@@ -57,7 +57,7 @@ describe.each(['-the', '-"the mill"', 'the or -loom', '!!!', ' ', '-the -loom'])
   },
 );
 
-describe('words are found however their letters are written', () => {
+describe('words are found in any case and with any accents', () => {
   test.each(['Café', 'über', 'cafe\u0301'].flatMap((word) => [word.normalize('NFC'), word.normalize('NFD')]))(
     '%j',
     async (q) => {
@@ -69,13 +69,13 @@ describe('words are found however their letters are written', () => {
     },
   );
 
-  test('and what else is asked of them holds', async () => {
+  test('and the other filters apply', async () => {
     expect((await rest('mill -loom')).body).toHaveLength(2);
     expect((await rest('"the mill" loom')).body).toHaveLength(1);
   });
 });
 
-test('many searches that do not come to an end hold up nobody else, and are given up', async () => {
+test('many endless searches delay no other read, and time out', async () => {
   await rest('mill');
   const connection = await world.side.pool.connect();
   try {

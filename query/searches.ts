@@ -5,23 +5,25 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import { runPrepared } from './statement.ts';
 
 /**
- * Searches for words, which can be a thousand times as dear as any other read: a phrase of frequent words is
- * looked for in the text of every article. So they have few connections of their own, and little time, and
- * nobody else waits for them.
+ * Full-text searches. They can cost a thousand times as much as any other read: a phrase of frequent words is
+ * compared with the text of every article. So they have a few connections of their own and a short timeout,
+ * and delay no other read.
  */
 export type Searches = {
-  /** On which words are looked for; who waits too long for a connection is told to come again. */
+  /** The connections for searches. A search that waits too long for one is refused and may retry. */
   readonly pool: Pool;
-  /** Whether an index helps to find the words. It finds what has words, never what lacks them. */
+  /**
+   * True if an index helps to find the words. An index finds rows that have words, never rows that lack them.
+   */
   isAnswerable(text: string): Promise<boolean>;
 };
 
 const CONNECTIONS_MAX = 2;
-/** Compiled expressions never pay in statements this short. */
+/** Compiling expressions (JIT) never pays in statements this short. */
 export const UNCOMPILED = { jit: 'off' };
 const STATEMENT_TIMEOUT_MS = 1_000;
 
-/** How many units more than another read a search is charged. */
+/** The units that a search costs beyond those of another read. */
 export const SEARCH_UNITS_MORE = 4;
 
 export const UNANSWERABLE = 'Must ask for words that are there, not only for such as are not.';
@@ -51,14 +53,12 @@ export const searchesOn = (pool: Pool): Searches => ({
   },
 });
 
-/**
- * What an index must have of a search: `T` where it says nothing, and nothing where the search says nothing.
- */
+/** What an index must contain for this search: `T` if any row may match, empty if the search is empty. */
 const NEEDED = `select querytree(websearch_to_tsquery('simple', $1)) as needed`;
 
 export type ReadConnections = { readonly pool: Pool; readonly searches: Searches };
 
-/** The connections for a list that may be searched by the parameter `q`; refuses what cannot be answered. */
+/** The connections for a list with an optional search `q`; refuses a search that no index can answer. */
 export const poolFor = async ({ pool, searches }: ReadConnections, q: string | undefined): Promise<Pool> => {
   if (q === undefined) return pool;
   if (await searches.isAnswerable(q)) return searches.pool;

@@ -50,28 +50,27 @@ import { openViewFeed } from './views/feed.ts';
 import { viewStreamRoutes } from './views/routes.ts';
 import { webhookReads } from './webhooks/reads.ts';
 
-/** What the query side works with; all of it is the caller's own, and outlives the service. */
+/** The dependencies of the query side. The caller owns them, and they outlive the service. */
 export type QueryDependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly databaseUrl: string;
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;
   readonly erasures: Pick<ErasureList, 'read' | 'path'>;
-  /** For the key that exports are signed with, wrapped under it. */
+  /** Wraps the key that signs exports. */
   readonly masterKey: MasterKey;
   readonly blobs: Pick<Blobs, 'find' | 'read' | 'put' | 'remove'>;
-  /** What those who follow changes are told of. */
   readonly changes: ChangeStream;
-  /** Rung when the read model has moved on. */
+  /** Notifies when the read model has advanced. */
   readonly bell: ReadModelBell;
-  /** Where the mutations of GraphQL go. */
+  /** Executes the mutations of GraphQL. */
   readonly gateway: CommandGateway;
   readonly log: Log;
-  /** How long anything waits until a write can be read. */
+  /** The timeout of a read that waits for a write. */
   readonly visibleWithinMs?: number;
-  /** How long a caller waits who asks for what was just created, and names no write. */
+  /** The timeout of a read without a token that waits for a just created item. */
   readonly creatorWaitsMs?: number;
-  /** Beside what GraphQL allows: what the description of the interface tells of this installation. */
+  /** The settings of GraphQL, and those that the OpenAPI document states of this installation. */
   readonly config: Omit<OpenApiOptions, 'domain'> &
     Pick<Config, 'graphql' | 'limits' | 'dataDir' | 'streams'> &
     Partial<Pick<Config, 'readDatabaseUrls'>>;
@@ -79,11 +78,11 @@ export type QueryDependencies = {
 
 export type QueryService = AsyncDisposable &
   Pick<GraphqlService, 'routes' | 'refusals' | 'shortWay'> & {
-    /** For writes that ask for the item. */
+    /** Reads the item for writes with `Prefer: return=representation`. */
     readonly readWritten: ReadWritten;
   };
 
-/** What `GET /` says of this role. */
+/** The links of `GET /` to this role. */
 export const queryLinksOf = (domain: Domain): readonly Link[] => [
   { rel: 'graphql', href: '/graphql', title: 'Everything in one request, by GraphQL' },
   ...ofAggregates(domain).flatMap(([, { use, path, summary }]) =>
@@ -194,7 +193,7 @@ const openParts = async (dependencies: QueryDependencies, opening: AsyncDisposab
 const publicRoutes = (options: OpenApiOptions): Router =>
   Router().use(openApiRoutes(options), docsRoutes(options), consoleRoutes(options));
 
-/** Every read of what is there has its place here, or the compiler says which of the kernel’s has not. */
+/** The type requires every kernel operation that this role serves, so the compiler names a missing one. */
 const createReads = (
   kinds: KindReads,
   past: PastOptions & HistoryOptions,

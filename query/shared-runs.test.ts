@@ -11,7 +11,7 @@ const controlled = () => {
   return { runs, run };
 };
 
-test('those who come while a run is on its way share the next one, and never that one', async () => {
+test('callers that come during a run share the next one, never that one', async () => {
   const share = createSharedRuns<number>();
   const { runs, run } = controlled();
   const [first, second, third] = [share('list', run), share('list', run), share('list', run)];
@@ -27,7 +27,7 @@ test('those who come while a run is on its way share the next one, and never tha
   await expect(fourth).resolves.toBe(3);
 });
 
-test('other keys do not wait', () => {
+test('different keys do not wait for each other', () => {
   const share = createSharedRuns<number>();
   const { runs, run } = controlled();
   void share('one', run);
@@ -35,7 +35,7 @@ test('other keys do not wait', () => {
   expect(runs).toHaveLength(2);
 });
 
-test('a failure is that of those who shared it, and the next run is made all the same', async () => {
+test('a failure reaches those who shared the run, and the next run is made all the same', async () => {
   const share = createSharedRuns<number>();
   const { runs, run } = controlled();
   const [first, second] = [share('list', run), share('list', run)];

@@ -1,11 +1,11 @@
 type Entry<Value> = { readonly running: Promise<Value>; next?: Promise<Value> };
 
-/** Runs `run`, or waits for the run of somebody else under the same key. */
+/** Executes `run`, or waits for another caller’s run with the same key. */
 export type SharedRuns<Value> = (key: string, run: () => Promise<Value>) => Promise<Value>;
 
 /**
- * Makes one run of those that come under the same key while another is on its way. What is on its way is
- * never joined: it may have begun before what the new reader must see.
+ * Callers that come with the same key during a run share one next run. Nobody joins the current run: it may
+ * have begun before what the new caller must see.
  */
 export const createSharedRuns = <Value>(): SharedRuns<Value> => {
   const entries = new Map<string, Entry<Value>>();

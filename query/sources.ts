@@ -1,5 +1,4 @@
-// Over 200 lines, because it is one thing: what the reads of a kind need to know, compiled from its
-// declaration.
+// Over 200 lines, because it is one thing: what the reads of a kind need, compiled from its declaration.
 import {
   type Expression,
   type FactAt,
@@ -24,64 +23,68 @@ import { isoText } from '#shared/instant.ts';
 import type { Operation } from '#shared/policy.ts';
 import { notFound, type RejectionCode } from '#shared/rejection.ts';
 
-/** A field of an aggregate, and the column that has it. */
+/** A field of an aggregate, and its column. */
 export type Member = {
   readonly name: string;
   readonly def: FieldDef;
   readonly column: string;
-  /** Of a reference: what it leads to. */
+  /** The kind that a reference points to. */
   readonly target: Kind | undefined;
-  /** The right to read it, where fewer may than may read the aggregate. */
+  /** The right to read the field, if it needs more than the right to the aggregate. */
   readonly guard: Operation | undefined;
 };
 
-/** By what lists can be filtered. */
 export type Filter = {
   readonly name: string;
   readonly column: string;
-  /** The value of the column, a value among those of the column, the id of what it refers to, or words. */
+  /**
+   * How the given value is compared: with the column, with an element of the column, as the id of a
+   * reference, as words, or by custom SQL.
+   */
   readonly by: 'value' | 'element' | 'id' | 'words' | 'code';
   readonly def: FieldDef | undefined;
   /**
-   * The right to read it, where fewer may than may read the aggregate: for others it is as if there were no
-   * value.
+   * The right to read the field, if it needs more than the right to the aggregate. For other callers it has
+   * no value.
    */
   readonly guard: Operation | undefined;
-  /** What its author says that it asks. */
+  /** The condition that the domain’s author wrote. */
   readonly custom?: CustomFilterInfo;
 };
 
-/** By what lists can be ordered. */
 export type Sort = {
   readonly name: string;
   readonly column: string;
-  /** What is ordered by the moment of an event is in the state that the event leads to. */
+  /**
+   * The state that the event leads to, if this sorts by the time of an event. Only aggregates in it are
+   * listed.
+   */
   readonly state: string | undefined;
-  /** Some have no value, whatever their state, and are left out. */
+  /** True if some aggregates have no value in any state; they are omitted. */
   readonly isPartial: boolean;
   /**
-   * The right to read it, where fewer may than may read the aggregate: what others may not read of is left
-   * out.
+   * The right to read the field, if it needs more than the right to the aggregate. Aggregates whose field the
+   * caller may not read are omitted.
    */
   readonly guard: Operation | undefined;
 };
 
-/** Aggregates that are listed under another: as its children, or as what a user owns. */
+/** Aggregates that are listed under another: its children, or what a user owns. */
 export type Child = { readonly kind: Kind; readonly reference: string; readonly column: string };
 
-/** Of a row by itself, and where it is joined to another, as `article.status`. */
+/** The column by itself, and its name where it is joined to another row, as `article.status`. */
 type NeededField = {
   readonly name: string;
   readonly column: string;
   readonly joined: string;
   readonly isInstant: boolean;
 };
-/** The same of a list: what conditions ask of its items. */
+/** The same for a list: what conditions ask of its items. */
 type NeededList = Omit<NeededField, 'isInstant'> & { readonly asked: AskedList };
 
 /**
- * What rights to it depend on: fields, and what references lead to. Without its parent, it is about to go
- * too.
+ * What the rights to an aggregate depend on: its fields, and the aggregates its references lead to. An
+ * aggregate whose parent is gone is about to be deleted too.
  */
 export type Needs = {
   readonly fields: readonly NeededField[];
@@ -94,65 +97,59 @@ export type Needs = {
   }[];
 };
 
-/**
- * How the aggregates of one kind are read, by whatever reads them: what follows from the declaration, once.
- */
+/** How the aggregates of one kind are read by every reader: compiled once from the declaration. */
 export type Source = {
   readonly kind: Kind;
   readonly table: string;
   readonly right: Operation;
   readonly members: readonly Member[];
-  /** The rights to what fewer may read, by what they guard: fields, and when it was created and changed. */
+  /** The rights to guarded values, by field, `createdAt` and `updatedAt` included. */
   readonly guards: ReadonlyMap<string, Operation>;
-  /** Whoever has all of these is told all of it, and so when and how often it was changed. */
+  /** A caller with all of these rights sees the whole aggregate, and so when and how often it changed. */
   readonly whole: readonly Operation[];
-  /**
-   * Of these, the ones without which nobody is told when it was changed: users say that by a right of their
-   * own.
-   */
+  /** Those without which nobody sees when it was changed. Users have a right of their own for that. */
   readonly traced: readonly Operation[];
   readonly filters: readonly Filter[];
   /** By creation first. */
   readonly sorts: readonly Sort[];
   readonly isNewestFirst: boolean;
-  /** Rows of those who were deleted stay, because others name them. */
+  /** Rows of deleted aggregates stay, because others show their names. */
   readonly staysWhenEnded: boolean;
   /**
-   * Which column tells rows that are there from those that are no more than a name for others, or about to go
-   * with their owner.
+   * The column that tells existing rows from those that are only a name for others, or are about to be
+   * deleted with their owner.
    */
   readonly presence: { readonly column: string; readonly isNull: boolean } | undefined;
   readonly parent: Member | undefined;
   readonly owner: Member | undefined;
   readonly children: readonly Child[];
-  /** Its lists. */
   readonly items: readonly ItemSource[];
   readonly needs: Needs;
 };
 
 type OrderColumn = { readonly name: string; readonly type: 'text' | 'bigint' };
 
-/** How the items of one list are read, by whatever reads them: what follows from the declaration, once. */
+/** How the items of one list are read by every reader: compiled once from the declaration. */
 export type ItemSource = {
   readonly kind: Kind;
   readonly list: ListInfo;
   readonly table: string;
-  /** The column of the aggregate. */
+  /** The column with the id of the aggregate. */
   readonly of: string;
-  /** With what tells an item from the others first, if that is a field. */
+  /** The key comes first, if it is a field. */
   readonly members: readonly Member[];
-  /** What items are ordered by: no two of a list have the same of the last one. */
+  /** The order of the items. The last column is unique within a list. */
   readonly order: readonly OrderColumn[];
-  /** What is answered if there is no such item. */
+  /** The error if there is no such item. */
   readonly absent: RejectionCode;
-  /** Items that fewer may read than the aggregate, and the right to them. */
+  /** Items that need a right beyond the right to their aggregate. */
   readonly part: { readonly right: Operation; readonly of: Expression; readonly kind: Kind } | undefined;
 };
 
 export type Sources = {
-  /** Of the domain. */
+  /** The kinds of the domain. */
   readonly all: readonly Source[];
-  /** The kernel’s own. */
+  /** The kernel’s own kind. */
   readonly webhooks: Source;
   of(kind: string): Source | undefined;
 };
@@ -229,7 +226,7 @@ const guardsOf = (kind: Kind): ReadonlyMap<string, Operation> =>
     ),
   );
 
-/** All of those that it takes to be told a field, or the version. */
+/** The rights needed to read a field or the version. */
 export const rightsToField = ({ guards, traced }: Source, field: string): readonly Operation[] => {
   if (field === 'version' || (field === 'updatedAt' && traced.length > 0)) return traced;
   const guard = guards.get(field);
@@ -269,7 +266,6 @@ const childrenOf = (domain: Domain, kind: Kind): readonly Child[] =>
     return [{ kind: child, reference, column: column(reference, def) }];
   });
 
-/** The lists of a kind. */
 const itemSourcesOf = (domain: Domain, kind: Kind): readonly ItemSource[] =>
   Object.values(kind.lists).map((list) => {
     const { name, key } = itemTableOf(kind, list);
@@ -304,10 +300,10 @@ const itemSourcesOf = (domain: Domain, kind: Kind): readonly ItemSource[] =>
     };
   });
 
-/** Of all rights to it; whose it is matters to those of the kernel too. */
+/** The facts that all rights to it depend on. The kernel’s own rights depend on the owner too. */
 const factsOf = (domain: Domain, kind: Kind): readonly FactAt[] => {
   const facts = askedOf(domain, kind);
-  // Whoever reads it is told what there may be under it.
+  // A reader also learns which children may be added, so the rights to children count too.
   const under = Object.values(domain.kinds).flatMap((child) => {
     const def = child.parent === undefined ? undefined : child.fields[child.parent];
     if (!def || targetOf(def) !== kind.name) return [];
@@ -318,7 +314,7 @@ const factsOf = (domain: Domain, kind: Kind): readonly FactAt[] => {
   return [...(kind.owner === undefined ? [] : [{ field: kind.owner, path: [] }]), ...facts, ...under];
 };
 
-/** By rights, and by what commands demand. */
+/** The facts that rights and the conditions of commands depend on. */
 const askedOf = (domain: Domain, kind: Kind): readonly FactAt[] => [
   ...[...rightsOf(domain).values()].flatMap(({ kind: of, alternatives }) =>
     of === kind ? alternatives.flatMap((each) => factsIn(each)) : [],
@@ -357,7 +353,7 @@ const needsOf = (domain: Domain, kind: Kind, facts: readonly FactAt[], prefix = 
         .filter(({ path }) => path[0] === reference)
         .map(({ field, path }) => ({ field, path: path.slice(1) }));
       const isParent = reference === parent;
-      // Whoever reads it is told of its parent as well, by the rights to that.
+      // A reader also gets links of the parent, so the rights to the parent count too.
       const asked = isParent ? [...there, ...factsOf(domain, target)] : there;
       return [
         {
@@ -373,14 +369,14 @@ const needsOf = (domain: Domain, kind: Kind, facts: readonly FactAt[], prefix = 
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Whether a row is there, as a condition on the row t. */
+/** The condition on the row t that it exists. */
 export const presentSql = ({ presence }: Source): readonly string[] =>
   presence ? [`t.${presence.column} is ${presence.isNull ? '' : 'not '}null`] : [];
 
 export const isPresent = ({ presence }: Source, row: Row): boolean =>
   !presence || (row[presence.column] === null) === presence.isNull;
 
-/** The fields of a row as rights ask for them. */
+/** The fields of a row, as the conditions of rights read them. */
 export const fieldsIn = (
   { fields, lists }: Needs,
   row: Row,
@@ -395,11 +391,11 @@ export const fieldsIn = (
   return state;
 };
 
-/** What an author has written, of a row by its alias. */
+/** SQL that the domain’s author wrote, applied to a row by its alias. */
 export const authorSql = (text: SqlText, row: string, given = ''): string =>
   `(${text.map((part) => (typeof part === 'string' ? part : 'given' in part ? given : `${row}.${part.column}`)).join('')})`;
 
-/** Whether a row fits a filter whose author says so. */
+/** Evaluates a custom filter on a row. */
 export const fitsCustom = (
   members: readonly Member[],
   custom: CustomFilterInfo,
@@ -413,6 +409,6 @@ export const fitsCustom = (
   return custom.holds(stateFor(custom, read), given);
 };
 
-/** The types of what filters are given, as PostgreSQL calls them. */
+/** The PostgreSQL type of a filter’s parameter. */
 export const givenType = (def: FieldDef | undefined): 'bigint' | 'boolean' | 'text' =>
   def?.kind === 'integer' ? 'bigint' : def?.kind === 'boolean' ? 'boolean' : 'text';

@@ -5,7 +5,7 @@ import { PreparedRead } from '#shared/database/prepared-read.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { createSharedRuns, type SharedRuns } from './shared-runs.ts';
 
-/** The values of a statement, each named in its text by what `add` answers. */
+/** The parameters of a statement. `add` returns the placeholder for its text. */
 export class Parameters {
   readonly values: unknown[] = [];
 
@@ -18,8 +18,8 @@ export class Parameters {
 const names = new Map<string, string>();
 
 /**
- * Runs a statement that each connection parses and plans once. Its text must be one of a few: what differs
- * between callers goes into the values.
+ * Runs a statement that each connection parses and plans once. There must be few different texts: what
+ * differs between callers goes into the parameters.
  */
 export const runPrepared = <Row extends object>(
   pool: Pool,
@@ -29,10 +29,7 @@ export const runPrepared = <Row extends object>(
 
 const sharedRuns = new WeakMap<Pool, SharedRuns<readonly object[]>>();
 
-/**
- * The same, and one statement for all who ask with the same values at the same time, as of what everybody
- * reads first.
- */
+/** The same, and callers that come with the same parameters at the same time share one run. */
 export const runShared = <Row extends object>(
   pool: Pool,
   text: string,
@@ -40,15 +37,15 @@ export const runShared = <Row extends object>(
 ): Promise<readonly Row[]> => {
   const share = sharedRuns.get(pool) ?? createSharedRuns<readonly object[]>();
   sharedRuns.set(pool, share);
-  // The rows are those of the text, which is part of the key.
+  // The rows have the type of the text, which is part of the key.
   return share(`${JSON.stringify(values)} ${text}`, () => runPrepared(pool, text, values)) as Promise<
     readonly Row[]
   >;
 };
 
 /**
- * Finds rows by their ids; `textOf` makes the statement of the condition on them. One id has a statement of
- * its own, whose one plan is right for any; that of many is planned for how many there are.
+ * Finds rows by id; `textOf` makes the statement from the condition on them. One id has a statement of its
+ * own, whose plan suits any id. Many ids are planned for their number.
  */
 export const createFinder = <Row extends { readonly id: number }>(textOf: (condition: string) => string) => {
   const [ofOne, ofMany] = [textOf('t.id = $1::bigint'), textOf('t.id = any($1::bigint[])')];
@@ -60,7 +57,7 @@ export const createFinder = <Row extends { readonly id: number }>(textOf: (condi
   };
 };
 
-/** Runs a statement that is planned each time, for the values that it has this time. */
+/** Runs a statement that PostgreSQL plans for these parameters each time. */
 export const runPlannedAnew = <Row extends object>(
   pool: Pool,
   text: string,
@@ -86,7 +83,7 @@ const run = async <Row extends object>(
   }
 };
 
-/** What a failure of a read means to clients: many pass. */
+/** Translates a failed read into what clients get. Many failures are temporary. */
 export const readFailureOf = (cause: unknown): unknown => {
   if (isUndefinedColumn(cause))
     return new HttpProblem('unavailable', {
@@ -98,9 +95,9 @@ export const readFailureOf = (cause: unknown): unknown => {
   return new HttpProblem('unavailable', { headers: { 'Retry-After': RETRY_AFTER_SECONDS }, cause });
 };
 
-/** Also where the tables are not there, until a projector has run for the first time. */
+/** Also while the tables do not exist, before a projector has run for the first time. */
 const RETRY_AFTER_SECONDS = '1';
-/** With another declaration, columns are not there until the tables are made anew. */
+/** With a new declaration, columns are missing until the tables are rebuilt. */
 const REBUILD_SECONDS = '10';
 const OTHER_TABLES =
   'What is read of it is being made from the events, or waits for an operator to have it made; try again.';

@@ -3,18 +3,18 @@ import type { Operation } from '#shared/policy.ts';
 import type { Table } from '#shared/read-model/change.ts';
 import { demandSource, sourcesOf } from '../sources.ts';
 
-/** What has a stream of its own and a row in the read model. */
+/** A kind of aggregate: it has a stream per id and a row in the read model. */
 export type Kind = string;
 
-/** Where they are by REST. */
+/** The path of an aggregate in the REST interface. */
 export const pathOf = (domain: Domain, kind: Kind, id: number): string =>
   `/${demandSource(sourcesOf(domain), kind).kind.path}/${id}`;
 
-/** What reading it takes. */
+/** The right to read the kind. */
 export const readingOf = (domain: Domain, kind: Kind): Operation =>
   demandSource(sourcesOf(domain), kind).right;
 
-/** A row as PostgreSQL would give it; what no event has set is null. */
+/** A row as PostgreSQL would return it; columns that no event has set are null. */
 export const rowOf = (
   { columns }: Pick<Table, 'columns'>,
   values: Readonly<Record<string, unknown>>,

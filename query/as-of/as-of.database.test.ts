@@ -3,7 +3,7 @@ import { formatCursor } from '#shared/cursor.ts';
 import { type Made, randomFrom, takeRandomStep } from '../../test/engines/random-history.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
-/** Set it to see a history again that failed. */
+/** Set it to repeat a failed history. */
 const SEED = Number(process.env.AS_OF_SEED ?? Date.now() % 2 ** 31);
 const STEPS = Number(process.env.AS_OF_STEPS ?? 24);
 const LOOKS = 2;
@@ -114,7 +114,10 @@ const queryAll = async (by: Asker | null, at: string | null): Promise<Body> => {
 
 type Look = { readonly cursor: string; readonly seen: ReadonlyMap<string, Seen>; readonly queried: Body };
 
-/** All answers at a position at which the log stands still; by GraphQL, those for administrators. */
+/**
+ * All answers at a position after which the log did not grow meanwhile; over GraphQL, those for
+ * administrators.
+ */
 const lookAtAll = async (): Promise<Look> => {
   for (;;) {
     const position = await world.side.eventLog.head();
@@ -135,7 +138,7 @@ const admin = () => askers.find(([name]) => name === 'admin')?.[1] ?? null;
 const at = (path: string, moment: string): string =>
   `${path}${path.includes('?') ? '&' : '?'}at=${encodeURIComponent(moment)}`;
 
-/** What was there then and has been deleted since is for administrators alone. */
+/** Aggregates deleted since then are visible to administrators only. */
 const expectedOf = (key: string, then: Seen, isReadableNow: (key: string) => boolean): Seen['body'] => {
   const [name, path = ''] = key.split(' ');
   if (!Array.isArray(then.body)) return withoutWhatIsOnlyNow(then.body as object) as Seen['body'];
@@ -153,7 +156,7 @@ const expectedOf = (key: string, then: Seen, isReadableNow: (key: string) => boo
 const withoutWhatIsOnlyNow = (body: object): object =>
   Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'withheld'));
 
-test(`what is answered as of a cursor, or of a version, is what was answered then (AS_OF_SEED=${SEED})`, async () => {
+test(`time travel to a cursor or a version returns what was returned then (AS_OF_SEED=${SEED})`, async () => {
   const random = randomFrom(SEED);
   const looks: Look[] = [];
   for (let step = 1; step <= STEPS; step += 1) {
@@ -180,16 +183,16 @@ test(`what is answered as of a cursor, or of a version, is what was answered the
     await Promise.all(checks);
     const then = Object.fromEntries(Object.entries(queried).filter(([key]) => key !== 'lists'));
     const again = await queryAll(admin(), cursor);
-    // What has been made since, was not there.
+    // Later aggregates did not exist then.
     expect(again, cursor).toMatchObject(then);
     expect(again.lists, cursor).toEqual(queried.lists);
   }
 });
 
-/** Lists that belong to nothing are there for everybody. */
+/** Top-level lists exist for every caller. */
 const LISTED = /^\/(?:articles|users|webhooks)(?:\?|$)/;
 
-/** What of an item does not depend on anything beside it. */
+/** The fields of an item that depend on nothing else. */
 const STABLE: Readonly<Record<string, (body: unknown) => object>> = {
   articles: (body) => ({ title: (body as Body).title, status: (body as Body).status }),
   comments: (body) => ({ text: (body as Body).text }),

@@ -21,7 +21,7 @@ const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) =
   world.side.send(command, by(as(asker.id, asker.role)));
 const cursorNow = async () => formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
 
-test('by GraphQL, all that is asked of something is as of then, what it has done since is not', async () => {
+test('over GraphQL, everything asked of an item is at that time, except its history', async () => {
   const articleId = await draftArticle(world.side, author.id);
   await addComment(world.side, reader.id, articleId);
   const at = await cursorNow();

@@ -20,7 +20,7 @@ const ask = async (path: string, asker: Asker | null) => {
 };
 const idsIn = (body: unknown) => (body as { id: number }[]).map(({ id }) => id);
 
-test('the pages of a list are of one moment, and each item comes once, whatever is deleted in between', async () => {
+test('all pages of a list are of one time, and each item comes once, whatever is deleted in between', async () => {
   const writer = await world.person('author', 'Grace');
   const ids: ArticleId[] = [];
   for (let count = 0; count < 7; count += 1) ids.push(await draftArticle(world.side, writer.id));
@@ -37,7 +37,7 @@ test('the pages of a list are of one moment, and each item comes once, whatever 
   expect(seen).toEqual(ids.toReversed());
 });
 
-test('what was made later than anything that the chain proves up to then is not looked for', async () => {
+test('aggregates created after the bound that the chain gives are not read', async () => {
   const writer = await world.person('author', 'Charles');
   const [first, second] = [
     await draftArticle(world.side, writer.id),
@@ -57,11 +57,11 @@ test('what was made later than anything that the chain proves up to then is not 
   expect(idsIn(body)).toEqual([second, first]);
 });
 
-test('where much has to be looked at, a page ends early, and the next one goes on from there', async () => {
+test('a page that examines many candidates ends early, and the next one resumes there', async () => {
   const writer = await world.person('author', 'Emmy');
   const articleId = await draftArticle(world.side, writer.id);
   const cursor = formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
-  // Nothing was there of these then, as their streams say.
+  // Their streams are empty, so they never existed.
   await world.side.pool.query(
     `insert into read_model.removed select 'articles', 10 + n, $1, date_trunc('milliseconds', now()) from generate_series(1, 450) n`,
     [writer.id],

@@ -3,19 +3,22 @@ import type { Pool } from '#shared/database/pool.ts';
 import { Parameters, runPrepared } from '../statement.ts';
 import type { Past } from './past.ts';
 
-/** What may have been in a list, by when it was made; what it was then is in its stream. */
+/**
+ * An aggregate that a list may have contained, by its creation time. Its stream tells its state at the time
+ * asked for.
+ */
 export type Candidate = { readonly id: number; readonly created_at: Date; readonly is_removed: boolean };
 
 type Place = { readonly at: string; readonly id: number };
 
-/** Which way to go through the candidates, and between which places, which are left out themselves. */
+/** The direction of the search, and its exclusive bounds. */
 export type Stretch = {
   readonly isDownward: boolean;
   readonly beyond: Place | undefined;
   readonly before?: Place | undefined;
 };
 
-/** One part of the candidates, out of one index: a table and the conditions on its rows, by name t. */
+/** A subset of the candidates that one index holds: a table and the conditions on its rows, aliased t. */
 export type Part = (parameters: Parameters) => {
   readonly table: string;
   readonly isRemoved?: boolean;
@@ -24,7 +27,7 @@ export type Part = (parameters: Parameters) => {
 
 const READ_AT_ONCE = 100;
 const FOLDED_AT_ONCE = 8;
-/** So many are looked at for one page, however few of them were there. */
+/** The maximum of candidates examined for one page, however few of them match. */
 const LOOKED_AT_MAX = 400;
 
 type Search<Found> = {
@@ -33,11 +36,11 @@ type Search<Found> = {
   readonly parts: readonly Part[];
   readonly stretch: Stretch;
   readonly wanted: number;
-  /** What it was then; nothing where it was not in the list. */
+  /** The state of a candidate at that time; undefined if it was not in the list. */
   look(candidate: Candidate): Promise<Found | undefined>;
 };
 
-/** The first of what was in a list, and the candidate that was looked at last where there may be more. */
+/** Finds the first matches, and returns the last candidate examined if there may be more. */
 export const findThen = async <Found>(search: Search<Found>) => {
   const { pool, past, wanted, look } = search;
   const latest = await latestAt(pool, past.position);
@@ -100,8 +103,7 @@ const readCandidates = async (
 };
 
 /**
- * Nothing that was there then says that it was made later than this; undefined where the chain does not reach
- * so far yet.
+ * An upper bound of the creation times up to a position; undefined if the chain does not reach that far yet.
  */
 const latestAt = async (pool: Pool, position: Position): Promise<Date | undefined> => {
   const [block] = await runPrepared<{ latest_at: Date | null }>(

@@ -2,10 +2,7 @@ import { isDamage } from '#shared/change-stream/damage.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Codec, DecodedEvent } from '#shared/events/codec.ts';
 
-/**
- * The events in the same order, with nothing in the place of one that is damaged; what keeps the keys away is
- * thrown on.
- */
+/** Decodes events in order, with undefined for a poison event. Throws if the keys are unavailable. */
 export const decodeEach = async (
   codec: Pick<Codec, 'decodeAll'>,
   events: readonly RecordedEvent[],

@@ -4,8 +4,8 @@ import type { Pool } from '#shared/database/pool.ts';
 import { runPrepared } from '../statement.ts';
 
 /**
- * What of a stream the projector does not take in: all since it was parked, and the versions that an operator
- * left out.
+ * The events of a stream that the projector does not apply: all since it was parked, and the versions that an
+ * operator skipped.
  */
 export type Exceptions = { readonly parkedSince: Position; readonly skipped: ReadonlySet<Version> };
 

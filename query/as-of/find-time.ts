@@ -3,12 +3,12 @@ import type { Position } from '#shared/brands.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type Charge, createMeter } from './meter.ts';
 
-/** Twice what a block of the chain has: only what the chain does not reach yet can be more. */
+/** Twice the size of a block of the chain. Only events that the chain does not cover yet can be more. */
 const EVENTS_MAX = 2_000;
 
 /**
- * The position at a time, for clients: what is read for it is paid for, and while the chain is far behind the
- * log, as it is after a restore, nobody has the log read instead.
+ * The position at a time, for clients. Reading for it is charged. While the chain lags far behind the log, as
+ * after a restore, the request is refused instead of reading the log.
  */
 export const findTime = (log: AuditedLog, time: Date, charge: Charge): Promise<Position> => {
   const { onRead } = createMeter(charge);

@@ -23,17 +23,17 @@ import { type Exceptions, type FindExceptions, NO_EXCEPTIONS } from './exception
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** How something stood at a position. */
+/** The state of an aggregate at a position. */
 export type Standing = {
-  /** `parked` is what an event had taken out of the read model that cannot be taken in. */
+  /** `parked`: a poison event had removed it from the read model. */
   readonly state: 'absent' | 'present' | 'gone' | 'parked';
-  /** As the read model had it; nothing of what was not there. */
+  /** The row of the read model; undefined if the aggregate was not present. */
   readonly row: Row | undefined;
-  /** The items of its lists as the read model had them, by the tables of the lists, in no order. */
+  /** The items of its lists as the read model had them, by table, unordered. */
   readonly items: ReadonlyMap<string, readonly Row[]>;
-  /** When it had last changed. */
+  /** The time of its last change. */
   readonly changedAt: string | undefined;
-  /** Where in its stream a user was deleted, also when that was later. */
+  /** The position at which a user was deleted, even if that is later. */
   readonly departedAt: Position | undefined;
 };
 
@@ -43,22 +43,22 @@ export type FoldOptions = {
   readonly tables: Tables;
   readonly snapshots: Snapshots;
   readonly exceptionsOf: FindExceptions;
-  /** Told what was read; may refuse to have more read. */
+  /** Called with the events read; may throw to stop reading. */
   onRead(events: readonly RecordedEvent[]): Promise<void>;
 };
 
 export type Folded = { readonly kind: Kind; readonly stream: StreamName; readonly upTo: Position };
 
-/** How far a fold has come. */
+/** The state of a fold. */
 type Reached = {
   readonly fold: RowFold;
   readonly version: Version;
-  /** By an event that cannot be taken in. */
+  /** By a poison event. */
   readonly isParked: boolean;
   readonly persons: Persons;
 };
 
-/** Reads a stream up to a position, page by page, and makes of it the row that the projector made. */
+/** Reads a stream up to a position, page by page, and computes the row that the projector wrote. */
 export const foldStream = async (options: FoldOptions, folded: Folded): Promise<Standing> => {
   const { fold, isParked, departedAt } = await foldRow(options, folded);
   const standing = standingOf(demandTable(options.tables, folded.kind), fold, isParked);
@@ -71,14 +71,14 @@ export const foldStream = async (options: FoldOptions, folded: Folded): Promise<
 };
 
 /**
- * The same before it is read as the read model has it. Of a long stream it goes on from a snapshot, and
- * leaves some for whoever asks later.
+ * The same without derived columns. For a long stream it resumes from a snapshot, and saves some for later
+ * requests.
  */
 export const foldRow = async (options: FoldOptions, { kind, stream, upTo }: Folded) => {
   const { eventLog, exceptionsOf, onRead } = options;
   const table = demandTable(options.tables, kind);
   const exceptions = await exceptionsOf(stream);
-  // What operators decide of single events is not in them.
+  // Snapshots do not contain operators’ decisions about single events.
   const snapshots = exceptions === NO_EXCEPTIONS ? options.snapshots : undefined;
   const taking = { ...options, table, stream, exceptions, snapshots };
   let reached: Reached = { fold: noRow(table), version: NO_STREAM, isParked: false, persons: new Set() };
@@ -104,7 +104,7 @@ export const foldRow = async (options: FoldOptions, { kind, stream, upTo }: Fold
     if (jumped) steps.jump();
     reached = jumped ?? reached;
   }
-  // Whether they are gone by now matters of users alone.
+  // Only of users does it matter whether they are deleted by now.
   departedAt ??=
     reached.fold.departedAt ?? (kind === 'user' ? await departureAfter(taking, reached) : undefined);
   return { ...reached, departedAt };
@@ -199,7 +199,7 @@ const derivedIn = (items: RowFold['items']): Readonly<Record<string, number>> =>
 const rowsIn = (items: RowFold['items']): Standing['items'] =>
   new Map([...items].map(([table, ofOne]) => [table.name, present(ofOne).map((row) => rowOf(table, row))]));
 
-/** An event that is left out counts as a version all the same. */
+/** A skipped event still counts as a version. */
 const onlyVersion = ({ stream, version }: RecordedEvent): Change<string> => ({
   kind: 'patch',
   row: { id: Number(stream.slice(stream.indexOf('-') + 1)), version },

@@ -15,20 +15,20 @@ import { presentOf } from './present.ts';
 
 export type ItemThen = {
   readonly kind: Kind;
-  /** Reads it as it is now, and refuses where the caller may not. */
+  /** Reads the item as it is now; throws if the caller may not. */
   now(reader: Reader): Promise<unknown>;
 };
 
 /**
- * Administrators who may read the feed see what was there, also where it is not for them, or for anybody, to
- * read any more.
+ * Auditors are administrators who may read the feed. They see former states, even of aggregates that are not
+ * or no longer readable for them.
  */
 export const isAuditor = (caller: Caller, right: Operation): boolean =>
   admitByScope(caller, right) === 'allowed' && mayAlways(caller, 'events.trace') && mayAlways(caller, right);
 
 type Opening = { readonly domain: Domain; readonly findMoment: FindMoment; readonly openPast: OpenPast };
 
-/** One thing as it was: for those who may read it now and might have then, and for auditors. */
+/** An aggregate in the past: for callers who may read it now and could have then, and for auditors. */
 export const createItemOpener =
   ({ domain, findMoment, openPast }: Opening) =>
   async ({ kind, now }: ItemThen, reader: Reader, at: string) => {
@@ -62,7 +62,7 @@ export const createItemReader = ({ domain, ...opening }: Opening) => {
       },
       headers: {
         'As-Of': past.cursor,
-        // Who is not told the version is not told when something hidden was changed either.
+        // Callers who do not get the version must not learn the time of hidden changes either.
         ...(version !== undefined && { 'Memento-Datetime': new Date(changedAt).toUTCString() }),
         ...(isThereNow && { Link: `<${self}>; rel="original latest-version"` }),
       },
@@ -70,7 +70,7 @@ export const createItemReader = ({ domain, ...opening }: Opening) => {
   };
 };
 
-/** Nothing that stands still keeps auditors from what was there before. */
+/** True if the caller may read it now. Auditors see earlier states of an aggregate that is parked now. */
 export const mayReadNow = async (read: () => Promise<unknown>, isAuditing: boolean): Promise<boolean> => {
   try {
     await read();
@@ -97,7 +97,7 @@ const demandThen = async (
   if (state === 'parked') throw parked();
   if (state === 'absent') throw new HttpProblem('not_there_then');
   const shown = row && (await presentOf(domain, kind)(past, row, caller));
-  // What is there now was not gone then, so that only auditors come here.
+  // An aggregate that is readable now was not deleted then, so only auditors get here.
   if (shown === undefined)
     throw new Rejection(state === 'gone' || isAuditing ? deleted(kind) : notFound(kind));
   if (!isAuditing && !may(caller, readingOf(domain, kind), shown.resource))

@@ -27,8 +27,8 @@ const keptOf = (domain: Domain): RegExp => {
 };
 
 /**
- * The links of something as it was: to what there was beside it at the same moment, and to what it is now;
- * nothing can be done with it.
+ * The links of an aggregate in the past: to its neighbours at the same time, and to its current state. They
+ * offer no actions.
  */
 export const linksThen = (
   domain: Domain,

@@ -8,7 +8,7 @@ import { isAuditor } from './items.ts';
 import type { Past } from './past.ts';
 import { withheldNow } from './withheld.ts';
 
-/** What lists held then: where to look for it, and which of what was there a caller may see. */
+/** The contents of lists in the past: where to search, and which matches a caller may see. */
 
 type Listed<Found> = {
   readonly parts: readonly Part[];
@@ -17,9 +17,9 @@ type Listed<Found> = {
 
 type Wanted = {
   readonly source: Source;
-  /** The column of what they are listed under, and its id. */
+  /** The reference to the parent of the list, and its id. */
   readonly under: { readonly column: string; readonly id: number } | undefined;
-  /** By the names of filters; words are looked for in what is there now. */
+  /** By filter name. The text search has no past. */
   readonly filter: Readonly<Record<string, unknown>>;
 };
 
@@ -39,7 +39,7 @@ export const listedThen = (past: Past, caller: Caller, { source, under, filter }
         ? (row[column] as readonly unknown[]).includes(filter[name])
         : row[column] === filter[name];
     });
-  // What the caller could not read then, or cannot now, is as if there had been no value.
+  // A value that the caller could not read then, or cannot read now, counts as absent.
   const mayLookBy = async (rights: readonly Operation[], row: Then): Promise<boolean> => {
     if (rights.every((each) => mayAlways(caller, each))) return true;
     const resource = await resourceOf(
@@ -59,7 +59,7 @@ export const listedThen = (past: Past, caller: Caller, { source, under, filter }
         : [...partsNow(caller, source, equal), ...(isAuditing ? partsGone(source, equal) : [])],
     async look({ id }) {
       const row = (await past.find(kind.name, id)).row as Then | undefined;
-      // What stood still then was in no list.
+      // An aggregate that was parked then was in no list.
       if (!row || !isPresent(source, row) || !fits(row)) return undefined;
       if (!isAuditing && !isReadAsParent(source)) {
         const resource = await resourceOf(
@@ -75,13 +75,13 @@ export const listedThen = (past: Past, caller: Caller, { source, under, filter }
   };
 };
 
-/** Without its owner, who stood still then, nothing of theirs was. */
+/** While a user is parked, none of their aggregates are listed. */
 const isThere = async (past: Past, owner: unknown): Promise<boolean> =>
   typeof owner === 'number' && (await past.find('user', owner)).row !== undefined;
 
 type Equal = Readonly<Record<string, number>>;
 
-/** Nothing can be of two owners. */
+/** Undefined if filters ask for two ids of one reference: nothing matches both. */
 const equalIn = (
   asked: readonly Filter[],
   filter: Wanted['filter'],
@@ -97,7 +97,7 @@ const equalIn = (
   return equal;
 };
 
-/** Whose it is and what it stands under never changes; what else it refers to may have been another then. */
+/** Keeps the owner and the parent, which never change. Other references may have had another target then. */
 const lasting = ({ parent, owner }: Source, equal: Equal): Equal =>
   Object.fromEntries(
     Object.entries(equal).filter(([column]) => column === parent?.column || column === owner?.column),
@@ -109,7 +109,9 @@ const partsNow = (caller: Caller, source: Source, equal: Equal): readonly Part[]
     conditions: part(parameters),
   }));
 
-/** Where a row goes that is not there any more, or stays without being listed. */
+/**
+ * Where to search for deleted aggregates: among their rows if these stay, else in the table of removed ones.
+ */
 const partsGone = (source: Source, equal: Equal): readonly Part[] => {
   const { kind, staysWhenEnded } = source;
   if (staysWhenEnded)

@@ -17,7 +17,7 @@ import { linksThen } from './links.ts';
 import type { Past } from './past.ts';
 import { withheldNow } from './withheld.ts';
 
-/** The items of a list as they were, nearest first. */
+/** The items of a list in the past, nearest first. */
 export const itemsThen = async (
   past: Past,
   source: ItemSource,
@@ -47,7 +47,7 @@ export const allThen = async (
     .toSorted((one, other) => inOrder(gapOf(source, one), gapOf(source, other)));
 };
 
-/** The same as `outsideOf`, of a row in memory. */
+/** The complement of `outsideOf` for a row in memory. */
 const isInPart = ({ part, members }: ItemSource, row: Row): boolean => {
   if (part === undefined) return false;
   const fields = members.map(
@@ -56,7 +56,7 @@ const isInPart = ({ part, members }: ItemSource, row: Row): boolean => {
   return holdsOf(part.of)(Object.fromEntries(fields), null, () => undefined);
 };
 
-/** As PostgreSQL has them: texts by their bytes. */
+/** Compares as PostgreSQL does with collation C: texts by their bytes. */
 const inOrder = (one: ItemGap, other: ItemGap): number => {
   const others = valuesOf(other);
   for (const [index, value] of valuesOf(one).entries()) {
@@ -73,11 +73,11 @@ type Opened = {
   readonly domain: Domain;
   readonly items: ItemSource;
   readonly open: ReturnType<typeof createItemOpener>;
-  /** Reads as they are now: the aggregate, and an item. */
+  /** The current reads of the aggregate and of an item. */
   readonly now: Readonly<Record<'aggregate' | 'item', (reader: Reader) => Promise<unknown>>>;
 };
 
-/** The reads of the items of a list as they were, of an aggregate that the caller may read as it was. */
+/** The reads of a list’s items in the past, for callers who may read their aggregate at that time. */
 export const itemReadsThen = ({ domain, items, open, now }: Opened) => {
   const { kind, list } = items;
   const source = demandSource(sourcesOf(domain), kind.name);

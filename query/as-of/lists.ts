@@ -38,8 +38,8 @@ type ListThen<Row> = {
 type Found = { readonly id: number; readonly created_at: Date; readonly item: object };
 
 /**
- * A page of a list as it was. Its links name the position, so that all its pages are of the same moment,
- * however it was named.
+ * A page of a list in the past. Its links name the position, so that all pages are of the same time, however
+ * the client named it.
  */
 export const readListThen = async <Row extends { readonly id: number; readonly created_at: Date }>(
   {
@@ -86,7 +86,7 @@ export const readListThen = async <Row extends { readonly id: number; readonly c
   return { ...list, headers: { 'As-Of': past.cursor } };
 };
 
-/** Of what was recorded there is no index of words, nor one of times of publication. */
+/** Refuses what has no index over the past: a text search, and any order but by creation. */
 export const demandCreationOrder = ({ q, sort }: Asked): void => {
   if (q !== undefined) throw refused('Words are looked for in what is there now: leave out q.');
   if (sort !== undefined && !sort.endsWith('createdAt'))
@@ -97,14 +97,16 @@ export const demandCreationOrder = ({ q, sort }: Asked): void => {
 
 type Parent = {
   readonly domain: Domain;
-  /** Of what is listed, and of what it is listed under. */
+  /** The source of what is listed, and the kind of its parent. */
   readonly source: Source;
   readonly kind: Kind;
   readonly past: Past;
   readonly reader: Reader;
 };
 
-/** What a list belongs to, as it was; for those who may read it now and might have then, and for auditors. */
+/**
+ * The parent of a list in the past: for callers who may read it now and could have then, and for auditors.
+ */
 export const demandParent = async ({ domain, source, kind, past, reader }: Parent): Promise<number> => {
   const { caller } = reader;
   const above = demandSource(sourcesOf(domain), kind);

@@ -5,7 +5,7 @@ import { createMeter } from './meter.ts';
 const events = (count: number, text = '') =>
   Array.from({ length: count }, () => ({ data: { text } }) as unknown as RecordedEvent);
 
-test('what is read is paid for as it is read, long texts by their length, and a short stream as ten events', async () => {
+test('events are charged as they are read: long texts by length, a short stream as ten events', async () => {
   const charged: number[] = [];
   const { onRead, read } = createMeter(async (units) => void charged.push(units));
   await onRead(events(499));
@@ -17,7 +17,7 @@ test('what is read is paid for as it is read, long texts by their length, and a 
   expect(charged).toEqual([1, 2, 1]);
 });
 
-test('who cannot pay is read no more', async () => {
+test('reading stops when the client cannot pay', async () => {
   const { metered } = createMeter(async () => {
     throw new RangeError('too much');
   });

@@ -1,18 +1,17 @@
 import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 
-/** Takes units of what the client may ask for; refuses where that is too much. */
+/** Charges units to the client’s rate limit; throws if they exceed it. */
 export type Charge = (units: number) => Promise<void>;
 
-/** So many events cost a unit. */
+/** The number of events that one unit pays for. */
 const EVENTS_PER_UNIT = 500;
-/** What reading a short stream costs, because it is a statement of its own. */
+/** The minimal cost of a read: each is a statement of its own. */
 const EVENTS_PER_READ_MIN = 10;
-/** A long text costs as much as so many events that have so many characters each. */
+/** A long text costs as much as several events of this many characters each. */
 const CHARACTERS_PER_EVENT = 2_000;
 
 /**
- * Has what is read from the log paid for as it is read, so that who cannot pay for a long history is not read
- * one.
+ * Charges events while they are read, so that a client that cannot pay for a long history stops being served.
  */
 export const createMeter = (charge: Charge) => {
   let read = 0;
@@ -29,7 +28,7 @@ export const createMeter = (charge: Charge) => {
   return {
     read: () => read,
     onRead,
-    /** A log that is read by others on the same account. */
+    /** A log whose reads are charged to the same client. */
     metered: (eventLog: Pick<EventLog, 'read'>): Pick<EventLog, 'read'> => ({
       async *read(stream, from, to) {
         for await (const page of eventLog.read(stream, from, to)) {

@@ -49,13 +49,13 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-test('a version is found by reading its event alone', async () => {
+test('finding a version reads one event only', async () => {
   charged = 0;
   expect(await findMoment('v7', charge, STREAM)).toBe(7);
   expect(charged).toBe(0);
 });
 
-test('while the chain is far behind, nobody has the log read instead for a time, and what was read is paid for', async () => {
+test('while the chain lags far behind, no time travel reads the log instead, and reading is charged', async () => {
   charged = 0;
   expect(await findMoment(second(7), charge)).toBe(7);
   expect(charged).toBe(2);
@@ -66,7 +66,7 @@ test('while the chain is far behind, nobody has the log read instead for a time,
   expect(await positionAt({ pool, eventLog }, new Date(LATE))).toBe(COUNT);
 });
 
-test('once the chain has most of it, every time is found', async () => {
+test('once the chain covers most of the log, every time is found', async () => {
   const connection = await pool.connect();
   for await (const events of eventLog.follow(START, new AbortController().signal)) {
     const { count } = await readChainEnd(connection);

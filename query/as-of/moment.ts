@@ -9,8 +9,8 @@ import { findTime } from './find-time.ts';
 import { type Charge, createMeter } from './meter.ts';
 
 /**
- * The position that a moment means; `stream` is of the item whose version it may name. What is read to find
- * it is charged.
+ * The position that a moment means. `stream` is of the item whose version the moment may name. Reading for it
+ * is charged.
  */
 export type FindMoment = (at: string, charge: Charge, stream?: StreamName) => Promise<Position>;
 
@@ -21,8 +21,7 @@ export type MomentOptions = AuditedLog & {
 };
 
 /**
- * What may be read now is asked of the read model, so that no answer is as of a position that it has not
- * reached.
+ * Current rights come from the read model, so no answer is at a position that the read model has not reached.
  */
 export const createMomentFinder =
   (options: MomentOptions): FindMoment =>

@@ -29,7 +29,7 @@ const ask = async (path: string, asker: Asker | null) => {
 };
 const codeOf = async (path: string, asker: Asker | null) => (await ask(path, asker)).body.code;
 
-test('the answer says which place it stands for, and can be had again by it', async () => {
+test('the answer names its position, and a request with that position repeats it', async () => {
   const articleId = await draftArticle(world.side, author.id);
   const before = await cursorNow();
   await send({ type: 'EditArticle', articleId, title: 'On looms' }, author);
@@ -45,7 +45,7 @@ test('the answer says which place it stands for, and can be had again by it', as
     Math.floor(Date.parse(body.updatedAt ?? '') / 1_000) * 1_000,
   );
   expect(headers.get('link')).toBe(`</articles/${articleId}>; rel="original latest-version"`);
-  // Who may read it is asked each time, and an erasure changes what was.
+  // Rights are checked each time, and an erasure changes the past.
   expect(headers.get('cache-control')).toBe('private, no-cache');
   expect(body._links).toEqual({
     self: { href: `/articles/${articleId}?at=${before}` },
@@ -64,7 +64,7 @@ test('the answer says which place it stands for, and can be had again by it', as
   expect(known.status).toBe(304);
 });
 
-test('a time may have small letters, as RFC 3339 allows', async () => {
+test('a time may have lower-case letters, as RFC 3339 allows', async () => {
   const path = `/articles/${await draftArticle(world.side, author.id)}`;
   const at = String((await ask(path, author)).body.updatedAt);
   const [one, other] = [
@@ -81,7 +81,7 @@ test.each([
   ['v0', 'invalid_parameter'],
   ['v99', 'version_not_found'],
   ['00000000-1', 'unknown_cursor'],
-])('as of %s is refused: %s', async (moment, code) => {
+])('at=%s is refused: %s', async (moment, code) => {
   const articleId = await draftArticle(world.side, author.id);
   expect(await codeOf(`/articles/${articleId}?at=${moment}`, author)).toBe(code);
   const query = `{ post(id: "${articleId}", at: "${moment}") { id } }`;
@@ -94,7 +94,7 @@ test.each([
   expect((body as { errors: { extensions: { code: string } }[] }).errors[0]?.extensions.code).toBe(code);
 });
 
-test('a cursor beyond the end is refused, and lists take neither versions, words nor another order', async () => {
+test('a cursor beyond the end is refused, and lists refuse versions, searches and other orders', async () => {
   const beyond = formatCursor(
     world.side.eventLog.identity,
     ((await world.side.eventLog.head()) + 1_000) as never,
@@ -105,7 +105,7 @@ test('a cursor beyond the end is refused, and lists take neither versions, words
     expect(await codeOf(`/articles?${query}`, reader)).toBe('invalid_parameter');
 });
 
-test('what was not for somebody then, or is not now, is for administrators alone', async () => {
+test('a state that a caller could not read then, or cannot now, is for administrators only', async () => {
   const articleId = await draftArticle(world.side, author.id, false);
   await send({ type: 'PublishArticle', articleId }, author);
   const commentId = await addComment(world.side, reader.id, articleId);
@@ -145,7 +145,7 @@ test('what was not for somebody then, or is not now, is for administrators alone
   expect(await listed(author)).not.toContain(articleId);
 });
 
-test('of those who are gone, nothing is told that was theirs', async () => {
+test('personal data of deleted users is not shown', async () => {
   const person = await world.person('author', 'Mary Secretly');
   const articleId = await draftArticle(world.side, person.id);
   const { id: commentId } = await send({ type: 'AddComment', articleId, text: 'Nobody must know.' }, person);
@@ -170,7 +170,7 @@ test('of those who are gone, nothing is told that was theirs', async () => {
   expect(JSON.stringify(users)).not.toContain('Mary');
 });
 
-test('what an event has made unreadable was there before it, and stands still from then on', async () => {
+test('a poison event does not affect the states before it, and parks those after it', async () => {
   const articleId = await draftArticle(world.side, author.id);
   await appendRaw(
     world.side,
@@ -186,8 +186,8 @@ test('what an event has made unreadable was there before it, and stands still fr
     expect(await codeOf(`/articles/${articleId}?at=${moment}`, asker)).toBe('parked');
 });
 
-/** Last, because what it writes is of a time to come. */
-test('a time means what was done by then', async () => {
+/** Last, because it writes an event in the future. */
+test('a time includes everything done by then', async () => {
   const articleId = await draftArticle(world.side, author.id);
   const { body } = await ask(`/articles/${articleId}`, author);
   const late = new Date(Date.parse(body.updatedAt ?? '') + 60_000).toISOString();

@@ -5,7 +5,6 @@ import type { Tables } from '#shared/read-model/tables.ts';
 import type { Snapshots } from '#shared/snapshots/snapshots.ts';
 import type { MomentOptions } from './moment.ts';
 
-/** The dependencies of time travel. */
 export type PastOptions = MomentOptions & {
   readonly domain: Domain;
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'read' | 'follow'>;

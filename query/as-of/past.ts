@@ -16,27 +16,28 @@ import { type FoldOptions, foldStream, type Standing } from './fold-stream.ts';
 import { type Charge, createMeter } from './meter.ts';
 import type { PastOptions } from './options.ts';
 
-/** Things as the read model had them at one position, read from their streams. For one request. */
+/** Aggregates as the read model had them at one position, computed from their streams. For one request. */
 export type Past = {
   readonly position: Position;
   readonly cursor: Cursor;
   readonly identity: LogIdentity;
-  /** How one thing stood then. Of those who are gone by now, nothing personal is told that was there then. */
+  /** The state of an aggregate at that time. It omits personal data of users who are deleted by now. */
   find(kind: Kind, id: number): Promise<Standing>;
-  /** Its row; nothing where it was not there. What cannot be read for the time being is refused. */
+  /** Its row; undefined if it was not present. Throws if it was parked. */
   row<Row>(kind: Kind, id: number): Promise<(Row & { readonly id: number }) | undefined>;
-  /** What may be read now, because what may not be any more is not told either. */
+  /** Current rights: what the caller may no longer read is not shown of the past either. */
   readonly isReadable: IsReadable;
-  /** Whether more should be looked at for one answer. */
+  /** True if one answer has read so much that it should end. */
   isTired(): boolean;
 };
 
-/** So many events are read for a list before its page ends, however short it is then. */
+/** After reading this many events, a page of a list ends, however short it is. */
 const EVENTS_MAX = 20_000;
-/** Authors of what is listed. */
+/** The cache of users: the owners of listed aggregates. */
 const USERS_KEPT_MAX = 1_000;
 /**
- * What else is referred to, or has lists that are looked at one by one: few, because their texts may be long.
+ * The cache of other targets of references, and of aggregates with lists: small, because their texts may be
+ * long.
  */
 const OTHERS_KEPT_MAX = 16;
 
@@ -108,14 +109,14 @@ const openPast = (
     async row<Row>(kind: Kind, id: number) {
       const { state, row } = await find(kind, id);
       if (state === 'parked') throw parked();
-      // It has the columns that the read model has.
+      // The fold sets exactly the columns of the read model.
       return row as (Row & { readonly id: number }) | undefined;
     },
     isTired: () => read() >= EVENTS_MAX,
   };
 };
 
-/** What rights ask of lists, as rows have it. */
+/** The items that rights ask about, by the names of fields in rows. */
 const askedIn =
   (domain: Domain) =>
   (kind: Kind, items: Standing['items']): Readonly<Record<string, unknown>> => {
@@ -126,7 +127,7 @@ const askedIn =
     );
   };
 
-/** Kinds that others refer to, or that have lists. */
+/** Kinds that references point to, or that have lists. */
 const readTwiceIn = ({ kinds }: Domain): ReadonlySet<string> =>
   new Set(
     Object.values(kinds).flatMap(({ name, fields, lists }) => [
@@ -139,7 +140,7 @@ const readTwiceIn = ({ kinds }: Domain): ReadonlySet<string> =>
 
 type FindById = (id: number) => Promise<Standing>;
 
-/** The same of one that was found lately. */
+/** Caches the latest results. */
 const keepFound = (max: number, find: FindById): FindById => {
   const kept = new LRUCache<number, Promise<Standing>>({ max });
   return (id) => {
@@ -152,7 +153,7 @@ const keepFound = (max: number, find: FindById): FindById => {
 const withoutPersonal = ({ personal }: Table): Readonly<Record<string, null>> =>
   Object.fromEntries(personal.map((column) => [column, null]));
 
-/** What is personal of items is of a person whom their aggregate names; both have the column of it. */
+/** Personal data in items belongs to the person that their aggregate names; both tables have that column. */
 const withoutPersonalItems = async (
   items: Standing['items'],
   { items: tables }: ProjectedTable,

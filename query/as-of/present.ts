@@ -9,15 +9,15 @@ import type { Kind } from './aggregates.ts';
 import type { Past } from './past.ts';
 import { withheldNow } from './withheld.ts';
 
-/** Something as it was, in the form that it has now. */
+/** A former state in its current representation. */
 type Shown = {
   readonly version: number | undefined;
   readonly item: { readonly _links: Readonly<Record<string, Link>> };
-  /** What the right to read it depended on. */
+  /** The facts that the right to read it depended on. */
   readonly resource: Resource;
 };
 
-/** Makes of the row that something had what was shown of it; of some, nothing was, though they had one. */
+/** Represents a former row; undefined for rows that were never shown. */
 type Present = (past: Past, row: Row, caller: Caller) => Promise<Shown | undefined>;
 
 export const presentOf = (domain: Domain, kind: Kind): Present => {

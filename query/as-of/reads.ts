@@ -19,7 +19,7 @@ import { createPastOpener } from './past.ts';
 type WebhookReads = Pick<Reads, 'getWebhook' | 'listWebhooks'>;
 type UserReads = Pick<Reads, 'getUser' | 'listUsers'>;
 
-/** The same reads of aggregates and webhooks, answered as of `at` where that is asked for. */
+/** The reads of aggregates and webhooks, with time travel if `at` is given. */
 export const readsAsOf = (
   now: { readonly kinds: KindReads; readonly webhooks: WebhookReads },
   options: PastOptions,
@@ -131,7 +131,7 @@ const createReadsThen = ({ kinds: now }: { readonly kinds: KindReads }, options:
 
 type Under = { readonly asked: Asked & Then; readonly kind: Kind; readonly column: string };
 
-/** Of what is not there now, only auditors are told. */
+/** The parent of a list. If it does not exist now, only auditors may read the list in the past. */
 type Above = { readonly domain: Domain; readonly above: Kind; readonly reader: Reader };
 const demandNow = async ({ domain, above, reader }: Above, read: () => Promise<unknown>): Promise<void> => {
   const isThere = await mayReadNow(read, isAuditor(reader.caller, readingOf(domain, above)));

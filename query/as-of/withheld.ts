@@ -4,8 +4,8 @@ import type { Source } from '../sources.ts';
 import type { Past } from './past.ts';
 
 /**
- * The rights to parts of an aggregate that a caller does not have now: what it was then is not told to them
- * either.
+ * The rights to parts of an aggregate that the caller lacks now. Former values of these parts are withheld
+ * too.
  */
 export const withheldNow = async (
   { isReadable }: Pick<Past, 'isReadable'>,
@@ -24,7 +24,7 @@ export const withheldNow = async (
   return withheld;
 };
 
-/** Whether it depends on nothing that changes. */
+/** True if the right depends on no facts that change. */
 const isLasting = ({ rights }: Policy, right: Operation): boolean =>
   (rights.get(right)?.alternatives ?? []).every(
     (each) => each.op === 'const' || (each.op === 'caller' && each.field === 'id'),

@@ -25,7 +25,7 @@ const changeAt = (position: number) =>
 
 const END = 100;
 
-/** A log of one page, in which it is counted who holds it. */
+/** A log of one page, which counts who holds that page. */
 const openPast = () => {
   let holders = 0;
   async function* follow(after: Position): AsyncGenerator<ChangePage> {
@@ -40,7 +40,7 @@ const openPast = () => {
   return { follow, holders: () => holders };
 };
 
-test('a reader that takes nothing is waited for with no page in hand, and goes on after what it has', async () => {
+test('while a reader takes nothing, no page is held for it, and it resumes after what it has', async () => {
   const past = openPast();
   const lane = new Lane({ cohort, caller: reader }, at(0));
   const heard: Position[] = [];

@@ -4,7 +4,7 @@ import type { Lane, Rendered, Written } from './lane.ts';
 import type { RenderAhead } from './render-ahead.ts';
 import type { Heard, Ring } from './ring.ts';
 
-/** How what a lane is to hear gets from being rendered to its readers. */
+/** How the changes of a lane are rendered and written to its readers. */
 export type Delivery = {
   readonly renderAhead: RenderAhead;
   write(lane: Lane, rendered: readonly [Rendered, ...Rendered[]]): Written;
@@ -16,17 +16,14 @@ type Sources = Delivery & {
   goLive(lane: Lane): void;
 };
 
-/** After so many writes, others get their turn, and connections take what was written to them. */
+/** After so many writes, the lane yields the event loop, and sockets take what was written to them. */
 const WRITES_PER_TURN = 256;
-/** To each of them at most. */
+/** The maximum for each reader. */
 const BYTES_PER_TURN = 65_536;
-/** As many changes are taken from the ring at once. */
+/** The maximum that is taken from the ring at once. */
 const PART_MAX = 200;
 
-/**
- * A live lane: what has come into its queue. It waits for nobody, because that would hold up all others of
- * the cohort.
- */
+/** Writes the queue of a live lane. It waits for no reader, because that would delay the whole cohort. */
 export const workOff = async (lane: Lane, { renderAhead, write }: Delivery): Promise<void> => {
   let [writes, bytes] = [0, 0];
   for await (const rendered of renderAhead(lane, () => lane.takeUp()?.change)) {
@@ -41,15 +38,15 @@ export const workOff = async (lane: Lane, { renderAhead, write }: Delivery): Pro
 };
 
 /**
- * A lane that is behind: one part of what it lacks. Who is slow is waited for with nothing in hand: pages are
- * large, and such readers many.
+ * Advances a lane that is behind by one part. It waits for slow readers without holding a page: pages are
+ * large, and slow readers many.
  */
 export const catchUp = async (lane: Lane, sources: Sources): Promise<void> => {
   const { room } = await advance(lane, sources);
   await room;
 };
 
-/** Where a reader does not take what it is sent, what is to be waited for. */
+/** If a reader does not take what it is sent, the promise to wait for. */
 type Stopped = { readonly room: Promise<void> | undefined };
 const NOT_STOPPED: Stopped = { room: undefined };
 
@@ -61,13 +58,13 @@ const advance = async (lane: Lane, sources: Sources): Promise<Stopped> => {
   const stopped = part.length > 0 ? await handOver(lane, part, sources) : NOT_STOPPED;
   if (stopped.room !== undefined || lane.seats.size === 0) return stopped;
   if (upTo !== undefined && upTo > lane.delivered) lane.delivered = upTo;
-  // In the same turn as the look at what was heard, or a change could come in between.
+  // In the same turn as the look at the ring, or a change could be lost in between.
   if (part.length === 0) sources.goLive(lane);
   else await nextTurn();
   return NOT_STOPPED;
 };
 
-/** Waits for its readers, as long as it is behind. */
+/** Waits for the readers, because the lane is behind. */
 const handOver = async (
   lane: Lane,
   part: readonly Heard[],
@@ -82,7 +79,7 @@ const handOver = async (
   return NOT_STOPPED;
 };
 
-/** Reads until the ring goes back as far as the lane is. */
+/** Reads from the log until the ring has the position of the lane. */
 const readPast = async (
   lane: Lane,
   { ring, history, ...delivery }: Omit<Sources, 'goLive'>,
@@ -97,7 +94,7 @@ const readPast = async (
   return NOT_STOPPED;
 };
 
-/** Less than it costs to read the same page again. */
+/** Waiting this long costs less than reading the same page again. */
 const SOON_MS = 500;
 
 const isSoon = async (room: Promise<void>): Promise<boolean> => {

@@ -45,7 +45,7 @@ const untilTold = (stream: Followed, text: string) =>
 
 const CHANGES = 'type article { title }';
 
-/** By each way in which a stream can be asked for. */
+/** Opens one stream in each way that there is. */
 const openAll = async (after?: string) => {
   const query = after === undefined ? '' : `?after=${after}`;
   const argument = after === undefined ? '' : `(after: "${after}")`;
@@ -56,11 +56,11 @@ const openAll = async (after?: string) => {
   ]);
 };
 
-/** The single connection mode of GraphQL over SSE: the answer to the operation comes by the stream. */
+/** The single connection mode of GraphQL over SSE: the stream carries the result of the operation. */
 const openOperation = async (query: string): Promise<Followed> => {
   const at = `${world.url}/graphql`;
   const place = await (await fetch(at, { method: 'PUT', headers: authorized() })).text();
-  // Whoever has the token of the stream may read it: only the operation is the author's.
+  // The token of the stream admits any reader; only the operation is the author’s.
   const stream = await follow(at, { headers: { 'x-graphql-event-stream-token': place } });
   const response = await fetch(at, {
     method: 'POST',
@@ -71,14 +71,14 @@ const openOperation = async (query: string): Promise<Followed> => {
   return stream;
 };
 
-test('nothing that follows a demotion in the log is delivered by what was open before', async () => {
+test('no stream opened before a demotion delivers anything that follows it in the log', async () => {
   const streams = await openAll();
   await edit('While they may read it');
   for (const stream of streams) await untilTold(stream, 'While they may read it');
   await world.stopProjector();
   await demote();
   await edit('Not theirs to read');
-  // One page of changes has both.
+  // One page of changes contains both.
   await world.startProjector();
   const [events, subscription, operation] = streams;
   await Promise.all([events.over(), subscription.over()]);
@@ -91,7 +91,7 @@ test('nothing that follows a demotion in the log is delivered by what was open b
   }
 });
 
-test('nor by what is opened afterwards with the token of before, which is refused, nor by what catches up', async () => {
+test('nor does a stream that is opened afterwards with the old token, which is refused, or one that catches up', async () => {
   const after = await cursorNow();
   await demote();
   await edit('Not theirs to read');
@@ -104,7 +104,7 @@ test('nor by what is opened afterwards with the token of before, which is refuse
   expect(subscribed.status).toBe(401);
 });
 
-test('a token of before a demotion is refused, however far ahead the clock was by which it was issued', async () => {
+test('a token issued before a demotion is refused, however far ahead the issuer’s clock was', async () => {
   token = await tokenOf({ user_version: 1, iat: nowS() + 4 });
   const [events] = await openAll();
   await demote();
@@ -114,7 +114,7 @@ test('a token of before a demotion is refused, however far ahead the clock was b
   expect(opened.status).toBe(401);
 });
 
-test('a token of after a demotion is good at once, also in the same second', async () => {
+test('a token issued after a demotion is accepted at once, also within the same second', async () => {
   await demote();
   await world.ask(`/users/${author.id}`, { by: admin });
   const former = await follow(`${world.url}/events`, { headers: authorized() });
@@ -130,7 +130,7 @@ test.each([
   ['which says so', () => ({ user_version: 2 })],
   ['by a former release', () => ({ iat: nowS() + 4 })],
 ])(
-  'a token that was issued after a promotion, %s, is good, also where the read model does not have that yet',
+  'the streams of a deleted user end, and those of others continue',
   async (_by, claims) => {
     await world.stopProjector();
     author = { ...author, role: 'admin' };

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-test('a cohort that renders slowly, or not at all, holds up nobody else', async () => {
+test('a cohort that renders slowly, or not at all, delays no other', async () => {
   await using feed = await world.open();
   const never = createReader(feed, { after: 'now', of: cohort('never', () => new Promise(() => {})) });
   const failing = createReader(feed, {
@@ -30,7 +30,7 @@ test('a cohort that renders slowly, or not at all, holds up nobody else', async 
   expect(failing.heard).toEqual([]);
 });
 
-test('a change that comes while the last of the past is rendered is not lost', async () => {
+test('a change that arrives while the last page of the past is rendered is not lost', async () => {
   await using feed = await world.open();
   const start = feed.upTo;
   const ids = [await world.write(2)];
@@ -51,7 +51,7 @@ test('a change that comes while the last of the past is rendered is not lost', a
 });
 
 test(
-  'a cohort that has fallen behind by more than its queue catches up by itself, with nothing lost',
+  'a cohort with more changes waiting than its queue holds catches up by itself and loses nothing',
   async () => {
     const gate = Promise.withResolvers<void>();
     await using feed = await world.open({ ringLimits: { changesMax: 50, bytesMax: 1_000_000 } });

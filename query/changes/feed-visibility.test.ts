@@ -9,7 +9,7 @@ import { openFeed } from './feed.ts';
 
 const at = (position: number) => position as Position;
 
-/** Changes that are heard as they are written here. */
+/** A change stream that the test writes to. */
 const writtenHere = () => {
   const written: ChangePage[] = [];
   let next = Promise.withResolvers<void>();

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-/** What somebody does while changes come. */
+/** What readers do while changes arrive. */
 const step = fc.oneof(
   {
     weight: 4,
@@ -47,7 +47,7 @@ const step = fc.oneof(
 
 type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never;
 
-/** Who follows, over all its connections. */
+/** A subscriber across all its connections. */
 type Follower = {
   readonly options: Omit<ReaderOptions, 'after'>;
   readonly userId: number;
@@ -89,7 +89,7 @@ const walk = async (feed: Feed, steps: readonly Step[]): Promise<Walked> => {
     for (let count = 0; count < times; count += 1) {
       const draft = await world.writeAt(authorId);
       written.push({ ...draft, authorId });
-      // So that they are heard one by one, some of them while somebody catches up.
+      // So that changes arrive one by one, some of them while a reader catches up.
       await delay(pauseMs);
     }
   };
@@ -100,7 +100,7 @@ const walk = async (feed: Feed, steps: readonly Step[]): Promise<Walked> => {
     followers.push({ options, userId, from, heard: [], positions: [], current: undefined, place: from });
   };
   for (const each of steps) {
-    // One after the other, while what comes next is done already.
+    // Writes run one after the other, while the following steps are taken already.
     if ('write' in each) writing = writing.then(() => write(each));
     else if ('join' in each) {
       join(each);
@@ -122,7 +122,7 @@ const expectContiguous = (
   written: readonly Written[],
 ): void => {
   const expected = written.filter(({ position }) => position > from);
-  // Some of them only at the last of those that came together.
+  // Some readers get only the last position of several changes sent together.
   const told = new Set(positions);
   const places = expected
     .map(({ position }) => position)
@@ -132,14 +132,14 @@ const expectContiguous = (
 };
 
 test(
-  'readers that join, leave, and resume at any time have heard exactly the contiguous sequence',
+  'readers that join, leave and resume at any time receive exactly the contiguous sequence',
   async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 5, maxLength: 40 }),
         fc.constantFrom(2, 5, 10_000),
         async (steps, changesMax) => {
-          // Where the ring is small, most of what is resumed comes from the log.
+          // With a small ring, most resumed changes come from the log.
           await using feed = await world.open({
             moveOnMs: 3,
             ringLimits: { changesMax, bytesMax: 1_000_000 },
@@ -158,7 +158,7 @@ test(
           }
         },
       ),
-      // The cause stands in the message, where it is seen first.
+      // Puts the cause into the message, where it is seen first.
       { numRuns: Number(process.env.WALKS ?? 50), includeErrorInReport: true },
     );
   },

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-test('a reader hears of what comes, and one of the past too, each change once and in order', async () => {
+test('new and past changes arrive once and in order', async () => {
   const [first, second] = [await world.write(1), await world.write(2)];
   await world.untilProjected();
   await using feed = await world.open();
@@ -32,7 +32,7 @@ test('a reader hears of what comes, and one of the past too, each change once an
   expect(fresh.positions[0]).toBeGreaterThan(start);
 });
 
-test('those who want the same get it rendered once, and those whom it concerns once more', async () => {
+test('a cohort shares one rendering, and each caller that the change concerns gets one of its own', async () => {
   const rendered: string[] = [];
   const of = cohort('counted', async (change, caller) => {
     const who = caller.kind === 'user' ? caller.userId : caller.kind;
@@ -45,12 +45,12 @@ test('those who want the same get it rendered once, and those whom it concerns o
   const id = await world.write(2);
   for (const reader of readers) await reader.hears(1);
   expect(readers.map(({ heard }) => heard)).toEqual([['0'], ['2'], ['2'], ['0']]);
-  // Whoever comes back at once gets what is there.
+  // A reader that comes back at once shares what is rendered.
   await createReader(feed, { after: start, by: user(4), of }).hears(1);
   expect(rendered.toSorted()).toEqual([`${id} for 0`, `${id} for 2`]);
 });
 
-test('only those whom a change is about are asked to render it, and the others move on', async () => {
+test('only cohorts with a topic of the change render it, and the others move on', async () => {
   await using feed = await world.open();
   const rendered: number[] = [];
   const of: Cohort = {
@@ -69,7 +69,7 @@ test('only those whom a change is about are asked to render it, and the others m
   expect(rendered).toEqual([wanted]);
 });
 
-test('who catches up with others of the same kind is told how far they are, though nothing comes for them', async () => {
+test('a reader that catches up with others of its cohort learns its position, though it receives nothing', async () => {
   await using feed = await world.open();
   const of: Cohort = { ...cohort('idle'), topics: ['type:article.deleted'] };
   const live = createReader(feed, { after: 'now', of });
@@ -81,7 +81,7 @@ test('who catches up with others of the same kind is told how far they are, thou
   await until(later.place, (place) => (place ?? 0) >= head);
 });
 
-test('whoever has left is not called again', async () => {
+test('a reader that has left is not called again', async () => {
   await using feed = await world.open();
   const [staying, leaving] = [createReader(feed, { after: 'now' }), createReader(feed, { after: 'now' })];
   await world.write(2);

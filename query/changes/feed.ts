@@ -17,41 +17,41 @@ import { createToldSpans } from './told-spans.ts';
 import { createTopicsOf } from './topics.ts';
 
 /**
- * The changes of this process, heard once and handed to everybody who follows them. Each reader gets what
- * matches it exactly once and in order, from wherever it wants to begin.
+ * The changes of this process, received once and delivered to all subscribers. Each reader gets every
+ * matching change exactly once and in order, from any position.
  *
  *     using membership = feed.join({ cohort, caller, after: position, send, moveOn, fail });
  */
 export type Feed = AsyncDisposable & {
-  /**
-   * Begins to call the reader, never before this returns; ends with the disposal, after which it is not
-   * called any more.
-   */
+  /** Calls the reader from now on, but never before this returns. Disposal ends the calls. */
   join(reader: Reader): Disposable;
-  /** How far this process has heard. A reader may begin further on, where another process has been faster. */
+  /**
+   * The last position that this process has received. A reader may start later, if another process has been
+   * faster.
+   */
   readonly upTo: Position;
 };
 
 export type FeedOptions = {
   readonly domain: Domain;
   readonly changes: ChangeStream;
-  /** Where the past is read from: the log, where `changes` is a broker. */
+  /** Serves the past: the log, if `changes` is a broker. */
   readonly past?: Pick<ChangeStream, 'follow'>;
-  /** Called with what this process hears for the first time, before any reader gets it. */
+  /** Called with each change that is new to this process, before any reader gets it. */
   onHeard?(changes: readonly Change[]): void;
-  /** How often idle readers are moved on. */
+  /** The interval at which idle readers move on. */
   readonly moveOnMs: number;
   readonly log: Log;
   readonly metrics: Registry;
   /** Off unless given. */
   readonly tracing?: Tracing;
-  /** How much of the past is kept in memory. */
+  /** The part of the past that is kept in memory. */
   readonly ringLimits?: RingLimits;
 };
 
 const RETRY_MS = 1_000;
 
-/** Follows the changes from now on, for all readers of the process together. */
+/** Follows the changes from now on, for all readers of the process. */
 export const openFeed = async ({
   domain,
   changes,
@@ -91,7 +91,7 @@ export const openFeed = async ({
     }
   };
   const following = keepUp(listen, stopping.signal, (err) => {
-    // Told once, by whoever guards the history.
+    // Whatever guards the history logs that one.
     if (!(err instanceof LogWentBack)) log.warn({ err }, 'The changes cannot be followed; trying again.');
   });
   const movingOn = repeat(moveOnMs, stopping.signal, () => lanes.moveOn());
@@ -109,7 +109,7 @@ export const openFeed = async ({
   };
 };
 
-/** The log may be ahead of what this process has heard, and then so is a reader of the past. */
+/** The log may be ahead of what this process has received; then readers of the past are ahead too. */
 const noteNews = (
   past: Pick<ChangeStream, 'follow'>,
   note: (page: ChangePage) => void,
@@ -123,9 +123,9 @@ const noteNews = (
 });
 
 /**
- * Messages of earlier changes may show what can no longer be read after this one. What is the kernel’s own,
- * its owner and administrators alone can read, so that it is in no message to others. An unknown type may be
- * anything.
+ * After this change, messages of earlier changes may show what can no longer be read. It excludes the
+ * kernel’s own events: only their owner and administrators may read them, so no message to others shows them.
+ * An unknown type may be anything.
  */
 const createTakesVisibility = (domain: Domain): ((change: Change) => boolean) => {
   const catalogue = catalogueOf(domain);
@@ -134,7 +134,7 @@ const createTakesVisibility = (domain: Domain): ((change: Change) => boolean) =>
     isParked || (types.get(type)?.takesAway ?? catalogue.find(type) === undefined);
 };
 
-/** Does it again whenever it ends, until the signal. */
+/** Repeats the work whenever it ends, until the signal. */
 const keepUp = async (
   work: () => Promise<void>,
   signal: AbortSignal,
@@ -155,7 +155,7 @@ const repeat = async (intervalMs: number, signal: AbortSignal, work: () => Promi
   }
 };
 
-/** What the feed has done. Several feeds of one process, as in tests, have a registry each. */
+/** Metrics of the feed. Several feeds of one process, as in tests, have a registry each. */
 const observeFeed = (registry: Registry, count: () => ReturnType<Lanes['count']>) => {
   new Gauge({
     name: 'annals_feed_readers',

@@ -5,7 +5,7 @@ import { createHistory } from './history.ts';
 
 const at = (position: number) => position as Position;
 
-/** A log of so many pages, each of ten positions, in which it is counted how often a page is read. */
+/** A log of pages of ten positions each, which counts how often a page is read. */
 const pastOf = (end: number) => {
   const reads: number[] = [];
   async function* follow(after: Position): AsyncGenerator<ChangePage> {
@@ -24,7 +24,7 @@ const walk = async (history: ReturnType<typeof createHistory>, after: number): P
   return seen;
 };
 
-test('readers who come back to the same place are given pages that were read once', async () => {
+test('readers that resume at the same position share pages that are read once', async () => {
   const past = pastOf(40);
   const history = createHistory(past);
   const [first, second] = [await walk(history, 0), await walk(history, 0)];
@@ -33,7 +33,7 @@ test('readers who come back to the same place are given pages that were read onc
   expect(past.reads).toEqual([0, 10, 20, 30]);
 });
 
-test('whoever is at another place reads for themselves, and at the same time what is not known yet', async () => {
+test('readers at other positions read for themselves, and at the same time if the page is not cached', async () => {
   const past = pastOf(40);
   const history = createHistory(past);
   const walks = await Promise.all([walk(history, 0), walk(history, 0), walk(history, 5), walk(history, 20)]);
@@ -45,7 +45,7 @@ test('whoever is at another place reads for themselves, and at the same time wha
   ]);
 });
 
-test('a page that leads nowhere is not given again', async () => {
+test('a page that does not advance is not cached', async () => {
   let reads = 0;
   const history = createHistory({
     async *follow(after) {

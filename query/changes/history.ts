@@ -2,21 +2,21 @@ import { LRUCache } from 'lru-cache';
 import type { Position } from '#shared/brands.ts';
 import type { ChangePage, ChangeStream } from '#shared/change-stream/change-stream.ts';
 
-/** So many readers read from the log at the same time; the others wait for their next page. */
+/** The number of concurrent reads of the log; further readers wait for their next page. */
 const READS_MAX = 4;
 /**
- * After a restart everybody comes back at once, and most of them to the same place. A page may have 16 MiB,
- * and does not stay.
+ * After a restart all readers return at once, most of them to the same position. A page may have 16 MiB, so
+ * it is cached only briefly.
  */
 const KNOWN = { max: 8, ttl: 2_000, ttlAutopurge: true };
 
 /**
- * The past, for any number of readers at once: each page takes a turn, and who takes long over one holds up
- * nobody.
+ * The past, for any number of readers at once. The limit applies to each page, so a slow reader delays no
+ * other.
  */
 export const createHistory = (past: Pick<ChangeStream, 'follow'>): Pick<ChangeStream, 'follow'> => {
   const turns = createTurns(READS_MAX);
-  /** The pages that were read last, by the position that they come after. */
+  /** The pages read last, by the position that they come after. */
   const known = new LRUCache<Position, ChangePage>(KNOWN);
   return {
     async *follow(after, signal): AsyncGenerator<ChangePage> {
@@ -28,11 +28,11 @@ export const createHistory = (past: Pick<ChangeStream, 'follow'>): Pick<ChangeSt
           pages ??= past.follow(last, signal)[Symbol.asyncIterator]();
           const { value, done } = await pages.next();
           if (done === true) return undefined;
-          // One that leads nowhere would be found again and again.
+          // A page that does not advance would be found again and again.
           if (value.upTo > last) known.set(last, value);
           return value;
         }
-        // It is behind now, and begins again where that ends.
+        // The open iterator is behind now. The next one starts where this page ends.
         await pages?.return?.();
         pages = undefined;
         return page;
@@ -61,7 +61,7 @@ const createTurns = (max: number) => {
       try {
         return await work();
       } finally {
-        // The turn goes from one to the next without being free in between.
+        // Hands its permit to the next reader without releasing it in between.
         const next = waiting.shift();
         if (next === undefined) taken -= 1;
         else next();

@@ -17,7 +17,7 @@ const author = (userId: number): Caller => ({
 const cohort: Cohort = { key: 'all', topics: ['all'], render: async () => undefined };
 const at = (position: number) => position as Position;
 
-/** Each with a message for all, and another for the user whom it concerns. */
+/** A change with a message for all, and another for each user it concerns. */
 const rendered = (
   position: number,
   message: string | undefined,
@@ -52,7 +52,7 @@ const laneOf = (
   return { lane, written };
 };
 
-test('what is ready together is one write, except to those who want it one by one or whom some of it concerns', () => {
+test('messages ready together are one write, except to readers that want single ones or whom one concerns', () => {
   const { lane, written } = laneOf(
     { by: 1, takesSeveral: true },
     { by: 2, takesSeveral: true },
@@ -69,7 +69,7 @@ test('what is ready together is one write, except to those who want it one by on
   expect(lane.delivered).toBe(6);
 });
 
-test('who has some of it already gets the rest', () => {
+test('a reader that has some of the messages gets the rest', () => {
   const { lane, written } = laneOf(
     { by: 1, takesSeveral: true, after: 3 },
     { by: 1, takesSeveral: true, after: 9 },
@@ -78,7 +78,7 @@ test('who has some of it already gets the rest', () => {
   expect(written).toEqual([[['b', 5]], []]);
 });
 
-test('what nobody is to hear of is not written', () => {
+test('a message that no reader may see is not written', () => {
   const { lane, written } = laneOf({ by: 1, takesSeveral: true });
   lane.write([rendered(3, 'a'), rendered(5, undefined)]);
   lane.write([rendered(7, undefined), rendered(8, undefined)]);

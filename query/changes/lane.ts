@@ -10,7 +10,7 @@ import type { Topic } from './topics.ts';
 
 export type Rendered = { readonly change: Change; readonly messages: Messages };
 
-/** The message for all, and for each of those whom the change concerns. */
+/** The message for all readers, and the one for each user whom the change concerns. */
 export type Messages = {
   readonly message: Buffer | undefined;
   readonly own: ReadonlyMap<UserId, Buffer | undefined>;
@@ -19,40 +19,41 @@ export type Messages = {
 export type Reader = {
   readonly cohort: Cohort;
   readonly caller: Caller;
-  /** The last position that the reader has; `now` means whatever this process has heard of so far. */
+  /** The last position that the reader has; `now` means everything this process has received so far. */
   readonly after: Position | 'now';
   /**
-   * Takes the message of the change at a position. A promise asks to wait until there is room: heeded while
-   * catching up.
+   * Takes the message of the change at a position. A promise asks to wait until there is room; only a lane
+   * that catches up waits.
    */
   send(message: Buffer, position: Position): Promise<void> | undefined;
   /**
-   * Whether messages that are ready together may come one behind the other in one buffer, at the position of
-   * the last.
+   * True if messages that are ready together may be concatenated into one buffer, at the position of the
+   * last.
    */
   readonly takesSeveral?: boolean;
   /**
-   * There was nothing for the reader up to a position, from which it may now go on. Called at first for
-   * `now`, then now and then.
+   * There was nothing for the reader up to this position; it may resume after it. Called first for `now`,
+   * then at intervals.
    */
   moveOn(position: Position): void;
   /**
-   * The last call: what comes next cannot be had. The reader may join again after the last position it has.
+   * The last call: the changes from here on cannot be delivered. The reader may join again after the last
+   * position it has.
    */
   fail(error: unknown): void;
 };
 
 /**
- * A reader's place. It has everything that concerns it up to a position, so that a change is never handed
- * over twice.
+ * A reader and its position. It has every change up to there that it may see, so no change is delivered
+ * twice.
  */
 export type Seat = { readonly reader: Reader; position: Position; lane: Lane };
 
 export type User = Extract<Caller, { kind: 'user' }>;
 
 /**
- * How many messages, in how many writes, how much to each reader at most, and the room to wait for where one
- * reader is alone.
+ * The messages and the writes, the maximum of bytes to one reader, and the room to wait for if the lane has
+ * one reader.
  */
 export type Written = {
   readonly sent: number;
@@ -61,24 +62,24 @@ export type Written = {
   readonly room: Promise<void> | undefined;
 };
 
-/** A lane that is behind reads for itself; a live one has a queue of what waits to be rendered. */
+/** A lane that is behind reads for itself; a live one has a queue of changes to render. */
 export type LaneState = { readonly at: 'behind' } | { readonly at: 'live'; readonly queue: Heard[] };
 export const BEHIND: LaneState = { at: 'behind' };
 
-/** After so many, others get their turn. */
+/** After so many, the loop yields. */
 const TOLD_PER_TURN = 256;
 
-/** Readers of one cohort who go on together: what is rendered for one is written to all. */
+/** Readers of one cohort at the same position: what is rendered for one is written to all. */
 export class Lane {
   readonly cohort: Cohort;
-  /** One of theirs who owns nothing. */
+  /** A caller of this cohort who owns nothing. */
   readonly stranger: Caller;
   readonly seats = new Set<Seat>();
-  /** Aborted once nobody is left. */
+  /** Aborted when the last reader has left. */
   readonly left = new AbortController();
   state: LaneState = BEHIND;
   isRunning = false;
-  /** All seats have what concerns them up to here. */
+  /** All seats have every change up to this position. */
   delivered: Position;
   readonly #users = new Map<UserId, { readonly caller: User; seats: number }>();
   readonly #topics: ReadonlySet<Topic>;
@@ -94,7 +95,7 @@ export class Lane {
     return topics.some((topic) => this.#topics.has(topic));
   }
 
-  /** The next that waits, unless the lane has fallen behind meanwhile. */
+  /** The next change in the queue; none if the lane has fallen behind meanwhile. */
   takeUp(): Heard | undefined {
     return this.state.at === 'live' ? this.state.queue.shift() : undefined;
   }
@@ -109,7 +110,7 @@ export class Lane {
     else user.seats += 1;
   }
 
-  /** Answers whether the seat was here. */
+  /** Returns whether the seat was here. */
   remove(seat: Seat): boolean {
     if (!this.seats.delete(seat)) return false;
     const { caller } = seat.reader;
@@ -121,8 +122,8 @@ export class Lane {
   }
 
   /**
-   * From now on the readers are another lane's, which does not know that they have not been told how far they
-   * are.
+   * Moves the readers to another lane. That one cannot tell them their position in this lane, so it is done
+   * here.
    */
   moveTo(other: Lane): void {
     for (const seat of this.seats) {
@@ -134,10 +135,7 @@ export class Lane {
     }
   }
 
-  /**
-   * Those of its readers whom a change concerns: any number that rights to it depend on may be the id of a
-   * user.
-   */
+  /** The readers whom a change concerns: any number that rights to it depend on may be the id of a user. */
   concerned({ resource, former, origin }: Change): readonly User[] {
     const actor = origin ? userOf(origin.actor) : undefined;
     const ids = new Set([...numbersIn(resource), ...numbersIn(former ?? {}), actor]);
@@ -146,7 +144,7 @@ export class Lane {
       .filter((caller) => caller !== undefined);
   }
 
-  /** Says how far the readers are, who have everything up to there, to those who have long had nothing. */
+  /** Tells idle readers that they have everything up to this position. */
   async moveOn(position: Position): Promise<void> {
     this.delivered = position;
     let told = 0;
@@ -159,7 +157,7 @@ export class Lane {
     }
   }
 
-  /** How many of them are about to be told of it. */
+  /** The number of readers that are about to receive it. */
   readersOf(rendered: Rendered): number {
     const message = messageOf(rendered);
     return [...this.seats].filter(
@@ -168,8 +166,8 @@ export class Lane {
   }
 
   /**
-   * What is ready together, in its order. The innermost loop of all: for nearly every reader a comparison and
-   * a write.
+   * Writes messages that are ready together, in order. This is the innermost loop: a comparison and a write
+   * for nearly every reader.
    */
   write(rendered: readonly [Rendered, ...Rendered[]]): Written {
     const each = rendered.map(messageOf);
@@ -194,13 +192,13 @@ export class Lane {
   }
 }
 
-/** Those of items too. */
+/** Includes the numbers in items. */
 const numbersIn = (facts: Facts): readonly unknown[] =>
   Object.values(facts).flatMap((fact) =>
     Array.isArray(fact) ? fact.flatMap((item: object) => Object.values(item)) : [fact],
   );
 
-/** What is written at once: of one change, or of several. */
+/** A message that is written at once: of one change, or of several. */
 type Message = Messages & { readonly first: Position; readonly last: Position; readonly count: number };
 
 const messageOf = ({ change: { position }, messages }: Rendered): Message => ({
@@ -210,7 +208,7 @@ const messageOf = ({ change: { position }, messages }: Rendered): Message => ({
   count: 1,
 });
 
-/** All of them as one, which is for those whom none of them concerns. */
+/** All messages as one, for readers whom none of them concerns. */
 const join = (each: readonly Message[]): Message | undefined => {
   const parts = each.filter(({ message }) => message !== undefined);
   const [first, last] = [each.at(0), parts.at(-1)];

@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one thing: the lanes in which streams are served, and how one moves on.
+// Over 200 lines, because it is one thing: the lanes that serve streams, and how one advances.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Change, ChangeStream } from '#shared/change-stream/change-stream.ts';
 import type { Log } from '#shared/process/log.ts';
@@ -10,14 +10,14 @@ import type { Heard, Ring } from './ring.ts';
 import type { ToldSpans } from './told-spans.ts';
 import type { Topic } from './topics.ts';
 
-/** Who reads what, and how far each has come. */
+/** Which reader reads what, and the position of each. */
 export type Lanes = {
   join(reader: Reader): Disposable;
-  /** Hands changes that have just been heard to those whom they concern. */
+  /** Delivers newly received changes to the lanes they concern. */
   hear(changes: readonly Heard[]): void;
-  /** Tells readers who have long had nothing how far they are. */
+  /** Tells idle readers their position. */
   moveOn(): Promise<void>;
-  /** Nobody is called any more. */
+  /** Ends all calls to readers. */
   close(): void;
   count(): { readonly live: number; readonly catchingUp: number };
 };
@@ -31,17 +31,17 @@ export type LanesOptions = {
   readonly toldSpans?: ToldSpans | undefined;
 };
 
-/** A lane with more than this to render leaves the live ones, and comes back once it has caught up. */
+/** A live lane with a longer queue leaves the live ones, and returns once it has caught up. */
 const QUEUE_MAX = 2_000;
-/** After so many, others get their turn. */
+/** After so many, the loop yields. */
 const LANES_PER_TURN = 256;
 
 /**
- * A lane is live, with a queue that changes come into by an index of topics, or behind, and reads for itself:
- * from the ring, or from the log where the ring does not go back so far. One that has read all that was heard
- * becomes live in the same turn, so that no change falls in between; where its cohort has a live lane, its
- * readers go over to that, and what that one still has in its queue is behind them and is left out by their
- * positions. A cohort that renders slowly holds up only itself.
+ * A lane is live or behind. A live lane has a queue, which an index of topics fills. A lane that is behind
+ * reads for itself: from the ring, or from the log if the ring does not reach back so far. It becomes live in
+ * the turn in which it has read everything received, so no change is lost in between. If its cohort has a
+ * live lane, its readers move to that one; their positions skip what its queue still has from before. A
+ * cohort that renders slowly delays only itself.
  */
 export const createLanes = (options: LanesOptions): Lanes => {
   const { ring, renderings } = options;
@@ -75,7 +75,7 @@ export const createLanes = (options: LanesOptions): Lanes => {
     join(reader) {
       const seat = join(reader);
       const { position } = seat;
-      // Unless a change has been faster.
+      // Unless a change has come first.
       const tellStart = () =>
         seat.lane.seats.has(seat) && seat.position === position && reader.moveOn(position);
       if (reader.after === 'now') queueMicrotask(tellStart);
@@ -154,7 +154,7 @@ const moveAllOn = async (lanes: ReadonlySet<Lane>, ring: Ring): Promise<void> =>
   }
 };
 
-/** For all of a lane, and for those of them whom the change concerns. */
+/** The messages of a change: one for the whole lane, one for each reader whom it concerns. */
 const renderFor = async (lane: Lane, change: Change, renderings: Renderings): Promise<Messages> => {
   const concerned = lane.concerned(change);
   const callers = [lane.stranger, ...concerned];
@@ -164,7 +164,7 @@ const renderFor = async (lane: Lane, change: Change, renderings: Renderings): Pr
   return { message, own: new Map(concerned.map(({ userId }, place) => [userId, own[place]])) };
 };
 
-/** Answers with the lanes that have something to do. */
+/** Returns the lanes that have work now. */
 const enqueue = (changes: readonly Heard[], live: LiveLanes): ReadonlySet<Lane> => {
   const woken = new Set<Lane>();
   for (const heard of changes) {
@@ -181,9 +181,9 @@ const enqueue = (changes: readonly Heard[], live: LiveLanes): ReadonlySet<Lane> 
 const readersOf = (lanes: Iterable<Lane>): number =>
   [...lanes].reduce((sum, { seats }) => sum + seats.size, 0);
 
-/** The lanes that have caught up, one of each cohort, by what they want to hear of. */
+/** The lanes that have caught up, one per cohort, indexed by their topics. */
 type LiveLanes = {
-  /** The live lane of the cohort from now on: the one given, or one that is there already. */
+  /** Makes the lane live and returns it, or returns the lane of its cohort that is live already. */
   enter(lane: Lane): Lane;
   leave(lane: Lane): void;
   about(heard: Heard): Iterable<Lane>;
@@ -215,7 +215,7 @@ const createLiveLanes = (): LiveLanes => {
         if (others?.size === 0) index.delete(topic);
       }
     },
-    // A lane may be found by several topics of one change.
+    // Several topics of one change may lead to the same lane.
     about: ({ topics }) => new Set(topics.flatMap((topic) => [...(index.get(topic) ?? [])])),
     all: () => lanes.values(),
   };

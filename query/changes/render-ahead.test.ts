@@ -4,7 +4,7 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Lane, Messages } from './lane.ts';
 import { createRenderAhead } from './render-ahead.ts';
 
-/** Renders when it is told to; what waits for that is in the order in which it was begun. */
+/** Renders when the test says so. `waiting` is in the order in which rendering began. */
 const openKitchen = (count: number) => {
   const waiting = new Map<number, PromiseWithResolvers<Messages>>();
   const renderAhead = createRenderAhead((_lane, { position }) => {
@@ -24,7 +24,7 @@ const openKitchen = (count: number) => {
   return { waiting, next, serve };
 };
 
-test('changes are rendered at the same time, and handed over in order, together where they are ready together', async () => {
+test('changes are rendered concurrently and delivered in order, together if they are ready together', async () => {
   const { waiting, next, serve } = openKitchen(5);
   const first = next();
   expect([...waiting.keys()]).toEqual([1, 2, 3, 4, 5]);
@@ -37,7 +37,7 @@ test('changes are rendered at the same time, and handed over in order, together 
   expect(await next()).toBeUndefined();
 });
 
-test('what was ready before a failure is handed over before it', async () => {
+test('messages that were ready before a failure are delivered before it', async () => {
   const { waiting, next, serve } = openKitchen(3);
   const first = next();
   waiting.get(2)?.reject(new Error('no way'));
@@ -47,7 +47,7 @@ test('what was ready before a failure is handed over before it', async () => {
   await expect(next()).rejects.toThrow('no way');
 });
 
-test('so many are rendered ahead and no more', async () => {
+test('the number of concurrent renderings is limited', async () => {
   const { waiting, next, serve } = openKitchen(100);
   const first = next();
   const begun = waiting.size;

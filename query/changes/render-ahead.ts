@@ -4,23 +4,21 @@ import type { Lane, Messages, Rendered } from './lane.ts';
 
 type Begun = { readonly change: Change; readonly done: Promise<void>; messages: Messages | undefined };
 
-/** Of one lane, so many are in the making at once. */
+/** The maximum of concurrent renderings per lane. */
 const AHEAD_MAX = 32;
-/** Of all lanes together, beside the one of each that is next. */
+/** The maximum of all lanes together, not counting the next change of each. */
 const AHEAD_OF_ALL_MAX = 512;
 
-/**
- * Renders what a lane takes up; ends once there is nothing to take up, which is asked for again and again.
- */
+/** Renders what the lane takes up, and ends as soon as there is nothing to take up. */
 export type RenderAhead = (
   lane: Lane,
   takeUp: () => Change | undefined,
 ) => AsyncGenerator<readonly [Rendered, ...Rendered[]], void>;
 
 /**
- * Renders ahead of what is written, so that changes that wait for the database wait together, and hands them
- * over in their order: each time the next one, with those that are ready after it. One that fails does so in
- * its place.
+ * Renders ahead of writing, so that concurrent renderings share their waits for the database. It yields the
+ * messages in order: each time the next one, with those that are ready after it. A failure is thrown at its
+ * place in the order.
  */
 export const createRenderAhead = (render: (lane: Lane, change: Change) => Promise<Messages>): RenderAhead => {
   let ahead = 0;
@@ -37,7 +35,7 @@ export const createRenderAhead = (render: (lane: Lane, change: Change) => Promis
         .finally(() => {
           if (isAhead) ahead -= 1;
         });
-      // It may be that nobody comes to wait for it.
+      // Perhaps nobody awaits it.
       settled.catch(() => {});
       const one: Begun = { change, done: settled, messages: undefined };
       begun.push(one);
@@ -51,7 +49,7 @@ export const createRenderAhead = (render: (lane: Lane, change: Change) => Promis
     };
     for (beginAll(); begun[0] !== undefined; beginAll()) {
       await begun[0].done;
-      // The others that the same answer was for.
+      // Lets the others settle that shared the same answer of the database.
       if (begun.length > 1) await nextTurn();
       const [first, ...others] = takeReady(begun);
       if (first !== undefined) yield [first, ...others];

@@ -8,7 +8,7 @@ import { createRenderings } from './renderings.ts';
 const caller: Caller = { kind: 'anonymous', policy: POLICY };
 const change = { position: 5 as Position } as Change;
 
-test('who asks for the same at the same time waits for one message, and who asks soon after is given that', async () => {
+test('concurrent requests for the same message share it, and so do those soon after', async () => {
   let made = 0;
   const cohort = {
     key: 'a',
@@ -28,7 +28,7 @@ test('who asks for the same at the same time waits for one message, and who asks
   expect(made).toBe(1);
 });
 
-test('what was made, or is being made, before all was forgotten is handed out to nobody else', async () => {
+test('nobody gets a message that was made, or was being made, before the cache was cleared', async () => {
   const [begun, shown] = [Promise.withResolvers<Buffer>(), Promise.resolve(Buffer.from('after'))];
   const answers = [Promise.resolve(Buffer.from('before')), begun.promise, shown, shown];
   const cohort = { key: 'a', topics: [], render: () => answers.shift() as Promise<Buffer> };
@@ -43,7 +43,7 @@ test('what was made, or is being made, before all was forgotten is handed out to
   expect(String(await renderings.of(cohort, other, caller))).toBe('after');
 });
 
-test('what takes too long is told as what passes, and is made anew for the next who asks', async () => {
+test('a rendering that takes too long fails as a temporary error, and the next request renders again', async () => {
   let isSlow = true;
   const cohort = {
     key: 'a',

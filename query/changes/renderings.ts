@@ -7,45 +7,44 @@ import type { Caller } from '#shared/policy.ts';
 import type { Topic } from './topics.ts';
 
 /**
- * Those who get the same bytes for the same change, unless it concerns them themselves. Two cohorts of the
- * same key must be the same in everything, and the callers of one must have the same role, scopes and
- * attributes: whoever comes first renders for all.
+ * Subscribers that get the same bytes for the same change, unless it concerns them themselves. Two cohorts
+ * with the same key must be equal in everything, and their callers must have the same role, scopes and
+ * attributes: the first one renders for all.
  */
 export type Cohort = {
   /**
-   * All that the bytes depend on: what was asked for, the role, the scopes, what rights compare of the
-   * caller, and the form.
+   * Everything that the bytes depend on: the request, the role, the scopes, the attributes that rights
+   * compare, and the format.
    */
   readonly key: string;
-  /** A change that has any of these is rendered, each change once; the rest is not looked at. */
+  /** A change with any of these topics is rendered once; all others are skipped. */
   readonly topics: readonly Topic[];
   /**
-   * The message of a change, or nothing where the caller is not to hear of it. The caller is either a
-   * stranger of the cohort's kind, who owns nothing, or, once more, one whom the change concerns, by what
-   * rights to it depend on. The result is shared and kept for some seconds. Throwing means that it could not
-   * be found out: the readers fail, because they must not miss it. What is wrong with the question itself is
-   * a message.
+   * The message of a change; nothing if the caller may not see it. The caller is a stranger of the cohort’s
+   * kind, who owns nothing, or a user whom the change concerns, by the facts that rights to it depend on. The
+   * result is shared and cached for some seconds. If it throws, the message could not be made: the readers
+   * fail, because they must not miss it. An error in the request itself is a message.
    */
   render(change: Change, caller: Caller): Promise<Buffer | undefined>;
 };
 
-/** Messages, made once for all who get the same. */
+/** Messages, made once for all readers that get the same. */
 export type Renderings = {
   of(cohort: Cohort, change: Change, caller: Caller): Promise<Buffer | undefined>;
-  /** Forgets what is too old to be handed out. */
+  /** Drops expired messages. */
   purge(): void;
-  /** Forgets all: what was made before shows more than may be read now. */
+  /** Drops all messages: older ones show more than may be read now. */
   clear(): void;
 };
 
 const BYTES_MAX = 32 * 1_048_576;
 const ENTRY_BYTES = 200;
 /**
- * What a message shows is what could be read when it was made, which may be taken back, so it is kept no
- * longer than a crowd that lost its connections takes to come back.
+ * A message shows what could be read when it was made, and that right may be revoked. So it is cached only as
+ * long as clients that have lost their connections take to reconnect.
  */
 const KEPT_MS = 5_000;
-/** A reader that waits longer does better to come again. */
+/** A reader that would wait longer had better reconnect. */
 const RENDER_MAX_MS = 10_000;
 
 export const createRenderings = (renderMaxMs = RENDER_MAX_MS): Renderings => {
@@ -92,7 +91,7 @@ const NOTHING = Buffer.alloc(0);
 const inTime = async <Value>(work: Promise<Value>, maxMs: number): Promise<Value> => {
   const done = new AbortController();
   const late = delay(maxMs, undefined, { signal: done.signal }).then(() => {
-    // Told as what passes: clients of GraphQL do not come again after anything else.
+    // Marked as temporary, because GraphQL clients retry after no other error.
     throw new HttpProblem('unavailable', { cause: new Error(`a message was not made within ${maxMs} ms`) });
   });
   try {
@@ -103,6 +102,6 @@ const inTime = async <Value>(work: Promise<Value>, maxMs: number): Promise<Value
   }
 };
 
-/** A caller as others of the cohort are, who owns nothing. No user has this id. */
+/** The caller as others of the cohort are, who own nothing. No user has this id. */
 export const strangerLike = (caller: Caller): Caller =>
   caller.kind === 'user' ? { ...caller, userId: 0 as UserId } : caller;

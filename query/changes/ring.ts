@@ -2,25 +2,25 @@ import type { Position } from '#shared/brands.ts';
 import type { Change, ChangePage } from '#shared/change-stream/change-stream.ts';
 import type { Topic, TopicsOf } from './topics.ts';
 
-/** A change, with what can be said of it once for all. */
+/** A change, with its topics computed once for all readers. */
 export type Heard = { readonly change: Change; readonly topics: readonly Topic[] };
 
-/** The latest changes, so that whoever comes back soon is served from memory. */
+/** The latest changes, so that readers that soon return are served from memory. */
 export type Ring = {
-  /** How far was heard: there are no other changes up to here. */
+  /** The last position received: the ring has learned of every change up to here. */
   readonly upTo: Position;
-  /** Takes what comes next, and answers with what of it is new. */
+  /** Adds the changes of a page, and returns the new ones. */
   take(page: ChangePage): readonly Heard[];
-  /** What can be said of a change that is not kept any more. */
+  /** Computes the same for a change that the ring has dropped. */
   hear(change: Change): Heard;
-  /** The changes after a position, at most so many; undefined where not all of them are here any more. */
+  /** The changes after a position, up to `max`; undefined if the ring has dropped some of them. */
   after(position: Position, max: number): readonly Heard[] | undefined;
 };
 
 export type RingLimits = { readonly changesMax: number; readonly bytesMax: number };
 
 const LIMITS: RingLimits = { changesMax: 10_000, bytesMax: 32 * 1_048_576 };
-/** What a change weighs beside its data. */
+/** The estimated size of a change beside its data. */
 const CHANGE_BYTES = 1_000;
 
 export const createRing = (
@@ -31,7 +31,7 @@ export const createRing = (
   let kept: Heard[] = [];
   let weights: number[] = [];
   let bytes = 0;
-  /** Everything after this is here. */
+  /** The ring has everything after this position. */
   let from = start;
   let upTo = start;
 

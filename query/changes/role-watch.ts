@@ -11,17 +11,17 @@ import type { Caller } from '#shared/policy.ts';
 import { attributesSql, type Standing } from '#shared/standing.ts';
 import { runPrepared } from '../statement.ts';
 
-/** Keeps the tokens of open streams as new as what the streams deliver. */
+/** Keeps the rights of open streams in step with the changes that they deliver. */
 export type RoleWatch = {
   /**
-   * Revokes the tokens whose role, or what rights compare of their user, has changed. Called before anybody
-   * is delivered what came after that.
+   * Revokes the tokens of users whose role or attributes have changed. Called before any later change is
+   * delivered.
    */
   heard(changes: readonly Change[]): void;
   /**
-   * Throws if a token that was let in says another role than the read model, or of its user something else,
-   * which has all that was heard. A token that was issued after the last change of the user is newer than the
-   * read model, and passes. Nothing may be awaited between this and the stream.
+   * Throws if the caller’s token disagrees with the read model, which has every change received, about the
+   * role or the attributes. A token issued after the user’s last change is newer than the read model, and
+   * passes. Nothing may be awaited between this and the start of the stream.
    */
   demandPresentRole(request: Request): Promise<void>;
 };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createSharedCohorts } from './shared-cohorts.ts';
 
-test('those who ask by the same key have the same cohort', () => {
+test('requests with the same key share one cohort', () => {
   const cohortOf = createSharedCohorts();
   const make = () => ({ topics: ['all'] as const, render: async () => undefined });
   const [one, other] = [cohortOf('one', make), cohortOf('other', make)];

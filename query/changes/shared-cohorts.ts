@@ -1,16 +1,15 @@
 import type { Cohort } from './renderings.ts';
 
-/** The cohort of a key: made where nobody has it, and else the one that the others have. */
+/** The cohort of a key: the one in use, or a new one. */
 export type SharedCohorts = (key: string, make: () => Omit<Cohort, 'key'>) => Cohort;
 
 /**
- * Each is known for as long as anybody has it, so that what ten thousand readers of one cohort hold is a
- * reference each.
+ * A cohort is kept while a reader holds it, so ten thousand readers of one cohort hold one reference each.
  */
 export const createSharedCohorts = (): SharedCohorts => {
   const known = new Map<string, WeakRef<Cohort>>();
   const collected = new FinalizationRegistry<string>((key) => {
-    // There may be another one by now.
+    // A new one may have replaced it.
     if (known.get(key)?.deref() === undefined) known.delete(key);
   });
   return (key, make) => {

@@ -51,11 +51,11 @@ const open = () => {
   return { tracing, toldSpans: createToldSpans(tracing) as ToldSpans };
 };
 
-test('a change is one span for all who were told of it, in however many cohorts', async () => {
+test('a change has one span for all its subscribers, however many their cohorts', async () => {
   const { tracing, toldSpans } = open();
   const change = changeOf(5, TRACE);
   toldSpans.heard(heard(change, changeOf(6)));
-  // One has it already.
+  // One reader has it already.
   toldSpans.telling(laneOf('a', 0, 0, 5), [rendered(change, 'a'), rendered(changeOf(6), 'b')]);
   await delay(1);
   toldSpans.telling(laneOf('b', 0), [rendered(change, 'a')]);
@@ -73,7 +73,7 @@ test('a change is one span for all who were told of it, in however many cohorts'
   expect((span?.endedAtMs ?? 0) - (span?.startedAtMs ?? 0)).toBeLessThan(scaled(400));
 });
 
-test('what nobody was told of is not shown, and what was is at the end', () => {
+test('changes without subscribers have no span, and open spans end with the process', () => {
   const { tracing, toldSpans } = open();
   const [one, other, told] = [changeOf(5, TRACE), changeOf(6, TRACE), changeOf(7, TRACE)];
   toldSpans.heard(heard(one, other, told));
@@ -82,6 +82,6 @@ test('what nobody was told of is not shown, and what was is at the end', () => {
   expect(tracing.ended.map(({ attributes }) => attributes['annals.event.id'])).toEqual(['event-7']);
 });
 
-test('with tracing off there is nothing to do', () => {
+test('does nothing while tracing is off', () => {
   expect(createToldSpans(NO_TRACING)).toBeUndefined();
 });

@@ -4,21 +4,20 @@ import type { Lane, Rendered } from './lane.ts';
 import type { Heard } from './ring.ts';
 
 /**
- * Shows, for each change that belongs to a trace, that it was told to those who follow, to how many, and
- * until when that took.
+ * Records a span for each traced change: its delivery to subscribers, their number, and the time of the last
+ * one.
  */
 export type ToldSpans = Disposable & {
   heard(changes: readonly Heard[]): void;
-  /** Before it is written to the readers of a lane. */
+  /** Called before the messages are written to the readers of a lane. */
   telling(lane: Lane, rendered: readonly Rendered[]): void;
 };
 
 /**
- * Those who follow come in cohorts, of which none waits for another: what is told later than this is told to
- * readers who catch up.
+ * Cohorts do not wait for each other. A later delivery is one to readers that catch up, and does not count.
  */
 const SETTLED_AFTER_MS = 500;
-/** So many changes are looked after at once; what comes beyond them is not shown. */
+/** The maximum of changes with an open span; further ones get none. */
 const CHANGES_MAX = 5_000;
 
 type Telling = {
@@ -34,7 +33,7 @@ export const createToldSpans = (tracing: Tracing): ToldSpans | undefined => {
   const tellings = new Map<EventId, Telling>();
   let timer: NodeJS.Timeout | undefined;
   const finish = (heardBeforeMs: number): void => {
-    // They stand in the order in which they were heard.
+    // In the order in which they were received.
     for (const [id, { trace, type, heardAtMs, lastAtMs, readers }] of tellings) {
       if (heardAtMs > heardBeforeMs) break;
       tellings.delete(id);

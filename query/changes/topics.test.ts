@@ -9,10 +9,10 @@ test.each([
   ['article.edited', 'article-5', { articleId: 5, authorId: 7 }, ['article:5']],
   ['comment.added', 'comment-6', { commentId: 6, articleId: 5, authorId: 7 }, ['comment:6', 'comments:5']],
   ['user.deleted', 'user-7', { userId: 7 }, ['user:7']],
-  // A damaged one.
+  // Data that lacks its id.
   ['comment.added', 'comment-6', {}, ['comment:6']],
   ['session.signed_in', 'session-x', { sessionId: 'x', userId: 7 }, []],
   ['gadget.made', 'gadget-1', {}, []],
-])('%s in %s is found by what it is about', (type, stream, data, about) => {
+])('%s in %s has the topics of its aggregate and parent', (type, stream, data, about) => {
   expect(topicsOf({ type, stream: stream as StreamName, data })).toEqual(['all', `type:${type}`, ...about]);
 });

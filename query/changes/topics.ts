@@ -3,8 +3,8 @@ import type { Domain } from '#kernel/registry/registry.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 
 /**
- * What a change is about, as something to index by: everything, its type (`type:article.published`), the
- * thing itself (`article:5`), and that under which it stands (`comments:5`).
+ * A topic to index changes by: all of them, a type (`type:article.published`), an aggregate (`article:5`), or
+ * the children of one (`comments:5`).
  */
 export type Topic = 'all' | `${string}:${string | number}`;
 

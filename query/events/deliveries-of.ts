@@ -19,8 +19,8 @@ type Dependencies = {
 };
 
 /**
- * Where events were sent to, of the webhooks that a caller may manage; nothing at all for those who may
- * manage none.
+ * The deliveries of events to webhooks that the caller may manage; no `deliveries` for callers who may manage
+ * none.
  */
 export type DeliveriesOf = (
   caller: Caller,
@@ -53,7 +53,7 @@ export const createDeliveriesOf = ({ domain, pool, eventLog: { identity } }: Dep
 
 const DELIVERIES_MAX = 200;
 
-/** The dispatcher has never run, so that nothing was sent. */
+/** The tables do not exist before the dispatcher has run for the first time. */
 const orNone = (cause: unknown): readonly never[] => {
   if (isUndefinedTable(cause)) return [];
   throw readFailureOf(cause);

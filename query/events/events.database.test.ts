@@ -1,4 +1,4 @@
-// Over 200 lines, because all look at the one story that is written at the beginning.
+// Over 200 lines, because all tests share the history written at the beginning.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatCursor } from '#shared/cursor.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
@@ -13,7 +13,7 @@ type Event = {
 
 let world: ReadWorld;
 let [reader, author, admin, stranger] = [] as unknown as [Asker, Asker, Asker, Asker];
-/** Where the world began that the tests are about. */
+/** The cursor before the fixture. */
 let start: string;
 let article: number;
 let draft: number;
@@ -55,7 +55,7 @@ const typesOf = (events: readonly Event[]) => events.map(({ type }) => type);
 const nextIn = (headers: Headers, rel = 'next') =>
   new RegExp(`<([^>]+)>; rel="${rel}"`).exec(headers.get('link') ?? '')?.[1];
 
-test('everybody hears of what they may read', async () => {
+test('every caller gets the events that they may read', async () => {
   const ofOthers = ['article.published', 'comment.added', 'user.updated'];
   expect(typesOf(await eventsOf(stranger))).toEqual(ofOthers);
   expect(typesOf(await eventsOf(reader))).toEqual([...ofOthers, 'user.updated']);
@@ -64,7 +64,7 @@ test('everybody hears of what they may read', async () => {
   expect(typesOf(await eventsOf(admin))).toEqual([...all, 'user.updated']);
 });
 
-test('the data is there in full for whoever may read the item now, without what is private', async () => {
+test('callers who may read the item now get the full data, without private fields', async () => {
   const registered = async (by: Asker) =>
     (await eventsOf(by, `?user=${reader.id}&types=user.registered`))[0]?.data;
   expect(await registered(stranger)).toEqual({ userId: reader.id, name: 'Rita' });
@@ -79,7 +79,7 @@ test('the data is there in full for whoever may read the item now, without what 
   expect(comment?.data).toMatchObject({ text: 'Well said.', articleId: article, authorId: reader.id });
 });
 
-test('what was taken back leaves its ids', async () => {
+test('the data of a withdrawn item keeps only its ids', async () => {
   const id = await write(author, 'POST', '/articles', {
     title: 'Regretted',
     body: 'Text',
@@ -97,14 +97,14 @@ test('what was taken back leaves its ids', async () => {
   expect(await edited(admin)).toEqual(idsAlone);
 });
 
-test('a scope opens what belongs to it, and read:events the door', async () => {
+test('read:events opens the feed, and other scopes their events', async () => {
   expect((await page(null)).status).toBe(401);
   const withScopes = (...scopes: string[]): Asker => ({ ...admin, scopes });
   expect(await page(withScopes('read:articles'))).toMatchObject({
     status: 403,
     body: { code: 'insufficient_scope' },
   });
-  // What is public needs no scope of its own.
+  // Public events need no scope of their own.
   expect(typesOf(await eventsOf(withScopes('read:events')))).toEqual(typesOf(await eventsOf(stranger)));
   expect(typesOf(await eventsOf(withScopes('read:events')))).not.toContain('article.drafted');
   expect(typesOf(await eventsOf(withScopes('read:events', 'read:articles')))).toContain('article.drafted');
@@ -117,7 +117,7 @@ test('a scope opens what belongs to it, and read:events the door', async () => {
   }
 });
 
-test('filters leave what was asked for', async () => {
+test('filters return only matching events', async () => {
   expect(typesOf(await eventsOf(author, `?article=${draft}`))).toEqual(['article.drafted']);
   expect(typesOf(await eventsOf(author, `?article=${article}`))).toEqual([
     'article.drafted',
@@ -140,7 +140,7 @@ test('filters leave what was asked for', async () => {
   ).toEqual(['article.published', 'comment.added']);
 });
 
-test('pages walk the whole log once, and the last says where to ask for more', async () => {
+test('pages walk the whole log once, and the last one links to a poll', async () => {
   const whole = await eventsOf(admin, '?limit=100');
   for (const limit of [1, 2, 5]) {
     const seen: Event[] = [];
@@ -163,7 +163,7 @@ test('pages walk the whole log once, and the last says where to ask for more', a
   });
 });
 
-test('what is no request is refused in so many words', async () => {
+test('an invalid request is refused with a precise detail', async () => {
   const identity = world.side.eventLog.identity;
   const beyond = formatCursor(identity, ((await world.side.eventLog.head()) + 1_000) as never);
   const rows: readonly (readonly [string, object])[] = [
@@ -200,7 +200,7 @@ test('what is no request is refused in so many words', async () => {
     });
 });
 
-test('the form of the answer is what the client prefers', async () => {
+test('the client chooses the representation', async () => {
   const typeFor = async (accept: string) => {
     const { headers, close } = await follow(`${world.url}/events`, {
       headers: { accept, ...(await world.authorization(reader)) },
@@ -227,7 +227,7 @@ test('the form of the answer is what the client prefers', async () => {
   expect(await world.ask('/events', { by: admin, method: 'DELETE' })).toMatchObject({ status: 405 });
 });
 
-test('a token that expires ends its stream with the reason', async () => {
+test('a stream ends with a reason when its token expires', async () => {
   const exp = Math.floor(Date.now() / 1_000) + 2;
   const stream = await follow(`${world.url}/events`, { headers: await world.authorization(reader, { exp }) });
   expect(stream.status).toBe(200);
@@ -238,7 +238,7 @@ test('a token that expires ends its stream with the reason', async () => {
   ]);
 });
 
-test('a stream tells each reader what they may know, from a cursor on and as it happens', async () => {
+test('a stream delivers to each reader what they may see, from a cursor on and live', async () => {
   const streamOf = async (by: Asker, query = `?after=${start}`) =>
     follow(`${world.url}/events${query}`, { headers: await world.authorization(by) });
   const before = await Promise.all([stranger, author].map(async (by) => eventsOf(by)));

@@ -14,8 +14,8 @@ import { visibleOrigin } from '#shared/visibility/visible-origin.ts';
 import type { Topic } from '../changes/topics.ts';
 
 /**
- * Whether a change is among what is asked for, by what the caller may see of it. What its data says is for
- * `saysText` to find.
+ * True if a change matches the filter, by what the caller may see of it. It ignores `text`, which `saysText`
+ * compares.
  */
 export const askedBy = (
   catalogue: Catalogue,
@@ -33,13 +33,13 @@ export const askedBy = (
     references.every(([reference, id]) => refersTo(reference, id, change));
 };
 
-/** A domain may call a reference so, which then has the parameter. */
+/** A domain may name a reference `client`, whose parameter then takes an id. */
 const clientIn = ({ client }: EventFilter): string | undefined =>
   typeof client === 'string' ? client : undefined;
 
 type Way = { readonly client: string | undefined; readonly correlation: string | undefined };
 
-/** How something came about is found by those alone who see it. */
+/** The client and the correlation match only for callers who may see them. */
 const cameBy = ({ origin }: Change, caller: Caller, way: Way): boolean => {
   const seen: Partial<Origin> = origin === null ? {} : visibleOrigin(caller, origin);
   return (
@@ -48,7 +48,7 @@ const cameBy = ({ origin }: Change, caller: Caller, way: Way): boolean => {
   );
 };
 
-/** Whether data has a text in one of its values; upper and lower case count alike. */
+/** True if one of the values in the data contains the text, in any case. */
 export const saysText = (text: string): ((data: JsonObject) => boolean) => {
   const wanted = text.toLowerCase();
   const says = (value: unknown): boolean => {
@@ -59,7 +59,7 @@ export const saysText = (text: string): ((data: JsonObject) => boolean) => {
   return says;
 };
 
-/** As much of a filter as the index of events knows, and whether that is all of it. */
+/** The part of a filter that the index of events covers; `isAll` if that is all of it. */
 export const indexed = (
   catalogue: Catalogue,
   filter: EventFilter,
@@ -81,7 +81,7 @@ export const indexed = (
   };
 };
 
-/** The references that are asked for. */
+/** The references in the filter. */
 const referredIn = (
   { references }: Catalogue,
   filter: EventFilter,
@@ -91,13 +91,13 @@ const referredIn = (
     return typeof id === 'number' ? [[reference, id] as const] : [];
   });
 
-/** The one stream that has all of it, where there is one. */
+/** The one stream that contains all matches, if there is one. */
 const streamFor = (catalogue: Catalogue, filter: EventFilter): StreamName | undefined => {
   const alone = referredIn(catalogue, filter).find(([{ kind, of }]) => kind !== undefined && of.size === 0);
   return (filter.subject as StreamName | undefined) ?? (alone && streamName(alone[0].kind ?? '', alone[1]));
 };
 
-/** The topics that have all of it, and as little beside it as an index can tell. */
+/** Topics that cover all matches, and as few other changes as an index can tell. */
 export const topicsFor = (domain: Domain, filter: EventFilter): readonly Topic[] => {
   const catalogue = catalogueOf(domain);
   if (filter.subject !== undefined) return [topicOfSubject(domain, filter.subject)];
@@ -107,7 +107,7 @@ export const topicsFor = (domain: Domain, filter: EventFilter): readonly Topic[]
   return filter.types === undefined ? ['all'] : topicsOfTypes(catalogue, filter.types);
 };
 
-/** Patterns, as `article.*`, stand for the types that they fit. */
+/** A pattern, as `article.*`, stands for all types that match it. */
 export const topicsOfTypes = (catalogue: Catalogue, patterns: readonly string[]): readonly Topic[] =>
   patterns.includes('*')
     ? ['all']
@@ -115,7 +115,7 @@ export const topicsOfTypes = (catalogue: Catalogue, patterns: readonly string[])
         (type): Topic => `type:${type}`,
       );
 
-/** Only what the domain declares is indexed by what it is. */
+/** Only the domain’s kinds are indexed by aggregate. */
 const topicOfSubject = ({ kinds }: Domain, subject: string): Topic => {
   const [kind = ''] = subject.split('-', 1);
   return kinds[kind] === undefined ? 'all' : `${kind}:${subject.slice(kind.length + 1)}`;

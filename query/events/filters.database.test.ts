@@ -16,7 +16,7 @@ let world: ReadWorld;
 let [author, commenter, admin] = [] as unknown as [Asker, Asker, Asker];
 let article: number;
 let comment: number;
-/** When the article was there, and not yet the comment. */
+/** A time after the article and before the comment. */
 let between: string;
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ const write = async (by: Asker, method: string, path: string, body?: object): Pr
   return (reply.body as { id: number }).id;
 };
 
-/** A time with nothing at it: what was made is earlier, what is made next is later. */
+/** A time at which nothing happens: later than all so far, earlier than all that follows. */
 const aMomentLater = async (): Promise<string> => {
   const end = Date.now() + 2;
   await until(
@@ -56,7 +56,7 @@ const aMomentLater = async (): Promise<string> => {
   return new Date(end).toISOString();
 };
 
-/** Events that are told to nobody. */
+/** Writes events that no caller may see. */
 const fill = async (count: number) => {
   const { eventLog, codec } = world.side;
   for (let left = count; left > 0; left -= 400) {
@@ -84,7 +84,7 @@ const page = async (by: Asker, query: Readonly<Record<string, string>>) => {
 const typesFor = async (by: Asker, query: Readonly<Record<string, string>>) =>
   (await page(by, query)).events.map(({ type }) => type);
 
-test('what one has done is found by who it was', async () => {
+test('`actor` finds what a user has done', async () => {
   expect(await typesFor(admin, { actor: `user:${author.id}` })).toEqual([
     'article.drafted',
     'article.published',
@@ -95,7 +95,7 @@ test('what one has done is found by who it was', async () => {
   expect(new Set(await typesFor(admin, { actor: 'system:test' }))).toEqual(new Set(['user.registered']));
 });
 
-test('what happened to one thing is found by its subject, in pages that walk it once', async () => {
+test('`subject` finds what happened to an aggregate, in pages that walk it once', async () => {
   const whole = (await page(admin, { subject: `article-${article}` })).events;
   expect(whole.map(({ type }) => type)).toEqual(['article.drafted', 'article.published', 'article.edited']);
   expect(await typesFor(commenter, { subject: `article-${article}` })).toEqual([
@@ -117,7 +117,7 @@ test('what happened to one thing is found by its subject, in pages that walk it 
   expect(seen).toEqual(whole);
 });
 
-test('a subject in its stream is told as it is told out of the whole log', async () => {
+test('reading the stream of a subject returns the same events as reading the whole log', async () => {
   const all = (await page(admin, {})).events;
   for (const subject of [`article-${article}`, `comment-${comment}`, `user-${commenter.id}`]) {
     for (const by of [admin, author, commenter]) {
@@ -129,7 +129,7 @@ test('a subject in its stream is told as it is told out of the whole log', async
   }
 });
 
-test('times bound what is told, and the page before a time that has passed is the last', async () => {
+test('`since` and `until` bound the events, and the page that reaches a past `until` is the last', async () => {
   expect(await typesFor(author, { article: String(article), since: between })).toEqual([
     'comment.added',
     'article.edited',
@@ -150,7 +150,7 @@ test('times bound what is told, and the page before a time that has passed is th
   ).toEqual(['article.edited']);
 });
 
-test('who did it is told to all who may know, and how, to themself and administrators', async () => {
+test('all readers see the actor; the client and the correlation only the actor and administrators', async () => {
   const edited = async (by: Asker) => (await page(by, { types: 'article.edited' })).events[0];
   const traced = {
     actor: `user:${admin.id}`,
@@ -167,7 +167,7 @@ test('who did it is told to all who may know, and how, to themself and administr
   expect(added).toMatchObject({ actor: `user:${commenter.id}`, request: expect.any(String) });
 });
 
-test('a stream has the same filters, begins at a time, and has no end', async () => {
+test('a stream has the same filters, may start at a time, and has no end', async () => {
   const streamOf = async (by: Asker, query: Readonly<Record<string, string>>) =>
     follow(`${world.url}/events?${new URLSearchParams(query)}`, { headers: await world.authorization(by) });
   const bySubject = await streamOf(author, { subject: `article-${article}`, since: between });
@@ -181,7 +181,7 @@ test('a stream has the same filters, begins at a time, and has no end', async ()
   for (const { close } of [bySubject, byActor]) await close();
 });
 
-test('readers of one role who follow one client or correlation each hear their own', async () => {
+test('readers of one role who follow a client or correlation each get only their own events', async () => {
   const other = await world.person('author');
   const [own] = (await page(author, { subject: `article-${article}` })).events;
   const since = own?.at ?? '';
@@ -197,7 +197,7 @@ test('readers of one role who follow one client or correlation each hear their o
     await streamOf(author, correlated),
   ];
   await mine.data<Event>(1);
-  // Behind, and then live.
+  // First while catching up, then live.
   for (const by of [author, other])
     await write(by, 'POST', '/articles', { title: `By ${by.id}`, body: '', tags: [], publish: true });
   const heard = async (stream: typeof mine, by: Asker) => {
@@ -223,7 +223,7 @@ test.each([
   ['subject', 'email-x'],
   ['since', 'yesterday'],
   ['until', '2026-13-01T00:00:00Z'],
-])('%s=%s is refused in so many words', async (parameter, value) => {
+])('%s=%s is refused with a precise detail', async (parameter, value) => {
   const reply = await world.ask(`/events?${new URLSearchParams({ [parameter]: value })}`, { by: admin });
   expect(reply).toMatchObject({ status: 400, body: { code: 'invalid_parameter', errors: [{ parameter }] } });
 });

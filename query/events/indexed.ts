@@ -24,7 +24,9 @@ export type IndexSources = {
 
 type Asked = {
   readonly query: IndexQuery;
-  /** What the index cannot tell is looked for in each event, so that many are read at once. */
+  /**
+   * True if the index covers the filter only in part. Then each event is compared, and more are read at once.
+   */
   readonly isSearch: boolean;
   readonly after: Position;
   readonly upTo: Position;
@@ -36,12 +38,14 @@ const AT_ONCE = 100;
 const SEARCHED_AT_ONCE = 1_000;
 const atOnce = ({ isSearch }: Pick<Asked, 'isSearch'>): number => (isSearch ? SEARCHED_AT_ONCE : AT_ONCE);
 /**
- * The index lags by a second, of which the log has no more than this; what it does not reach yet is read from
- * the log.
+ * The index normally lags by about a second, and the log has no more events in that time. Events after the
+ * index are read from the log.
  */
 const BEHIND_EVENTS_MAX = 5_000;
 
-/** What the index finds in a span, in either order, and after it what the index does not reach yet. */
+/**
+ * The events of a span that the index finds, in either order, and those that the index has not reached yet.
+ */
 export const walkIndexed = async (sources: IndexSources, asked: Asked): Promise<Walk> => {
   const end = await indexEnd(sources);
   return (from, signal) =>
@@ -50,7 +54,7 @@ export const walkIndexed = async (sources: IndexSources, asked: Asked): Promise<
       : downwards(sources, asked, { end, from, signal });
 };
 
-/** How far the index is; nowhere while there is none, or that of another log. */
+/** The position of the index; the start of the log if it does not exist or belongs to another log. */
 export const indexEnd = async ({
   pool,
   eventLog,
@@ -94,7 +98,7 @@ async function* downwards(
   yield* walkRows(sources, { ...asked, upTo: earlier(from, indexed) }, signal);
 }
 
-/** The latest first, and no more of them than are asked for: most are decoded for nobody. */
+/** The latest first, decoding no more than asked for. */
 async function* walkBehind(
   sources: IndexSources,
   asked: Asked,
@@ -112,7 +116,7 @@ async function* walkBehind(
   if (!signal.aborted) yield { changes: [], upTo: end };
 }
 
-/** What comes after the index. While that is much, as after an upgrade, it is asked for later. */
+/** The events after the index. If they are too many, as after an upgrade, the client must retry later. */
 export const readBehind = async (
   eventLog: Pick<EventLog, 'follow'>,
   { after, upTo }: { readonly after: Position; readonly upTo: Position },
@@ -155,7 +159,7 @@ async function* walkRows(
   }
 }
 
-/** In the order of the log. */
+/** Returns them in the order of the log. */
 const readRows = async (
   { eventLog }: IndexSources,
   { query, isSearch }: Asked,
@@ -174,7 +178,7 @@ const readRows = async (
     .toSorted((one, other) => one.position - other.position);
 };
 
-/** Versions of one stream that follow each other are read at once. */
+/** Consecutive versions of one stream become one read. */
 const runsOf = (
   rows: readonly IndexedEvent[],
 ): readonly (readonly [stream: StreamName, from: Version, to: Version])[] => {
@@ -199,7 +203,7 @@ const changesOf = async (
   return openChanges(sources, asked, events);
 };
 
-/** Of events that are paid for. */
+/** Decodes events, and charges for what that reads. */
 const openChanges = async (
   { reader, eventLog }: IndexSources,
   { meter }: Asked,

@@ -58,7 +58,7 @@ const walked = async (by: Asker, path: string, rel: string): Promise<readonly Ev
 };
 const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id);
 
-/** The same whether the index has all of it, some of it, or nothing yet. */
+/** Results must be the same with a complete index, a lagging one, or none. */
 const STANDINGS = ['before there is an index', 'with an index', 'behind the index'] as const;
 const bringTo = async (standing: (typeof STANDINGS)[number]): Promise<void> => {
   if (standing === 'with an index') {
@@ -76,7 +76,7 @@ const bringTo = async (standing: (typeof STANDINGS)[number]): Promise<void> => {
 };
 
 for (const standing of STANDINGS) {
-  test(`the latest first are the oldest first the other way round, in one page and in several: ${standing}`, async () => {
+  test(`the latest first are the oldest first reversed, in one page and in several: ${standing}`, async () => {
     await bringTo(standing);
     for (const by of [admin, reader])
       for (const filter of [
@@ -97,7 +97,7 @@ for (const standing of STANDINGS) {
       }
   });
 
-  test(`who did it, the client and the correlation find what they find in the whole log, in both orders: ${standing}`, async () => {
+  test(`actor, client and correlation find the same as a scan of the log, in both orders: ${standing}`, async () => {
     await bringTo(standing);
     for (const by of [admin, author]) {
       const all = await eventsOf(by, 'limit=100');
@@ -117,7 +117,7 @@ for (const standing of STANDINGS) {
   });
 }
 
-test('from the middle, pages lead to what is older and to what is newer, and the newest says where to ask later', async () => {
+test('from the middle, pages link to older and newer events, and the newest page links to a poll', async () => {
   const all = await eventsOf(admin, 'sort=-cursor&limit=100');
   const middle = all[4] as Event;
   const older = await page(admin, `/events?sort=-cursor&limit=2&before=${middle.cursor}`);
@@ -136,7 +136,7 @@ test('from the middle, pages lead to what is older and to what is newer, and the
   ]);
 });
 
-test('what followed from one request is found by those who see that, and so is the client', async () => {
+test('`correlation` and `client` match only for callers who see them', async () => {
   const [, published] = await eventsOf(admin, `subject=article-${first}`);
   const { correlation = '' } = published as Event;
   const found = await eventsOf(admin, `correlation=${correlation}`);
@@ -148,16 +148,16 @@ test('what followed from one request is found by those who see that, and so is t
   expect(await eventsOf(admin, 'sort=-cursor&client=nobody')).toEqual([]);
 });
 
-test('words are found in what somebody is told, and nowhere else', async () => {
+test('`text` finds words in the data the caller sees, and nowhere else', async () => {
   expect(await eventsOf(admin, 'sort=-cursor&text=rita@EXAMPLE')).toMatchObject([{ type: 'user.updated' }]);
   expect(await eventsOf(author, 'sort=-cursor&text=rita@example')).toEqual([]);
   expect(await eventsOf(author, 'sort=-cursor&text=a%20draft')).toHaveLength(1);
   expect(await eventsOf(reader, 'sort=-cursor&text=a%20draft')).toEqual([]);
-  // The names of fields are no words.
+  // The names of fields do not count.
   expect(await eventsOf(admin, 'sort=-cursor&text=authorId')).toEqual([]);
 });
 
-test('a filter that cannot be is refused', async () => {
+test('an invalid filter is refused', async () => {
   const cursor = (await eventsOf(admin, 'limit=1'))[0]?.cursor;
   for (const query of [
     `before=${cursor}`,

@@ -4,23 +4,23 @@ import type { Change, ChangePage } from '#shared/change-stream/change-stream.ts'
 export type Order = 'asc' | 'desc';
 
 /**
- * Where the changes come from, in an order: all of a span, or those that an index finds. There are no others
- * as far as each page says.
+ * Reads the changes of a span in order: all of them, or those that an index finds. Each page proves that
+ * there are no others up to where it ends.
  */
 export type Walk = (from: Position, signal: AbortSignal) => AsyncIterable<ChangePage>;
 
 export type ChangesPage = {
   readonly changes: readonly Change[];
-  /** As far as it was looked: what is left of the span comes after it, or, backwards, up to it. */
+  /** The end of what was examined: the rest of the span is after it or, in descending order, up to it. */
   readonly reached: Position;
   readonly isLast: boolean;
-  /** When the last was made that was looked at, in whichever order. */
+  /** The time of the last change examined, in either order. */
   readonly lookedAt: string | undefined;
 };
 
 type Asked = {
   readonly after: Position;
-  /** As far as there is anything to read. */
+  /** The end of the span. */
   readonly upTo: Position;
   readonly order: Order;
   readonly limit: number;
@@ -28,12 +28,12 @@ type Asked = {
   isWanted(change: Change): boolean | Promise<boolean>;
 };
 
-/** What takes longer than this, ends the page. */
+/** The timeout after which a page ends early. */
 const TIME_MAX_MS = 5_000;
-/** So many are looked at together, so that what is asked of the database for each is asked once. */
+/** The changes examined together, so that their questions to the database become one statement. */
 const TOGETHER = 100;
 
-/** Up to so many wanted changes of a span, from its beginning or from its end. */
+/** Up to `limit` wanted changes of a span, from its beginning or from its end. */
 export const readPage = async (walk: Walk, asked: Asked): Promise<ChangesPage> => {
   const { after, upTo, order, limit, lookedAtMax, isWanted } = asked;
   const isUpward = order === 'asc';

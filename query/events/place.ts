@@ -5,8 +5,8 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { HttpProblem } from '#shared/http/http-problem.ts';
 
 /**
- * The position of a cursor, wherever a client gives one: refused where it is none of this log's, or beyond
- * its end. `known` is a position that the log is known to have.
+ * The position of a client’s cursor. It refuses a cursor of another log or beyond the end. `known` is a
+ * position that the log is known to have.
  */
 export const placeOf = async (
   text: string,

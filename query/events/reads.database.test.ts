@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-test('the first event after a position is found without reading all that came before', async () => {
+test('finding the first event after a position does not read all events before it', async () => {
   let reads = 0;
   const pages = smallPages(world.side.eventLog, 10);
   const eventLog: Pick<EventLog, 'read'> = {
@@ -59,7 +59,7 @@ test('the first event after a position is found without reading all that came be
   );
 });
 
-test('what takes too long makes some way all the same', async () => {
+test('a page that times out still makes progress', async () => {
   const { side } = world;
   const after = events[1_100] as RecordedEvent;
   const eventLog = smallPages(side.eventLog, 10);
@@ -73,7 +73,7 @@ test('what takes too long makes some way all the same', async () => {
   expect(pages[0]?.changes[0]?.version).toBe(after.version + 1);
 });
 
-test('what is read of a stream for a page is paid for', async () => {
+test('reading a stream for a page is charged', async () => {
   const { side } = world;
   const head = await side.eventLog.head();
   let charged = 0;

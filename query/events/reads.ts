@@ -33,8 +33,8 @@ type Dependencies = Pick<ChangeReaderOptions, 'domain' | 'pool' | 'keys' | 'snap
 type Span = { readonly after: Position; readonly upTo: Position; readonly order: Order };
 
 /**
- * The feed in pages, in either order. The oldest first has no end, only a last page for now, which says where
- * to ask for more later; so has the first page of the latest.
+ * The feed in pages, in either order. In ascending order it never ends: the last page links to a poll for
+ * later events. So does the first page in descending order.
  */
 export const eventReads = ({
   changes,
@@ -102,7 +102,7 @@ type Sources = Pick<Dependencies, 'changes' | 'eventLog' | 'pool'> & {
   readonly reader: ChangeReader;
 };
 
-/** The cheapest way to read a span: an index, the log, or the stream of the thing asked for. */
+/** The cheapest way to read a span: an index, the log, or the stream of the aggregate asked for. */
 const walkFor = (
   { catalogue, changes, ...sources }: Sources,
   filter: EventFilter,
@@ -142,13 +142,15 @@ const beforeAlone = (): HttpProblem =>
     extensions: { errors: [{ parameter: 'before', detail: 'Goes with sort=-cursor alone.' }] },
   });
 
-/** So many are looked at for one page; who may know of few gets a shorter one, and goes on from there. */
+/**
+ * The maximum of events examined for one page. Callers who may see few of them get a shorter page, and resume
+ * after it.
+ */
 const LOOKED_AT_MAX = 10_000;
-/** The same where the data of each has to be opened. */
+/** The same if the data of each event must be decoded. */
 const SEARCHED_MAX = 2_000;
 /**
- * With so little to look through, the log is no dearer than a stream, in which the place has to be found
- * first.
+ * In so short a span, reading the log costs no more than the stream, where the first event must be searched.
  */
 const NEAR = 1_000;
 
@@ -176,10 +178,7 @@ type BackOptions = LinkOptions & {
   readonly upTo: Position;
 };
 
-/**
- * The next page is of what is older. What is newer than a page is before it, and if there is nothing yet, can
- * be asked for later.
- */
+/** `next` has older events. `prev` has newer ones; if there are none yet, it is `poll`. */
 const linksBack = (
   { hrefAt, order, isOver, isFirst, cursor, since, start, upTo }: BackOptions,
   { reached, isLast }: ChangesPage,
@@ -204,7 +203,7 @@ const hrefOf = (
 
 type Walking = { readonly reader: Pick<ChangeReader, 'ofStream'>; readonly eventLog: Pick<EventLog, 'read'> };
 
-/** What happened to one thing, out of its own stream; up to a position, which the read model has reached. */
+/** The changes of one aggregate from its own stream, up to a position that the read model has reached. */
 export const walkStream = ({ reader, eventLog }: Walking, stream: StreamName, upTo: Position): Walk =>
   async function* walk(after, signal): AsyncGenerator<ChangePage> {
     let last = after;
@@ -216,7 +215,7 @@ export const walkStream = ({ reader, eventLog }: Walking, stream: StreamName, up
         last = page.upTo;
       }
       if ((events.at(-1)?.position ?? upTo) >= upTo) break;
-      // Not sooner, because who is given nothing would ask for the same again.
+      // After at least one page: a client that gets nothing would repeat the same request.
       if (signal.aborted) return;
     }
     yield { changes: [], upTo };
@@ -224,7 +223,10 @@ export const walkStream = ({ reader, eventLog }: Walking, stream: StreamName, up
 
 const LOOKED_AT_EVENTS = 100;
 
-/** The version of the first event of a stream after a position, or which it would have; found by halving. */
+/**
+ * The version of the first event of a stream after a position, or the version that the next event will have.
+ * Binary search.
+ */
 export const firstAfter = async (
   eventLog: Pick<EventLog, 'read'>,
   stream: StreamName,

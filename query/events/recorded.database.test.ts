@@ -39,7 +39,7 @@ const get = async <Body>(by: Asker, path: string): Promise<Body> => {
 };
 const eventsOf = (query: string) => get<readonly [Shown, ...Shown[]]>(admin, `/events?${query}`);
 
-test('an event is shown with its links, its schema, and its place in the chain', async () => {
+test('an event is shown with its links, its schema, and its block in the chain', async () => {
   const [drafted, published] = await eventsOf(`subject=article-${article}`);
   const before = await get<object>(admin, `/events/${drafted.id}`);
   expect(RECORDED_EVENT_OPERATIONS.getRecordedEvent.answer.schema.parse(before)).toEqual(before);
@@ -60,7 +60,7 @@ test('an event is shown with its links, its schema, and its place in the chain',
     streamVersion: 2,
     chain: { hash: expect.stringMatching(/^[0-9a-f]{64}$/), signed: null },
   });
-  // The draft of the other article is the last of all.
+  // The draft of the other article is the last event.
   expect(after.chain.count).toBe(count - 1);
   expect(after).toMatchObject({
     _links: {
@@ -75,7 +75,7 @@ test('an event is shown with its links, its schema, and its place in the chain',
   ]);
 });
 
-test('the chain is for administrators, and an event for whoever may know of it', async () => {
+test('the chain is for administrators, and an event for everyone who may see it', async () => {
   const [drafted] = await eventsOf(`subject=article-${draft}`);
   expect(await get(author, `/events/${drafted.id}`)).not.toHaveProperty('chain');
   for (const by of [reader, { ...admin, scopes: ['read:events'] }])
@@ -85,7 +85,7 @@ test('the chain is for administrators, and an event for whoever may know of it',
     expect((await world.ask(`/events/${id}`, { by: admin })).status).toBe(404);
 });
 
-test('why something happened is told to whoever did it, and to administrators', async () => {
+test('the origin of an event is shown to its actor and to administrators', async () => {
   const [drafted, published] = await eventsOf(`subject=article-${article}`);
   for (const by of [admin, author]) {
     const trace = await get<{ events: Shown[] }>(by, `/events/${published?.id}/trace`);

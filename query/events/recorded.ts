@@ -34,7 +34,7 @@ type Dependencies = Pick<ChangeReaderOptions, 'domain' | 'keys' | 'snapshots'> &
   readonly represent: RepresentEvent;
 };
 
-/** One event with all that is known of it, and what followed from the same request. */
+/** One event with everything known about it, and the events that followed from the same request. */
 export const recordedEventReads = (
   dependencies: Dependencies,
 ): Reads<'getRecordedEvent' | 'traceRecordedEvent'> => {
@@ -108,7 +108,7 @@ export const recordedEventReads = (
   }
 };
 
-/** What one request has led to is seldom more, and nobody reads more at once. */
+/** Few requests cause more events, and nobody reads more at once. */
 const TRACED_MAX = 200;
 const TRACED_LOOKED_AT_MAX = 2_000;
 
@@ -123,7 +123,10 @@ const asFailure = (cause: unknown): never => {
 
 const withChain = (chain: PlaceInChain | undefined) => chain && { chain };
 
-/** By the index, or after it; nothing that the read model has not reached. */
+/**
+ * Finds an event by the index, or in the log after it; undefined for events that the read model has not
+ * reached.
+ */
 const findEvent = async (
   { pool, eventLog, changes }: Dependencies,
   id: EventId,
@@ -135,7 +138,7 @@ const findEvent = async (
     return events.find((event) => event.id === id);
   }
   if (place.position > upTo) return undefined;
-  // The log may have lost it since.
+  // The log may have lost it since it was indexed.
   for await (const [event] of eventLog.read(place.stream, place.version, place.version))
     return event?.id === id ? event : undefined;
   return undefined;
@@ -173,5 +176,5 @@ const linksOf = (
   };
 };
 
-/** What has a page of its own, and is no aggregate of the domain. */
+/** The paths of kinds that are the kernel’s own. */
 const OF_KERNEL: Readonly<Record<string, string>> = { webhook: 'webhooks' };

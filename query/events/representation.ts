@@ -17,10 +17,10 @@ type Dependencies = {
   readonly isReadable: IsReadable;
 };
 
-/** An event as a caller sees it, who may know of it. */
+/** An event as represented to a caller who may see it. */
 export type RepresentEvent = (change: Change, caller: Caller) => Promise<RepresentedEvent>;
 
-/** As `Event` of the interface says. */
+/** The schema `Event` of the OpenAPI document. */
 type RepresentedEvent = Partial<Omit<Origin, 'actor'>> & {
   readonly id: string;
   readonly type: string;

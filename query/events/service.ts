@@ -49,9 +49,9 @@ export type EventDependencies = {
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   readonly changes: ChangeStream;
   readonly snapshots: Snapshots;
-  /** Tells when the process begins to stop. */
+  /** Signals that the process begins to stop. */
   readonly health: Pick<Health, 'onDrain'>;
-  /** Whether a request that was let in would be now. */
+  /** Re-checks whether the caller of an open stream is still admitted. */
   readonly access: LastingAccess;
   readonly settings: StreamSettings;
   readonly log: Log;
@@ -62,12 +62,12 @@ export type EventDependencies = {
   readonly before: readonly RequestHandler[];
 };
 
-/** What follows the changes, and the streams that it goes out by, for `/events` and for all others. */
+/** The feed and the event streams, which `/events` and all other streams use. */
 export type EventService = AsyncDisposable &
   Pick<RoleWatch, 'demandPresentRole'> & {
     readonly feed: Feed;
     readonly streams: EventStreams;
-    /** Stands before the routes of reads, which have the pages. */
+    /** Comes before the routes of reads, which serve the pages. */
     readonly routes: Router;
     readonly reads: Reads<'listEvents' | 'getRecordedEvent' | 'traceRecordedEvent'>;
   };
@@ -126,7 +126,9 @@ type Dependencies = {
   readonly before: readonly RequestHandler[];
 };
 
-/** `GET /events` as server-sent events, for whoever prefers them; all others go on to the pages. */
+/**
+ * `GET /events` as server-sent events for clients that prefer them; other requests fall through to the pages.
+ */
 const eventRoutes = ({ before, ...dependencies }: Dependencies): Router => {
   const follow = createFollow(dependencies);
   const asked = followedEvents(catalogueOf(dependencies.domain));
@@ -163,8 +165,8 @@ const demandEvents: RequestHandler = (request, _response, next) => {
 };
 
 /**
- * A client that comes again sends what it had asked for at first once more, and in the header how far it has
- * come since.
+ * A client that reconnects repeats its first request, and sends its last position in the header
+ * `Last-Event-ID`.
  */
 const placeAskedFor = async (
   request: Request,

@@ -32,7 +32,7 @@ const publish = async (title: string): Promise<number> =>
     }
   ).id;
 
-/** What another release, or somebody else's hand, has written. */
+/** Appends an event as another release, or another program, would. */
 const plant = async (stream: string, type: string, data: JsonObject): Promise<void> => {
   const { correlation, causation, ...rest } = context;
   const metadata = { ...rest, version: 1, $correlationId: correlation, $causationId: causation };
@@ -52,7 +52,7 @@ const plantAll = async () => {
   await plant(streamName('email', 'planted'), 'article.edited', { ...mark, title: 'planted' });
 };
 
-test('an unknown kind is invisible to everybody, on every page and stream', async () => {
+test('an event of an unknown kind is invisible to everyone, on every page and stream', async () => {
   const callers = [author, admin];
   const subscription = '{ cursor type article { title } comment { id } user { id } }';
   const after = formatCursor(world.side.eventLog.identity, await world.side.eventLog.head());
