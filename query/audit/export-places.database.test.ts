@@ -19,7 +19,7 @@ import { exportRoutes } from './export.ts';
 const resources = new AsyncDisposableStack();
 let world: AuditWorld;
 let headers: Readonly<Record<string, string>>;
-/** Where the end of the log is asked for, it waits for this. */
+/** Reading the head of the log waits for this. */
 let gate: Promise<unknown> = Promise.resolve();
 let url: string;
 beforeAll(async () => {
@@ -60,7 +60,7 @@ afterAll(() => resources.disposeAsync());
 
 const ask = () => fetch(`${url}/audit/export`, { headers });
 
-test('a place is taken before the range is looked for', async () => {
+test('an export takes its slot before it looks for the range', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   gate = promise;
   const asked = Array.from({ length: 5 }, async () => {
@@ -71,13 +71,13 @@ test('a place is taken before the range is looked for', async () => {
   expect(await Promise.race(asked)).toBe(429);
   resolve();
   expect((await Promise.all(asked)).sort()).toEqual([200, 200, 200, 200, 429]);
-  // What is refused gives its place back.
+  // A refused export frees its slot.
   for (let refusals = 0; refusals < 5; refusals += 1)
     expect((await fetch(`${url}/audit/export?after=rubbish`, { headers })).status).toBe(400);
 });
 
-test('a client that takes nothing any more gives its place back', async () => {
-  // More than lies between two ends of a connection.
+test('a client that takes nothing more loses its slot', async () => {
+  // More than the buffers of both ends hold.
   for (let events = 0; events < 24; events += 1)
     await world.eventLog.append(`thing-${events}` as StreamName, 'any', [
       { id: randomUUID() as EventId, type: 'thing.noted', data: { text: 'x'.repeat(900_000) }, metadata: {} },

@@ -39,7 +39,7 @@ const exported = async (query = '', by: Asker | null = admin) => {
   return { lines, manifest: last.data as SignedManifest };
 };
 
-test('the whole log comes as lines, the last of which is signed', async () => {
+test('the whole log is exported as lines, and the last line is signed', async () => {
   const { lines, manifest } = await exported();
   expect(lines).toHaveLength(await world.side.eventLog.head());
   expect(lines.join()).not.toContain('Ada Lovelace');
@@ -62,7 +62,7 @@ test('the whole log comes as lines, the last of which is signed', async () => {
   expect(key && isSignedBy(key.publicKey, signedText(manifest), manifest.signature)).toBe(true);
 });
 
-test('what was cut off goes on after the last event that has come', async () => {
+test('an interrupted export resumes after the last event received', async () => {
   const whole = await exported();
   const after = formatCursor(world.side.eventLog.identity, 17 as never);
   const rest = await exported(`?after=${after}`);
@@ -77,7 +77,7 @@ test('what was cut off goes on after the last event that has come', async () => 
   expect((await exported('?since=2026-01-01T00:00:00Z')).lines).toEqual(whole.lines);
 });
 
-test('it is for administrators, and in this form alone', async () => {
+test('only administrators may export, and only in this format', async () => {
   const asked = async (by: Asker | null, query = '', accept = '*/*') =>
     world.ask(`/audit/export${query}`, { by, headers: { accept } });
   expect(await asked(null)).toMatchObject({ status: 401 });
@@ -99,7 +99,7 @@ test('it is for administrators, and in this form alone', async () => {
   expect([head.status, head.headers.get('cache-control')]).toEqual([200, 'no-store']);
 });
 
-test('where the chain says otherwise nothing is signed, and the answer ends in the middle', async () => {
+test('if the chain disagrees, nothing is signed and the answer breaks off', async () => {
   const { pool } = world.side;
   await pool.query(
     `insert into audit.block (count, events, first_position, last_position, hashes, head)

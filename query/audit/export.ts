@@ -23,21 +23,21 @@ import { createTimes } from '../events/times.ts';
 export type ExportDependencies = AuditKeyDependencies & {
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>;
   readonly health: Pick<Health, 'onDrain'>;
-  /** Whether a request that was let in would be now. */
+  /** Re-checks whether the caller is still admitted. */
   readonly access: Pick<LastingAccess, 'refusalNow'>;
   readonly log: Log;
   readonly before: readonly RequestHandler[];
   readonly drainMaxMs?: number;
 };
 
-/** Each reads the whole log as fast as it can. */
+/** The maximum of concurrent exports: each reads the whole log at full speed. */
 const AT_ONCE_MAX = 4;
-/** A client that takes nothing for so long is cut off: it would keep others from theirs. */
+/** A client that takes nothing for so long is disconnected, because it occupies a slot. */
 const DRAIN_MAX_MS = 60_000;
 
 /**
- * The log as lines of CloudEvents, as fast as the client takes them; the last line is the signed manifest,
- * and without it not all has come.
+ * The log as lines of CloudEvents, as fast as the client takes them. The last line is the signed manifest;
+ * without it, the export is incomplete.
  */
 export const exportRoutes = ({ before, ...dependencies }: ExportDependencies): Router => {
   const stopping = new AbortController();
@@ -48,7 +48,7 @@ export const exportRoutes = ({ before, ...dependencies }: ExportDependencies): R
     demandAuditor,
     ...before,
     async (request, response) => {
-      // Before the range is looked for: a time is found by reading much.
+      // Before looking for the range: finding a time reads much.
       if (running >= AT_ONCE_MAX) throw new HttpProblem('too_many_streams');
       running += 1;
       try {
@@ -107,9 +107,7 @@ const rangeOf = async (
 
 type Sending = { readonly request: Request; readonly response: Response; readonly signal: AbortSignal };
 
-/**
- * What goes wrong after the first line ends the connection: the client sees that the last line is missing.
- */
+/** An error after the first line closes the connection: the client sees that the last line is missing. */
 const send = async (
   dependencies: Omit<ExportDependencies, 'before'>,
   { request, response, signal }: Sending,

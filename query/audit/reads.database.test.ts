@@ -31,7 +31,7 @@ const readerOf = (caller: Caller) => ({ caller, id: '', charge: async () => {} }
 const anybody = readerOf({ kind: 'anonymous', policy: POLICY });
 const itemOf = (answer: unknown) => (answer as ItemAnswer).item as Record<string, never>;
 
-test('the status says how far all is, and what nothing outside the database proves yet', async () => {
+test('the status shows the progress of every role, and what is not yet proven outside the database', async () => {
   const { getAuditStatus } = auditReads(world);
   const status = itemOf(await getAuditStatus(readerOf(as(1)), {}));
   expect(status).toMatchObject({ chain: { count: 7 }, signed: { count: 6 }, unproven: { events: 1 } });
@@ -41,7 +41,7 @@ test('the status says how far all is, and what nothing outside the database prov
   expect(AUDIT_OPERATIONS.getAuditStatus.answer.schema.parse(all)).toEqual(all);
 });
 
-test('heads come in pages, each as it was signed, with all that is needed to check it', async () => {
+test('heads come in pages, each with its signature and all that verifying it needs', async () => {
   const { listAuditHeads, listAuditKeys } = auditReads(world);
   const { keys } = itemOf(await listAuditKeys(anybody, {})) as unknown as {
     keys: readonly { kid: string; x: string }[];
@@ -60,7 +60,7 @@ test('heads come in pages, each as it was signed, with all that is needed to che
   }
 });
 
-test('a key says which former one has endorsed it, and how', async () => {
+test('a key names the former key that endorsed it, with the signature', async () => {
   const { keys } = AUDIT_OPERATIONS.listAuditKeys.answer.schema.parse(
     itemOf(await auditReads(world).listAuditKeys(anybody, {})),
   );

@@ -18,8 +18,7 @@ import { readFailureOf } from '../statement.ts';
 type AuditReadDependencies = { readonly pool: Pool; readonly eventLog: Pick<EventLog, 'identity' | 'head'> };
 
 /**
- * Keys are everybody's. What heads sign tells how many rows there are, and, of two, what the hash of one of
- * them is.
+ * Keys are public. Heads are for auditors: they reveal the number of rows and, two together, the hash of one.
  */
 export const auditReads = (
   dependencies: AuditReadDependencies,

@@ -23,7 +23,7 @@ afterAll(() => world?.[Symbol.asyncDispose]());
 
 const ask = (by: Asker | null, user: Asker) => world.ask(`/users/${user.id}/erasure`, { by });
 
-test('there is no report of somebody who was not deleted, or never was there', async () => {
+test('404 for a user who was not deleted or never existed', async () => {
   expect(await ask(admin, gone)).toMatchObject({ status: 404, body: { code: 'not_erased' } });
   expect(await world.ask('/users/x/erasure', { by: admin })).toMatchObject({
     status: 404,
@@ -33,7 +33,7 @@ test('there is no report of somebody who was not deleted, or never was there', a
   expect((await ask(null, gone)).status).toBe(401);
 });
 
-test('a report says what was erased and what stays, and when nothing is left', async () => {
+test('a report shows what was erased and what stays, and when nothing is left', async () => {
   await world.side.send({ type: 'DeleteUser', userId: gone.id }, by(as(admin.id, 'admin')));
   const { body } = await until(
     () => ask(admin, gone),
@@ -51,7 +51,7 @@ test('a report says what was erased and what stays, and when nothing is left', a
   expect(JSON.stringify(body)).not.toContain('Erasmus');
 });
 
-test('it is made without more than a page of their stream in memory', async () => {
+test('a report holds no more than a page of the user’s stream in memory', async () => {
   const { side } = world;
   const eventLog = {
     read: smallPages(side.eventLog, 1).read,
@@ -69,7 +69,7 @@ test('it is made without more than a page of their stream in memory', async () =
   });
 });
 
-test('what is there all the same is told by its part', async () => {
+test('a report names the parts that have residual personal data', async () => {
   await world.side.pool.query(`update read_model.users set name = 'Erasmus' where id = $1`, [gone.id]);
   const report = (await ask(admin, gone)).body as ErasureReport;
   expect(report.isDone).toBe(false);
@@ -78,7 +78,7 @@ test('what is there all the same is told by its part', async () => {
   ]);
 });
 
-test('there is one report at a time, and who asks meanwhile is told when to ask again', async () => {
+test('one report runs at a time, and concurrent requests get 503 with Retry-After', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { domain, pool, erasures, eventLog, blobs } = world.side;
   const slow = { path: erasures.path, read: () => promise.then(() => erasures.read()) };

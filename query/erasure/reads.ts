@@ -19,14 +19,14 @@ type ErasureDependencies = {
   readonly erasures: Pick<ErasureList, 'read' | 'path'>;
 };
 
-/** How long the log is read for one report; of what takes longer, the command line tells. */
+/** The timeout for one report. The command line makes reports that take longer. */
 const REPORT_MAX_MS = 60_000;
 
 const RETRY_AFTER_SECONDS = '10';
 
 /**
- * A report reads much of the log, so that there is one at a time, and no queue, in which those would stay
- * whose client has left.
+ * A report reads much of the log, so one runs at a time. There is no queue, because requests would stay in it
+ * whose clients have left.
  */
 export const erasureReads = (dependencies: ErasureDependencies): Reads<'getErasureOfUser'> => {
   let isReporting = false;

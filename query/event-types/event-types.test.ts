@@ -4,17 +4,17 @@ import { publishing } from '#domain/publishing.ts';
 import { EventType } from '#shared/rest/event-types.ts';
 import { eventTypesOf } from './event-types.ts';
 
-/** An independent validator, which is strict about what it does not know. */
+/** An independent validator that is strict about unknown keywords. */
 const validator = new Ajv2020({ formats: { 'date-time': true, email: true, uri: true, uuid: true } });
 
 const EVENT_TYPES = eventTypesOf(publishing);
 
 describe.each(EVENT_TYPES.map((each) => [each.type, each] as const))('%s', (_type, eventType) => {
-  test('is told as the interface says', () => {
+  test('is described as the OpenAPI schema says', () => {
     expect(EventType.parse(eventType)).toEqual(eventType);
   });
 
-  test('has a schema that its example fits, with its personal fields and without them', () => {
+  test('has a schema that accepts its example, with personal fields and without them', () => {
     const validate = validator.compile(eventType.schema);
     const erased = Object.fromEntries(eventType.personalFields.map((name) => [name, null]));
     for (const data of [eventType.example, { ...eventType.example, ...erased }])
@@ -23,7 +23,7 @@ describe.each(EVENT_TYPES.map((each) => [each.type, each] as const))('%s', (_typ
   });
 });
 
-test('what goes on inside is not told, and secrets are told to nobody', () => {
+test('internal types are omitted, and no description has secrets', () => {
   const types = EVENT_TYPES.map(({ type }) => type);
   expect(types).toContain('article.published');
   expect(types.filter((type) => /^(command|email)\./.test(type) || type === 'user.email_abandoned')).toEqual(
@@ -35,7 +35,7 @@ test('what goes on inside is not told, and secrets are told to nobody', () => {
   expect(JSON.stringify(EVENT_TYPES)).not.toContain('whsec_');
 });
 
-test('a place in the log is told as a cursor', () => {
+test('a position of the log is shown as a cursor', () => {
   const replay = EVENT_TYPES.find(({ type }) => type === 'webhook.replay_requested');
   expect(replay?.example).toMatchObject({ from: '6f9619ff-xc', to: '6f9619ff-15o' });
   expect(replay?.schema.properties).toMatchObject({

@@ -9,7 +9,7 @@ import type { JsonObject } from '#shared/json.ts';
 import type { EventType } from '#shared/rest/event-types.ts';
 import type { Reads } from '../read-routes.ts';
 
-/** Also of a type that goes on inside, which `eventTypesOf` leaves out. */
+/** Also describes internal types, which `eventTypesOf` omits. */
 export const describeEventType = (definition: EventDefinition): EventType => {
   const { type, version, description, personal, example } = definition;
   const concealed: ReadonlySet<string> = new Set(personal?.concealed);
@@ -24,12 +24,12 @@ export const describeEventType = (definition: EventDefinition): EventType => {
   };
 };
 
-/** Of the data as it is told, also once the person was erased. */
+/** The schema of the data as clients get it, also after its person was erased. */
 const schemaOf = ({ erasedSchema }: EventDefinition, concealed: ReadonlySet<string>): JsonObject => {
   const told = z.strictObject(
     Object.fromEntries(Object.entries(erasedSchema.shape).filter(([name]) => !concealed.has(name))),
   );
-  // It has nothing but what JSON can hold once it went through it.
+  // Through JSON, so that nothing else remains.
   return JSON.parse(
     JSON.stringify(z.toJSONSchema(told, { target: 'draft-2020-12', override: asCursor })),
   ) as JsonObject;
@@ -39,7 +39,7 @@ export const EXAMPLE_LOG = '6f9619ff-8b86-4011-b42d-00c04fc964ff' as LogIdentity
 
 type Overridden = { readonly zodSchema: unknown; readonly jsonSchema: Record<string, unknown> };
 
-/** What is a place in the log inside, is told as a cursor. */
+/** A position of the log becomes a cursor. */
 const asCursor = ({ zodSchema, jsonSchema }: Overridden): void => {
   if (!isPlace(zodSchema)) return;
   for (const name of Object.keys(jsonSchema)) delete jsonSchema[name];
@@ -48,7 +48,7 @@ const asCursor = ({ zodSchema, jsonSchema }: Overridden): void => {
 
 const told = new WeakMap<Domain, readonly EventType[]>();
 
-/** Every type that somebody outside may hear of, by name; described once. */
+/** Every public event type, by name; described once. */
 export const eventTypesOf = (domain: Domain): readonly EventType[] => {
   const known = told.get(domain) ?? describePublic(domain);
   told.set(domain, known);
@@ -61,7 +61,7 @@ const describePublic = (domain: Domain): readonly EventType[] =>
     .map(describeEventType)
     .toSorted((one, other) => (one.type < other.type ? -1 : 1));
 
-/** The same for everybody, and as long as this release runs. */
+/** The same for every caller, while this release runs. */
 export const eventTypeReads = (domain: Domain): Reads<'listEventTypes'> => ({
   listEventTypes: async (_reader, { type }) => ({
     kind: 'list',

@@ -15,7 +15,7 @@ import type { FoldOptions } from '../as-of/fold-stream.ts';
 import { type ShownColumns, valuesIn } from './fields.ts';
 import { readVersions, type StreamSource } from './versions.ts';
 
-/** What an event did to the columns of a row. */
+/** The change of one column of a row by an event. */
 type Touched = { readonly column: string; readonly from: unknown; readonly to: unknown };
 
 export type Described = {
@@ -32,26 +32,26 @@ type Describing = {
   readonly shown: ShownColumns;
   readonly source: StreamSource;
   readonly codec: FoldOptions['codec'];
-  /** Versions that an operator left out, which have changed nothing. */
+  /** Versions that an operator skipped; they changed nothing. */
   readonly skipped: ReadonlySet<number>;
-  /** Who of some persons is gone, so that nothing of theirs is told to anybody. */
+  /** Which of these users are deleted. Their personal data is shown to nobody. */
   departedAmong(userIds: readonly UserId[]): Promise<ReadonlySet<UserId>>;
-  /** What the events up to a position come to; parked if one of them cannot be read. */
+  /** Folds the events up to a position; `isParked` if one of them is a poison event. */
   foldUpTo(position: Position): Promise<{ readonly fold: RowFold; readonly isParked: boolean }>;
 };
 
 type Effect = {
   readonly isWhole: boolean;
   readonly values: ReadonlyMap<string, unknown>;
-  /** Of items that were not there before. */
+  /** The columns of items that did not exist before. */
   readonly added: readonly string[];
   readonly isErased: boolean;
   readonly data: JsonObject;
 };
 
 /**
- * What each of some changes of one stream did, told once each is known; only what is needed is read, and a
- * page of it is held at a time.
+ * Describes what each of these changes of one stream did. It reads only what is needed, and holds one page at
+ * a time.
  */
 export async function* describe(
   describing: Describing,
@@ -89,7 +89,7 @@ const touchedBy = (
   return { touched, isReadable: true, isErased: effect.isErased };
 };
 
-/** Nothing in the place of what cannot be read. */
+/** Undefined for a poison event. */
 const effectsOf = async (
   { catalogue, table, shown, codec, skipped, departedAmong }: Describing,
   events: Parameters<typeof decodeEach>[1],
@@ -127,14 +127,14 @@ const effectOf = (
     change?.kind === 'put' ? itemValues(items, change).map(([name]) => name) : [],
   );
   const values = ofItems.length === 0 ? own : new Map([...own, ...ofItems]);
-  // Erased fields are null, also where the event could never have had that.
+  // Erased fields are null, even if the original event could not have had null.
   const isErased = definition.personal !== null && !definition.schema.safeParse(data).success;
   return { isWhole: what === 'put', values, added, isErased, data };
 };
 
 /**
- * Of an item, by the name of the list and what tells it apart: `items.3.amount`. Of one that is gone, all is
- * nothing.
+ * The values of an item, named by the list and its key: `items.3.amount`. All are undefined for a removed
+ * item.
  */
 const itemValues = (
   { list, key }: ProjectedItems,
@@ -152,8 +152,8 @@ const itemValues = (
 const LOOKED_BACK_AT_ONCE = 200;
 
 /**
- * The columns before each event: what later ones of the page know, what events shortly before it say, and for
- * the rest, what all events come to.
+ * The columns before each event. The sources, in order: later events of the page, events shortly before it, a
+ * fold of the whole stream.
  */
 class RowBefore {
   readonly values = new Map<string, unknown>();
@@ -181,8 +181,8 @@ class RowBefore {
   }
 
   /**
-   * Reads what the events before those known say, if it is not known; the event that made the row says all of
-   * it. Returns the first of them.
+   * Reads the events before those known, for the values that they set; the event that creates the row sets
+   * all. Returns the first event read.
    */
   async #lookBack(): Promise<RecordedEvent | undefined> {
     const from = Math.max(1, this.#below - LOOKED_BACK_AT_ONCE);
@@ -199,7 +199,8 @@ class RowBefore {
   }
 
   /**
-   * Everything of before, unless an event of it is damaged: then only looking back finds what the others say.
+   * Takes all earlier values from a fold. If the stream has a poison event, only looking back finds the
+   * others.
    */
   async #takeRow(upTo: Position): Promise<void> {
     if (this.#below === 1) return;

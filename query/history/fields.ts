@@ -8,14 +8,14 @@ import type { FieldChange } from '#shared/rest/history.ts';
 import type { Kind } from '../as-of/aggregates.ts';
 import { missedSince } from '../webhooks/representation.ts';
 
-/** How clients see a column of the read model, and whether it is text that is read by the line. */
+/** How clients see a column of the read model; `isText` if it is compared by line. */
 export type Shown = {
-  /** As it is declared; not of the items of lists. */
+  /** Its name in the declaration; undefined for the items of lists. */
   readonly name?: string;
   readonly field: string;
   readonly isText?: boolean;
 };
-/** By column. Those that are not here say nothing that the entry does not say itself. */
+/** By column. The others repeat what the entry of the history says itself. */
 export type ShownColumns = ReadonlyMap<string, Shown>;
 
 export const shownColumnsOf = (domain: Domain): ReadonlyMap<Kind, ShownColumns> =>
@@ -38,7 +38,10 @@ const columnsOf = (domain: Domain, { fields, isManaged }: Domain['kinds'][string
     }),
   );
 
-/** What an event has set of those columns; a place in the log is told together with the log that it is of. */
+/**
+ * The values that an event set in those columns. A position of the log is given together with the identity of
+ * its log.
+ */
 export const valuesIn = (
   shown: ShownColumns,
   row: Readonly<Record<string, unknown>>,
@@ -57,10 +60,9 @@ export const valuesIn = (
 type Told = NonNullable<FieldChange['from']> | null;
 type Values = { readonly from: unknown; readonly to: unknown };
 
-/** What is no longer than this is easier read as it was and as it became. */
+/** Shorter texts are shown as their old and new values, longer ones as a difference. */
 const SHORT_CHARACTERS = 200;
 
-/** How a field is told to have changed. */
 export const fieldChange = (
   { field, isText = false }: Shown,
   { from, to }: Values,
@@ -74,7 +76,7 @@ export const fieldChange = (
   return { field, diff: text, ...(isTruncated && { truncated: true }) };
 };
 
-/** Places in the log are cursors for clients; all else is JSON as the event had it. */
+/** Positions of the log become cursors for clients; everything else is the JSON of the event. */
 const told = (field: string, value: unknown, log: LogIdentity): Told => {
   if (field !== 'missedSince' || (value ?? null) === null) return (value ?? null) as Told;
   const place = value as { readonly log: LogIdentity | null; readonly position: Position };

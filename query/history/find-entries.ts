@@ -4,7 +4,7 @@ import type { Caller } from '#shared/policy.ts';
 import { mayKnow } from '#shared/visibility/may-know.ts';
 import { readVersions, type StreamSource } from './versions.ts';
 
-/** Which part of a history: of versions below one or above one, the nearest first. */
+/** A part of a history: the versions below one or above one, nearest first. */
 export type Stretch = {
   readonly below: number;
   readonly above: number;
@@ -15,23 +15,22 @@ export type Stretch = {
 export type FoundEntries = {
   /** In the order of the log. */
   readonly changes: readonly Change[];
-  /** Whether there are more in the same direction. */
+  /** True if there are more in the same direction. */
   readonly hasMore: boolean;
-  /** The version that was looked at last. */
+  /** The version examined last. */
   readonly lookedAt: number;
 };
 
 /**
- * So many are looked at for one page; of which the caller may know of few, it is shorter, and they go on from
- * there.
+ * The maximum examined for one page. Callers who may see few of them get a shorter page, and resume after it.
  */
 const LOOKED_AT_MAX = 1_000;
-/** At least so many are looked at at once. */
+/** The minimum read at once. */
 const AT_ONCE_MIN = 50;
 
 type Search = { readonly source: StreamSource; readonly reader: ChangeReader; readonly caller: Caller };
 
-/** What of a history a caller may know of; their content is left where it is. */
+/** Finds the entries that a caller may see, without their contents. */
 export const findEntries = async (
   { source, reader, caller }: Search,
   { below, above, isUpward, limit }: Stretch,

@@ -46,7 +46,7 @@ describe('of an article', () => {
     await send({ type: 'EditArticle', articleId, body: body.replace('The end.', 'The very end.') }, author);
   });
 
-  test('each entry tells what the event made of the item, the latest first', async () => {
+  test('each entry shows what the event changed in the item, the latest first', async () => {
     const [last, , published, edited, drafted] = await historyOf(`/articles/${articleId}`, author);
     expect(last).toMatchObject({ version: 5, type: 'article.edited', actor: `user:${author.id}` });
     expect(last?.changes).toEqual([
@@ -64,7 +64,7 @@ describe('of an article', () => {
     expect(drafted?.changes).toContainEqual({ field: 'status', from: null, to: 'draft' });
   });
 
-  test('who did something is told to all, and how to themself and to administrators', async () => {
+  test('all readers see the actor; only the actor and administrators see the origin', async () => {
     const traced = async (asker: Asker) =>
       (await historyOf(`/articles/${articleId}`, asker)).filter((entry) => 'request' in entry);
     expect((await traced(admin)).map(({ version }) => version)).toEqual([5, 4, 3, 2, 1]);
@@ -77,7 +77,7 @@ describe('of an article', () => {
     });
   });
 
-  test('what somebody may not know of is left out', async () => {
+  test('entries that a caller may not see are omitted', async () => {
     expect(await typesFor(`/articles/${articleId}`, reader)).toEqual([
       'article.edited',
       'article.edited',
@@ -85,7 +85,7 @@ describe('of an article', () => {
     ]);
   });
 
-  test('links lead to the item as it was, where it may be read', async () => {
+  test('entries link to the item at that version, if the caller may read it', async () => {
     for (const asker of [reader, author, admin]) {
       for (const { version, _links } of await historyOf(`/articles/${articleId}`, asker)) {
         const { status, headers, body } = await world.ask(_links.self?.href ?? '', { by: asker });
@@ -95,7 +95,7 @@ describe('of an article', () => {
     }
   });
 
-  test('pages lead there and back, and each entry comes once', async () => {
+  test('pages link in both directions, and each entry comes once', async () => {
     const seen: number[] = [];
     const ways: string[] = [];
     let next: string | undefined = `/articles/${articleId}/history?limit=2`;
@@ -115,7 +115,7 @@ describe('of an article', () => {
     expect((await world.ask(`/articles/${articleId}/history?after=abc`, { by: author })).status).toBe(400);
   });
 
-  test('only administrators are told it of what was deleted, with the reason of what followed', async () => {
+  test('only administrators read the history of a deleted item, with the cause of consequences', async () => {
     const id = await draftArticle(world.side, author.id);
     const { id: commentId } = await send({ type: 'AddComment', articleId: id, text: 'Well said.' }, reader);
     await send({ type: 'DeleteArticle', articleId: id }, author);
@@ -141,7 +141,7 @@ describe('of an article', () => {
     });
   });
 
-  test('an event that cannot be read is an entry that says so, and those around it are told', async () => {
+  test('a poison event is an entry that says so, and its neighbours are described', async () => {
     const id = await draftArticle(world.side, author.id, false);
     await appendRaw(
       world.side,
@@ -166,7 +166,7 @@ describe('of an article', () => {
     });
   });
 
-  test('of a long history a page is found from either side, and each change by what was before it', async () => {
+  test('pages of a long history are found from either side, and each change has its old value', async () => {
     const id = await draftArticle(world.side, author.id, false);
     const data = { articleId: id, authorId: author.id };
     const metadata = {
@@ -195,7 +195,7 @@ describe('of an article', () => {
       [{ field: 'title', from: 'On engines', to: 'At last' }],
     ]);
     expect(before?.changes).toEqual([{ field: 'body', from: '1098', to: '1099' }]);
-    // Nobody else may know of what was done to a draft, and only so much is looked at for one page.
+    // The reader may not see changes of the draft, and a page examines a limited number of them.
     await send({ type: 'PublishArticle', articleId: id }, author);
     const first = await world.ask(`/articles/${id}/history`, { by: reader });
     expect((first.body as Entry[]).map(({ type }) => type)).toEqual(['article.published']);

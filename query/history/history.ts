@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one answer: the history of a stream, with what each reader may know of it.
+// Over 200 lines, because it is one answer: the history of a stream, as each reader may see it.
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { membershipsOf } from '#kernel/decide/memberships.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -35,17 +35,17 @@ export type HistoryOptions = Pick<PastOptions, 'pool' | 'codec' | 'tables' | 'sn
   readonly domain: Domain;
 };
 
-/** Of something that the caller may read now, or an auditor asks for. */
+/** An aggregate that the caller may read now, or that an auditor asks for. */
 type Asked = {
   readonly kind: Kind;
   readonly id: number;
   readonly caller: Caller;
   readonly charge: Charge;
-  /** Nothing later; else as far as the read model has come. */
+  /** Only entries up to this position; by default, up to the position of the read model. */
   readonly upTo?: Position | undefined;
 };
 
-/** Versions, which are left out themselves. */
+/** Exclusive bounds, as versions. */
 type Places = {
   readonly below: number | undefined;
   readonly above: number | undefined;
@@ -56,20 +56,18 @@ type Places = {
 export type HistoryPage = {
   /** The latest first. */
   readonly entries: readonly HistoryEntry[];
-  /**
-   * Whether there may be more in the direction in which it was read, and the version behind which they are.
-   */
+  /** True if there may be more in the direction of reading, beyond the version `lookedAt`. */
   readonly hasMore: boolean;
   readonly lookedAt: number;
-  /** Whether it has as many as were asked for. */
+  /** True if it has as many entries as asked for. */
   readonly isFull: boolean;
 };
 
 export type ReadHistory = (asked: Asked, places: Places) => Promise<HistoryPage>;
 
 /**
- * Who changed what of one thing, out of its stream, as far as the caller may know of it: as they would hear
- * of it in the feed.
+ * The history of one aggregate, from its stream: the changes and their actors, as far as the caller would see
+ * them in the feed.
  */
 export const createHistory = (options: HistoryOptions): ReadHistory => {
   const { pool, eventLog, codec, tables, snapshots } = options;
@@ -78,7 +76,7 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
   const linksOf = createLinks(options.domain);
   const departedAmong = createDepartures(options);
   const shownColumns = shownColumnsOf(options.domain);
-  // What aggregates were when is kept from one page to the next, and whoever has it read pays for it.
+  // Its cache of former states lasts from page to page; the client whose request fills it is charged.
   const reader = createChangeReader(options);
   const isReadable = createPresentRights({
     domain: options.domain,
@@ -126,10 +124,10 @@ export const createHistory = (options: HistoryOptions): ReadHistory => {
   };
 };
 
-/** By the log that is metered. */
+/** The metered log has charged it already. */
 const paidFor = async (): Promise<void> => {};
 
-/** Whoever was deleted may still have their key for a moment, and nothing of theirs is told any more. */
+/** A deleted user may still have a key for a moment, but their personal data is no longer shown. */
 const createDepartures =
   ({ pool }: HistoryOptions) =>
   async (userIds: readonly UserId[]): Promise<ReadonlySet<UserId>> => {
@@ -176,7 +174,7 @@ const entryOf = async (shown: Shown, described: Described): Promise<HistoryEntry
   };
 };
 
-/** Of what an event did, what is in no part that the caller may not read. */
+/** The effects of an event, except on parts that the caller may not read. */
 const visibleIn = async (
   { domain, kind, columns, caller, isReadable }: Shown,
   { change, touched, data }: Described,
@@ -198,10 +196,7 @@ const visibleIn = async (
 
 type Of = { readonly path: string; readonly caller: Caller };
 
-/**
- * To the item as an event left it, where that was for the caller to read, and to where the cause of the event
- * stands.
- */
+/** Links to the item at that version, if the caller could read it, and to the cause of the event. */
 const createLinks = (domain: Domain) => {
   const { types } = visibilityOf(domain);
   const causeOf = createCauseOf(domain);
@@ -225,7 +220,7 @@ const createLinks = (domain: Domain) => {
   };
 };
 
-/** What ends other things, as a user takes their drafts along. */
+/** Events that have consequences for other aggregates: deleting a user ends their drafts. */
 const createCauseOf = (domain: Domain): ((type: string, data: Described['data']) => string | undefined) => {
   const causes = new Map(
     membershipsOf(domain).map(({ end, parentKind, parentKey }) => [

@@ -1,5 +1,5 @@
-// Over 200 lines, because it is one list: what of a long stream is read from snapshots, and is the same as
-// without.
+// Over 200 lines, because it is one list: all that reads a long stream from snapshots, with the same result
+// as without.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EventId, Position, StreamName, Version } from '#shared/brands.ts';
@@ -17,7 +17,7 @@ import { createHistory } from './history.ts';
 const LENGTH = 3_000;
 const LIMIT = 20;
 /**
- * What a page and a former state may read: short looks, the stretch after a snapshot, and the page itself.
+ * The most that a page and a former state may read: probes, the events after a snapshot, and the page itself.
  */
 const READ_MAX = 1_700;
 
@@ -85,7 +85,7 @@ const NONE: Snapshots = {
   erasedAmong: async () => new Set(),
 };
 
-/** As a process that has just started, and the number of events that it reads. */
+/** Simulates a process that has just started, and counts the events that it reads. */
 const freshProcess = (snapshots: Snapshots = world.side.snapshots) => {
   const { side } = world;
   const seen = { read: 0 };
@@ -130,8 +130,8 @@ const eventAt = async (stream: StreamName, version: number) => {
   return event;
 };
 
-test('a page of a long history says the same, and costs the page, wherever it is', async () => {
-  // The first who asks folds the stream, and leaves snapshots.
+test('every page of a long history has the same contents, and costs one page, wherever it is', async () => {
+  // The first request folds the stream and saves snapshots.
   for (const caller of callers) await freshProcess().page(caller, undefined);
   await freshProcess().page(as(author.id), 2_353);
   expect(await foldsOf(streamName('article', article))).toEqual([
@@ -147,14 +147,14 @@ test('a page of a long history says the same, and costs the page, wherever it is
     }
 });
 
-test('a change of what was last said long before tells what it was', async () => {
+test('a change shows its old value, even if that was set long before', async () => {
   const { page, seen } = freshProcess();
   const { entries } = await page(as(author.id), 2_353);
   expect(entries[0]?.changes).toEqual([{ field: 'body', from: '', to: 'Another body' }]);
   expect(seen.read).toBeLessThan(READ_MAX);
 });
 
-test('how something was is read from the snapshot before, to the same', async () => {
+test('a former state is folded from the snapshot before it, with the same result', async () => {
   const stream = streamName('article', article);
   await freshProcess().was((await eventAt(stream, LENGTH)).position, 'article', article);
   for (const version of [1, 2, 127, 128, 129, 511, 512, 513, 1_024, 1_500, 2_352, LENGTH - 1, LENGTH]) {
@@ -167,7 +167,7 @@ test('how something was is read from the snapshot before, to the same', async ()
   }
 });
 
-test('what an operator leaves out changes nothing, though snapshots were made before', async () => {
+test('a skipped event changes nothing, though snapshots were made before', async () => {
   const stream = streamName('article', article);
   const { position } = await eventAt(stream, 2_600);
   const body = async () => (await freshProcess().was(position, 'article', article)).row?.body;
@@ -184,7 +184,7 @@ test('what an operator leaves out changes nothing, though snapshots were made be
   expect(await body()).toBe('Another body');
 });
 
-test('a snapshot of events that the log does not have is not used', async () => {
+test('a snapshot of events that the log does not have is ignored', async () => {
   const stream = streamName('article', article);
   const { position } = await eventAt(stream, 2_700);
   const expected = await freshProcess(NONE).was(position, 'article', article);
@@ -202,7 +202,7 @@ test('a snapshot of events that the log does not have is not used', async () => 
   );
 });
 
-test('of somebody who was erased nothing is left in snapshots, nor told from them', async () => {
+test('after an erasure, snapshots neither contain nor reveal personal data of the user', async () => {
   const person = await world.person('author', 'Grace');
   const stream = streamName('user', person.id);
   await appendMany(
@@ -230,7 +230,7 @@ test('of somebody who was erased nothing is left in snapshots, nor told from the
   expect(found.row).toMatchObject({ name: null, version: 900 });
   expect(found.departedAt).toBeDefined();
   expect(seen.read).toBeGreaterThan(900);
-  // Now without them.
+  // Now without snapshots.
   const again = freshProcess();
   expect(await again.was(position, 'user', person.id)).toEqual(found);
   expect(await freshProcess().page(admin, 1_200, user)).toEqual(

@@ -32,12 +32,12 @@ const send = (command: Parameters<ReadWorld['side']['send']>[0], asker: Asker) =
   world.side.send(command, by(as(asker.id, asker.role)));
 
 describe('of a user', () => {
-  test('others are told of names alone', async () => {
+  test('other callers see changes of the name only', async () => {
     const person = await world.person('author', 'Grace');
     await send({ type: 'UpdateUser', userId: person.id, email: 'grace@example.com' }, admin);
     await send({ type: 'UpdateUser', userId: person.id, name: 'Grace H', role: 'reader' }, admin);
     const demoted = { ...person, role: 'reader' } as const;
-    // A token of the second of the change may be refused.
+    // A token issued in the same second as the change may be refused.
     const read = () => world.ask(`/users/${person.id}/history`, { by: demoted });
     const { body } = await until(read, ({ status }) => status === 200);
     const fieldsOf = (entries: readonly Entry[]) =>
@@ -50,7 +50,7 @@ describe('of a user', () => {
     ]);
   });
 
-  test('of those who are gone, what was theirs is null, and it says so', async () => {
+  test('personal data of deleted users is null and marked as erased', async () => {
     const person = await world.person('author', 'Mary Secretly');
     const articleId = await draftArticle(world.side, author.id);
     const { id: commentId } = await send(
@@ -76,7 +76,7 @@ describe('of a user', () => {
   });
 });
 
-test('a webhook tells of its settings, and never a secret', async () => {
+test('the history of a webhook shows its settings, and never a secret', async () => {
   const settings = {
     description: null,
     filter: {},
@@ -121,7 +121,7 @@ test('a webhook tells of its settings, and never a secret', async () => {
   expect((await world.ask(`/webhooks/${webhookId}/history`, { by: reader })).status).toBe(404);
 });
 
-test('a comment tells of its words', async () => {
+test('the history of a comment shows its text', async () => {
   const articleId = await draftArticle(world.side, author.id);
   const { id } = await send({ type: 'AddComment', articleId, text: 'Well said.' }, reader);
   await send({ type: 'EditComment', commentId: id as CommentId, text: 'Very well said.' }, reader);

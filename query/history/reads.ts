@@ -17,7 +17,7 @@ type Page = {
 };
 type HistoryRead = (reader: Reader, asked: Page) => Promise<ListAnswer>;
 
-/** Histories of what a caller may read now; auditors are told those of what is deleted too. */
+/** Histories of aggregates that the caller may read now. Auditors also read those of deleted ones. */
 export const historyReads = (
   now: { readonly kinds: Pick<KindReads, 'item'>; readonly webhooks: Pick<Reads, 'getWebhook'> },
   options: HistoryOptions,
@@ -56,8 +56,8 @@ export const historyReads = (
 };
 
 /**
- * A page may be shorter, or empty, and have others behind it: of what was looked at the caller may know of
- * little.
+ * A page may be short or empty and still have others beyond it, because the caller may see few of the entries
+ * examined.
  */
 const linksOf = (
   path: string,

@@ -5,14 +5,14 @@ import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { ProjectedTable } from '#shared/read-model/tables.ts';
 import { runPrepared } from '../statement.ts';
 
-/** A stream, as far as the read model has come, of which nobody is told sooner. */
+/** A stream up to the position of the read model; nobody sees its events earlier. */
 export type StreamSource = {
   readonly eventLog: Pick<EventLog, 'read'>;
   readonly stream: StreamName;
   readonly upTo: Position;
 };
 
-/** The events of some versions, in pages. */
+/** The events of a range of versions, in pages. */
 export async function* readVersions(
   { eventLog, stream, upTo }: StreamSource,
   from: number,
@@ -29,7 +29,7 @@ export async function* readVersions(
 const LOOKED_AT_EVENTS = 100;
 
 /**
- * The version of the last event of a stream, 0 where there is none; looked for from one that it is known to
+ * The version of the last event of a stream; 0 if it is empty. The search starts at a version it is known to
  * have.
  */
 export const lastVersion = async (source: StreamSource, known: number): Promise<number> => {
@@ -53,7 +53,7 @@ export const lastVersion = async (source: StreamSource, known: number): Promise<
   return low;
 };
 
-/** The version that the read model knows of; 0 of what is not there. */
+/** The version in the read model; 0 if there is no row. */
 export const knownVersion = async (
   pool: Pool,
   { name }: Pick<ProjectedTable, 'name'>,

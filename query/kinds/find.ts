@@ -7,7 +7,10 @@ import { presentSql, type Source } from '../sources.ts';
 import { createFinder } from '../statement.ts';
 import { type ItemRow, selectionOfItem } from './rows.ts';
 
-/** Finds an item by its id; no id is that of nothing. What is seen as absent is refused as absent. */
+/**
+ * Finds an item by its id. An undefined id, an absent item, and one that is not `isSeen` are all refused as
+ * absent.
+ */
 export type FindItem = (id: number | undefined, isSeen: (row: ItemRow) => boolean) => Promise<ItemRow>;
 
 export const createItemFinder = (pool: Pool, source: Source): FindItem => {
@@ -25,7 +28,7 @@ export const createItemFinder = (pool: Pool, source: Source): FindItem => {
   return async (id, isSeen) => {
     const row = id === undefined ? undefined : await find(id);
     if (id !== undefined && row === undefined) await refuseParked(pool, streamName(kind.name, id));
-    // Without its parent it is about to go too.
+    // A row without its parent is about to be deleted with it.
     const isPlaced = row !== undefined && (!parent || row[`${parent.name}.id`] !== null);
     if (row !== undefined && !isPlaced && parent) await isParked(parent, row);
     if (row === undefined || !isPlaced || !isSeen(row)) throw new Rejection(notFound(kind.name));

@@ -34,8 +34,8 @@ import { representationOf } from './representation.ts';
 import { type ItemRow, resourceIn, roomOf } from './rows.ts';
 
 /**
- * The reads of the items of one list. Whoever may read an aggregate may read all of them, but for those that
- * fewer may.
+ * The reads of the items of one list. Readers of the aggregate may read all of them, except those that need a
+ * right of their own.
  */
 export type ItemReads = {
   list(reader: Reader, asked: Asked): Promise<ListAnswer>;
@@ -90,15 +90,15 @@ export const itemReadsOf = (listing: Listing): ItemReads => {
   };
 };
 
-/** Whether a caller may read all items of an aggregate. */
+/** True if a caller may read all items of an aggregate. */
 export const isWholeTo =
   ({ part }: ItemSource): ((caller: Caller, resource: Resource) => boolean) =>
   (caller, resource) =>
     part === undefined || may(caller, part.right, resource);
 
 /**
- * What is read of what a reference leads to: what is shown of it, and what the right to read it asks; each
- * with its SQL.
+ * The columns read of a reference’s target, with their SQL: those that are shown, and those that the right to
+ * read it depends on.
  */
 const readOf = (
   domain: Domain,
@@ -136,7 +136,7 @@ export const referencesOf = (domain: Domain, { members }: Pick<ItemSource, 'memb
   };
 };
 
-/** The same of an item that was found by itself. */
+/** The same for an item that was found by itself. */
 export const withReferences = async (
   domain: Domain,
   { members }: ItemSource,
@@ -158,7 +158,7 @@ type Paged = {
   read(asked: Stretch): Promise<readonly Row[]>;
 };
 
-/** Keyset pages: a place in the list stays where it is whatever is added, moved and removed elsewhere. */
+/** Keyset pages: a cursor keeps its position, whatever is added, moved and removed elsewhere. */
 export const pageOf = async (
   { items, path, read }: Paged,
   { limit = LIMIT_DEFAULT, after, before, at }: Asked,
@@ -194,14 +194,14 @@ export const pageOf = async (
   };
 };
 
-/** What has the items. */
+/** The aggregate that has the items. */
 type Above = { readonly id: number; readonly resource: Resource; readonly hasRoom: boolean };
 type Presented = {
   represent(row: Row): { readonly _links: Readonly<Record<string, Link>> };
   readonly create: Link | undefined;
 };
 
-/** How items are shown to a caller, and what can be done with them. */
+/** How items are shown to a caller, and the links to their actions. */
 export const presentItems = (
   domain: Domain,
   source: Source,
@@ -277,7 +277,7 @@ export const readerOf = (domain: Domain, { name, def, column, target }: Member):
     const id = row[column];
     if (label === undefined) item[wire(name, def)] = id;
     else item[name] = id === null ? null : { id, [label]: row[`${name}.${snake(label)}`] ?? unknown };
-    // What it refers to itself is not read: a right that asks for that gives no link.
+    // The target’s own references are not read, so a right that depends on them gives no link.
     if (row[`${name}.id`] !== null && may(caller, right, { fields: fieldsIn(prefixed, row) }))
       links[kebab(name)] = { href: `/${target.path}/${id}` };
   };

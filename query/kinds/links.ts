@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one answer: the links of an item, with what decides about each.
+// Over 200 lines, because it is one answer: the links of an item, and the conditions of each.
 import { always, or, resolve } from '#kernel/conditions/expression.ts';
 import { type Holds, holdsOf } from '#kernel/conditions/holds.ts';
 import { guardOfField, partOfItems, partsWrittenBy } from '#kernel/conditions/parts-of.ts';
@@ -26,16 +26,13 @@ import { type ItemRow, parentIn, resourceIn, roomOf } from './rows.ts';
 type Links = Readonly<Record<string, Link>>;
 export type CreationUnder = (parent?: ItemRow, resource?: Resource) => Link | undefined;
 
-/** What is asked of an item, and the links that it gets. */
+/** An item with the facts for rights, and the links collected so far. */
 type Linking = { readonly row: ItemRow; readonly resource: Resource; readonly links: Record<string, Link> };
 type AddLinks = (linking: Linking) => void;
-/** Nothing for those who never get the links. */
+/** Undefined for callers who never get these links. */
 type LinksFor = (caller: Caller) => AddLinks | undefined;
 
-/**
- * What can be done with items of one kind, and where they lead: compiled once, and looked up once for a
- * caller.
- */
+/** The links of items of one kind to actions and other items: compiled once, and resolved once per caller. */
 export const linksOf = (domain: Domain, source: Source) => {
   const { kind, members } = source;
   const parts: readonly LinksFor[] = [
@@ -63,7 +60,7 @@ export const linksOf = (domain: Domain, source: Source) => {
 
 const NOTHING: Resource = {};
 
-/** What is gone, or is no more than a name, has no address. */
+/** Deleted targets, and those that are only a name, have no address. */
 const referenceLink = (domain: Domain, source: Source, member: Member): LinksFor => {
   const { name, column, target, guard } = member;
   const other = target && sourcesOf(domain).of(target.name);
@@ -111,8 +108,8 @@ const childLinks = (domain: Domain, source: Source): readonly LinksFor[] =>
   });
 
 /**
- * Whether a caller may, and what the command demands is true, or may be for all that is known; nothing for
- * those who never may.
+ * True if a caller may execute the command and its condition holds; unknown fields count in favour. Undefined
+ * for callers who never may.
  */
 export const possibleOf = (
   domain: Domain,
@@ -139,14 +136,14 @@ export const possibleOf = (
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** As `mayOf`, where what a right asks of fields that are not known may be so. */
+/** Like `mayOf`, but a condition on unknown fields counts as true. */
 const mayPossibly = (caller: Caller, right: Operation, unknown: ReadonlySet<string>): MayDo => {
   if (unknown.size === 0) return mayOf(caller, right);
   const holds = holdsOf(or(...[...reachOf(caller, right)].map((each) => possiblyTrue(each, unknown))));
   return ({ fields = {}, find = () => undefined }) => holds(fields, userIdOf(caller), find, ownOf(caller));
 };
 
-/** None to a list of which the caller may read nothing. */
+/** A list has no link if the caller may read none of its items. */
 const itemsLink = (kind: Kind, list: ListInfo): LinksFor => {
   const part = partOfItems(kind, list);
   const right = part?.of === always ? operationOf(kind, part.name) : undefined;
@@ -159,7 +156,7 @@ const itemsLink = (kind: Kind, list: ListInfo): LinksFor => {
   };
 };
 
-/** An item can be added where there is room; what can be done with one is told by it. */
+/** A link to add an item, if there is room. The actions on an item are linked by the item. */
 const additionLink = (domain: Domain, source: Source, command: CommandInfo, list: ListInfo): LinksFor => {
   const possible = possibleOf(domain, source, command);
   const rel = kebab(command.name);
@@ -173,7 +170,7 @@ const additionLink = (domain: Domain, source: Source, command: CommandInfo, list
   };
 };
 
-/** An action is there if the caller may take it, and it would change something. */
+/** A link to an action exists if the caller may take it and it would change something. */
 const commandLink = (domain: Domain, source: Source, command: CommandInfo): LinksFor => {
   const { kind, members } = source;
   if (command.kind === 'create') return () => undefined;
@@ -181,7 +178,7 @@ const commandLink = (domain: Domain, source: Source, command: CommandInfo): Link
     return command.kind === 'addItem' ? additionLink(domain, source, command, command.list) : () => undefined;
   const possible = possibleOf(domain, source, command);
   const columnOf = (name: string): string => members.find((member) => member.name === name)?.column ?? name;
-  // What was erased with its person cannot be written anew.
+  // Data that was erased with its person cannot be written again.
   const needed = command.form.flatMap((name) => {
     const def = kind.fields[name];
     return def?.personal && !def.optional ? [columnOf(name)] : [];
@@ -191,7 +188,7 @@ const commandLink = (domain: Domain, source: Source, command: CommandInfo): Link
     others.length > 0 || !event
       ? []
       : Object.entries(event.sets).filter(([, value]) => value !== 'now' && value !== 'caller');
-  // What fewer may read, nobody else is told by a link that it is so already.
+  // A missing link must not reveal the current value of a guarded field.
   const told = sets.filter(([name]) => guardOfField(kind, name) === undefined);
   const changes =
     command.form.length > 0 || told.length < sets.length
@@ -232,7 +229,7 @@ const uploadLinks = (domain: Domain, source: Source): readonly LinksFor[] => {
     });
 };
 
-/** Of a file that can be given, and that can be taken away where there is one. */
+/** The links to set a file, and to remove it if there is one. */
 export const fileLinks = (field: string, of: string, value: unknown): Links => {
   const rel = kebab(field);
   const href = `${of}/${rel}`;
@@ -242,11 +239,11 @@ export const fileLinks = (field: string, of: string, value: unknown): Links => {
   };
 };
 
-/** What nobody knows before the form is sent: all of it but who and what it belongs to. */
+/** The fields unknown before the form is sent: all but the owner and the parent. */
 const formOnly = ({ owner, parent }: Source, { form }: CommandInfo): ReadonlySet<string> =>
   new Set(form.filter((name) => name !== owner?.name && name !== parent?.name));
 
-/** What is about to be is the caller’s own. */
+/** The caller owns what they create. */
 export const creationBy = (domain: Domain, source: Source): ((caller: Caller) => CreationUnder) => {
   const { kind, owner, parent } = source;
   const command = Object.values(kind.commands).find((each) => each.kind === 'create' && !each.internal);

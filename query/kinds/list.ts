@@ -11,7 +11,7 @@ import { Parameters, runPlannedAnew, runShared } from '../statement.ts';
 import { representationOf } from './representation.ts';
 import { type ItemRow, type Selection, selectionOfList } from './rows.ts';
 
-/** How a list was asked for: what the schema of its operation let through. */
+/** The parameters of a list, as parsed by the schema of its operation. */
 export type Asked = {
   readonly limit?: number | undefined;
   readonly after?: string | undefined;
@@ -25,14 +25,14 @@ type Listed = {
   readonly path: string;
   readonly asked: Asked;
   /**
-   * What it is a list under: the column of the reference and the id, and of a parent what its items are told
-   * of it.
+   * The parent or owner of the list: the column of the reference and the id, and of a parent the columns that
+   * its children’s rights need.
    */
   readonly under?: { readonly column: string; readonly id: number; readonly row?: Row } | undefined;
   readonly create?: Link | undefined;
 };
 
-/** By what a list is ordered, under the name that REST has for it. */
+/** The order that REST calls by this name. */
 const orderOf = (
   { sorts, isNewestFirst }: Source,
   given: string | undefined,
@@ -49,7 +49,7 @@ const orderOf = (
   };
 };
 
-/** The name that the query of REST has for words to look for. */
+/** The REST parameter of the text search. */
 const WORDS = 'q';
 
 const askedFilters = ({ filters }: Source, asked: Asked) =>
@@ -58,7 +58,7 @@ const askedFilters = ({ filters }: Source, asked: Asked) =>
     return value === undefined ? [] : [{ ...filter, value }];
   });
 
-/** A page of a list of one kind, wherever it stands. */
+/** A page of a list of one kind, at any path. */
 export const readKindList = (
   { domain, pool, source }: { readonly domain: Domain; readonly pool: Pool; readonly source: Source },
   caller: Caller,
@@ -82,7 +82,7 @@ export const readKindList = (
   });
 };
 
-/** The e-mail address counts only for who may read everybody's. */
+/** E-mail addresses are searched only for callers who may read all of them. */
 const namedLike = (caller: Caller, text: string, parameters: Parameters): string => {
   const pattern = parameters.add(`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`);
   const columns = mayAlways(caller, 'user.read_private') ? ['name', 'email'] : ['name'];
@@ -95,9 +95,9 @@ type Page = Pick<Listed, 'asked' | 'under'> & { readonly walk: Walk } & Pick<Sor
 const selections = new WeakMap<Source, Selection>();
 
 /**
- * A page of each part, merged; what its owner has who is parked is left out. Where words or an element are
- * asked for, the best plan depends on how frequent they are: rare ones are looked up, frequent ones met on
- * the way through the order.
+ * Merges one page of each readable part; aggregates of a parked owner are omitted. For a search or an element
+ * filter, the best plan depends on frequency: rare values are looked up, frequent ones met while scanning the
+ * order.
  */
 export const listRows = async (
   { pool, source }: { readonly pool: Pool; readonly source: Source },
@@ -121,7 +121,7 @@ export const listRows = async (
   const conditions = [
     ...(where === undefined ? [] : [where]),
     ...(isPartial ? [`t.${walk.order.column} is not null`] : []),
-    // What the caller may not read of one is as if it had no value.
+    // A value that the caller may not read counts as absent.
     ...[...new Set([guard, ...filters.map((filter) => filter.guard)])].flatMap((right) =>
       right === undefined ? [] : rowsWith(caller, source, right, parameters),
     ),
@@ -145,7 +145,7 @@ export const listRows = async (
     const fits = all.length === 0 ? '' : `where ${all.join(' and ')} `;
     return `select ${selection.columns} from ${source.table} t${selection.joins} ${fits}${order}`;
   });
-  // What has no states is one part for everybody.
+  // A kind without states is one part for all callers.
   const text = all
     ? `select * from (${selects.map((select) => `(${select})`).join(' union all ')}) as page ${order}`
     : selects.join('');

@@ -10,11 +10,11 @@ import { tables } from '../../test/engines/tables.ts';
 import { demandSource, sourcesOf } from '../sources.ts';
 import { type Asked, listRows, readKindList } from './list.ts';
 
-/** How many; set it higher to see that what is read stays the same. */
+/** The number of rows; a higher one shows that the reads stay the same. */
 const ARTICLES = Number(process.env.PLAN_ARTICLES ?? 20_000);
 const USERS = 200;
 const LIMIT = 20;
-/** A page of each of two parts, and the one row more by which it is known whether there are others. */
+/** A page of each of two parts, with the one row more that tells whether there are others. */
 const ROWS_MAX = 2 * (LIMIT + 1);
 
 let database: TestDatabase;
@@ -33,7 +33,7 @@ afterAll(async () => {
   await database?.[Symbol.asyncDispose]();
 });
 
-/** The newest half are drafts, which a list of what is published must not wade through. */
+/** The newest half are drafts, which a list of published articles must skip without reading them. */
 const fill = async () => {
   const at = `timestamptz '2026-01-01' + g * interval '1 second'`;
   await connection.query(`insert into read_model.users (id, name, role, version, created_at, updated_at)
@@ -50,10 +50,7 @@ const fill = async () => {
 
 type Plan = { readonly [key: string]: unknown; readonly Plans?: readonly Plan[] };
 
-/**
- * A pool that runs each statement as it would be run in the long run, and counts what it reads of the table
- * listed.
- */
+/** A pool that uses generic plans, as after many runs, and counts the rows read of the listed table. */
 const counting = (table: string) => {
   const counted = { rows: 0, plan: '' };
   const query = async ({
@@ -155,7 +152,7 @@ describe.each(CALLERS)('for %s', (_, caller) => {
     { q: 'common rare', tag: 'rare' },
     { q: '"common rare"' },
     { q: 'rare -common' },
-  ])('a list with %o reads a small part of all, whether that is rare or frequent', async (filter) => {
+  ])('a list with %o reads a small part of all rows, whether matches are rare or frequent', async (filter) => {
     for (const sort of SORTS) {
       const { rows, plan } = await thereAndBack(caller, { ...filter, sort });
       expect(rows, `${sort} ${plan}`).toBeLessThanOrEqual(ARTICLES / 50);

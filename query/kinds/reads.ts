@@ -16,17 +16,17 @@ import { type Asked, readKindList } from './list.ts';
 import { representationOf } from './representation.ts';
 import { asParent, type ItemRow, resourceIn } from './rows.ts';
 
-/** How one operation that reads aggregates is carried out. */
+/** Executes one operation that reads aggregates. */
 export type KindRead = (reader: Reader, asked: Asked) => Promise<ItemAnswer | ListAnswer>;
 
-/** The reads of the aggregates of a domain, users among them, as they are now. */
+/** The reads of the current aggregates of a domain, users included. */
 export type KindReads = {
   find(kind: string): FindItem;
   item(kind: string): (reader: Pick<Reader, 'caller' | 'id'>) => Promise<ItemAnswer>;
   items(kind: string, list: ListInfo): ItemReads;
   list(kind: string): (reader: Pick<Reader, 'caller' | 'id'>, asked: Asked) => Promise<ListAnswer>;
   view(view: ViewInfo): ViewReads;
-  /** Of one user: what they own. */
+  /** Lists what one user owns. */
   listOfUser(kind: string): (reader: Pick<Reader, 'caller' | 'id'>, asked: Asked) => Promise<ListAnswer>;
 };
 
@@ -43,8 +43,7 @@ export const createKindReads = ({
     return finder;
   };
   const poolOf = (asked: Asked): Promise<Pool> => poolFor({ pool, searches }, asked.q as string | undefined);
-  // Users are looked for by a part of a text, for which there is no index, and nothing that one could not
-  // answer.
+  // A search of users compares parts of texts, which no index supports, so it needs no check for one.
   const poolOfKind = (kind: string, asked: Asked): Promise<Pool> | Pool =>
     kind === 'user' && asked.q !== undefined ? searches.pool : poolOf(asked);
   const listUnder = async (
@@ -106,7 +105,7 @@ const isSeenBy =
   (row: ItemRow, caller: Caller): boolean =>
     may(caller, source.right, resourceIn(source, row));
 
-/** Whether there may be anything under it that the caller may read. */
+/** True if there may be children that the caller may read. */
 export const mayListUnder = (domain: Domain, source: Source, parent: ItemRow, caller: Caller): boolean => {
   const above = source.parent?.target && sourcesOf(domain).of(source.parent.target.name);
   if (!above) return false;
@@ -118,7 +117,7 @@ export const mayListUnder = (domain: Domain, source: Source, parent: ItemRow, ca
 
 type UserReads = Pick<Reads, 'listUsers' | 'getUser' | 'getMe'>;
 
-/** By the ids of their operations. */
+/** By operation id. */
 export const readsOf = (domain: Domain, reads: KindReads): UserReads & Readonly<Record<string, KindRead>> => {
   const users = reads.item('user');
   const ofDomain = ofAggregates(domain).flatMap(([id, { use }]): readonly (readonly [string, KindRead])[] => {

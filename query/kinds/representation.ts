@@ -7,20 +7,20 @@ import type { Member, Source } from '../sources.ts';
 import { type CreationUnder, creationBy, linksOf } from './links.ts';
 import { type ItemRow, labelOf, resourceIn } from './rows.ts';
 
-/** How the items of one kind are shown, and what can be done with them: compiled once. */
+/** How the items of one kind are shown, with their links: compiled once. */
 export type Representation = {
   /**
-   * To one caller, whose rights are looked up once for all items; what they have no right to now is withheld
-   * of what was, too.
+   * For one caller, whose rights are resolved once for all items. `withheld` rights, which they lack now,
+   * apply to former states too.
    */
   to(caller: Caller, withheld?: ReadonlySet<Operation>): Shown;
-  /** How to create one of them, under a parent where they have one. */
+  /** The link to create an item, under a parent if the kind has one. */
   creationBy(caller: Caller): CreationUnder;
 };
 type Shown = {
-  /** It says nothing of when it was projected, so that it is the same after every rebuild. */
+  /** Contains no time of projection, so it is the same after every rebuild. */
   represent(row: ItemRow): Item;
-  /** The version is told to those who are told all of it. */
+  /** The version, for callers who see the whole item. */
   versionOf(row: ItemRow): number | undefined;
 };
 type Item = { readonly [field: string]: unknown; readonly _links: Readonly<Record<string, Link>> };
@@ -57,8 +57,7 @@ const makeRepresentation = (domain: Domain, source: Source): Representation => {
         whole.map((right) => [right, withheld.has(right) ? () => false : mayOf(caller, right)]),
       );
       const seesAll = (resource: Resource): boolean => [...asks.values()].every((isSeen) => isSeen(resource));
-      // When it was last changed is told as the version is: else whoever may not read what was changed would
-      // see that something was.
+      // `updatedAt` needs the same rights as the version: it would reveal that a hidden field was changed.
       const seen = fields.map(({ name, guard, read }) => ({
         name,
         read,

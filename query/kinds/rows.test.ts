@@ -24,7 +24,7 @@ const claim = aggregate('claim', {
 });
 const office = assemble(base, [team, claim]);
 
-test('a right knows of what two references lead to whatever is asked through either of them', () => {
+test('a right gets all facts of a target that two references share, through either of them', () => {
   const source = demandSource(sourcesOf(office), 'claim');
   const mayRead = (blocked: boolean) => {
     const row = {

@@ -8,9 +8,8 @@ import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { fieldsIn, type Member, type Needs, type Row, type Source } from '../sources.ts';
 
 /**
- * A row of a kind, with what is read of the rows that it refers to: in columns of its own, named after the
- * reference, as `author.name` and `article.status`. `author.id` is null if there is none, because it is
- * parked or about to go.
+ * A row of a kind with the columns read of its references’ targets, named after the reference: `author.name`,
+ * `article.status`. `author.id` is null if the target is missing: parked or about to be deleted.
  */
 export type ItemRow = Row & {
   readonly id: number;
@@ -19,21 +18,21 @@ export type ItemRow = Row & {
   readonly updated_at: Date;
 };
 
-/** What is read of a row that a reference leads to. */
+/** The columns read of a reference’s target. */
 type Joined = {
   readonly path: readonly string[];
-  /** In the row that it is referred from. */
+  /** The column of the reference in the row before. */
   readonly column: string;
   readonly kind: Kind;
   readonly columns: readonly string[];
-  /** With what conditions ask of their items. */
+  /** Includes the columns of items that conditions ask about. */
   readonly lists: readonly AskedList[];
 };
 
-/** The statement's text for a row with its references, compiled once. */
+/** The SQL of a row with its references, compiled once. */
 export type Selection = { readonly columns: string; readonly joins: string };
 
-/** The first letter of what is joined, as `u` of users, with a number where another has it. */
+/** The first letter of the joined table, as `u` for users; with a number if it is taken. */
 const aliasesOf = (joined: readonly Joined[]): ReadonlyMap<string, string> => {
   const aliases = new Map<string, string>();
   const taken = new Set(['t']);
@@ -46,7 +45,7 @@ const aliasesOf = (joined: readonly Joined[]): ReadonlyMap<string, string> => {
   return aliases;
 };
 
-/** The column that says whether there is room for another item of a list. */
+/** The column that tells whether a list has room for another item. */
 export const roomOf = ({ name }: ListInfo): string => `${name}.room`;
 
 const roomsIn = (kind: Kind): readonly string[] =>
@@ -95,20 +94,20 @@ const selectionOf = (
   };
 };
 
-/** Of one row by its id: whatever is not there is told apart from the row itself. */
+/** For one row by id, by outer joins: the row is found even if a target is missing. */
 export const selectionOfItem = (source: Source): Selection =>
   selectionOf(source, joinedOf(source), () => false);
 
-/** Of a list: what an owner has who is parked is left out, and the parent is known already. */
+/** For a list: rows of a parked owner are omitted, and the parent is known already. */
 export const selectionOfList = (source: Source): Selection => {
   const joined = joinedOf(source).filter(({ path }) => path[0] !== source.parent?.name);
   return selectionOf(source, joined, ({ path }) => path.length === 1 && path[0] === source.owner?.name);
 };
 
-/** What representations show of a reference beside its id. */
+/** The field of a target that representations show beside its id. */
 export const labelOf = ({ target }: Pick<Member, 'target'>): string | undefined => target?.label;
 
-/** The owner first, as whoever has it is looked up by every list. */
+/** The owner first, because every list joins it. */
 const joinedOf = (source: Source): readonly Joined[] => {
   const { members, needs, owner } = source;
   const labelled = members.flatMap((member): readonly Joined[] => {
@@ -151,7 +150,7 @@ const behind = ({ behind: references }: Needs, at: readonly string[]): readonly 
     return [{ path, column, kind, columns, lists }, ...behind(needs, path)];
   });
 
-/** What rights to a row are asked of. */
+/** The facts that rights to a row depend on. */
 export const resourceIn = ({ needs }: Source, row: Row): Resource => {
   const fields = fieldsIn(needs, row);
   return needs.behind.length === 0
@@ -166,7 +165,7 @@ const findIn = (needs: Needs, row: Row, wanted: Wanted): State | undefined => {
   return found.length === 0 ? undefined : Object.assign({}, ...found);
 };
 
-/** Several references may lead to the same, and each has only the columns that are asked behind itself. */
+/** Several references may have the same target, and each has only the columns needed through itself. */
 const allIn = ({ behind: references }: Needs, row: Row, { kind, id, prefix }: Wanted): readonly State[] =>
   references.flatMap(({ reference, kind: target, needs }) => {
     const there = `${prefix}${reference}.`;
@@ -176,7 +175,7 @@ const allIn = ({ behind: references }: Needs, row: Row, { kind, id, prefix }: Wa
     return [...own, ...allIn(needs, row, { kind, id, prefix: there })];
   });
 
-/** What the parent of a row tells of itself in its columns, as the columns of a row of its own. */
+/** The parent in the columns of a row, as facts of its own. */
 export const parentIn = ({ parent, needs }: Source, row: Row): Resource => {
   const above = needs.behind.find(({ reference }) => reference === parent?.name);
   if (!above) return {};
@@ -187,7 +186,7 @@ export const parentIn = ({ parent, needs }: Source, row: Row): Resource => {
   };
 };
 
-/** The columns that a row under this one has of it, and of what it refers to. */
+/** The columns that a child row has of this row and its references. */
 export const asParent = (child: Source, parent: Row): Row => {
   const above = child.needs.behind.find(({ reference }) => reference === child.parent?.name);
   const prefix = `${above?.reference}.`;
@@ -203,14 +202,11 @@ const joinedIn = ({ fields, lists, behind: references }: Needs): readonly string
 
 type FindRow = (kind: Kind, id: number) => Promise<Row | undefined>;
 
-/** A row with its references, each found by itself; nothing if what it stands under is not there. */
+/** A row with its references, each found by itself; undefined if the parent is missing. */
 export const withReferences = async (source: Source, row: Row, find: FindRow): Promise<ItemRow | undefined> =>
   (await join(source, joinedOf(source), { row, find })) as ItemRow | undefined;
 
-/**
- * What rights to a row are asked of, where what they depend on is found by itself; nothing if what it stands
- * under is not there.
- */
+/** The facts that rights to a row depend on, each found by itself; undefined if the parent is missing. */
 export const resourceOf = async (source: Source, row: Row, find: FindRow): Promise<Resource | undefined> => {
   const whole = await join(source, behind(source.needs, []), { row, find });
   return whole && resourceIn(source, whole);

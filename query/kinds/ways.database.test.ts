@@ -48,7 +48,7 @@ afterAll(async () => {
 
 type Plan = { readonly [key: string]: unknown; readonly Plans?: readonly Plan[] };
 
-/** How many rows of the claims a list reads, as it is run in the long run. */
+/** Counts the rows of claims that a list reads with a generic plan. */
 const readBy = async (
   role: string,
   userId: number,
@@ -92,7 +92,7 @@ const readBy = async (
   return told;
 };
 
-/** Those that a condition left out count too. */
+/** Includes rows that a filter removed. */
 const rowsRead = (plan: Plan): number => {
   const own =
     plan['Relation Name'] === 'claims'

@@ -5,7 +5,7 @@ import type { Gap } from './walk.ts';
 
 const IDENTITY_CHARACTERS = 8;
 
-/** Tells a list from all others: its path, filters and order, without what only says how to page it. */
+/** Identifies a list by its path, filters and order, without the parameters that only page it. */
 export const listIdentity = (list: Readonly<Record<string, unknown>>): string =>
   hash(
     'sha256',
@@ -13,11 +13,11 @@ export const listIdentity = (list: Readonly<Record<string, unknown>>): string =>
     'base64url',
   ).slice(0, IDENTITY_CHARACTERS);
 
-/** Opaque to clients; it is good for the one list that it is a place in. */
+/** Opaque to clients, and valid for one list only. */
 export const formatListCursor = (identity: string, { atMs, id, side }: Gap): string =>
   Buffer.from(JSON.stringify([identity, atMs, id, side])).toString('base64url');
 
-/** The end of the year 9999, beyond which times have another spelling. */
+/** The end of the year 9999; later times have another spelling. */
 const AT_MS_MAX = 253_402_300_799_999;
 
 const ListCursor = z.tuple([
@@ -36,13 +36,13 @@ export const parseListCursor = (identity: string, text: string): Gap => {
 
 const BASE64URL = /^[\w-]+$/;
 
-/** What a client sent for a cursor, if it is one of ours. */
+/** The JSON of a client’s cursor; undefined if it is not one of ours. */
 export const decodeCursor = (text: string): unknown => {
   if (!BASE64URL.test(text)) return undefined;
   try {
     return JSON.parse(Buffer.from(text, 'base64url').toString());
   } catch {
-    // Not one of ours, as the schema is about to say.
+    // Not one of ours.
     return undefined;
   }
 };

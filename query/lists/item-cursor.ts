@@ -3,8 +3,8 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import { decodeCursor } from './cursor.ts';
 
 /**
- * A place in the list of an aggregate: where an item is or was, by what tells it apart, and before that by
- * its rank if it has one.
+ * A position in a list of an aggregate: the key of an item that is or was there, and its rank if the list is
+ * ordered.
  */
 export type ItemGap = { readonly rank?: string; readonly id: number | string };
 

@@ -4,7 +4,7 @@ import type { ListAnswer } from '#shared/rest/reads/answer.ts';
 import { formatListCursor, listIdentity, parseListCursor } from './cursor.ts';
 import { type Gap, type Order, type Page, pageOf, type Walk } from './walk.ts';
 
-/** How a list was asked for: what `PAGE` and its own schema let through. */
+/** The parameters of a list, as parsed by `PAGE` and its own schema. */
 type Asked = {
   readonly limit?: number | undefined;
   readonly after?: string | undefined;
@@ -14,12 +14,12 @@ type Asked = {
 };
 
 type List<Column extends string, Row> = {
-  /** The canonical path, on which the links to other pages stand. */
+  /** The canonical path, for the links to other pages. */
   readonly path: string;
   readonly asked: Asked;
-  /** The order under the name that was asked for, or by default. */
+  /** The order asked for, or the default. */
   readonly order: Order<Column>;
-  /** Reads as `clausesOf` says. */
+  /** Must read the rows that `clausesOf` selects. */
   read(walk: Walk<Column>): Promise<readonly Row[]>;
   represent(row: Row): object;
   readonly create?: Link | undefined;
@@ -27,24 +27,21 @@ type List<Column extends string, Row> = {
 
 type Listable<Column extends string> = { readonly id: number } & Readonly<Record<Column, Date | null>>;
 
-/** Reads one page of a list, and says where the others are. */
+/** Reads one page of a list, with links to the others. */
 export const readList = <Column extends string, Row extends Listable<Column>>({
   read,
   ...list
 }: List<Column, Row>): Promise<ListAnswer> =>
   readListUpTo({ ...list, read: async (walk) => ({ rows: await read(walk), stoppedAt: undefined }) });
 
-/** What was found of a page; where looking for more was given up, the row that was looked at last. */
+/** The rows found for a page, and the last row examined if the search stopped early. */
 export type Picked<Row> = { readonly rows: readonly Row[]; readonly stoppedAt: Row | undefined };
 
 type ListUpTo<Column extends string, Row> = Omit<List<Column, Row>, 'read'> & {
   read(walk: Walk<Column>): Promise<Picked<Row>>;
 };
 
-/**
- * The same, of a list whose rows must be looked for: a page may be shorter, or empty, and others follow all
- * the same.
- */
+/** The same for a list whose rows must be searched: a page may be short or empty though others follow. */
 export const readListUpTo = async <Column extends string, Row extends Listable<Column>>({
   path,
   asked,
@@ -74,7 +71,7 @@ export const readListUpTo = async <Column extends string, Row extends Listable<C
   };
 };
 
-/** Where to go on looking. */
+/** The gap at which the next page resumes the search. */
 const gapBehind = ({ from }: Walk, place: Omit<Gap, 'side'>): Partial<Omit<Page<unknown>, 'rows'>> =>
   from?.direction === 'before'
     ? { previous: { ...place, side: 'before' } }

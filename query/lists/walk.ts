@@ -1,13 +1,10 @@
 import { LIMIT_DEFAULT } from '#shared/rest/lists.ts';
 import type { Parameters } from '../statement.ts';
 
-/** What a list is ordered by; equal values are ordered by id, so that no two rows have the same place. */
+/** The column of the order. Equal values are ordered by id, so that positions are unique. */
 export type Order<Column extends string = string> = { readonly column: Column; readonly descending: boolean };
 
-/**
- * A place between rows, right before or right after where one is or was. It stays a place when that row is
- * gone.
- */
+/** A position between rows: right before or after a row, valid also when that row is gone. */
 export type Gap = { readonly atMs: number; readonly id: number; readonly side: 'before' | 'after' };
 
 /** A page to read: from the beginning, or on either side of a gap. */
@@ -18,8 +15,7 @@ export type Walk<Column extends string = string> = {
 };
 
 /**
- * The rows of a page in the list's order, and the gaps where the pages around it begin, as far as there may
- * be any.
+ * The rows of a page in the list's order, and the gaps at which adjacent pages begin, if there may be any.
  */
 export type Page<Row> = {
   readonly rows: readonly Row[];
@@ -27,7 +23,7 @@ export type Page<Row> = {
   readonly previous: Gap | undefined;
 };
 
-/** Which way a walk goes, and the place beyond which its rows lie. */
+/** The direction of a walk, and the position beyond which its rows are. */
 export const beginningOf = ({ order: { descending }, from }: Walk) => {
   const isDownward = descending !== (from?.direction === 'before');
   const beyond = from && {
@@ -38,8 +34,8 @@ export const beginningOf = ({ order: { descending }, from }: Walk) => {
 };
 
 /**
- * The clauses by which a statement reads the rows of a walk, nearest first, and one more that tells whether
- * there are others.
+ * The clauses of a statement that reads the rows of a walk, nearest first, and one more that tells whether
+ * others follow.
  */
 export const clausesOf = (walk: Walk, parameters: Parameters) => {
   const { column } = walk.order;
@@ -55,16 +51,16 @@ export const clausesOf = (walk: Walk, parameters: Parameters) => {
 };
 
 /**
- * For the page that most readers ask for, the first of the usual length, the number stands in the text, so
- * that its plan is made once. Behind a cursor a plan that is made once is better off not knowing it: how much
- * lies there is a guess.
+ * The first page of the default length is the most frequent: its limit is a literal, so that its plan is made
+ * once. After a cursor, a generic plan is better without a known limit, because the number of rows there is a
+ * guess.
  */
 const limitOf = ({ limit, from }: Walk, parameters: Parameters): string =>
   limit === LIMIT_DEFAULT && from === undefined ? String(limit + 1) : `${parameters.add(limit + 1)}::bigint`;
 
 /**
- * Ids are whole numbers, so that “from this row on” is “beyond the id beside it”, and one statement does for
- * both sides of a row.
+ * Ids are integers, so that “from this row on” is “beyond the adjacent id”. One statement serves both sides
+ * of a row.
  */
 const idBeyond = (
   { id, side }: Gap,
@@ -75,7 +71,7 @@ const idBeyond = (
   return isDownward ? id + 1 : id - 1;
 };
 
-/** Makes a page of what the clauses have read. */
+/** Makes a page of the rows that the clauses have read. */
 export const pageOf = <Row extends { readonly id: number }>(
   { order, limit, from }: Walk,
   read: readonly Row[],
@@ -89,7 +85,7 @@ export const pageOf = <Row extends { readonly id: number }>(
     row === undefined ? from?.gap : { atMs: keyOf(row, order.column).getTime(), id: row.id, side };
   const next = gapBeside(rows.at(-1), 'after');
   const previous = gapBeside(rows[0], 'before');
-  // On the side that the walk came from there was something when it came.
+  // On the side that the client came from, there was a page when it came.
   return {
     rows,
     next: isBackward || hasMore ? next : undefined,

@@ -42,14 +42,14 @@ type Row = {
   readonly published: boolean;
 };
 
-/** Few moments, so that many rows have the same and only the id tells their order. */
+/** Few times, so that many rows share one and only the id orders them. */
 const row: fc.Arbitrary<Row> = fc.record({
   id: fc.integer({ min: 1, max: 60 }),
   atMs: fc.integer({ min: 0, max: 4 }).map((n) => 1_700_000_000_000 + n),
   author: fc.integer({ min: 1, max: 2 }),
   published: fc.boolean(),
 });
-/** What others do between two pages. */
+/** A concurrent change between two pages. */
 const change = fc.oneof(
   row.map((inserted) => ({ inserted })),
   fc.integer({ min: 1, max: 60 }).map((deleted) => ({ deleted })),
@@ -92,7 +92,7 @@ const placeIn = (link: string, name: 'after' | 'before') => ({
   [name]: new URL(link, 'http://x').searchParams.get(name) ?? '',
 });
 
-/** Reads all pages from one on, in one direction, while others change the list. */
+/** Reads all pages from one on, in one direction, while the list changes. */
 const walk = async (
   asked: Scenario,
   direction: 'next' | 'prev',
@@ -149,7 +149,7 @@ test('a walk to the end and back meets every row that stays exactly once each wa
       const stayed = before.filter(({ id }) => !deleted.has(id)).map(({ id }) => id);
       for (const items of [seen.there, seen.back]) {
         const ids = items.map(({ id }) => id);
-        // A row that went and came again may have another place.
+        // A row that was deleted and inserted again may have another position.
         const once = items.filter(({ id }) => !deleted.has(id));
         expect(new Set(once.map(({ id }) => id)).size).toBe(once.length);
         expect(inOrder(asked.sort, once)).toEqual(once.map(({ id }) => id));
@@ -161,7 +161,7 @@ test('a walk to the end and back meets every row that stays exactly once each wa
   );
 });
 
-test('pages lie side by side: from an empty one back, nothing is left out', async () => {
+test('adjacent pages leave no gap, also on the way back from an empty one', async () => {
   await pool.query('delete from read_model.articles');
   for (const id of [1, 2, 3]) await insert({ id, atMs: 1_700_000_000_000, author: 1, published: true });
   const asked: Scenario = {

@@ -15,7 +15,7 @@ const text = (description: string, example: string) => ({
   schema: { type: 'string', examples: [example] },
 });
 
-/** The headers of answers, each in one place of the document. */
+/** The headers of responses, each defined once in the document. */
 export const ANSWER_HEADERS = {
   ETag: text(
     'Strong; of an item that you may change, the version and a digest of these bytes. Send it back as If-Match or If-None-Match. Of the answer to a write, the version alone: it is good for If-Match, and no read has it.',
@@ -80,7 +80,7 @@ export const headers = (...names: readonly AnswerHeader[]): JsonObject =>
     [...names, ...EVERYWHERE].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
 
-/** Every answer that an operation can give, by status. */
+/** Every response of an operation, by status. */
 export const answersOf = (
   id: string,
   operation: RestOperation,
@@ -159,14 +159,14 @@ const successOfLog = (answer: Answer, query: RestOperation['query'], described: 
   }),
 });
 
-/** A write answers with the item instead where it is asked to. */
+/** With `Prefer: return=representation`, a write returns the item instead. */
 const schemaOf = ({ item }: Answer, schema: z.ZodType, { schemas, operations }: Described): JsonObject => {
   const own = schemas.of(schema, 'output');
   const read = item === undefined ? undefined : operations[item]?.answer.schema;
   return read === undefined ? own : { anyOf: [own, schemas.of(read, 'output')] };
 };
 
-/** OpenAPI 3.1 has no way to say what is in it. */
+/** OpenAPI 3.1 cannot describe the events of a stream. */
 const streamOf = (says: true | string): JsonObject => ({
   schema: { type: 'string', description: says === true ? OF_EVENTS : says },
 });
@@ -201,10 +201,7 @@ const successHeaders = (answer: Answer): readonly AnswerHeader[] => {
   }
 };
 
-/**
- * Items say the same in both media types; of a list, the plain one is an array, and HAL holds the links as
- * well.
- */
+/** An item is the same in both media types. A list is an array in plain JSON; in HAL it has its links too. */
 const contentOf = (kind: Answer['kind'], schema: JsonObject): JsonObject => {
   if (kind === 'lines') return { [EXPORT_TYPE]: { schema } };
   if (kind !== 'list') return { 'application/json': { schema }, 'application/hal+json': { schema } };

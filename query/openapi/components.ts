@@ -7,10 +7,7 @@ import { examplesOf } from './examples.ts';
 import type { JsonSchemas } from './json-schemas.ts';
 import { problemCodesOf, titleOf } from './problems.ts';
 
-/**
- * Every schema of a name: those that the operations refer to, and those of what no operation has a schema
- * for.
- */
+/** Every named schema: those that operations refer to, and others that no operation mentions. */
 export const componentSchemas = (domain: Domain, schemas: JsonSchemas): JsonObject => {
   const examples = examplesOf(domain);
   const named = Object.entries(schemas.named()).map(([name, schema]) => {
@@ -24,7 +21,7 @@ export const componentSchemas = (domain: Domain, schemas: JsonSchemas): JsonObje
   } as JsonObject;
 };
 
-/** Every problem, for the answers that it stands in. */
+/** An example of every problem, for the responses that refer to it. */
 export const problemExamples = (domain: Domain): JsonObject =>
   Object.fromEntries(
     problemCodesOf(domain).map((code) => [code, { value: exampleOf(code, titleOf(domain, code)) }]),
@@ -95,7 +92,7 @@ const problemSchema = (codes: readonly ProblemCode[]): JsonObject => ({
 
 const TAGS_PATTERN = '^(\\*|(W/)?"[^"]*"(, *(W/)?"[^"]*")*)$';
 
-/** The headers that say more about a request, each in one place of the document. */
+/** The optional headers of requests, each defined once in the document. */
 export const HEADER_PARAMETERS = {
   IfMatch: {
     name: 'If-Match',
@@ -140,7 +137,7 @@ export const HEADER_PARAMETERS = {
 
 type HeaderParameter = keyof typeof HEADER_PARAMETERS;
 
-/** What a request may hold beside its body. */
+/** The parameters of a request, besides its body. */
 export const parametersOf = (
   operation: RestOperation,
   schemas: JsonSchemas,
@@ -221,7 +218,7 @@ const headersOf = (operation: RestOperation): readonly HeaderParameter[] => {
   return ['IdempotencyKey', ...conditions, ...(takesPreference(answer) ? (['Prefer'] as const) : [])];
 };
 
-/** A reference, but for the header that the settings may demand. */
+/** A reference, except for If-Match, which the settings may require. */
 const headerParameter = (header: HeaderParameter, requireIfMatch: boolean): JsonObject =>
   header === 'IfMatch' && requireIfMatch
     ? { ...HEADER_PARAMETERS.IfMatch, required: true }

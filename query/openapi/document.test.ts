@@ -47,7 +47,7 @@ const operationOf = (id: string, options = OPTIONS): Operation => {
   return operation;
 };
 
-test('an independent validator finds it valid, and every reference leads somewhere', async () => {
+test('an independent validator accepts it, and every reference resolves', async () => {
   const validator = new Validator();
   const { valid, errors } = await validator.validate(
     structuredClone<object>(documentOf()) as Record<string, unknown>,
@@ -58,14 +58,14 @@ test('an independent validator finds it valid, and every reference leads somewhe
   expect(() => validator.resolveRefs()).not.toThrow();
 });
 
-test('generators of clients find nothing that they make no types of', () => {
+test('it has nothing that client generators make no types of', () => {
   const { schemas } = documentOf().components;
   expect(schemas.Json).toEqual({ description: 'Anything that JSON can hold.' });
   expect(Object.keys(schemas).filter((name) => name.startsWith('_'))).toEqual([]);
   expect(schemas.Article?.properties?.id).toMatchObject({ type: 'integer', format: 'int64' });
 });
 
-test('it holds every operation, the uploads, and nothing else', () => {
+test('it has every operation, the uploads, and nothing else', () => {
   const documented = Object.entries(documentOf().paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, { operationId }]) => `${operationId} ${method.toUpperCase()} ${path}`),
   );
@@ -75,7 +75,7 @@ test('it holds every operation, the uploads, and nothing else', () => {
   );
 });
 
-test('a list tells its parameters, its two forms, what it needs and what it refuses', () => {
+test('a list declares its parameters, both representations, its scopes and its refusals', () => {
   const { parameters, responses, security } = operationOf('listArticles');
   expect(parameters.map(({ name, $ref }) => name ?? $ref?.split('/').at(-1))).toEqual(
     expect.arrayContaining([
@@ -115,7 +115,7 @@ test('a list tells its parameters, its two forms, what it needs and what it refu
   expect(security).toEqual([{}, { oauth: ['read:articles'] }, { bearer: [] }]);
 });
 
-test('a patch takes three media types and a version, and tells every refusal', () => {
+test('a patch declares three media types, a version and every refusal', () => {
   const { parameters, requestBody, responses, security } = operationOf('editArticle');
   expect(parameters.map(({ name, $ref }) => name ?? $ref)).toEqual([
     'articleId',
@@ -160,13 +160,13 @@ test('no operation of the authorization server takes Prefer', () => {
   expect(JSON.stringify(beside)).not.toContain('Prefer');
 });
 
-test('where the settings demand a version, so does the document', () => {
+test('if the settings require a version, so does the document', () => {
   const { parameters, responses } = operationOf('deleteComment', { ...OPTIONS, requireIfMatch: true });
   expect(parameters).toContainEqual(expect.objectContaining({ name: 'If-Match', required: true }));
   expect(Object.keys(responses)).toContain('428');
 });
 
-/** The zod schemas by their names, from where the operations use them. */
+/** The zod schemas by name, collected from the operations. */
 const schemas = new Map(
   Object.values(DESCRIBED)
     .flatMap(({ body = {}, answer }: RestOperation) => [...Object.values(body), answer.schema])
@@ -175,7 +175,7 @@ const schemas = new Map(
     ),
 );
 
-/** The bodies that are objects, by their names. */
+/** The bodies that are objects, by name. */
 const bodies = Object.values(DESCRIBED)
   .flatMap(({ body = {} }: RestOperation) => Object.values(body))
   .filter(
@@ -195,7 +195,7 @@ test.each(bodies.map((schema) => [schema.meta()?.id ?? '', schema] as const))(
   },
 );
 
-test('what is sent without a field says what it is then', () => {
+test('a field that may be omitted declares its default', () => {
   const { tags, cover, publish } = documentOf().components.schemas.NewArticle?.properties ?? {};
   expect([tags?.description, cover?.description, publish?.description]).toEqual([
     'By default `[]`.',
@@ -205,12 +205,12 @@ test('what is sent without a field says what it is then', () => {
 });
 
 const EXAMPLES = examplesOf(publishing);
-test.each(Object.keys(EXAMPLES))('the example of %s is one', (name) => {
+test.each(Object.keys(EXAMPLES))('the example of %s is valid', (name) => {
   expect(() => schemas.get(name)?.parse(EXAMPLES[name])).not.toThrow();
   expect(documentOf().components.schemas[name]?.examples).toEqual([EXAMPLES[name]]);
 });
 
-test('it is served as JSON, and not sent again to who has it', async () => {
+test('it is served as JSON, and revalidated with 304', async () => {
   await using server = await serveRoutes(openApiRoutes(OPTIONS));
   const first = await fetch(`${server.url}/openapi.json`);
   expect(first.headers.get('content-type')).toBe('application/json; charset=utf-8');

@@ -16,13 +16,13 @@ import { uploadPaths } from './uploads.ts';
 
 export type OpenApiOptions = {
   readonly domain: Domain;
-  /** By which clients know this installation. */
+  /** The URL by which clients know this installation. */
   readonly publicUrl: string;
   readonly issuerUrl: string;
   readonly requireIfMatch: boolean;
 };
 
-/** The whole REST interface in OpenAPI 3.1, made of what also checks the requests. */
+/** The whole REST interface in OpenAPI 3.1, made from the schemas that validate requests. */
 export const openApiDocument = ({
   domain,
   publicUrl,
@@ -57,7 +57,7 @@ export const openApiDocument = ({
 
 type Tag = { readonly name: string; readonly description?: string | undefined };
 
-/** By the part of a path that names what is asked for. */
+/** By the segment of a path that names the resource. */
 const tagsOf = (domain: Domain): Readonly<Record<string, Tag>> => {
   const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
   const ofKinds = kinds.map(
@@ -152,7 +152,7 @@ const requestBody = (
   ),
 });
 
-/** What holds for all operations, in Markdown. */
+/** The conventions of all operations, in Markdown. */
 export const conventionsOf = (domain: Domain): string =>
   `
 ${capital(new Intl.ListFormat('en-GB').format(Object.values(domain.kinds).map(({ plural }) => spaced(plural))))} as resources with links. All of it is also under \`/api\`.
@@ -176,10 +176,9 @@ point in time. The history of an item says who changed what.
 **Problems** are \`application/problem+json\` (RFC 9457) with a stable \`code\`.
 `.trim();
 
-/** `GET /openapi.json`: the interface, for programs. */
 export const openApiRoutes = (options: OpenApiOptions): Router => {
   let answer: RequestHandler | undefined;
-  // Making it takes a moment that a start has no use for.
+  // Lazily, because making the document would delay the start.
   const lazily: RequestHandler = (request, response, next) => {
     answer ??= answerDocument({ type: 'application/json', text: JSON.stringify(openApiDocument(options)) });
     return answer(request, response, next);

@@ -69,7 +69,7 @@ const NEW_CLIENT = {
   scopes: ['read:users', 'write:users'],
 };
 
-/** What a schema of a name looks like filled in; a test holds each against its schema. */
+/** Examples of named schemas; a test validates each against its schema. */
 export const examplesOf = (domain: Domain): Examples => {
   const ofKinds = Object.values(domain.kinds).map((kind) => examplesOfKind(domain, kind));
   const views = domain.views.map((view) => [capital(view.name), exampleOfView(domain, view)] as const);

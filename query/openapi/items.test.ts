@@ -15,7 +15,7 @@ import { openApiDocument } from './document.ts';
 import { examplesOf } from './examples.ts';
 import { problemsOf } from './problems.ts';
 
-/** What the document of the interface says of lists of items. */
+/** The OpenAPI document of a domain with lists of items. */
 const OPTIONS = {
   domain: expenses,
   publicUrl: 'https://annals.example',
@@ -31,7 +31,7 @@ const schemas = new Map(
     ),
 );
 
-test('an independent validator finds it valid', async () => {
+test('an independent validator accepts it', async () => {
   const { errors, valid } = await new Validator().validate(
     structuredClone<object>(openApiDocument(OPTIONS)) as Record<string, unknown>,
   );
@@ -70,7 +70,7 @@ const FORMS: Readonly<Record<string, fc.Arbitrary<object>>> = {
   removeLabel: fc.record({ word: fc.constantFrom('a', 'b', 'c') }),
 };
 
-test('whatever a decision refuses, its operation says', () => {
+test('every operation declares all refusals of its command', () => {
   const kind = expenses.kinds.claim as Kind;
   const { decide, evolve } = deciderOf(expenses, kind);
   const names = Object.keys(kind.commands);
@@ -114,7 +114,7 @@ test('whatever a decision refuses, its operation says', () => {
   for (const [id, operation] of ofAggregates(expenses)) {
     if (operation.use.does !== 'command' || operation.use.kind !== kind) continue;
     const told = [...problemsOf(id, operation, options).values()].flat();
-    // The id of what is created is not one of the request.
+    // The id of a new aggregate is not in the request.
     const codes = [...(refused.get(operation.use.command.name) ?? [])].filter((code) => code !== 'id_taken');
     expect(told, id).toEqual(expect.arrayContaining(codes));
   }
@@ -133,7 +133,7 @@ test('whatever a decision refuses, its operation says', () => {
   });
 });
 
-test('a change of what is personal says that its owner may be deleted', () => {
+test('a change of personal data declares that its owner may be deleted', () => {
   const refusalsOf = (id: string) => operations[id]?.refusals;
   expect(
     [refusalsOf('addClaimItem'), refusalsOf('editClaimItem')].every((codes) =>

@@ -3,21 +3,20 @@ import * as z from 'zod';
 import type { JsonObject } from '#shared/json.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 
-/** Whether a schema stands for what is sent, before defaults and transformations, or for what is answered. */
+/** Requests, before defaults and transformations, or responses. */
 type Direction = 'input' | 'output';
 
-/** Schemas as JSON Schema: those with a name are kept once, and referred to. */
+/** Schemas as JSON Schema; named ones are kept once and referred to. */
 export type JsonSchemas = {
   of(schema: z.ZodType, direction: Direction): JsonObject;
-  /** Every named schema that was referred to so far. */
+  /** Every named schema referred to so far. */
   named(): Readonly<Record<string, JsonObject>>;
 };
 
 export const createJsonSchemas = (): JsonSchemas => {
   const named = new Map<string, JsonObject>();
-  /** As it stands for what is sent, and for what is answered. */
   const found = new Map<string, JsonObject>();
-  /** Many operations have the same schema: answers with an article, and the form of a page. */
+  /** Many operations share schemas: responses with an article, the form of a page. */
   const generated = { input: new Map<z.ZodType, JsonObject>(), output: new Map<z.ZodType, JsonObject>() };
   return {
     of(schema, direction) {
@@ -49,14 +48,14 @@ const generate = (schema: z.ZodType, io: Direction) => {
     override({ jsonSchema }) {
       // The format says as much, and the pattern fills a screen.
       if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
-      // A version is a literal, which is a number to zod.
+      // A version is a literal, which zod describes as a number.
       if (Number.isInteger(jsonSchema.const)) jsonSchema.type = 'integer';
-      // Without it, generators for Java and C# take an integer for one of 32 bits.
+      // Without it, generators for Java and C# use a 32-bit integer.
       if (jsonSchema.type === 'integer' && Number(jsonSchema.maximum) > INT32_MAX)
         jsonSchema.format = 'int64';
     },
   });
-  // Only what JSON can hold comes out, with references into the document of its own.
+  // Through JSON, so that only JSON remains, with references into our own document.
   const {
     $schema: _,
     $defs = {},
@@ -66,8 +65,8 @@ const generate = (schema: z.ZodType, io: Direction) => {
 };
 
 /**
- * Generators of clients take a field with a `default` for one that is always there (openapi-typescript does),
- * so that a request would have to have it: the default of what is sent stands in the description.
+ * Client generators make a field with a `default` mandatory (openapi-typescript does), also in requests. So
+ * the defaults of requests are in the description.
  */
 const describeDefaults = (definition: JsonObject): JsonObject =>
   JSON.parse(JSON.stringify(definition), (_key, value: unknown) =>
@@ -89,13 +88,10 @@ const pointIntoComponents = (key: string, value: unknown): unknown =>
     ? `#/components/schemas/${nameOf(value.slice(DEFINITIONS.length))}`
     : value;
 
-/** Schemas that refer to themselves without a name of their own are those of any JSON. */
+/** A recursive schema without a name is that of any JSON. */
 const isAnyJson = (definition: string): boolean => /^__schema\d+$/.test(definition);
 const JSON_NAME = 'Json';
-/**
- * The same as a union that contains itself, which generators of clients for Python, Go and Java make no types
- * of.
- */
+/** The same as a recursive union, of which client generators for Python, Go and Java make no types. */
 const ANY_JSON: JsonObject = { description: 'Anything that JSON can hold.' };
 
 const nameOf = (definition: string): string => (isAnyJson(definition) ? JSON_NAME : definition);

@@ -7,7 +7,7 @@ import { isOfLog, type RestOperation } from '#shared/rest/operation.ts';
 import { ofAggregates, ofViews } from '#shared/rest/operations.ts';
 import { allowsAnonymous } from './security.ts';
 
-/** What any request can come to: a token is looked at wherever there is one. */
+/** The problems of every request: a token is checked even if it is not needed. */
 export const ALWAYS = [
   'malformed_request',
   'invalid_token',
@@ -21,7 +21,7 @@ export const ALWAYS = [
   'unavailable',
 ] as const satisfies readonly ProblemCode[];
 
-/** By the parameter of a path, where it is not the id of an item that can be deleted. */
+/** By path parameter, for resources that are not deletable aggregates. */
 const ABSENT: Readonly<Record<string, readonly ProblemCode[]>> = {
   eventId: ['event_not_found'],
   deliveryId: ['delivery_not_found'],
@@ -30,7 +30,7 @@ const ABSENT: Readonly<Record<string, readonly ProblemCode[]>> = {
   stream: ['not_parked'],
   clientId: ['client_not_found'],
   tokenId: ['token_not_found'],
-  // What is over already has ended.
+  // Ending one that has ended succeeds.
   sessionId: [],
   invitationId: [],
 };
@@ -41,8 +41,8 @@ const absentFor = (parameter: string): readonly ProblemCode[] => {
 };
 
 /**
- * What follows from the rules of the kernel rather than from the form of the request; those of a domain stand
- * at its operations.
+ * Refusals by the kernel’s rules, beyond the form of the request. Those of a domain are declared by its
+ * operations.
  */
 const OF_THE_KERNEL: Readonly<Record<string, readonly ProblemCode[]>> = {
   createUser: ['email_taken'],
@@ -82,7 +82,7 @@ const OF_THE_KERNEL: Readonly<Record<string, readonly ProblemCode[]>> = {
   verifyLog: ['verification_under_way', 'too_many_orders'],
 };
 
-/** The kernel's own, and those that follow from the names of the domain. */
+/** The kernel's own codes, and those derived from the names of the domain. */
 export const problemCodesOf = (domain: Domain): readonly ProblemCode[] => {
   const own = [...Object.keys(HTTP_PROBLEMS), ...Object.keys(REJECTIONS)] as readonly ProblemCode[];
   const derived = Object.keys(domain.kinds).flatMap((kind) => [notFound(kind), deleted(kind)]);
@@ -95,13 +95,13 @@ export const problemCodesOf = (domain: Domain): readonly ProblemCode[] => {
   return [...new Set([...own, ...derived, ...ofOperations])];
 };
 
-/** What a refusal says, as its author does. */
+/** The title of a refusal, by the domain’s author or the kernel. */
 export const titleOf = ({ kinds }: Domain, code: ProblemCode): string =>
   Object.values(kinds)
     .flatMap(({ refusals, limits }) => [...Object.values(refusals), ...limits.map(({ refusal }) => refusal)])
     .find((refusal) => refusal.code === code)?.says ?? describeProblem(code).title;
 
-/** The refusals of an operation by their status. */
+/** The refusals of an operation, by status. */
 export const problemsOf = (
   id: string,
   operation: RestOperation,
@@ -134,7 +134,7 @@ const besideLog = (operation: RestOperation): readonly ProblemCode[] => [
 ];
 
 const ofRead = (operation: RestOperation): readonly ProblemCode[] => {
-  // Of what is read, it is not told that it was there once.
+  // A read does not reveal that the item was deleted.
   const absent = absentOf(operation).filter((code) => code.endsWith('_not_found'));
   const then: readonly ProblemCode[] =
     operation.query && 'at' in operation.query.shape ? asOf(operation) : [];
@@ -149,9 +149,7 @@ const ofRead = (operation: RestOperation): readonly ProblemCode[] => {
   ];
 };
 
-/**
- * Of what was there, auditors are told that it was deleted by then; of a list, all pages are of one moment.
- */
+/** Time travel tells auditors that an item was deleted by then. All pages of a list are of one time. */
 const asOf = (operation: RestOperation): readonly ProblemCode[] => {
   const absent = absentOf(operation);
   if (absent.length === 0) return [];

@@ -4,7 +4,7 @@ import { isPublic, type Operation, type Policy, scopeOf } from '#shared/policy.t
 import { scopeWordsOf } from '#shared/scope-words.ts';
 
 /**
- * The ways to a token, and the token alone. Device codes stand in an extension, because OpenAPI knows them
+ * The OAuth flows, and the bearer token alone. Device codes are an extension, because OpenAPI supports them
  * from 3.2 on.
  */
 export const securitySchemes = (domain: Domain, issuerUrl: string): JsonObject => {
@@ -32,7 +32,7 @@ export const securitySchemes = (domain: Domain, issuerUrl: string): JsonObject =
   };
 };
 
-/** Any of these is enough; the empty one stands for callers without a token. */
+/** Any of these is enough; the empty one means no token. */
 export const securityOf = (policy: Policy, right: Operation | null): readonly JsonObject[] =>
   right === null
     ? [{}]

@@ -22,7 +22,7 @@ const travelNote = aggregate('travelNote', {
   rights: { read: { traveller: 'own' }, write: { traveller: 'own' } },
 });
 
-test('operations stand under what they are about, also where that is called by two words', () => {
+test('operations have the tag of their resource, also if its name has two words', () => {
   const options = {
     publicUrl: 'https://annals.example',
     issuerUrl: 'https://issuer.example',

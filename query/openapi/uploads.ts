@@ -27,7 +27,7 @@ const NAME = {
   schema: { type: 'string', examples: ['8001-0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.png'] },
 };
 
-/** As a signed address has them. */
+/** The query parameters of a signed address. */
 const SIGNATURE = ['until', 'signature'].map((name) => ({
   name,
   in: 'query',
@@ -35,13 +35,13 @@ const SIGNATURE = ['until', 'signature'].map((name) => ({
   description: 'Of a signed address.',
 }));
 
-/** The scopes of what has pictures. */
+/** The scopes of the kinds that have pictures. */
 const optionalToken = (domain: Domain, kinds: readonly Kind[]): readonly JsonObject[] => {
   const scopes = kinds.map((kind) => scopeOf(policyOf(domain), operationOf(kind, 'read')));
   return [{}, ...scopes.map((scope) => ({ oauth: [scope] })), { bearer: [] }];
 };
 
-/** The pictures, which are read by the address that an item names, and belong to no resource of their own. */
+/** Pictures are read by the address that an item names, and belong to no resource of their own. */
 export const uploadPaths = (domain: Domain): JsonObject => {
   const kinds = Object.values(domain.kinds).filter(({ fields, lists }) =>
     [fields, ...Object.values(lists).map((list) => list.fields)].some((defs) =>

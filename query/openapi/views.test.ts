@@ -5,7 +5,7 @@ import { spendingDomain } from '../../test/toy/spending.ts';
 import { openApiDocument } from './document.ts';
 import { examplesOf } from './examples.ts';
 
-/** What the document of the interface says of views. */
+/** The OpenAPI document of a domain with views. */
 const OPTIONS = {
   domain: spendingDomain,
   publicUrl: 'https://annals.example',
@@ -13,7 +13,7 @@ const OPTIONS = {
   requireIfMatch: false,
 };
 
-test('an independent validator finds it valid', async () => {
+test('an independent validator accepts it', async () => {
   const { errors, valid } = await new Validator().validate(
     structuredClone<object>(openApiDocument(OPTIONS)) as Record<string, unknown>,
   );

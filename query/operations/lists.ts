@@ -6,10 +6,10 @@ import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { pathEventId } from '#shared/rest/path-id.ts';
 import type { Stretch } from '#shared/webhooks/deliveries.ts';
 
-/** Without their reports, which may be large. */
+/** Without the reports, which may be large. */
 export type OrderRow = Order & { readonly report?: string | null };
 
-/** As far as something is parked, the latest event first. */
+/** Parked aggregates, the latest event first. */
 export const readParked = async (
   pool: Pool,
   { after, before, isBackward, rowsMax }: Stretch<number>,
@@ -23,12 +23,12 @@ export const readParked = async (
   return rows;
 };
 
-/** Their ids are in the order of time. */
+/** Ids are ordered by time. */
 export const readOrders = async (
   pool: Pool,
   { after, before, isBackward, rowsMax }: Stretch<string>,
 ): Promise<readonly OrderRow[]> => {
-  // A cursor that somebody made up.
+  // A forged cursor.
   if ([after, before].some((id) => id !== undefined && pathEventId(id) === undefined))
     throw new HttpProblem('unknown_cursor');
   const { rows } = await pool.query<OrderRow>(

@@ -1,4 +1,4 @@
-// Over 200 lines, because every list for operators is read of the one database that is filled here.
+// Over 200 lines, because all lists for operators read the one database filled here.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StreamName } from '#shared/brands.ts';
@@ -9,7 +9,7 @@ import { formatKey } from '#shared/webhooks/pages.ts';
 import { appendRaw, untilProjected } from '../../test/engines/projection.ts';
 import { type Asker, createReadWorld, type ReadWorld } from '../../test/engines/read-world.ts';
 
-/** What is asked for here nobody carries out. */
+/** No role executes the operator commands of this test. */
 let world: ReadWorld;
 let admin: Asker;
 let streams: readonly string[];
@@ -30,7 +30,7 @@ const post = (path: string, { key, body }: { key?: string; body?: object } = {})
     headers: key ? { 'idempotency-key': key } : {},
   });
 
-/** The ids of all pages, from link to link. */
+/** The ids of all pages, following links. */
 const walk = async (rel: 'next' | 'prev', from: string): Promise<string[][]> => {
   const { body } = await world.ask(from, { by: admin, headers: { accept: 'application/hal+json' } });
   const page = body as {
@@ -42,7 +42,7 @@ const walk = async (rel: 'next' | 'prev', from: string): Promise<string[][]> => 
   return [ids, ...(href === undefined ? [] : await walk(rel, href))];
 };
 
-test('what is parked is told in pages, the latest first, with what may be done', async () => {
+test('parked aggregates come in pages, the latest first, with the possible actions', async () => {
   const [one, two, three] = streams;
   expect(await walk('next', '/operations/parked?limit=2')).toEqual([[three, two], [one]]);
   const { body } = await world.ask('/operations/parked?limit=1', { by: admin });
@@ -59,7 +59,7 @@ test('what is parked is told in pages, the latest first, with what may be done',
   });
 });
 
-test('consequences of deletions that could not be carried out are told in pages, those parked last first', async () => {
+test('failed consequences of deletions come in pages, the last parked first', async () => {
   const park = (task: string, stream: string, minutesAgo: number, skipped = false) =>
     world.side.pool.query(
       `insert into process_manager.parked (task, stream, cause_id, cause_metadata, reason, parked_at, next_at, skipped_at)
@@ -96,7 +96,7 @@ test('consequences of deletions that could not be carried out are told in pages,
   await world.side.pool.query('truncate process_manager.parked');
 });
 
-test('timers are told in pages, the next first and those that stand still last', async () => {
+test('timers come in pages, the next first and parked ones last', async () => {
   expect((await world.ask('/operations/timers', { by: admin })).body).toEqual([]);
   await world.side.pool.query(`insert into process_manager.timer (stream, name, cause_id, cause_metadata, due_at, left_ms) values
     ('claim-3', 'remind', gen_random_uuid(), '{}', null, 1500),
@@ -119,7 +119,7 @@ test('timers are told in pages, the next first and those that stand still last',
   await world.side.pool.query('truncate process_manager.timer');
 });
 
-test('a page of consequences is read along indexes, and none is left out or comes twice where many are parked at once', async () => {
+test('a page of consequences reads indexes, and none is missing or repeated if many are parked at once', async () => {
   const { pool } = world.side;
   await pool.query('truncate process_manager.parked');
   await pool.query(`insert into process_manager.parked (task, stream, cause_id, cause_metadata, reason, parked_at, next_at)
@@ -162,7 +162,7 @@ const nodesOf = (plan: Plan): readonly string[] => [
   ...(plan.Plans ?? []).flatMap(nodesOf),
 ];
 
-test('a page of timers is read along an index, however many there are', async () => {
+test('a page of timers reads an index, however many there are', async () => {
   const { pool } = world.side;
   await pool.query(`insert into process_manager.timer (stream, name, cause_id, cause_metadata, due_at, left_ms)
     select 'claim-' || n, 'remind', gen_random_uuid(), '{}', case when n % 3 = 0 then null else timestamptz '2030-01-01' + n * interval '1 minute' end,
@@ -192,7 +192,7 @@ test('a page of timers is read along an index, however many there are', async ()
   await pool.query('truncate process_manager.timer');
 });
 
-test('the timers of one aggregate are read in pages as well', async () => {
+test('the timers of one aggregate come in pages too', async () => {
   const { pool } = world.side;
   await pool.query(`insert into process_manager.timer (stream, name, cause_id, cause_metadata, due_at)
     select 'claim-' || n % 2, 'remind' || n, gen_random_uuid(), '{}', timestamptz '2030-01-01' + n * interval '1 minute' from generate_series(1, 6) n`);
@@ -208,7 +208,7 @@ test('the timers of one aggregate are read in pages as well', async () => {
   await pool.query('truncate process_manager.timer');
 });
 
-test('the same key is the same order, and none for something else', async () => {
+test('a repeated key returns the same command, and is refused for another one', async () => {
   const key = randomUUID();
   const first = await post('/operations/parked/article-8001/release', { key, body: { version: 1 } });
   const again = await post('/operations/parked/article-8001/release', { key, body: { version: 1 } });
@@ -219,7 +219,7 @@ test('the same key is the same order, and none for something else', async () => 
   expect(other).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } });
 });
 
-test('what is of no use is refused at once', async () => {
+test('a useless command is refused at once', async () => {
   expect(await post('/operations/parked/article-7/retry')).toMatchObject({
     status: 404,
     body: { code: 'not_parked' },
@@ -241,7 +241,7 @@ test('what is of no use is refused at once', async () => {
   });
 });
 
-test('orders are told in pages, the latest first, and each by itself', async () => {
+test('operator commands come in pages, the latest first, and one by one', async () => {
   await post('/operations/parked/article-8002/retry');
   const pages = await walk('next', '/operations/orders?limit=2');
   const ids = pages.flat();

@@ -24,7 +24,7 @@ type OrderDependencies = { readonly pool: Pool; readonly bodyBytesMax: number };
 
 const { retryParkedItem: RETRY, releaseParkedItem: RELEASE, verifyLog: VERIFY } = OPERATOR_OPERATIONS;
 
-/** What operators ask for is put down, and carried out by the roles whose work it is. */
+/** Records operator commands; the roles concerned execute them. */
 export const orderRoutes = ({ pool, bodyBytesMax }: OrderDependencies): Router => {
   const put = async (request: Request, response: Response, order: NewOrder): Promise<void> => {
     const id = await askFor(pool, order, askingOf(request, order), (connection) =>
@@ -60,14 +60,14 @@ export const orderRoutes = ({ pool, bodyBytesMax }: OrderDependencies): Router =
     );
 };
 
-/** Of what is parked, nobody else is told whether it is. */
+/** Callers without the right do not learn whether an aggregate is parked. */
 const demandOperator = (request: Request, _response: Response, next: () => void): void => {
   const answer = authorize(callerOf(request), 'operations.manage', {});
   if (answer !== 'allowed') throw answer;
   next();
 };
 
-/** Said at once; whoever carries it out looks again. */
+/** Refuses early; the role that executes the command checks again. */
 const demandParked = async (connection: Connection, { kind, stream, version }: NewOrder): Promise<void> => {
   if (stream === undefined) return;
   const parked = await findParked(connection, stream);
@@ -82,7 +82,7 @@ const askingOf = (request: Request, order: NewOrder): Asking => {
   const client = caller.kind === 'user' ? caller.client : null;
   const key = idempotencyKeyOf(request);
   const digest = (value: readonly unknown[]) => hash('sha256', JSON.stringify(value), 'base64url');
-  // Two users of one client, and one user with two clients, do not share their keys.
+  // Keys are per user and client.
   return {
     by,
     client,

@@ -30,7 +30,7 @@ type OperationsDependencies = {
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>;
 };
 
-/** What operators see: from the database alone, so that it is the same whichever process is asked. */
+/** Reads for operators come from the database alone, so every process answers the same. */
 export const operationsReads = ({
   domain,
   pool,

@@ -18,7 +18,7 @@ const linksOf = (stream: string) =>
   representTimer(libraries, { stream, name: 'remind', causeId: 'one', dueAt: null, leftSeconds: 1 } as never)
     ._links;
 
-test('what something is about is found where its aggregates are, and what is not read by REST is not linked', () => {
+test('links lead to the aggregate, unless it is not readable over REST', () => {
   expect(linksOf('wingOfLibrary-3')).toEqual({
     item: { href: '/library-wings/3' },
     history: { href: '/library-wings/3/history' },

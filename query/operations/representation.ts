@@ -101,7 +101,7 @@ export const representTimer = (
   _links: itemLinks(domain, stream),
 });
 
-/** Of what is read by REST. */
+/** Links to aggregates that are readable over REST. */
 const itemLinks = (domain: Domain, stream: string): Readonly<Record<string, { href: string }>> => {
   const { table, id = 0 } = tablesOf(domain).rowOf(stream as StreamName) ?? {};
   if (table === undefined) return {};

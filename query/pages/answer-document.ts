@@ -9,14 +9,14 @@ type Document = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** They change with a new version of the program, or with its settings, and have no versions of their own. */
+/** Documents change with the release or the settings, and have no versions. */
 const DOCUMENT_VERSION = 0;
 
-/** A text that is the same for everybody, and as long as this process runs: asked for again cheaply. */
+/** A document that is the same for all callers while the process runs, with cheap revalidation. */
 export const answerDocument = ({ type, text, headers = {} }: Document): RequestHandler => {
   const bytes = Buffer.from(text);
   const content = compressible(bytes);
-  // Strong tags stand for bytes, and compressed they are others.
+  // Strong tags identify bytes, so each encoding has its own.
   const tags = new Map<Coding, string>();
   const tagOf = (coding: Coding): string => {
     const known = tags.get(coding);

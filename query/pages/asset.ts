@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import { codingFor } from '#shared/http/content-coding.ts';
 import { type Compressible, compressible, sendCompressible } from './compressible.ts';
 
-/** A file of a page, under an address that changes with its bytes. */
+/** A file of a page, at an address that changes with its bytes. */
 export type Asset = Compressible & { readonly path: string; readonly type: string; readonly bytes: Buffer };
 
 export const JAVASCRIPT = 'text/javascript';
@@ -15,7 +15,7 @@ const DIGEST_CHARACTERS = 16;
 export const digestOf = (bytes: Buffer | string): string =>
   createHash('sha256').update(bytes).digest('base64url').slice(0, DIGEST_CHARACTERS);
 
-/** `page` is the path of the page that loads it; what belongs together has one digest. */
+/** `page` is the path of the page that loads it. Files that belong together share one digest. */
 export const createAsset = (
   page: string,
   name: string,
@@ -25,7 +25,7 @@ export const createAsset = (
 
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
-/** Its address changes with its bytes, so it never needs to be asked for again. */
+/** Its address changes with its bytes, so it may be cached forever. */
 export const answerAsset =
   (asset: Asset): RequestHandler =>
   async (request, response) => {

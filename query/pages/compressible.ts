@@ -1,9 +1,9 @@
 import type { Response } from 'express';
 import { type Coding, compressAs, THOROUGH } from '#shared/http/content-coding.ts';
 
-/** Bytes that are sent again and again. */
+/** Bytes that are sent many times. */
 export type Compressible = {
-  /** In each coding made once, when somebody first asks for it. */
+  /** In one encoding, computed at the first request for it. */
   in(coding: Coding): Promise<Buffer>;
 };
 
@@ -15,7 +15,7 @@ export const compressible = (bytes: Buffer): Compressible => {
       if (known !== undefined) return known;
       const content = compressAs(coding, bytes, THOROUGH);
       made.set(coding, content);
-      // A failure is told to those who asked until now; the next one tries anew.
+      // A failure reaches the requests that wait for it; the next one retries.
       content.catch(() => made.delete(coding));
       return content;
     },

@@ -1,7 +1,7 @@
 /**
- * Scripts and styles come from here alone, and none stand in the page; what a script sets on an element
- * itself this does not concern. Pictures may be data, as icons are. The page may ask where it comes from, and
- * whom else it names.
+ * Scripts and styles load from this origin only, and none are inline; styles that a script sets on an element
+ * are not affected. Pictures may be data URLs, as icons are. The page may send requests to its own origin and
+ * those given.
  */
 export const contentSecurityPolicy = (asked: readonly string[] = []): string =>
   [

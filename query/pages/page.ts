@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { answerDocument } from './answer-document.ts';
 
-/** A page that is the same for everybody, under a content security policy. */
+/** A page that is the same for all callers, with a content security policy. */
 export const answerPage = (html: string, policy: string): RequestHandler =>
   answerDocument({
     type: 'html',

@@ -5,10 +5,7 @@ import type { Replicas, Spread } from './replicas.ts';
 
 type Options = ReadConnections & { readonly domain: Domain; readonly replicas: Pick<Replicas, 'spread'> };
 
-/**
- * The reads of aggregates and views, each on whichever server is far enough. What other parts look up goes to
- * the primary.
- */
+/** Spreads the reads of aggregates and views over the replicas. Look-ups by other parts go to the primary. */
 export const spreadKindReads = (primary: KindReads, { replicas, ...connections }: Options): KindReads =>
   spreadOver(
     replicas.spread((server) => createKindReads({ ...connections, ...server })),

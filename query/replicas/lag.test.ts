@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Position } from '#shared/brands.ts';
 import { createLag } from './lag.ts';
 
-test('the lag is as old as the first position that the replica lacks', () => {
+test('the lag is the age of the first position that the replica lacks', () => {
   let nowMs = 0;
   const lag = createLag(() => nowMs);
   const primaryHas = (position: number) => lag.primaryHas(position as Position);

@@ -1,17 +1,17 @@
 import type { Position } from '#shared/brands.ts';
 
-/** How long ago the primary had what a replica does not have yet. */
+/** The time since the primary reached the first position that a replica lacks. */
 export type Lag = {
   primaryHas(position: Position): void;
   replicaHas(position: Position): void;
   seconds(): number;
 };
 
-/** With four looks in a second, that of an hour. */
+/** An hour of four checks per second. */
 const LOOKS_MAX = 14_400;
 
 export const createLag = (nowMs: () => number = () => performance.now()): Lag => {
-  /** What the primary had when, and the replica had not; the oldest first. */
+  /** Positions that the primary had reached and the replica had not, the oldest first. */
   const missing: { readonly position: Position; readonly atMs: number }[] = [];
   return {
     primaryHas(position) {

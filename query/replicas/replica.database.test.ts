@@ -19,6 +19,6 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-test('a server that takes writes has reached nothing, also while there is nothing to reach', async () => {
+test('a server that accepts writes is no replica, even if there is nothing to replay', async () => {
   await expect(replica.reaches(START, 0)).rejects.toThrow('takes writes');
 });

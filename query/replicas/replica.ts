@@ -9,24 +9,23 @@ import { PROJECTOR } from '#shared/read-model/read-model.ts';
 import { UNCOMPILED } from '../searches.ts';
 
 /**
- * What reads are run on: lists and items of REST, and operations of GraphQL, whose connections are set up for
- * plans of their own.
+ * The connections for reads: one pool for REST, and one for GraphQL, whose sessions have planner settings of
+ * their own.
  */
 export type ReadPools = { readonly pool: Pool; readonly graphqlPool: Pool };
 
-/** A server that replays what the primary commits, some time later. */
+/** A server that replays the commits of the primary, with some lag. */
 export type Replica = AsyncDisposable & {
-  /** Host and port: what may be shown of its URL. */
+  /** Host and port, the part of its URL that may be shown. */
   readonly name: string;
   readonly pools: ReadPools;
   /**
-   * Asks how far the read model there is. Fails if the server cannot be asked, or is no replica of this
-   * installation (any more).
+   * Reads the position of the read model there. Fails if the server is unavailable, or not or no longer a
+   * replica of this installation.
    */
   look(): Promise<Position>;
   /**
-   * Whether the read model there has everything up to a position, by the last look or soon. Fails as `look`
-   * does.
+   * True if the read model there has a position, as last seen or within the timeout. Fails as `look` does.
    */
   reaches(position: Position, timeoutMs: number): Promise<boolean>;
 };
@@ -39,7 +38,7 @@ type Options = {
 
 const CONNECTIONS_MAX = 4;
 const LOOK_AGAIN_MS = 3;
-/** A server that has fallen silent must not hold up reads. */
+/** An unresponsive server must not delay reads. */
 const ANSWER_WITHIN_MS = 1_000;
 
 const READ_REPLAYED = {
@@ -56,11 +55,11 @@ export const openReplica = ({ url, eventLog, metrics }: Options): Replica => {
   const limits = { url, connectionsMax: CONNECTIONS_MAX, settings: UNCOMPILED };
   const pool = openPool({ ...limits, applicationName: 'annals-replica' });
   const graphqlPool = openPool({ ...limits, applicationName: 'annals-replica-graphql' });
-  // One for all who look, so that statements of reads never hold it up.
+  // One connection for all checks, so that statements of reads never delay them.
   const looking = openPool({ ...limits, applicationName: 'annals-replica-position', connectionsMax: 1 });
   observePool(metrics, `annals-replica ${name}`, pool);
   observePool(metrics, `annals-replica-graphql ${name}`, graphqlPool);
-  /** Replay goes forward alone, but a server that starts again may show less than before it ended. */
+  /** Replay only advances, but a restarted server may be behind where it was. */
   let reached: Position | undefined;
   const ask = coalesce<null, Position>(async () => {
     try {
@@ -68,7 +67,7 @@ export const openReplica = ({ url, eventLog, metrics }: Options): Replica => {
         ...READ_REPLAYED,
         values: [PROJECTOR, eventLog.identity],
       });
-      // One that was promoted goes on by itself, from where it was.
+      // A promoted server continues by itself from where it was.
       if (rows[0]?.isReplica !== true) throw new Error(`${name} takes writes: it is no replica (any more)`);
       if (rows[0].position === null) throw new Error(`${name} has nothing of this event log (yet)`);
       reached = rows[0].position;

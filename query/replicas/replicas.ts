@@ -13,43 +13,42 @@ import { openReplica, type ReadPools, type Replica } from './replica.ts';
 
 /** The same reads on the primary and on each replica. */
 export type Spread<Reads> = {
-  /** A part of them, made once for each server. */
+  /** A part of the reads, made once per server. */
   of<Part>(part: (reads: Reads) => Part): Spread<Part>;
-  /** Runs a read on a replica that has all that the primary has now, or on the primary. It may run twice. */
+  /**
+   * Runs a read on a replica that has everything the primary has now, or on the primary. It may run twice.
+   */
   read<Answer>(work: (reads: Reads) => Promise<Answer>): Promise<Answer>;
 };
 
-/** The streaming replicas that reads of the read model go to. */
+/** The streaming replicas that serve reads of the read model. */
 export type Replicas = AsyncDisposable & {
   spread<Reads>(make: (pools: Partial<ReadPools>) => Reads): Spread<Reads>;
 };
 
 type Options = {
   readonly urls: readonly string[];
-  /** Of the primary. */
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'identity'>;
   readonly metrics: Registry;
   readonly log: Log;
 };
 
-/**
- * Most of what is committed is replayed within a few milliseconds; for longer, the primary is the faster one.
- */
+/** Most commits are replayed within milliseconds; if not, the primary is faster. */
 const REPLAY_WAIT_MS = 50;
 const LOOK_EVERY_MS = 250;
 
 type Member = { readonly replica: Replica; readonly lag: Lag; isIn: boolean; gone: AbortController };
 
 /**
- * A read first asks the primary how far the read model is, and takes a replica that is as far. So no answer
- * is older than one that anybody has had before, at whichever process; a `Consistency-Token`, which waits for
- * the primary, needs nothing else.
+ * A read first asks the primary for the position of the read model, and uses a replica that has reached it.
+ * So no answer is older than one that any caller has had before, at any process. A `Consistency-Token`, which
+ * waits for the primary, needs nothing else.
  */
 export const openReplicas = (options: Options): Replicas =>
   options.urls.length === 0 ? NONE : openEach(options);
 
-/** Reads cost no more than without a choice. */
+/** Without replicas, reads cost nothing more. */
 const NONE: Replicas = { spread: (make) => onPrimaryAlone(make({})), async [Symbol.asyncDispose]() {} };
 
 const onPrimaryAlone = <Reads>(reads: Reads): Spread<Reads> => ({
@@ -112,9 +111,9 @@ const openEach = ({ urls, pool, eventLog, metrics, log }: Options): Replicas => 
 };
 
 type Selection = {
-  /** Takes the replica in or leaves it out by what it has replayed. */
+  /** Includes or excludes the replica, by the position it has replayed. */
   watch(member: Member): Promise<void>;
-  /** A replica that has all that the primary has; undefined is the primary. */
+  /** A replica that has everything the primary has; undefined means the primary. */
   choose(): Promise<Member | undefined>;
   leaveOut(member: Member, err: unknown): void;
 };
@@ -143,8 +142,8 @@ const createSelection = ({ members, positionNow, log }: SelectionOptions): Selec
       try {
         const position = (await positionNow(null)) ?? START;
         member.lag.primaryHas(position);
-        // Also if nobody writes: what it once had says nothing of whether it is still there, and still a
-        // replica.
+        // Also while nobody writes: the last position says nothing about whether the server is up, and still
+        // a replica.
         member.lag.replicaHas(await member.replica.look());
         if (!(await member.replica.reaches(position, REPLAY_WAIT_MS)))
           return leaveOut(member, new Error(LAGS));
@@ -174,7 +173,7 @@ const createSelection = ({ members, positionNow, log }: SelectionOptions): Selec
 
 const LAGS = 'it has not replayed what the primary has';
 
-/** A server that has fallen silent is found by whoever watches it, long before its statements time out. */
+/** Watching detects an unresponsive server long before its statements time out. */
 const unlessGone = async <Answer>({ gone: { signal } }: Member, answer: Promise<Answer>): Promise<Answer> => {
   const { promise, reject } = Promise.withResolvers<never>();
   const leave = () => reject(new HttpProblem('unavailable'));
@@ -187,13 +186,13 @@ const unlessGone = async <Answer>({ gone: { signal } }: Member, answer: Promise<
   }
 };
 
-/** Whether it says nothing of what was asked: the primary may answer it. */
+/** True if the failure is the server’s, so that the primary may succeed. */
 const isTrouble = (error: unknown): boolean => {
   const failure = readFailureOf(error);
   return failure instanceof HttpProblem && failure.code === 'unavailable';
 };
 
-/** What is replayed removed rows that the statement needed: the server itself is well. */
+/** Replay removed rows that the statement needed; the server itself is healthy. */
 const isConflict = (error: unknown): boolean =>
   isOfCode(error) || (error instanceof Error && isOfCode(error.cause));
 const isOfCode = (error: unknown): boolean =>

@@ -13,7 +13,7 @@ type RouteRead = (reader: Reader, asked: Asked) => Promise<ListAnswer>;
 
 const ROWS_MAX = 1_000;
 
-/** The reads that a domain has of its own, by their names. */
+/** The custom reads of a domain, by name. */
 export const routeReads = ({ routes }: Domain, pool: Pool): Readonly<Record<string, RouteRead>> =>
   Object.fromEntries(routes.map((route) => [route.name, readOf(route, pool)]));
 
@@ -31,13 +31,13 @@ const readOf = ({ path, right, text, given, gives }: RouteInfo, pool: Pool): Rou
   };
 };
 
-/** No right narrows what the statement finds, so that whoever may read some of it alone may not read this. */
+/** No right narrows the rows of the statement, so a caller needs the right to all of them. */
 const demandEverything = (caller: Caller, right: Operation): void => {
   if (mayAlways(caller, right)) return;
   throw new Rejection(caller.kind === 'anonymous' ? 'unauthenticated' : 'forbidden');
 };
 
-/** A sum over whole numbers has more digits than they may have, and comes as a text. */
+/** A sum of integers exceeds their range, so PostgreSQL returns it as text. */
 const told = ({ kind }: FieldDef, value: unknown): unknown => {
   if (value === null || value === undefined) return null;
   if (kind === 'integer') return Number(value);

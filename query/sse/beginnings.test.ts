@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const each of closing.splice(0)) await each[Symbol.asyncDispose]();
 });
 
-/** Streams at `/`, one for each owner, and what is to happen before. */
+/** Streams at `/`, limited per owner, behind a router of the test. */
 const serve = async (before: Router): Promise<{ readonly url: string; readonly asked: () => number }> => {
   const streams = openEventStreams({
     heartbeatMs: 60_000,
@@ -34,7 +34,7 @@ const serve = async (before: Router): Promise<{ readonly url: string; readonly a
   return { url: server.url, asked: () => asked };
 };
 
-test('a client that has gone before its stream begins leaves its place to the next', async () => {
+test('a client that disconnects before its stream begins frees its slot', async () => {
   let isWaiting = false;
   const before = Router().get('/', async (request, response, next) => {
     if (request.query.slowly === undefined) return next();
@@ -52,7 +52,7 @@ test('a client that has gone before its stream begins leaves its place to the ne
   await next.close();
 });
 
-test('a stream that is asked for behind an unfinished answer is refused, and that answer stays whole', async () => {
+test('a stream pipelined behind an unfinished response is refused, and that response stays intact', async () => {
   const isAsked = Promise.withResolvers<void>();
   const before = Router().get('/answer', async (_request, response) => {
     await isAsked.promise;

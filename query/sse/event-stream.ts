@@ -8,12 +8,12 @@ import { letGoOf, letGoOfHeaders } from './let-go.ts';
 export const EVENT_STREAM_TYPE = 'text/event-stream';
 
 /**
- * The last bytes of a stream: with a problem, what went wrong; without one, the server is stopping and the
- * client is to come again.
+ * The last bytes of a stream: the problem, or, without one, that the server is stopping and the client should
+ * reconnect.
  */
 export type Farewell = (problem: Problem | undefined) => Buffer | undefined;
 
-/** What a stream tells those who watch over all of them. */
+/** Callbacks of a stream to the registry of all streams. */
 export type Watch = {
   readonly bufferBytesMax: number;
   readonly farewell: Farewell;
@@ -23,18 +23,18 @@ export type Watch = {
 
 /**
  * One response of server-sent events, opened by `EventStreams.open`. Writes never fail and never grow without
- * bound: whoever reads too slowly is told so and closed, and after the end nothing is written.
+ * bound: a reader that is too slow gets a problem and is closed, and nothing is written after the end.
  *
- * A class, because ten thousand of them share their methods: what each one has is what an idle connection
+ * A class, because ten thousand streams share their methods: the size of each is what an idle connection
  * costs.
  */
 export class EventStream {
   readonly request: Request;
-  /** Under whom it is counted; once the connection is gone, its address cannot be asked for any more. */
+  /** The owner it counts for. Kept, because the address is no longer known once the connection is gone. */
   readonly owner: string;
   readonly #response: Response;
   /**
-   * Messages go straight to it: the response would have nothing to do but look at each once more, which takes
+   * Messages are written directly to the socket: the response would only inspect each one again, which takes
    * longer than the write.
    */
   readonly #socket: Socket;
@@ -43,16 +43,13 @@ export class EventStream {
   #onClose: (() => void) | undefined;
   #isQuiet = false;
   #drained: PromiseWithResolvers<void> | undefined;
-  /**
-   * How much the connection had taken when it was last looked at, and for how many looks that has not
-   * changed.
-   */
+  /** The bytes that the connection had taken at the last beat, and the number of beats without progress. */
   #taken = 0;
   #looksWithoutProgress = 0;
 
   /**
-   * Writes the headers and a first comment, so that the client knows at once that it is connected; where the
-   * client has gone meanwhile, nothing, and the stream is over.
+   * Writes the headers and a first comment, so that the client knows at once that it is connected. If the
+   * client has gone, it writes nothing, and the stream is closed.
    */
   constructor(
     request: Request,
@@ -69,9 +66,10 @@ export class EventStream {
       return;
     }
     response.on('close', () => this.#closed());
-    // A request without a body is not read by anybody else, and its end would not be noticed.
+    // Nothing else reads a request without a body, and without reading it the end of the connection would go
+    // unnoticed.
     request.resume();
-    // The body ends with the connection (RFC 9112, section 6.3): in chunks, every write would be four.
+    // The body ends with the connection (RFC 9112, section 6.3). With chunks, every write would become four.
     response.useChunkedEncodingByDefault = false;
     response.writeHead(200, HEADERS);
     response.write(COMMENT);
@@ -84,7 +82,7 @@ export class EventStream {
     return this.#state === 'open';
   }
 
-  /** Called once, when the stream is over, whoever has ended it; at once where it already is. */
+  /** Called once when the stream is closed, by either side; at once if it already is. */
   onClose(callback: () => void): void {
     if (this.#state === 'closed') callback();
     else {
@@ -101,8 +99,8 @@ export class EventStream {
 
   /**
    * Writes whole messages, each with its empty line at the end; the buffer may be shared and must not change.
-   * The promise, if there is one, resolves once there is room again or the stream is over. Who does not wait
-   * for it loses nothing until the buffer is full.
+   * If it returns a promise, that resolves when there is room again or the stream is closed. A caller that
+   * does not wait loses nothing until the buffer is full.
    */
   send(message: Buffer): Promise<void> | undefined {
     if (this.#state !== 'open') return undefined;
@@ -112,7 +110,7 @@ export class EventStream {
     return this.#untilDrained();
   }
 
-  /** Ends the stream after what was sent: all is said. What is not yet on its way still has some time. */
+  /** Ends the stream after what was sent. Unsent bytes get some time. */
   end(last?: Buffer): void {
     if (this.#state !== 'open') return;
     this.#state = 'ending';
@@ -121,7 +119,7 @@ export class EventStream {
     this.#letGo();
   }
 
-  /** Ends the stream with the reason, as the farewell writes it. An error that nobody expected is masked. */
+  /** Ends the stream with a problem, which the farewell formats. An unexpected error is masked. */
   fail(error: unknown): void {
     this.end(this.#watch.farewell(problemOf(error)));
   }
@@ -132,8 +130,7 @@ export class EventStream {
   }
 
   /**
-   * Called at every beat: keeps an idle connection alive, and ends one that has not taken anything for too
-   * long.
+   * Called at every beat: keeps an idle connection alive, and closes one that has taken nothing for too long.
    */
   beat(): void {
     const { bytesWritten, writableLength } = this.#socket;
@@ -176,8 +173,8 @@ export class EventStream {
 }
 
 /**
- * `no-transform` keeps proxies from compressing, which would hold messages back, and the last is nginx's own
- * word for that.
+ * `no-transform` keeps proxies from compressing, which would delay messages; `X-Accel-Buffering` is for
+ * nginx.
  */
 const HEADERS = {
   'Content-Type': `${EVENT_STREAM_TYPE}; charset=utf-8`,
@@ -187,7 +184,7 @@ const HEADERS = {
 
 const COMMENT = Buffer.from(':\n\n');
 
-/** A connection that has taken nothing for so many beats has nobody at its other end. */
+/** A connection that has taken nothing for so many beats is dead. */
 const STUCK_BEATS_MAX = 4;
-/** What was sent last may stay on its way for so many. */
+/** After the end, unsent bytes get so many beats. */
 const ENDING_BEATS_MAX = 2;

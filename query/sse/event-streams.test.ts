@@ -1,4 +1,4 @@
-// Over 200 lines, because every case goes through the one stream that is set up here.
+// Over 200 lines, because every case uses the one stream that is opened here.
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import type { Request } from 'express';
@@ -48,7 +48,7 @@ const serve = async (options: Partial<EventStreamsOptions> = {}): Promise<World>
 
 const message = (text: string) => eventMessage({ data: JSON.stringify(text) });
 
-test('a stream says what it is, and that nothing on the way may hold it back', async () => {
+test('the headers declare an event stream, and forbid buffering and caching', async () => {
   const { url, opened } = await serve();
   const stream = await follow(url);
   expect(stream.status).toBe(200);
@@ -66,7 +66,7 @@ test('a stream says what it is, and that nothing on the way may hold it back', a
   expect(await stream.data(2)).toEqual(['one', 'last']);
 });
 
-test('a silent stream is told that it lives', async () => {
+test('a silent stream gets keep-alive comments', async () => {
   const { url } = await serve({ heartbeatMs: 10 });
   const stream = await follow(url);
   await until(stream.comments, (count) => count > 3);
@@ -74,7 +74,7 @@ test('a silent stream is told that it lives', async () => {
   await stream.close();
 });
 
-test('it is over when the client goes, and whoever waits for room is let go', async () => {
+test('when the client disconnects, the stream closes, and waits for room end', async () => {
   const { url, opened, metric } = await serve({ bufferBytesMax: 1_000_000_000 });
   const response = await getPaused(url);
   await until(() => opened.length, Boolean);
@@ -96,13 +96,13 @@ test('it is over when the client goes, and whoever waits for room is let go', as
   expect([calls, await metric('annals_event_streams')]).toEqual([2, 0]);
 });
 
-/** A client that has asked and reads nothing. */
+/** A client that reads nothing after the headers. */
 const getPaused = async (url: string): Promise<IncomingMessage> => {
   const [response] = (await once(get(url), 'response')) as [IncomingMessage];
   return response.on('error', () => {});
 };
 
-/** More than fits between the two. */
+/** Sends more than the buffers of both ends hold. */
 const fill = (stream: EventStream): Promise<void> | undefined => {
   let room: Promise<void> | undefined;
   for (let sent = 0; sent < 400; sent += 1) room = stream.send(LARGE);
@@ -111,7 +111,7 @@ const fill = (stream: EventStream): Promise<void> | undefined => {
 const LARGE = message('x'.repeat(50_000));
 const MESSAGES_MAX = 2_000;
 
-test('a reader that is too slow is told so after what it has been sent, and nothing is left out in between', async () => {
+test('a reader that is too slow gets a problem after complete messages, with no gap in between', async () => {
   const { url, opened, metric } = await serve({ bufferBytesMax: 200_000 });
   const response = await getPaused(url);
   await until(() => opened.length, Boolean);
@@ -130,7 +130,7 @@ test('a reader that is too slow is told so after what it has been sent, and noth
   expect(await metric('annals_event_stream_overflows_total')).toBe(1);
 });
 
-test('one that takes nothing at all is given up', async () => {
+test('a reader that takes nothing at all is disconnected', async () => {
   const { url, opened } = await serve({ heartbeatMs: 20, bufferBytesMax: 1_000_000_000 });
   const response = await getPaused(url);
   await until(() => opened.length, Boolean);
@@ -143,7 +143,7 @@ test('one that takes nothing at all is given up', async () => {
   response.destroy();
 });
 
-test('an owner has so many and no more, until one is closed', async () => {
+test('an owner may open a limited number of streams, and another after closing one', async () => {
   const { url, metric } = await serve({ perOwnerMax: 2 });
   const [first, second] = await Promise.all([follow(url), follow(url)]);
   expect(await metric('annals_event_streams')).toBe(2);
@@ -163,7 +163,7 @@ test('an owner has so many and no more, until one is closed', async () => {
   await Promise.all([second?.close(), third.close()]);
 });
 
-test('a right that is lost ends the stream with the reason', async () => {
+test('a stream ends with the reason when its right is lost', async () => {
   let refusal: Error | undefined;
   const asked: Request[] = [];
   const refusalNow = (request: Request) => {
@@ -207,7 +207,7 @@ test('a revocation ends the streams of its user before anything else is sent, an
   expect(listeners.size).toBe(0);
 });
 
-test('where the server stops, all streams end and no others begin', async () => {
+test('when the server stops, all streams end, and no others begin', async () => {
   const { url, streams } = await serve();
   const open = await Promise.all([follow(url), follow(url)]);
   streams.drain();

@@ -12,39 +12,40 @@ import { plainFarewell } from './messages.ts';
 /**
  * All streams of server-sent events of this process.
  *
- *     const stream = streams.open(request, response);      // after everything that may be refused: from here on the status is 200
- *     const membership = feed.join({ …, send: (message) => stream.send(message), fail: (error) => stream.fail(error) });
+ *     const stream = streams.open(request, response); // The last step that may refuse: from here on, it is 200.
+ *     const send = (message) => stream.send(message);
+ *     const membership = feed.join({ …, send, fail: (error) => stream.fail(error) });
  *     stream.onClose(() => membership[Symbol.dispose]());
  */
 export type EventStreams = AsyncDisposable & {
   /**
-   * Makes a stream of the response, which must not have begun. Throws, with an answer to give, where the
-   * owner (the user, or the address of whoever is none) has too many already (429), or where it cannot begin
-   * now (503). Whoever has gone meanwhile gets one that is over.
+   * Turns the response, which must not have begun, into a stream. Throws 429 if the owner (the user, or an
+   * anonymous caller’s address) has too many, and 503 if it cannot begin now. If the client has gone, the
+   * stream is closed already.
    */
   open(request: Request, response: Response, options?: { readonly farewell?: Farewell }): EventStream;
-  /** Ends all streams, and opens no others. Clients come again, to another process or to the next. */
+  /** Ends all streams and refuses new ones. Clients reconnect, to another process or the next. */
   drain(): void;
 };
 
 export type EventStreamsOptions = {
   readonly heartbeatMs: number;
-  /** Of one owner, in this process. */
+  /** The limit per owner, in this process. */
   readonly perOwnerMax: number;
-  /** What may wait to be taken by one client before it counts as too slow. */
+  /** The bytes that may wait for one client before it counts as too slow. */
   readonly bufferBytesMax: number;
   readonly metrics: Registry;
-  /** Why whoever opened a stream may not have it any more, or nothing. */
+  /** The reason why the caller of a stream is no longer admitted; undefined if they are. */
   readonly refusalNow?: (request: Request) => unknown;
-  /** Tells when that may have changed, for one user or for anybody. */
+  /** Notifies of revocations, for one user or for all. */
   readonly onRevoked?: (listener: RevocationListener) => Disposable;
-  /** How often that is asked beside, because tokens expire. */
+  /** The interval of further checks, because tokens expire. */
   readonly recheckMs?: number;
 };
 
-/** As long as a revocation takes to be known to all processes. */
+/** A revocation takes about this long to reach all processes. */
 const RECHECK_MS = 1_000;
-/** After so many streams, others get their turn. */
+/** After so many, the loop yields. */
 const STREAMS_PER_TURN = 256;
 const RETRY_AFTER_SECONDS = '10';
 
@@ -67,7 +68,7 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
     onOverflow: () => overflows.inc(),
     onClose,
   });
-  // One for all that say farewell alike.
+  // One watch for all streams with the same farewell.
   const watches = new WeakMap<Farewell, Watch>();
 
   const beats = every(heartbeatMs, () => forEach(streams, (stream) => stream.beat()));
@@ -75,7 +76,7 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
   const checks = every(recheckMs, checkAll);
   const news = options.onRevoked?.((userId) => {
     if (userId === undefined) return void checkAll();
-    // At once, because the next change may be one that the user may not know of any more.
+    // At once, because the user may have no right to the next change.
     const theirs = ownerNamed(userId);
     for (const stream of streams) if (stream.owner === theirs) endIfRefused(stream, refusalNow);
   });
@@ -115,16 +116,13 @@ export const openEventStreams = (options: EventStreamsOptions): EventStreams => 
   };
 };
 
-/**
- * Of requests that were sent without waiting for answers, all but the first have no socket yet, to which we
- * would write.
- */
+/** Of pipelined requests, only the first has a socket to write to. */
 const isBehindAnother = ({ socket, destroyed }: Response): boolean => socket === null && !destroyed;
 
 const BEHIND_ANOTHER =
   'The answer to an earlier request is still on its way by this connection: ask again after it, or by another one.';
 
-/** Under whom what a client has open is counted. */
+/** The owner that a client’s streams count for. */
 export const ownerOf = (request: Request): string => {
   const caller = callerOf(request);
   return caller.kind === 'user' ? ownerNamed(caller.userId) : clientAddress(request);
@@ -137,7 +135,7 @@ const endIfRefused = (stream: EventStream, refusalNow: (request: Request) => unk
   if (refusal !== undefined) stream.fail(refusal);
 };
 
-/** One timer for all; a round that is still under way is not joined by another. */
+/** One timer for all streams; a round is skipped while the previous one runs. */
 const every = (intervalMs: number, round: () => Promise<void>): NodeJS.Timeout => {
   let isUnderWay = false;
   const run = async () => {
@@ -150,7 +148,7 @@ const every = (intervalMs: number, round: () => Promise<void>): NodeJS.Timeout =
   return setInterval(() => void run(), intervalMs).unref();
 };
 
-/** What is removed meanwhile is passed over. */
+/** Skips streams that are removed meanwhile. */
 const forEach = async (
   streams: ReadonlySet<EventStream>,
   visit: (stream: EventStream) => void,

@@ -27,7 +27,7 @@ type Begun = {
   readonly socket: IncomingMessage['socket'] & { readonly parser?: unknown };
 };
 
-/** A server of streams at `/stream`, which begin with `began`, and of `ok` elsewhere. */
+/** A server with a stream at `/stream`, which starts with `began`, and `ok` everywhere else. */
 const start = async (options: { readonly isTls: boolean; readonly drainMs?: number }) => {
   const begun: Begun[] = [];
   const handler: RequestListener = (request, response) => {
@@ -69,7 +69,7 @@ describe.each([
   ['plain HTTP', false],
   ['TLS', true],
 ])('by %s', (_, isTls) => {
-  test('what a client of a stream sends afterwards is dropped, and the stream goes on', async () => {
+  test('bytes that a client sends during its stream are dropped, and the stream continues', async () => {
     const world = await start({ isTls });
     await using _server = world.server;
     const { client, stream } = await openStream(world);
@@ -82,14 +82,14 @@ describe.each([
     stream.socket.write('went on\n');
     await until(client.received, (text) => text.endsWith('went on\n'));
     expect(client.received()).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nbegan\nwent on\n$/);
-    // Those who come next have parsers of their own.
+    // Later connections have parsers of their own.
     const others = Array.from({ length: 20 }, world.open);
     for (const { socket } of others) socket.write(OTHER);
     for (const { received } of others) await until(received, (text) => text.endsWith('ok'));
     for (const { socket } of [client, ...others]) socket.destroy();
   });
 
-  test('it is over when the client ends it, and when the client is gone', async () => {
+  test('the stream closes when the client ends its side or disappears', async () => {
     const world = await start({ isTls });
     await using _server = world.server;
     for (const leave of ['end', 'destroy'] as const) {
@@ -101,7 +101,7 @@ describe.each([
     }
   });
 
-  test('one that lasts longer than a server may drain is cut off', async () => {
+  test('a stream that outlasts the drain timeout of the server is cut off', async () => {
     const world = await start({ isTls, drainMs: 50 });
     const { client } = await openStream(world);
     client.socket.on('error', () => {});

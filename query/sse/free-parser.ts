@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** As Node has it from 20 to 24. */
+/** The internals of Node 20 to 24. */
 type Parser = { unconsume(): void; remove(): void; close(): void };
 type Listener = Parameters<Socket['removeListener']>[1];
 
 /**
  * Frees the HTTP parser of a connection that is now an event stream. Node keeps it until the connection
  * closes: 10 of the 20 KiB of an idle stream. A stream ends with its connection, so there is nothing left to
- * parse. The parser is detached as Node does it for an upgraded connection, and whatever the client still
- * sends is dropped. If Node's internals are not as expected, nothing is changed.
+ * parse. The parser is detached as Node does it for an upgraded connection, and further bytes of the client
+ * are dropped. If Node's internals differ, nothing is changed.
  */
 export const freeParser = (request: IncomingMessage): void => {
-  // Not now: the parser may be running this very call.
+  // Not now: the parser may be executing this very call.
   setImmediate(takeOff, request);
 };
 
@@ -39,7 +39,7 @@ const takeOff = ({ complete, socket }: IncomingMessage & { readonly socket: { pa
   for (const key of Object.keys(parser)) Object.assign(parser, { [key]: undefined });
 };
 
-/** Node reads by the parser itself while these are there. */
+/** While these listeners exist, the parser reads directly from the socket handle. */
 const CONSUMING = [
   ['pause', 'onSocketPause'],
   ['resume', 'onSocketResume'],
@@ -57,7 +57,7 @@ const listenerOf = (socket: Socket, event: string, name: string): Listener | und
 
 const nothing = (): void => {};
 
-/** A client that has closed its side gets no more, as with every other response. */
+/** A client that closes its side gets no more, as with every other response. */
 function endToo(this: Socket): void {
   this.end();
 }

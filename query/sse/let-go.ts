@@ -3,8 +3,8 @@ import type { Request, Response } from 'express';
 import { forgetPresented } from '#shared/http/authenticate/credentials.ts';
 
 /**
- * What was read of a request and is not asked for any more, but would be kept for as long as the stream
- * lasts, the token above all.
+ * Drops the parts of a request that nobody needs any more, but that would live as long as the stream: above
+ * all, the token.
  */
 export const letGoOf = (request: Request): void => {
   request.rawHeaders = NO_RAW_HEADERS;
@@ -20,7 +20,7 @@ export const letGoOf = (request: Request): void => {
 const NO_RAW_HEADERS: string[] = [];
 const NO_HEADERS = {};
 const NO_PARAMS = {};
-/** Express parses the URL again if it is asked. */
+/** Express parses the URL again on demand. */
 const NOT_PARSED = { _parsedUrl: undefined };
 
 /** Frees the sent headers: from here on, only whether they were sent matters. */

@@ -2,8 +2,8 @@ import type { Problem } from '#shared/http/problem.ts';
 import type { Farewell } from './event-stream.ts';
 
 /**
- * One message as bytes (HTML Living Standard, section 9.2). The data is a text without line breaks, as JSON
- * is when it is not made pretty; the id is where the client may go on.
+ * One message as bytes (HTML Living Standard, section 9.2). The data must have no line breaks, as JSON that
+ * is not indented. The client may resume after the id.
  */
 export const eventMessage = ({
   event,
@@ -18,12 +18,12 @@ export const eventMessage = ({
     `${event === undefined ? '' : `event: ${event}\n`}${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`,
   );
 
-/** Moves the client on without telling it anything: an id alone is remembered and is no event. */
+/** Advances the client’s last event id without an event: a message with an id alone. */
 export const idMessage = (id: string): Buffer => Buffer.from(`id: ${id}\n\n`);
 
 /**
- * For plain readers: `event: problem` with the problem (RFC 9457), or, where the server stops, when to come
- * again. That is not the same time for all, because whoever takes over must not be asked by all at once.
+ * The farewell for plain subscribers: `event: problem` with the problem (RFC 9457) or, if the server stops,
+ * when to reconnect. That delay is random, so that not all clients reconnect at once.
  */
 export const plainFarewell: Farewell = (problem: Problem | undefined) =>
   problem === undefined

@@ -9,8 +9,8 @@ import { idMessage } from './messages.ts';
 type Options = Pick<Reader, 'cohort' | 'caller' | 'after'> & { readonly identity: LogIdentity };
 
 /**
- * A reader that has a stream of its own, whose ids are cursors. A class for the same reason as the stream is
- * one.
+ * A reader of the feed with a stream of its own, whose ids are cursors. A class, because there are ten
+ * thousand.
  */
 export class StreamReader implements Reader {
   readonly cohort: Cohort;

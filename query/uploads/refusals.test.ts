@@ -35,7 +35,7 @@ afterAll(() => resources.disposeAsync());
 const get = (name: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
   fetch(`${served.url}/uploads/${name}`, { method, headers });
 
-/** Sends the path as it is written. */
+/** Sends the path without normalizing it. */
 const getRaw = async (path: string): Promise<{ readonly status: number; readonly body: string }> => {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
   const { hostname, port } = new URL(served.url);
@@ -49,7 +49,7 @@ const getRaw = async (path: string): Promise<{ readonly status: number; readonly
   return promise;
 };
 
-describe('what is not an upload is not found', () => {
+describe('404 for anything that is not an upload', () => {
   beforeAll(async () => {
     await writeFile(join(folder, '..', 'secret.png'), 'secret');
     await writeFile(join(folder, 'plain.png'), 'secret');
@@ -84,12 +84,12 @@ describe('what is not an upload is not found', () => {
     expect(body).not.toContain('secret');
   });
 
-  test('a path that is no text', async () => {
+  test('a path that is not valid UTF-8', async () => {
     expect((await getRaw('/uploads/%zz')).status).toBe(400);
     expect((await getRaw('/uploads/%ff')).status).toBe(400);
   });
 
-  test('a link out of the folder, and a folder', async () => {
+  test('a link that leaves the folder, and a folder', async () => {
     const [link, directory] = [newBlobName(ARTICLE, 'image/png'), newBlobName(ARTICLE, 'image/png')];
     await symlink(join(folder, '..', 'secret.png'), join(folder, link));
     await mkdir(join(folder, directory));
@@ -97,7 +97,7 @@ describe('what is not an upload is not found', () => {
     expect((await get(directory)).status).toBe(404);
   });
 
-  test('what was removed, also for who had it', async () => {
+  test('a removed upload, also with its ETag', async () => {
     const name = newBlobName(ARTICLE, 'image/png');
     await blobs.put(name, Readable.from([picture('image/png')]));
     expect((await get(name)).status).toBe(200);
@@ -108,13 +108,13 @@ describe('what is not an upload is not found', () => {
   });
 });
 
-describe('where the store fails', () => {
+describe('a failing store', () => {
   const failing = async function* (): AsyncGenerator<Buffer> {
     yield Buffer.alloc(1_000);
     throw new Error('the disk is broken');
   };
 
-  test('in the middle, the connection ends with it, and it is logged', async () => {
+  test('in the middle of a response, closes the connection and is logged', async () => {
     await using broken = await serveRoutes(
       uploadRoutes({
         blobs: { find: async () => ({ bytes: 5_000 }), read: async () => Readable.from(failing()) },
@@ -126,7 +126,7 @@ describe('where the store fails', () => {
     await until(broken.logged, (log) => log.includes('the disk is broken'));
   });
 
-  test('before the beginning, the client is told to come again', async () => {
+  test('before the response begins, answers 503', async () => {
     const place = join(folder, '..', 'broken');
     await using there = await openFolderBlobs(place);
     await using broken = await serveRoutes(uploadRoutes({ blobs: there, ...ofPublished }));
@@ -139,7 +139,7 @@ describe('where the store fails', () => {
     });
   });
 
-  test('a reader that leaves is no failure, and what was open for it is closed', async () => {
+  test('a client that disconnects is no failure, and its file is closed', async () => {
     const name = newBlobName(ARTICLE, 'image/png');
     await blobs.put(name, Readable.from([picture('image/png', 10_000_000)]));
     const bodies: Readable[] = [];

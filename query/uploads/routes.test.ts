@@ -35,7 +35,7 @@ const bytesOf = async (response: Response) => Buffer.from(await response.arrayBu
 
 describe('an upload', () => {
   test.each(PICTURE_TYPES)(
-    'of %s is given as such, to keep for minutes, and a browser runs nothing in it',
+    'of %s has its media type and is cached for minutes, and a browser executes nothing in it',
     async (type) => {
       const [name, bytes] = [newBlobName(ARTICLE, type), picture(type, 300_000)];
       await blobs.put(name, Readable.from([bytes]));
@@ -56,13 +56,13 @@ describe('an upload', () => {
     },
   );
 
-  test('that is a page as well is a picture here', async () => {
+  test('that is also a valid HTML page is served as a picture', async () => {
     const response = await get(gif, { Accept: 'text/html' });
     expect(response.headers.get('content-type')).toBe('image/gif');
     expect(response.headers.get('content-security-policy')).toContain('sandbox');
   });
 
-  test('answers HEAD as GET, without the bytes and without reading them', async () => {
+  test('answers HEAD like GET, without the bytes and without reading them', async () => {
     const [head, whole] = [await get(gif, {}, 'HEAD'), await get(gif)];
     const told = ({ headers }: Response) =>
       Object.entries(Object.fromEntries(headers)).filter(
@@ -91,7 +91,7 @@ describe('an upload', () => {
   );
 });
 
-describe('a part of an upload', () => {
+describe('a range of an upload', () => {
   const bytes = content.length;
   test.each([
     ['bytes=0-5', 0, 5],
@@ -116,7 +116,7 @@ describe('a part of an upload', () => {
     'items=999-',
     'nonsense',
     `bytes=${'0-0,'.repeat(1_000)}1-1`,
-  ])('of several, or in words that mean nothing, is the whole: %s', async (range) => {
+  ])('of several ranges, or an invalid one, is the whole: %s', async (range) => {
     const response = await get(gif, { Range: range });
     expect(response.status).toBe(200);
     expect((await bytesOf(response)).equals(content)).toBe(true);
@@ -129,7 +129,7 @@ describe('a part of an upload', () => {
     expect(await response.json()).toMatchObject({ code: 'range_not_satisfiable' });
   });
 
-  test('only of what the reader has a part of already', async () => {
+  test('is served only if If-Range names the current bytes', async () => {
     expect((await get(gif, { Range: 'bytes=0-1', 'If-Range': `"${gif}"` })).status).toBe(206);
     expect((await get(gif, { Range: 'bytes=0-1', 'If-Range': '"other"' })).status).toBe(200);
     expect((await get(gif, { Range: 'bytes=0-1' }, 'HEAD')).status).toBe(200);
@@ -144,7 +144,7 @@ test.each(['POST', 'PUT', 'DELETE', 'PATCH'])('%s is not taken', async (method) 
   });
 });
 
-test('OPTIONS tells what is', async () => {
+test('OPTIONS names the methods', async () => {
   const response = await get(gif, {}, 'OPTIONS');
   expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({
     status: 204,

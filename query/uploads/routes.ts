@@ -14,11 +14,10 @@ type UploadDependencies = {
   readonly visibilityOf: VisibilityOf;
   /** Signs addresses that need no token. */
   readonly key: Buffer;
-  /** Runs before every answer. */
   readonly before?: readonly RequestHandler[];
 };
 
-/** Pictures, each for those who may read its article. */
+/** Pictures, each for callers who may read its item. */
 export const uploadRoutes = ({ blobs, visibilityOf, key, before = [] }: UploadDependencies): Router => {
   const find = async (request: Request) => {
     const name = parseBlobName(String(request.params.name));
@@ -63,9 +62,7 @@ const answerUpload = async (
   await send(body, response);
 };
 
-/**
- * A browser shows it as the picture that it is, on any page, and runs nothing in it whatever else it may be.
- */
+/** A browser shows the picture on any page, and executes nothing in it whatever its bytes are. */
 const headersOf = (name: BlobName) => ({
   'Content-Type': typeOfBlob(name),
   'Content-Disposition': `inline; filename="${name}"`,
@@ -83,13 +80,10 @@ const lengthOf = (bytes: number, range: ByteRange | undefined): Readonly<Record<
         'Content-Range': `bytes ${range.start}-${range.end}/${bytes}`,
       };
 
-/** One range: from here to there, from here on, or so many at the end. */
+/** One range: first to last byte, from a byte on, or the last bytes. */
 const RANGE = /^bytes=\s*(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))\s*$/i;
 
-/**
- * The one range that is asked for; whoever asks for several, or in a way of their own, is given the whole
- * (RFC 9110, section 14.2).
- */
+/** The one range requested. Several ranges or an invalid one get the whole file (RFC 9110, section 14.2). */
 const rangeOf = (
   request: Request,
   { bytes, entityTag }: { bytes: number; entityTag: string },
@@ -107,8 +101,8 @@ const rangeOf = (
 };
 
 /**
- * A body that fails takes the connection with it, so that nobody takes the part for the whole; a reader that
- * leaves is no failure.
+ * A body that fails closes the connection, so that no client takes a part for the whole. A client that
+ * disconnects is no failure.
  */
 const send = async (body: Readable, response: Response): Promise<void> => {
   let failure: { readonly error: Error } | undefined;

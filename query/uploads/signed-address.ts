@@ -2,10 +2,10 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type BlobName, pathOfBlob } from '#shared/blobs/blob-name.ts';
 import { deriveKey, type MasterKey } from '#shared/keys/master-key.ts';
 
-/** An address that stands for the right to read one picture until a time. */
+/** An address that grants reading one picture until it expires. */
 export type SignedAddress = { readonly href: string; readonly expiresAt: string };
 
-/** As long as an access token: whoever may read the picture asks again. */
+/** The lifetime of an access token: clients then get a new address from the item. */
 const LIFETIME_S = 300;
 
 export const uploadKey = (master: MasterKey): Buffer => deriveKey(master, 'upload-address');
@@ -19,10 +19,7 @@ export const signAddress = (key: Buffer, name: BlobName): SignedAddress => {
   return { href: `${pathOfBlob(name)}?${query}`, expiresAt: new Date(untilS * 1_000).toISOString() };
 };
 
-/**
- * How many seconds a query that came with a request still stands for that right; 0 for a false or expired
- * one, and for none.
- */
+/** The seconds until a signed address expires; 0 if it is unsigned, false or expired. */
 export const secondsLeft = (
   key: Buffer,
   name: BlobName,

@@ -35,7 +35,7 @@ const putCover = async () => {
   cover = ((await world.ask(`/articles/${article}`, { by: author })).body as { cover: string }).cover;
 };
 
-/** As a browser or a program asks, after everything that was written. */
+/** Requests a picture like a browser or a program, after all writes are visible. */
 const get = async (path: string, by: Asker | null = null, headers = {}) => {
   await world.ask('/articles', { by: null });
   const response = await fetch(`${world.url}${path}`, {
@@ -50,7 +50,7 @@ const get = async (path: string, by: Asker | null = null, headers = {}) => {
 const statuses = async (path: string, headers = {}) =>
   Promise.all([null, stranger, author, admin].map(async (by) => (await get(path, by, headers)).status));
 
-test('a picture is as visible as its article, and in shared caches only while that is published', async () => {
+test('a picture is as visible as its article, and shared caches store it only while that is published', async () => {
   expect(await statuses(cover)).toEqual([404, 404, 200, 200]);
   expect(await statuses(cover, { 'if-none-match': `"${cover.slice('/uploads/'.length)}"` })).toEqual([
     404, 404, 304, 304,
@@ -64,7 +64,7 @@ test('a picture is as visible as its article, and in shared caches only while th
   expect(await statuses(cover)).toEqual([404, 404, 200, 200]);
 });
 
-test('a signed address shows the picture without a token, that picture alone, and only as it was signed', async () => {
+test('a signed address shows its picture without a token, no other picture, and only unaltered', async () => {
   expect(await statuses(`${cover}/address`)).toEqual([404, 404, 200, 200]);
   const { href, expiresAt } = JSON.parse((await get(`${cover}/address`, author)).body) as {
     href: string;
@@ -100,7 +100,7 @@ test('an unknown picture has no address', async () => {
     expect((await get(path, admin)).status).toBe(404);
 });
 
-test('GraphQL tells a signed address of the cover to whoever may read the post, and none of a cover that was', async () => {
+test('GraphQL gives a signed address of the cover to callers who may read the post, and none of a former cover', async () => {
   const ask = async (by: Asker | null, args = '') => {
     await world.ask('/articles', { by: null });
     const query = `{ post(id: ${article}${args}) { version cover coverAddress { href expiresAt } } }`;

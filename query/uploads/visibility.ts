@@ -16,13 +16,13 @@ import { type ItemSource, type Member, type Source, sourcesOf } from '../sources
 import { secondsLeft } from './signed-address.ts';
 
 /**
- * For how long, and in which caches, an answer may be kept; nothing if the caller may not read the picture.
+ * How long, and by which caches, an answer may be stored; undefined if the caller may not read the picture.
  */
 export type Visibility = { readonly cacheControl: string };
 
 export type VisibilityOf = (request: Request, name: BlobName) => Promise<Visibility | undefined>;
 
-/** Unpublishing takes a picture out of shared caches within this. */
+/** Unpublishing removes a picture from shared caches within this time. */
 const PUBLIC_MAX_AGE_S = 300;
 export const PUBLIC: Visibility = { cacheControl: `public, max-age=${PUBLIC_MAX_AGE_S}` };
 
@@ -33,20 +33,22 @@ type Options = {
   readonly key: Buffer;
 };
 
-/** The aggregates of one kind that may have pictures of their own, or by their items. */
+/** A kind whose aggregates or items may have pictures. */
 type Pictured = {
   readonly find: FindItem;
   readonly source: Source;
   readonly columns: readonly string[];
   readonly items: readonly ItemSource[];
-  /** Any of these leads to a picture that nothing has yet, or has no more; each takes all of its rights. */
+  /**
+   * The commands that set pictures, each with all the rights it needs. Callers with one of these may read a
+   * picture that no aggregate has yet, or has any more.
+   */
   readonly editing: readonly (readonly Operation[])[];
 };
 
 /**
- * A picture is as visible as what has it, an aggregate or an item of a list. Whoever may give it one may also
- * read a picture that it does not have yet, or has no more; a signed address stands for the right of whoever
- * asked for it.
+ * A picture is as visible as the aggregate or item that has it. Callers who may set it may also read one that
+ * is not used yet, or not any more. A signed address has the rights of the caller who requested it.
  */
 export const createVisibility = ({ domain, pool, find, key }: Options): VisibilityOf => {
   const kinds = sourcesOf(domain).all.flatMap((source): readonly Pictured[] => {
@@ -100,8 +102,7 @@ const uploadColumns = (members: readonly Member[]): readonly string[] =>
   members.flatMap(({ def, column }) => (def.kind === 'upload' ? [column] : []));
 
 /**
- * What it takes beside the right to the aggregate to see a picture of one of its items; nothing if no item
- * has it.
+ * The rights to see the picture of an item, beyond the right to its aggregate; undefined if no item has it.
  */
 const rightsByItem = async (
   pool: Pool,

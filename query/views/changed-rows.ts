@@ -12,32 +12,33 @@ import { Parameters, runPrepared, runShared } from '../statement.ts';
 import { placeOf } from './rows.ts';
 import type { ViewSource } from './source.ts';
 
-/** How far a view is, and from where on its streams can go on. */
+/** The position of a view, and the positions from which its streams can resume. */
 export type ViewState = {
   readonly upTo: Position;
-  /** With another one, rows may be others though nothing has happened. */
+  /** Changes with a rebuild: then rows may differ though nothing has happened. */
   readonly generation: string;
-  /** From when on it has this generation. */
+  /** The position at which this generation began. */
   readonly since: Position;
   readonly forgotten: Position;
 };
 
 /**
- * A page of what has changed, and the state of the same moment; nothing where the projector has not begun.
+ * A page of changes, and the state in the same snapshot of the database; undefined before the projector has
+ * begun.
  */
 export type ChangedPage = {
   readonly state: ViewState | undefined;
-  /** Where it changed last what this caller may read though it did not change itself. */
+  /** The last position at which this caller’s rights changed without a change of rows. */
   readonly rightsChanged: Position;
   readonly changes: readonly { readonly row: Row; readonly isThere: boolean; readonly position: Position }[];
-  /** Where the next page begins; nothing where there is none now. */
+  /** Where the next page begins; undefined if there is none now. */
   readonly next: readonly string[] | undefined;
 };
 
 export type WhoseRows = {
   readonly source: ViewSource;
   readonly caller: Caller;
-  /** Only these, by columns. */
+  /** Only rows with these values, by column. */
   readonly equal: Readonly<Record<string, unknown>>;
   readonly joined: Joins;
 };
@@ -47,7 +48,7 @@ const PAGE_ROWS = 200;
 const STATE = `c.position as "@upTo", s.generation as "@generation", s.since as "@since", s.forgotten as "@forgotten"`;
 const AND_STATE = `from public.follower_checkpoint c cross join ${LIVE_SCHEMA}.view_stream s where c.follower = '${PROJECTOR}'`;
 
-/** The rows that are there, by their key. */
+/** All current rows, by key. */
 export const readAllRows = (
   pool: Pool,
   whose: WhoseRows,
@@ -63,7 +64,7 @@ export const readAllRows = (
   });
 };
 
-/** What has changed after a position, what changed first coming first; what has vanished, too. */
+/** Rows changed or removed after a position, the earliest change first. */
 export const readChangedRows = (
   pool: Pool,
   whose: WhoseRows,
@@ -114,7 +115,7 @@ type StateColumns = Readonly<Record<'@upTo' | '@since' | '@forgotten', Position>
 type Found = Row &
   StateColumns & { readonly '@isThere': boolean | null; readonly '@rightsChanged': Position };
 
-/** One statement, so that the rows and how far they are, are of one moment. */
+/** One statement, so that the rows and the position belong to one snapshot of the database. */
 const readPage = async (
   pool: Pool,
   { source, caller, joined }: WhoseRows,
@@ -141,7 +142,7 @@ const readPage = async (
   };
 };
 
-/** Whoever may read by what the key says alone, may always. */
+/** Rights that depend only on the key never change. */
 const rightsChangedFor = ({ view, right }: ViewSource, caller: Caller, parameters: Parameters): string =>
   [...reachOf(caller, right)].some(asksOthers)
     ? `coalesce((select max(r.position) from ${LIVE_SCHEMA}.view_readers r
@@ -155,12 +156,12 @@ const stateIn = (row: StateColumns): ViewState => ({
   forgotten: row['@forgotten'],
 });
 
-/** By the names of their tables, with the place of the last change of what anybody may read of it. */
+/** By table, with the position of the last change of rows or rights. */
 export type ViewStates = ReadonlyMap<string, ViewState & { readonly lastChange: Position }>;
 
 const MARKS = ['view_removed', 'view_readers'];
 
-/** How far all of them are, for whoever follows any: each by a look at the end of an index. */
+/** The positions of all views, for all subscribers at once: each a look at the end of an index. */
 export const readViewStates = async (pool: Pool, sources: readonly ViewSource[]): Promise<ViewStates> => {
   const changes = sources
     .map(({ view, table }) => `when '${view.table}' then (select max(${CHANGED}) from ${table})`)

@@ -3,19 +3,19 @@ import { decodeCursor, listIdentity } from '../lists/cursor.ts';
 import type { OrderColumn, ViewSource } from './source.ts';
 
 /**
- * Places in lists of a view: the texts of a row in the columns of the order, as exact as the database has
- * them.
+ * Cursors in lists of a view: a row’s values in the columns of the order, as texts with the full precision of
+ * the database.
  */
 
-/** Of connections, which have the same cursors whatever is asked for beside the order. */
+/** Identifies a list over GraphQL: cursors do not depend on anything but the order. */
 export const cursorIdentity = ({ view }: ViewSource, sort: string): string =>
   listIdentity({ table: view.type, column: sort });
 
-/** Opaque to clients; it is good for the one list that it is a place in. */
+/** Opaque to clients, and valid for one list only. */
 export const formatCursor = (identity: string, place: readonly string[]): string =>
   Buffer.from(JSON.stringify([identity, ...place])).toString('base64url');
 
-/** Nothing if it is no place of this list. */
+/** Undefined if it is no cursor of this list. */
 export const placeIn = (
   identity: string,
   text: string,
@@ -28,7 +28,7 @@ export const placeIn = (
   return isPlace ? place : undefined;
 };
 
-/** Whatever a client makes up, the database takes it. */
+/** Ensures that PostgreSQL accepts the value, whatever a client sends. */
 const isOfType = (type: string, text: string): boolean => {
   switch (type) {
     case 'bigint':

@@ -1,4 +1,4 @@
-// Over 200 lines, because every case follows the views of the one side that is set up here.
+// Over 200 lines, because every case follows the views of one fixture.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { keyOfRow } from '#kernel/rest/views.ts';
 import { REMOVED_MAX } from '#kernel/rows/view-streams.ts';
@@ -25,7 +25,7 @@ import { openViewFeed, type ViewFeed } from './feed.ts';
 import { NO_JOINS } from './rows.ts';
 import { type ViewSource, viewSourcesOf } from './source.ts';
 
-/** Whoever follows a view has a copy of it, of what they may read, whatever happens meanwhile. */
+/** The invariant: a subscriber’s copy equals the part of the view that they may read, whatever happens. */
 const resources = new AsyncDisposableStack();
 let side: CommandSide;
 let views: ViewFeed;
@@ -64,7 +64,7 @@ const open = (budget: number, approverId = ann) =>
 
 type Message = { readonly type: string; readonly key: string; readonly row: unknown };
 
-/** Somebody who keeps a copy over interruptions, and may take messages slowly. */
+/** A subscriber that keeps its copy over interruptions, and may take messages slowly. */
 const follower = (caller: Caller, equal: Readonly<Record<string, unknown>> = {}) => {
   const [copy, messages] = [new Map<string, unknown>(), [] as Message[]];
   let position: Position | undefined;
@@ -111,7 +111,7 @@ const follower = (caller: Caller, equal: Readonly<Record<string, unknown>> = {})
       room = undefined;
       resolve?.();
     },
-    /** Waits until it has what there is for it. */
+    /** Waits until its copy is complete. */
     async hasAll() {
       await untilProjected(side);
       const { rows } = await side.pool.query<Record<string, unknown>>(
@@ -136,7 +136,7 @@ const shown = ({ budget, waiting, paid }: Readonly<Record<string, unknown>>) =>
   [budget, waiting, paid].map(Number);
 const typesIn = (messages: readonly Message[]) => messages.map(({ type }) => type);
 
-test('whoever follows from the beginning is told all, and then each row that changes or vanishes', async () => {
+test('a new subscriber gets all rows, and then each row that is changed or removed', async () => {
   const [one, other] = [await open(100), await open(200)];
   await untilProjected(side);
   const accountant = follower(ACCOUNTANT);
@@ -154,7 +154,7 @@ test('whoever follows from the beginning is told all, and then each row that cha
   accountant.leave();
 });
 
-test('whoever comes again is told what has changed since, in one message for each row, and nothing else', async () => {
+test('a returning subscriber gets one message per row changed since, and nothing else', async () => {
   const [one, other, third] = [await open(1), await open(2), await open(3)];
   const accountant = follower(ACCOUNTANT);
   await accountant.hasAll();
@@ -173,7 +173,7 @@ test('whoever comes again is told what has changed since, in one message for eac
   accountant.leave();
 });
 
-test('only what one may read is told, and no vanishing of anything else', async () => {
+test('subscribers get only rows that they may read, and removals of no others', async () => {
   const [hers, his] = [await open(1, ann), await open(2, bob)];
   const [hers2, key] = [await open(3, ann), (id: unknown) => `{"team":${id}}`];
   const [watching, accountant] = [follower(callerOf('approver', ann)), follower(ACCOUNTANT)];
@@ -186,7 +186,7 @@ test('only what one may read is told, and no vanishing of anything else', async 
   await watching.hasAll();
   expect(watching.messages).toEqual([{ type: 'changed', key: key(hers), row: [6, 0, 0] }]);
   accountant.messages.length = 0;
-  // Who may read it changes, though the row does not.
+  // The right to read the row changes, the row does not.
   await send('EditTeam', { teamId: hers2, approverId: bob });
   await watching.hasAll();
   expect([watching.messages[1]?.type, watching.copy.has(key(hers2))]).toEqual(['reset', false]);
@@ -202,7 +202,7 @@ test('only what one may read is told, and no vanishing of anything else', async 
   for (const each of [watching, accountant, its]) each.leave();
 });
 
-test('a rebuild and a retry are told as a new beginning, also to whoever was away', async () => {
+test('a rebuild and a retry send a reset, also to returning subscribers', async () => {
   const teamId = await open(7);
   const [accountant, away] = [follower(ACCOUNTANT), follower(ACCOUNTANT)];
   await accountant.hasAll();
@@ -235,7 +235,7 @@ test('a rebuild and a retry are told as a new beginning, also to whoever was awa
   accountant.leave();
 });
 
-test('while the projector is away nothing is told, and after it has come again whatever has changed', async () => {
+test('while the projector is away nothing is sent, and afterwards everything that has changed', async () => {
   const teamId = await open(1);
   const accountant = follower(ACCOUNTANT);
   await accountant.hasAll();
@@ -250,7 +250,7 @@ test('while the projector is away nothing is told, and after it has come again w
   accountant.leave();
 });
 
-test('very many rows come in pages, and whoever is cut off in the middle has all in the end', async () => {
+test('many rows come in pages, and a subscriber cut off in the middle has all of them in the end', async () => {
   await open(1);
   const accountant = follower(ACCOUNTANT);
   await accountant.hasAll();
@@ -274,7 +274,7 @@ test('very many rows come in pages, and whoever is cut off in the middle has all
   for (const each of [accountant, fresh]) each.leave();
 });
 
-test('whoever takes messages slowly is told the last of what a row was, and nothing waits for them', async () => {
+test('a slow subscriber gets the latest state of each row, and delays nothing', async () => {
   const teamId = await open(1);
   const accountant = follower(ACCOUNTANT, { team_id: teamId });
   await until(() => accountant.copy.size, Boolean);
@@ -299,7 +299,7 @@ test('whoever takes messages slowly is told the last of what a row was, and noth
   accountant.leave();
 });
 
-test('more vanishes than is remembered: whoever was away is told all anew', async () => {
+test('if more rows were removed than are remembered, a returning subscriber gets a reset', async () => {
   const accountant = follower(ACCOUNTANT);
   await accountant.hasAll();
   accountant.leave();
@@ -326,7 +326,7 @@ test('more vanishes than is remembered: whoever was away is told all anew', asyn
   accountant.leave();
 });
 
-test('whatever happens, copies that were interrupted are what their readers may read', async () => {
+test('after any history, interrupted copies equal what their subscribers may read', async () => {
   const readers = [ACCOUNTANT, callerOf('approver', ann), callerOf('approver', bob)].map((caller) =>
     follower(caller),
   );

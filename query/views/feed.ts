@@ -17,26 +17,26 @@ import {
 } from './changed-rows.ts';
 import { viewSourcesOf } from './source.ts';
 
-/** What is said of a view: that all follows anew, how a row is now, or that it is gone. */
+/** A message of a view: start over, a row as it is now, or a removed row. */
 type Told = { readonly type: 'reset' } | { readonly type: 'changed' | 'removed'; readonly row: Row };
 
 export type ViewReader = WhoseRows & {
-  /** The last position that the reader has; without one it is told all that there is. */
+  /** The last position that the reader has; undefined sends all rows. */
   readonly after: Position | undefined;
-  /** A message after which the reader can go on from a position. */
+  /** Renders a message after which the reader can resume from a position. */
   render(told: Told, position: Position): Promise<Buffer> | Buffer;
   /** A promise asks to wait until there is room. */
   send(message: Buffer): Promise<void> | undefined;
-  /** There is nothing more for the reader up to here. */
+  /** There is nothing more for the reader up to this position. */
   moveOn(position: Position): void;
-  /** The last call: what comes next cannot be had. */
+  /** The last call: further changes cannot be delivered. */
   fail(error: unknown): void;
 };
 
 /**
- * The streams of views of this process. Nothing is kept of a row: a reader is told what has changed after the
- * last that it has, as that is now, so that whoever reads slowly is told less often and whoever comes again
- * goes on by the same statement.
+ * The streams of views of this process. No row is kept in memory: a reader gets the current state of the rows
+ * that changed after the last it has. So slow readers get fewer messages, and returning ones resume with the
+ * same statement.
  *
  *     using membership = views.follow({ source, caller, equal, joined, after, render, send, moveOn, fail });
  */
@@ -45,23 +45,23 @@ export type ViewFeed = AsyncDisposable & { follow(reader: ViewReader): Disposabl
 type Options = {
   readonly domain: Domain;
   readonly pool: Pool;
-  /** Rung when the read model has moved on. */
+  /** Notifies when the read model has advanced. */
   readonly bell: Pick<Doorbell, 'heard' | 'wait'>;
-  /** How often idle readers are told how far they are. */
+  /** The interval at which idle readers get their position. */
   readonly moveOnMs: number;
 };
 
-/** Where the bell is out of hearing, there is a look so often. */
+/** The polling interval while notifications are unavailable. */
 const POLL_MS = 200;
-/** Under steady writing, several commits are told at once. */
+/** Under steady writing, several commits share one round. */
 const REST_MS = 20;
 
 type Seat = {
   readonly reader: ViewReader;
-  /** It has everything up to here; nothing if it has to be told all. */
+  /** The reader has everything up to here; undefined if it needs all rows. */
   position: Position | undefined;
   generation: string | undefined;
-  /** The last position that the reader was told. */
+  /** The last position sent to the reader. */
   told: Position | undefined;
   isRunning: boolean;
 };
@@ -80,7 +80,7 @@ export const openViewFeed = ({ domain, pool, bell, moveOnMs }: Options): ViewFee
       const state = states.get(seat.reader.source.view.table);
       if (state !== undefined) await advance({ pool, isOpen: () => seats.has(seat) }, seat, state);
     } catch (error) {
-      // What passes is tried again by whoever comes again.
+      // Returning clients retry after a temporary error.
       if (seats.delete(seat)) seat.reader.fail(error);
     } finally {
       seat.isRunning = false;
@@ -152,14 +152,14 @@ const advance = async (
   else if (position < state.upTo) seat.position = state.upTo;
 };
 
-/** Whether what has changed since cannot be told, so that all is told anew. */
+/** True if the changes since the reader’s position are incomplete, so that it needs all rows. */
 const isLost = (seat: Seat, state: ViewState): boolean => {
   const { position, generation } = seat;
   if (position === undefined || position < state.forgotten) return true;
   return generation === undefined ? position <= state.since : generation !== state.generation;
 };
 
-/** Whoever is cut off in the middle begins anew. */
+/** A reader that is cut off in the middle starts over. */
 const tellAll = async ({ pool, isOpen }: Advancing, seat: Seat): Promise<void> => {
   const { reader } = seat;
   seat.position = undefined;
@@ -183,8 +183,8 @@ const tellAll = async ({ pool, isOpen }: Advancing, seat: Seat): Promise<void> =
 };
 
 /**
- * Rows move to the end of the order when they change again, so that none is passed over, however slowly the
- * pages are taken.
+ * A row that changes again moves to the end of the order, so none is missed, however slowly the pages are
+ * read.
  */
 const tellChanges = async (advancing: Advancing, seat: Seat, position: Position): Promise<void> => {
   const { pool, isOpen } = advancing;
@@ -197,7 +197,7 @@ const tellChanges = async (advancing: Advancing, seat: Seat, position: Position)
     if (isLost(seat, state) || position < rightsChanged) return tellAll(advancing, seat);
     for (const [index, change] of changes.entries()) {
       if (!isOpen()) return;
-      // Others may have changed at the same place.
+      // Other rows may have changed at the same position.
       const isLast = next === undefined && index === changes.length - 1;
       const safe = isLast ? state.upTo : ((change.position - 1) as Position);
       await reader.send(

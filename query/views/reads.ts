@@ -16,7 +16,7 @@ import { formatCursor, placeIn } from './cursor.ts';
 import { type AskedRows, listViewRows, placeOf } from './rows.ts';
 import { orderOfView, type ViewSource } from './source.ts';
 
-/** The reads of one view, by REST. */
+/** The reads of one view over REST. */
 export type ViewReads = {
   list(reader: Pick<Reader, 'caller'>, asked: Asked): Promise<ListAnswer>;
   item(reader: Pick<Reader, 'caller' | 'path'>): Promise<ItemAnswer>;
@@ -82,7 +82,7 @@ export const viewReadsOf = ({ domain, pool, source }: Reading): ViewReads => {
   };
 };
 
-/** What is asked for, by columns. */
+/** The filters, by column. */
 export const equalIn = (
   { members }: ViewSource,
   filters: Readonly<Record<string, unknown>>,
@@ -104,7 +104,7 @@ const oneOf = ({ keys }: ViewSource, values: readonly unknown[]): AskedRows => (
   },
 });
 
-/** Nothing of it says when it was projected, so that it is the same after every rebuild. */
+/** Contains no time of projection, so it is the same after every rebuild. */
 export const representing = (
   domain: Domain,
   { view, keys, members }: ViewSource,
@@ -136,7 +136,7 @@ type Paged = {
   readonly last: string | undefined;
 };
 
-/** On the side that a page was come to from, there was something when it was. */
+/** On the side that the client came from, there was a page when it came. */
 const linksOf = (
   { path, asked }: { readonly path: string; readonly asked: Asked },
   { isBackward, hasMore, first, last }: Paged,

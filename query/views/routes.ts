@@ -36,7 +36,10 @@ const TYPES = ['application/json', 'application/hal+json', EVENT_STREAM_TYPE] as
 const passOthers: RequestHandler = (request, _response, next) =>
   next(demandPreferredType(request, TYPES) === EVENT_STREAM_TYPE ? undefined : 'route');
 
-/** The lists of views as server-sent events, for whoever prefers them; all others go on to the pages. */
+/**
+ * The lists of views as server-sent events, for clients that prefer them; other requests fall through to the
+ * pages.
+ */
 export const viewStreamRoutes = ({
   domain,
   feed,
@@ -97,7 +100,7 @@ type Placing = {
   readonly stamp: string;
 };
 
-/** Where to go on; nothing for who has nothing of this stream yet. */
+/** The position to resume after; undefined for a client that has nothing of this stream yet. */
 export const streamPlaceOf = async (
   request: Pick<Request, 'get'>,
   given: string | undefined,

@@ -6,26 +6,25 @@ import type { Row } from '../sources.ts';
 import { Parameters, runShared } from '../statement.ts';
 import type { OrderColumn, ViewSource } from './source.ts';
 
-/** Which rows of a view are asked for. */
+/** The rows of a view to read. */
 type Narrowed = {
-  /** By columns. */
+  /** By column. */
   readonly equal: Readonly<Record<string, unknown>>;
-  /** Rows without a value there are left out. */
+  /** Omits rows without a value in this column. */
   readonly present: string | undefined;
 };
 export type AskedRows = Narrowed & {
-  /** By what they are ordered, the key last. */
+  /** The columns of the order, the key last. */
   readonly order: readonly OrderColumn[];
   readonly isDescending: boolean;
-  /** Whether the rows at the end are asked for. */
+  /** True reads from the end. */
   readonly isBackward: boolean;
-  /** Nothing beyond these rows, by their texts in the columns of the order. */
+  /** Exclusive bounds, as texts of the columns of the order. */
   readonly after: readonly string[] | undefined;
   readonly before: readonly string[] | undefined;
   readonly rowsMax: number;
 };
 
-/** What else is read with each row. */
 export const NO_JOINS: Joins = { columns: '', joins: '' };
 
 const narrowing = (
@@ -42,7 +41,7 @@ const narrowing = (
 const where = (conditions: readonly string[]): string =>
   conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
 
-/** The rows that the caller may read, nearest first: from the end, where the end was asked for. */
+/** The rows that the caller may read, nearest first: from the end if `isBackward`. */
 export const listViewRows = (
   pool: Pool,
   source: ViewSource,
@@ -84,6 +83,6 @@ export const countViewRows = async (
   return row?.count ?? 0;
 };
 
-/** Where a row is, as texts that say numbers and moments as exactly as the database has them. */
+/** The position of a row in the order, as texts with the full precision of the database. */
 export const placeOf = (row: Row, { length }: readonly OrderColumn[]): readonly string[] =>
   Array.from({ length }, (_, index) => String(row[`place_${index}`]));

@@ -7,15 +7,15 @@ import type { Operation } from '#shared/policy.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Member } from '../sources.ts';
 
-/** How the rows of one view are read: what follows from the declaration, once. */
+/** How the rows of one view are read: compiled once from the declaration. */
 export type ViewSource = {
   readonly view: ViewInfo;
   readonly right: Operation;
   readonly table: string;
-  /** Parts of the key first. */
+  /** The key first. */
   readonly members: readonly Member[];
   readonly keys: readonly OrderColumn[];
-  /** By the names by which lists can be ordered. */
+  /** By the name of the order. */
   readonly sorts: ReadonlyMap<string, OrderColumn & { readonly isOptional: boolean }>;
 };
 
@@ -57,7 +57,7 @@ const viewSourceOf = (domain: Domain, view: ViewInfo): ViewSource => {
 
 const made = new WeakMap<Domain, readonly ViewSource[]>();
 
-/** Made once for a domain. */
+/** Compiled once per domain. */
 export const viewSourcesOf = (domain: Domain): readonly ViewSource[] => {
   const sources = made.get(domain) ?? domain.views.map((view) => viewSourceOf(domain, view));
   made.set(domain, sources);
@@ -70,13 +70,13 @@ export const demandViewSource = (domain: Domain, view: ViewInfo): ViewSource => 
   return source;
 };
 
-/** The columns of an order: no two rows have the same of all of them. */
+/** The columns of an order, which together are unique. */
 export const orderOfView = ({ sorts, keys }: ViewSource, sort: string): readonly OrderColumn[] => {
   const by = sorts.get(sort);
   if (by === undefined) throw new RangeError(`There is no order ${sort}`);
   return [by, ...keys.filter(({ name }) => name !== by.name)];
 };
 
-/** A part of a key as GraphQL is given it; null if it can be that of none. */
+/** A part of a key as GraphQL receives it; null if no key can have this value. */
 export const keyValue = (def: FieldDef, given: unknown): number | string | boolean | null =>
   partIn(def, String(given)) ?? null;

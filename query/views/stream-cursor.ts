@@ -6,9 +6,9 @@ import { type Caller, reachOf, userIdOf } from '#shared/policy.ts';
 import type { ViewSource } from './source.ts';
 
 /**
- * A place in a stream of a view: a cursor of the log, and what the stream showed, and to whom. Whoever comes
- * again with other rights or for other rows has not been told what they do not have. A cursor of the log
- * alone is taken as it is.
+ * A cursor of a view’s stream: a cursor of the log, and a stamp of the rows and rights of the stream. A
+ * client that returns with other rights or another filter lacks rows that it has not been sent. A plain
+ * cursor of the log is accepted as it is.
  */
 export const formatStreamCursor = (identity: LogIdentity, position: Position, stamp: string): string =>
   `${formatCursor(identity, position)}${SEPARATOR}${stamp}`;
@@ -16,7 +16,7 @@ export const formatStreamCursor = (identity: LogIdentity, position: Position, st
 const SEPARATOR = '.';
 const STAMP_CHARACTERS = 8;
 
-/** The cursor of the log in it, and whether it is one of the same stream. */
+/** The cursor of the log in it; `isSame` if it is of the same stream. */
 export const readStreamCursor = (
   text: string,
   stamp: string,

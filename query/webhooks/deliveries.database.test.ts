@@ -25,12 +25,12 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-test('where no dispatcher has ever run, what it knows is not there yet', async () => {
+test('before a dispatcher has ever run, there are no deliveries', async () => {
   const { errors } = await graphql(`{ webhook(id: ${webhookId}) { deliveriesConnection { nodes { id } } } }`);
   expect(errors).toMatchObject([{ extensions: { code: 'unavailable' } }]);
 });
 
-describe('what the dispatcher has done', () => {
+describe('after the dispatcher has run', () => {
   beforeAll(() => fillLedger(world.side.pool, webhookId));
 
   type Page = {
@@ -51,7 +51,7 @@ describe('what the dispatcher has done', () => {
   };
   const ids = (...numbers: readonly number[]) => numbers.map(idOf);
 
-  test('deliveries come the latest first, in pages either way', async () => {
+  test('deliveries come the latest first, in pages both ways', async () => {
     const first = await read('(first: 2)');
     expect(first).toMatchObject({ ids: ids(5, 4), hasNextPage: true, hasPreviousPage: false });
     const second = await read(`(first: 2, after: "${first.endCursor}")`);
@@ -96,7 +96,7 @@ describe('what the dispatcher has done', () => {
     ]);
   });
 
-  test('a delivery tells how it was tried, and what came back', async () => {
+  test('a delivery shows its attempts and their answers', async () => {
     const { data, errors } = await graphql<{
       webhook: { delivery: { attemptsConnection: { nodes: readonly object[] } } };
     }>(`{
@@ -144,7 +144,7 @@ describe('what the dispatcher has done', () => {
     ]);
   });
 
-  test('each webhook has its own, however many are asked at once', async () => {
+  test('each webhook gets its own, however many are requested at once', async () => {
     const input = '{ url: "https://shop.example/2", eventTypes: ["*"] }';
     const { data } = await graphql<{ registerWebhook: { webhook: { id: string } } }>(
       `mutation { registerWebhook(input: ${input}) { webhook { id } } }`,
@@ -179,7 +179,7 @@ describe('what the dispatcher has done', () => {
     });
   });
 
-  test('replays tell how far they have come', async () => {
+  test('replays show their progress', async () => {
     const { data, errors } = await graphql(`{
       webhook(id: ${webhookId}) {
         replay(id: "${idOf(1)}") { id from since to at planned state requestedAt finishedAt }
@@ -205,7 +205,7 @@ describe('what the dispatcher has done', () => {
     });
   });
 
-  test('only a delivery that there is can be sent again, by whoever manages the webhook', async () => {
+  test('only an existing delivery can be sent again, by callers who manage the webhook', async () => {
     const redeliver = (number: number, by?: Asker) =>
       graphql(
         `mutation { redeliver(webhookId: ${webhookId}, deliveryId: "${idOf(number)}") { cursor } }`,
@@ -218,7 +218,7 @@ describe('what the dispatcher has done', () => {
     ]);
   });
 
-  test('only so many replays are under way at once, and nobody else hears how many', async () => {
+  test('the number of concurrent replays is limited, and other callers do not learn it', async () => {
     const replay = (by?: Asker) =>
       graphql(`mutation { replayWebhook(id: ${webhookId}, since: "2026-01-01T00:00:00.000Z") { id } }`, by);
     expect((await replay()).errors).toBeUndefined();

@@ -43,7 +43,7 @@ export const webhookReads = ({
         represent: (row) => representWebhook(row, { domain, caller, identity }),
         create: { href: '/webhooks', method: 'POST' },
       });
-      // As the representation has made them.
+      // The representation of webhooks made these.
       const items = list.items as readonly Webhook[];
       const healths = await readHealthOfMany(
         pool,
@@ -83,7 +83,6 @@ const withHealth = (item: Webhook, health: WebhookHealth | undefined): Webhook =
 
 type Owner = { readonly id: number } & Standing;
 
-/** As they are now. */
 const ownerFinder = (domain: Domain) =>
   createFinder<Owner>(
     (condition) =>

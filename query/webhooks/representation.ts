@@ -33,7 +33,7 @@ export type WebhookRow = {
 
 type Shown = { readonly domain: Domain; readonly caller: Caller; readonly identity: LogIdentity };
 
-/** A webhook as its owner sees it: without its secrets, and without the values of its headers. */
+/** A webhook as its owner sees it: without its secrets and the values of its headers. */
 export const representWebhook = (row: WebhookRow, { domain, caller, identity }: Shown): Webhook => {
   const missed = missedSince(row, identity);
   return {
@@ -67,8 +67,8 @@ const filterIn = (domain: Domain, row: Readonly<Record<string, unknown>>): Webho
   );
 
 /**
- * Since the beginning, where it was missed in a log that ours is a copy of: no more is known of it, and
- * nothing is to be lost.
+ * The beginning, if it was recorded with the log that ours is a copy of: no more is known, and nothing may be
+ * lost.
  */
 export const missedSince = (
   { missed_log, missed_since }: Pick<WebhookRow, 'missed_log' | 'missed_since'>,
@@ -78,7 +78,7 @@ export const missedSince = (
     ? null
     : formatCursor(log, positionHere({ log: missed_log, position: missed_since }, { log, elsewhere: START }));
 
-/** Whoever may see it may do everything with it that its state allows. */
+/** Callers who may see it may do everything that its state allows. */
 const linksOf = ({ id, owner_id, is_enabled }: WebhookRow, caller: Caller): Record<string, Link> => {
   const self = `/webhooks/${id}`;
   const action = (name: string): Link => ({ href: `${self}/${name}`, method: 'POST' });

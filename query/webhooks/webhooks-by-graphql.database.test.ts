@@ -27,7 +27,6 @@ type Answer = {
 const graphql = async (query: string, by: Asker = owner): Promise<Answer> =>
   (await world.ask('/graphql', { by, method: 'POST', body: { query } })).body as Answer;
 
-/** Of what was answered without errors. */
 const dataOf = async <Data>(query: string, by?: Asker): Promise<Data> => {
   const { data, errors } = await graphql(query, by);
   expect(errors).toBeUndefined();
@@ -97,7 +96,7 @@ test('a webhook is registered, changed, disabled, enabled and deleted', async ()
   });
 });
 
-test('what is refused names the field as REST has it', async () => {
+test('a refusal names the field as REST does', async () => {
   const refused = (pointer: string) => [{ extensions: { code: 'invalid_request', errors: [{ pointer }] } }];
   const address = await graphql(
     `mutation { registerWebhook(input: { url: "ftp://x", eventTypes: ["*"] }) { secret } }`,
@@ -109,7 +108,7 @@ test('what is refused names the field as REST has it', async () => {
   expect(types.errors).toMatchObject(refused('/eventTypes'));
 });
 
-test('it is found by its id, as a node, in lists, and with its owner; others find nothing', async () => {
+test('its owner finds it by id, as a node, in lists, and through the user; others find nothing', async () => {
   const person = await world.person('author');
   const id = await registerByGraphql(person);
   const query = `{
@@ -133,12 +132,12 @@ test('it is found by its id, as a node, in lists, and with its owner; others fin
     user: { webhooks: [{ id }] },
   });
   expect(await dataOf(query, other)).toMatchObject({ webhook: null, node: null, user: { webhooks: [] } });
-  // By one statement, as all that the planner covers.
+  // One statement, like everything that the planner covers.
   expect(await dataOf(`{ node(id: ${id}) { id } }`, person)).toEqual({ node: { id } });
   expect(await dataOf(`{ node(id: ${id}) { id } }`, other)).toEqual({ node: null });
 });
 
-test('requests answer with their place in the log, and are refused of what is disabled', async () => {
+test('requests return their cursor, and are refused for a disabled webhook', async () => {
   const id = await registerByGraphql();
   await makeLedger(world.side.pool);
   for (const request of ['testWebhook', 'redriveWebhook'])
@@ -159,7 +158,7 @@ test('requests answer with their place in the log, and are refused of what is di
   ]);
 });
 
-test('the types of events are told to everybody', async () => {
+test('the types of events are public', async () => {
   const query = { query: '{ eventTypes { type version description schema example personalFields } }' };
   const { status, body } = await world.ask('/graphql', { method: 'POST', body: query });
   const { data } = body as { data: { eventTypes: readonly object[] } };
@@ -167,7 +166,7 @@ test('the types of events are told to everybody', async () => {
   expect(data.eventTypes).toEqual((await world.ask('/event-types')).body);
 });
 
-test('what is not sent is said, by both interfaces, and what could never be sent is refused', async () => {
+test('both interfaces name withheld events, and refuse types that could never be delivered', async () => {
   const by: Asker = { ...other, scopes: ['manage:webhooks'] };
   const input =
     '{ url: "https://shop.example/hooks", eventTypes: ["article.*", "article.published", "session.*"] }';

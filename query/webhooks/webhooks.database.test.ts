@@ -39,7 +39,7 @@ const act = async (id: number, action: string) =>
 const idsOf = async (path: string, by: Asker): Promise<readonly number[]> =>
   ((await world.ask(path, { by })).body as readonly Body[]).map(({ id }) => id);
 
-test('a webhook is shown with what it was given, but for what is secret', async () => {
+test('a webhook is shown as it was registered, without its secrets', async () => {
   const given = {
     description: 'The shop',
     filter: { authorId: other.id },
@@ -67,7 +67,7 @@ test('a webhook is shown with what it was given, but for what is secret', async 
   expect(JSON.stringify(body)).not.toMatch(/whsec_|blue/);
 });
 
-test('what was got can be put back, and leaves everything as it is', async () => {
+test('a PUT of what GET returned changes nothing', async () => {
   const id = await register(owner, { headers: { 'X-Team': 'blue' } });
   const { body, headers } = await get(id);
   const put = await world.ask(`/webhooks/${id}`, { by: owner, method: 'PUT', body });
@@ -75,7 +75,7 @@ test('what was got can be put back, and leaves everything as it is', async () =>
   expect((await get(id)).headers.get('etag')).toBe(headers.get('etag'));
 });
 
-test('its links are what its state allows', async () => {
+test('its links match its state', async () => {
   const id = await register(owner);
   const actions = async () => {
     const { _links } = (await get(id)).body as Body;
@@ -89,14 +89,14 @@ test('its links are what its state allows', async () => {
   expect((await get(id)).body).toMatchObject({ enabled: true, status: 'enabled' });
 });
 
-test('a new secret is shown once, and until when the one before signs', async () => {
+test('a new secret is shown once, with the end of the previous one', async () => {
   const id = await register(owner);
   const rotated = await act(id, 'rotate-secret');
   expect(rotated).toMatchObject({ status: 200, body: { id, secret: expect.stringMatching(/^whsec_/) } });
   expect((await get(id)).body).toMatchObject({ secretsEndAt: expect.any(String) });
 });
 
-test('is there for its owner and administrators, and for nobody else', async () => {
+test('only its owner and administrators see it', async () => {
   const id = await register(owner);
   expect((await get(id, admin)).status).toBe(200);
   expect(await get(id, other)).toMatchObject({ status: 404, body: { code: 'webhook_not_found' } });
@@ -110,7 +110,7 @@ test('is there for its owner and administrators, and for nobody else', async () 
   expect(await get(id)).toMatchObject({ status: 404, body: { code: 'webhook_not_found' } });
 });
 
-test('lists have the caller’s own, by pages and by what is asked for; those of administrators everybody’s', async () => {
+test('lists have the caller’s own, paged and filtered; those of administrators have all', async () => {
   const person = await world.person('reader');
   const ids = [await register(person), await register(person, { enabled: false }), await register(person)];
   const latestFirst = ids.toReversed();
@@ -126,7 +126,7 @@ test('lists have the caller’s own, by pages and by what is asked for; those of
   expect(await idsOf(next, person)).toEqual([ids[0]]);
 });
 
-test('GET /event-types is the same for everybody, and is not sent again to who has it', async () => {
+test('GET /event-types is the same for all callers, and revalidates with 304', async () => {
   const { status, headers, body } = await world.ask('/event-types');
   expect([status, headers.get('cache-control')]).toEqual([200, 'public, no-cache']);
   expect(await world.ask('/event-types', { by: { ...owner, scopes: [] } })).toMatchObject({
@@ -137,7 +137,7 @@ test('GET /event-types is the same for everybody, and is not sent again to who h
   expect(again.status).toBe(304);
 });
 
-test('a parked webhook cannot be told', async () => {
+test('a parked webhook answers 503', async () => {
   const { pool } = world.side;
   const id = await register(owner);
   await get(id);
