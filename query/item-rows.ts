@@ -4,7 +4,6 @@ import { outsideOf } from './rights.ts';
 import type { ItemSource, Row } from './sources.ts';
 import { Parameters, runShared } from './statement.ts';
 
-
 /** Columns read with each item, and the joins to the row i that they need. */
 export type Joins = { readonly columns: string; readonly joins: string };
 const NOTHING_ELSE: Joins = { columns: '', joins: '' };

@@ -129,20 +129,17 @@ test('a token issued after a demotion is accepted at once, also within the same 
 test.each([
   ['which says so', () => ({ user_version: 2 })],
   ['by a former release', () => ({ iat: nowS() + 4 })],
-])(
-  'the streams of a deleted user end, and those of others continue',
-  async (_by, claims) => {
-    await world.stopProjector();
-    author = { ...author, role: 'admin' };
-    token = await tokenOf(claims());
-    const stream = await follow(`${world.url}/events`, { headers: authorized() });
-    expect(stream.status).toBe(200);
-    await world.startProjector();
-    await edit('Theirs to read');
-    await untilTold(stream, 'Theirs to read');
-    await stream.close();
-  },
-);
+])('the streams of a deleted user end, and those of others continue', async (_by, claims) => {
+  await world.stopProjector();
+  author = { ...author, role: 'admin' };
+  token = await tokenOf(claims());
+  const stream = await follow(`${world.url}/events`, { headers: authorized() });
+  expect(stream.status).toBe(200);
+  await world.startProjector();
+  await edit('Theirs to read');
+  await untilTold(stream, 'Theirs to read');
+  await stream.close();
+});
 
 test('the streams of a deleted user end, and those of others go on', async () => {
   const theirs = await follow(`${world.url}/events`, { headers: authorized() });

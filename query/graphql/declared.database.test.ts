@@ -10,7 +10,10 @@ import { createKindReads } from '../kinds/reads.ts';
 import { searchesOn } from '../searches.ts';
 import { schemaOf } from './schema.ts';
 
-/** What publishing has not: the planner and the resolvers agree on it, and show no more than rights allow. */
+/**
+ * Declarations that the publishing domain lacks: the planner and the resolvers agree on them, and show no
+ * more than rights allow.
+ */
 const base = domain({ name: 'declared', roles: ['clerk'] });
 const { aggregate, user } = base;
 
@@ -89,7 +92,7 @@ const answersTo = (text: string, caller: Caller = ANYONE) => world.answersTo(tex
 const both = (data: unknown) => [data, data];
 const nodes = (...ids: readonly number[]) => both({ purchaseOrders: ids.map((id) => ({ id: String(id) })) });
 
-test('what a reference leads to is null for those who may not read it', async () => {
+test('the target of a reference is null for callers who may not read it', async () => {
   const query = '{ pins { purchaseOrder { title } } }';
   const [shown, draft] = [{ purchaseOrder: { title: 'Shown' } }, { purchaseOrder: { title: 'A draft' } }];
   expect(await answersTo(query)).toEqual(both({ pins: [shown, { purchaseOrder: null }] }));
@@ -99,7 +102,7 @@ test('what a reference leads to is null for those who may not read it', async ()
   );
 });
 
-test('what is as visible as its parent, and that as its own, is read with that', async () => {
+test('a kind as visible as its parent, which is as visible as its own, is readable with that one', async () => {
   const query =
     '{ row(id: 22) { title purchaseOrder { title } remarks { title } } hidden: row(id: 21) { remarks { title } } }';
   const row = { title: 'row', purchaseOrder: { title: 'Shown' }, remarks: [{ title: 'remark' }] };
@@ -107,7 +110,7 @@ test('what is as visible as its parent, and that as its own, is read with that',
   expect(await answersTo(query, CLERK)).toEqual(both({ row, hidden: { remarks: [{ title: 'hidden' }] } }));
 });
 
-test('over REST, too', async () => {
+test('also over REST', async () => {
   const reads = createKindReads({ domain: declared, pool: world.pool, searches: searchesOn(world.pool) });
   const listed = await reads.list('remark')({ caller: ANYONE, id: '22' }, {});
   expect(listed).toMatchObject({
@@ -118,7 +121,7 @@ test('over REST, too', async () => {
   await expect(reads.list('remark')({ caller: ANYONE, id: '21' }, {})).rejects.toThrow();
 });
 
-test('numbers and truths are asked for as what they are', async () => {
+test('numbers and booleans are filtered by their own types', async () => {
   expect(await answersTo('{ purchaseOrders(filter: { amount: 7, urgent: true }) { id } }')).toEqual(
     nodes(12),
   );
@@ -128,14 +131,14 @@ test('numbers and truths are asked for as what they are', async () => {
   expect(printSchema(schema)).toMatch(/amount: Int\n/);
 });
 
-test('by a moment that not all have, those are ordered which have it', async () => {
+test('ordering by a time that some lack lists only those that have it', async () => {
   expect(await answersTo('{ purchaseOrders(sort: DUE_AT_ASC) { id } }')).toEqual(nodes(12, 13));
   const reads = createKindReads({ domain: declared, pool: world.pool, searches: searchesOn(world.pool) });
   const listed = await reads.list('purchaseOrder')({ caller: CLERK, id: '' }, { sort: '-dueAt' });
   expect(listed).toMatchObject({ items: [{ id: 13 }, { id: 12 }] });
 });
 
-test('a long text that is not there is null', async () => {
+test('a long text without a value is null', async () => {
   expect(await answersTo('{ purchaseOrder(id: 12) { text } }')).toEqual(
     both({ purchaseOrder: { text: null } }),
   );

@@ -32,8 +32,8 @@ import { CHANGE_OF_ROW, viewQueriesOf, viewSubscriptionOf, viewTypesOf } from '.
 import { inputsOf, mutationsOf } from './sdl-writes.ts';
 
 /**
- * What GraphQL offers of a domain, in SDL: types, queries, mutations and subscriptions of every aggregate,
- * each with its description.
+ * The GraphQL schema of a domain as SDL: types, queries, mutations and subscriptions of every aggregate, with
+ * descriptions.
  */
 export const domainSdl = (domain: Domain): string => {
   const sources = sourcesOf(domain);
@@ -80,7 +80,7 @@ const hasDays = ({ kinds, views }: Domain): boolean =>
     ),
   ].some((defs) => Object.values(defs).some(({ kind }) => kind === 'date'));
 
-/** By which webhooks can be filtered. */
+/** The filters of webhooks. */
 export const filterSdl = (domain: Domain, happened: string): string =>
   [...filtersOf(domain)]
     .map(([name, { kind, others }]) => {
@@ -146,7 +146,7 @@ const objectsOf = (domain: Domain, sources: Sources, source: Source): readonly s
   ];
 };
 
-/** Of what stands under something else, all of it is listed there. */
+/** Children have no filters, because their parent lists all of them. */
 const hasFilter = ({ parent, filters }: Source): boolean => parent === undefined && filters.length > 0;
 
 const filterLine = ({ kind }: Source, { name, by, def, custom }: Filter): Line => {

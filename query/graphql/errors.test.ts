@@ -7,7 +7,7 @@ import { createFormatError } from './errors.ts';
 const located = (originalError: Error): GraphQLError =>
   new GraphQLError(originalError.message, { path: ['users', 0], originalError });
 
-it('masks what nobody expected, and logs it whole under the id that it tells', () => {
+it('an unexpected error is masked, and logged in full under the id that the client gets', () => {
   const { log, logged } = captureLog();
   const shown = createFormatError(log, { requestId: 'request-1' })(located(new Error('password is hunter2')));
   expect(shown).toEqual({
@@ -19,7 +19,7 @@ it('masks what nobody expected, and logs it whole under the id that it tells', (
   expect(logged()).toContain('request-1');
 });
 
-it('tells refusals by the codes of REST, without logging them', () => {
+it('refusals have the codes of REST and are not logged', () => {
   const { log, logged } = captureLog();
   const format = createFormatError(log, { requestId: 'request-1' });
   expect(format(located(new Rejection('version_mismatch', { version: 3 })))).toEqual({

@@ -2,21 +2,18 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type Problem, problemOf } from '#shared/http/problem.ts';
 import type { Log } from '#shared/process/log.ts';
 
-/**
- * Turns what went wrong into what clients see: the codes are those of REST, and what nobody expected is
- * masked.
- */
+/** Turns errors into what clients see: refusals have the codes of REST, and unexpected errors are masked. */
 export type FormatError = (error: GraphQLError) => GraphQLFormattedError;
 
-/** As GraphQL has errors, what is none of its own. */
+/** Wraps other errors as GraphQL errors. */
 export const asGraphqlError = (cause: unknown): GraphQLError => {
   const originalError = cause instanceof Error ? cause : new Error(String(cause));
   return new GraphQLError(originalError.message, { originalError });
 };
 
 /**
- * What is not one of ours, and not of the GraphQL library itself, is logged whole and told only by the
- * request's id.
+ * An error that is neither ours nor the GraphQL library’s is logged in full, and clients get only the request
+ * id.
  */
 export const createFormatError =
   (

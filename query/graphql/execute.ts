@@ -3,30 +3,30 @@ import type { ExecutionResult } from 'graphql';
 import type { FieldFate } from './resolvers/commits.ts';
 import type { Runnable } from './run.ts';
 
-/** What the fields of one request share, beside the operation itself. */
+/** The facts of a request, beside its operation. */
 export type RequestFacts = {
   readonly requestId: string;
-  /** The `traceparent` of it. */
+  /** The `traceparent` of the request. */
   readonly trace?: string | undefined;
-  /** Of a mutation; each of its root fields has a key of its own under it. */
+  /** The key of a mutation; each root field derives its own from it. */
   readonly idempotencyKey: string | undefined;
-  /** Takes more of what the client may ask for; refuses where that is too much. */
+  /** Charges further units to the client’s rate limit; throws if they exceed it. */
   readonly charge: (units: number) => Promise<void>;
   /** As the client sent them. */
   readonly headers: IncomingHttpHeaders;
-  /** Aborts when the client has gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 };
 
-/** Runs an operation field by field; what it answers is the reference for every faster way. */
+/** Executes an operation field by field. Every faster path must return the same result. */
 export type Execute = (
   runnable: Runnable,
   facts: RequestFacts,
-  /** Of a subscription: what has happened. */
+  /** The event of a subscription. */
   event?: unknown,
 ) => Promise<Executed>;
 
 export type Executed = Pick<ExecutionResult, 'data' | 'errors'> & {
-  /** Of a mutation: what became of the fields that ran. */
+  /** For a mutation: the fate of each field that ran. */
   readonly fates: readonly FieldFate[];
 };

@@ -46,7 +46,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 const both = (data: unknown) => [data, data];
 const answersTo = (text: string, caller: Caller = EVE) => world.answersTo(text, caller);
 
-test('items are shown in their order, with what they refer to, and lead back', async () => {
+test('items come in order, with their references and their aggregate', async () => {
   const times = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-02T00:00:00.000Z' };
   expect(
     await answersTo(
@@ -81,7 +81,7 @@ test('items are shown in their order, with what they refer to, and lead back', a
   );
 });
 
-test('the items of many aggregates are told apart', async () => {
+test('the items of many aggregates are not mixed up', async () => {
   expect(
     await answersTo(
       '{ claims(sort: CREATED_AT_ASC) { items { itemId amount } approvers { approver { id } } } }',
@@ -113,7 +113,7 @@ const MEMBERS =
 test.each([
   ['items', 'itemId', ['3', '2', '1']],
   ['labels', 'word', ['Abroad', 'urgent']],
-] as const)('the pages of %s go forth and back', async (list, field, all) => {
+] as const)('the pages of %s lead forward and back', async (list, field, all) => {
   const page = async (args: string): Promise<Page & { keys: readonly string[] }> => {
     const text = `{ claim(id: 11) { page: ${list}Connection(${args}) { ${MEMBERS.replaceAll('key', `key: ${field}`)} } } }`;
     const [planned, resolved] = await answersTo(text);
@@ -147,7 +147,7 @@ test('a cursor of another list is refused', async () => {
     ]);
 });
 
-test('nobody sees the items of what they may not read', async () => {
+test('no caller sees the items of an aggregate that they may not read', async () => {
   expect(await answersTo('{ claim(id: 11) { items { amount } } }', BERT)).toEqual(both({ claim: null }));
   expect(await answersTo('{ claims { items { amount } } }', BERT)).toEqual(
     both({ claims: [{ items: [{ amount: 7 }] }] }),
@@ -155,7 +155,7 @@ test('nobody sees the items of what they may not read', async () => {
   expect(await answersTo('{ claims { items { amount } } }', ANYONE)).toEqual(both({ claims: [] }));
 });
 
-test('everything about items says what it is', () => {
+test('everything about items has a description', () => {
   const types = printSchema(schemaOf(expenses));
   const undescribed = types
     .split('\n')

@@ -1,8 +1,8 @@
-/** How many items a list has where nothing is said, as the schema's own defaults say, and at most. */
+/** The default and the maximal length of a list; the defaults in the schema are the same. */
 export const LIST_LIMIT_DEFAULT = 10;
 export const LIST_LIMIT_MAX = 100;
 
-/** Why a list cannot have so many items. */
+/** The message for a list that is too long. */
 export const refusedSize = (size: number): string =>
   size < 0
     ? `A list cannot have ${size} items: ask for 0 to ${LIST_LIMIT_MAX}.`

@@ -14,7 +14,7 @@ const rights = (text: string): string[] => {
   return operation ? [...rightsOf({ domain: POLICY.domain, schema }, document, operation)].sort() : [];
 };
 
-it('demands the right to read of every type that is reached, also through fragments', () => {
+it('an operation needs the right to read every type it reaches, also through fragments', () => {
   expect(rights('{ __typename }')).toEqual([]);
   expect(rights('{ users { posts { id } } }')).toEqual(['article.read', 'user.read']);
   expect(
@@ -26,11 +26,11 @@ it('demands the right to read of every type that is reached, also through fragme
   ]);
 });
 
-it('does not tell what is left out by a directive from what is not', () => {
+it('fields excluded by a directive count like all others', () => {
   expect(rights('{ users @skip(if: true) { id } }')).toEqual(['user.read']);
 });
 
-it('demands the right to what a mutation does, and to what its answer shows', () => {
+it('a mutation needs the right to its command, and to what its result shows', () => {
   expect(rights('mutation { deletePost(id: 1) }')).toEqual(['article.delete']);
   expect(rights('mutation { createPost(input: { title: "", body: "" }) { author { id } } }')).toEqual([
     'article.draft',
@@ -39,7 +39,7 @@ it('demands the right to what a mutation does, and to what its answer shows', ()
   ]);
 });
 
-it('knows a right for every mutation, and for every type that has an id', () => {
+it('every mutation has a right, and every type with an id', () => {
   for (const [name, field] of Object.entries(schema.getMutationType()?.getFields() ?? {})) {
     const args = field.args.filter(({ type }) => String(type).endsWith('!')).map(({ name }) => `${name}: {}`);
     const selection = /^(ID|Boolean|Int)!?$/.test(String(field.type)) ? '' : '{ id }';
@@ -64,7 +64,7 @@ const tokenOf = (...scopes: string[]): Caller => ({
   client: null,
 });
 
-it('refuses a caller whose token lacks a scope, and says which', () => {
+it('a caller whose token lacks a scope is refused, and told which', () => {
   const lacks = (scope: string) => ({ code: 'insufficient_scope', details: { scope } });
   expect(refusalOf(tokenOf('read:users'), new Set(['user.read', 'events.read']), QUERY)).toMatchObject(
     lacks('read:events'),
@@ -81,7 +81,7 @@ it('refuses a caller whose token lacks a scope, and says which', () => {
   ).toBeUndefined();
 });
 
-it('asks for no scope for what is public, but of mutations, which would be done before their answer is refused', () => {
+it('public data needs no scope, except in a mutation, which would run before its result is refused', () => {
   expect(refusalOf(tokenOf(), new Set(['user.read', 'article.read', 'comment.read']), QUERY)).toBeUndefined();
   expect(
     refusalOf(tokenOf('write:articles'), new Set(['article.draft', 'article.read']), MUTATION),
@@ -91,7 +91,7 @@ it('asks for no scope for what is public, but of mutations, which would be done 
   });
 });
 
-it('has nobody read a post through its comments whom the token would not let read it itself', () => {
+it('comments do not lead to a post that the token may not read directly', () => {
   const scopesOf = (caller: Caller) => caller.kind === 'user' && [...caller.scopes];
   const commentsAlone = tokenOf('read:comments', 'read:events');
   expect(scopesOf(readerOf(commentsAlone, new Set(['article.read', 'comment.read'])))).toEqual([

@@ -20,9 +20,9 @@ import { sourcesOf } from '../sources.ts';
 import { viewSourcesOf } from '../views/source.ts';
 import { changeType, mutatingCommands, mutationName, uploadMutations } from './names.ts';
 
-/** Whoever reads something of a type must be admitted to this, whichever field leads there. */
+/** The right to read each type, whichever field leads there. */
 type Reading = Readonly<Record<string, Operation>>;
-/** Beside what their answers let the caller read. */
+/** The right to each mutation, beyond the rights to read its result. */
 type Mutating = Readonly<Record<string, Operation>>;
 
 const KERNEL_READING: Reading = {
@@ -30,7 +30,7 @@ const KERNEL_READING: Reading = {
   WebhookConnection: 'webhook.manage',
   HistoryConnection: 'events.read',
   AuditStatus: 'events.read',
-  // The feed of everything; of each change, they hear only what they may know of.
+  // The feed of all events; each change is visible only to callers who may see it.
   Change: 'events.read',
 };
 
@@ -49,7 +49,7 @@ const KERNEL_MUTATING: Mutating = Object.fromEntries(
   ].map((mutation) => [mutation, 'webhook.manage']),
 );
 
-/** The right to what is as visible as its parent, and the one to its parent, with their scopes. */
+/** The right to a kind that is as visible as its parent, and the one to the parent, with their scopes. */
 type AsParent = Readonly<
   Record<'right' | 'above', { readonly operation: Operation; readonly scope: string }>
 >;
@@ -104,10 +104,10 @@ const makeRights = (domain: Domain): SchemaRights => {
   };
 };
 
-/** Who the token stands for is not public, though the name of every user is. */
+/** The name of every user is public, but not which user a token stands for. */
 const ME: Operation = 'user.read_private';
 
-/** What a caller must be admitted to before any of an operation runs, whatever its variables are. */
+/** The rights that a caller must be admitted to before the operation runs, whatever its variables. */
 export const rightsOf = (
   { domain, schema }: { readonly domain: Domain; readonly schema: GraphQLSchema },
   document: DocumentNode,
@@ -155,8 +155,8 @@ const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefini
   );
 
 /**
- * The first thing that the caller is not admitted to. A mutation takes the scopes of all that it answers,
- * also where that is public now: it would else be done, and its answer could not be given.
+ * The first missing right. A mutation needs the scopes of its whole result, even if that is public: otherwise
+ * it would run and its result could not be returned.
  */
 export const refusalOf = (
   caller: Caller,
@@ -165,7 +165,7 @@ export const refusalOf = (
 ): Rejection | undefined => {
   const admitted = type === OperationTypeNode.MUTATION ? admitByScope : admit;
   for (const right of rights) {
-    // Without a token there is nobody, which is no refusal.
+    // Without a token, `me` is null and not refused.
     if (right === ME && caller.kind === 'anonymous') continue;
     const admission = admitted(caller, right);
     if (admission !== 'allowed') return admission;
@@ -174,8 +174,8 @@ export const refusalOf = (
 };
 
 /**
- * As whom an operation is carried out. What is as visible as its parent leads to it, so that an operation
- * which asks for both, by a token that reads only public parents, reads only what stands under public
+ * The caller as whom an operation runs. A child that is as visible as its parent leads to the parent. So, if
+ * the token reads only public parents and the operation asks for both, it reads only children of public
  * parents.
  */
 export const readerOf = (caller: Caller, rights: ReadonlySet<Operation>): Caller => {

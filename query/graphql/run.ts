@@ -8,22 +8,22 @@ import type { GraphqlParameters } from './http/parameters.ts';
 import type { Variables } from './planner/variables.ts';
 import { readerOf, refusalOf } from './rights.ts';
 
-/** An operation that may run: within all limits, by a caller who has been admitted to what it needs. */
+/** An operation that may run: within all limits, by a caller who is admitted to all it needs. */
 export type Runnable = {
   readonly prepared: Prepared;
   readonly operation: PreparedOperation;
-  /** As they were sent. */
+  /** As sent. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** The same after coercion, where they were checked. */
+  /** After coercion, if they were checked. */
   readonly coerced?: Variables;
   readonly caller: Caller;
   readonly cost: number;
 };
 
-/** Why an operation does not run; some of the reasons have a status of their own. */
+/** The reasons why an operation does not run; some have a status of their own. */
 export class Refused extends Error {
   readonly errors: readonly GraphQLError[];
-  /** Once its document and variables were found to be right. */
+  /** The cost, if document and variables were valid. */
   readonly cost: number | undefined;
 
   constructor(errors: readonly GraphQLError[], cost?: number) {
@@ -33,7 +33,10 @@ export class Refused extends Error {
     this.cost = cost;
   }
 
-  /** Where the request is none of GraphQL at all, whatever the client accepts; else it depends on that. */
+  /**
+   * The status of a request that is not GraphQL at all, whatever the client accepts; otherwise it depends on
+   * the media type.
+   */
   get status(): number | undefined {
     return this.errors[0]?.extensions.code === 'document_missing' ? 400 : undefined;
   }
@@ -52,10 +55,7 @@ export type Admit = (
   types: ReadonlySet<OperationTypeNode>,
 ) => Promise<Runnable>;
 
-/**
- * Every check that comes before execution, the cheap ones first. Throws `Refused`, or the `Rejection` of the
- * policy.
- */
+/** Every check before execution, the cheap ones first. Throws `Refused`, or the `Rejection` of the policy. */
 export const createAdmit = ({ documents, resolveDocument, introspection, costMax }: Options): Admit => {
   const coerce = (
     { schema }: Prepared,
@@ -93,12 +93,12 @@ export const createAdmit = ({ documents, resolveDocument, introspection, costMax
   };
 };
 
-/** Tools and gateways that were given the right, by a token; nobody has it without one. */
+/** The right of tools and gateways, granted by a token only. */
 const mayReadSchema = (caller: Caller): boolean => admit(caller, 'schema.read') === 'allowed';
 const SCHEMA_SCOPE = 'read:schema';
 const INTROSPECTION_OFF = `This installation tells its schema only to tokens with the scope ${SCHEMA_SCOPE}.`;
 
-/** An operation that does not go with the method of its request. */
+/** The method of the request does not allow this type of operation. */
 export class WrongMethod extends Error {
   constructor(type: OperationTypeNode) {
     super(`A ${type} cannot be sent this way.`);

@@ -10,7 +10,7 @@ import {
 import { expect, test } from 'vitest';
 import { schema } from '../../test/engines/schema.ts';
 
-test('a scalar names the specification of its form, unless it is opaque', () => {
+test('a scalar names its specification, unless it is opaque', () => {
   const scalars = Object.values(schema.getTypeMap()).filter(
     (type) => isScalarType(type) && !isSpecifiedScalarType(type),
   );
@@ -36,7 +36,7 @@ test.each(['2026-11-21', '2026-11-21 10:15:00Z', '2026-13-01T00:00:00Z', 5])(
   },
 );
 
-test('everything in the schema says what it is', () => {
+test('everything in the schema has a description', () => {
   const types = Object.values(schema.getTypeMap()).filter(
     (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
   );

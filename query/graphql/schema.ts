@@ -18,12 +18,12 @@ import { demandUpload } from './uploads/upload.ts';
 
 const FOLDER = new URL('./schema/', import.meta.url);
 
-/** An instant is text all the way: the read model gives it as RFC 3339. */
+/** Instants stay text all the way: the read model returns RFC 3339. */
 const demandInstant = (value: unknown): string => {
   if (typeof value === 'string' && INSTANT.test(value) && !Number.isNaN(Date.parse(value))) return value;
   throw new TypeError('A DateTime is RFC 3339 in UTC with milliseconds.');
 };
-/** In the one spelling that answers have, whichever of RFC 3339 it came in. */
+/** Normalizes any RFC 3339 spelling to the one of our answers. */
 const readInstant = (value: unknown): string => {
   const { data } = instant.safeParse(value);
   if (data !== undefined) return new Date(data).toISOString();
@@ -37,7 +37,7 @@ const demandDay = (value: unknown): string => {
   throw new TypeError('A Date is a day, as 2026-01-31.');
 };
 
-/** Whether it is one of this log is for those to say who follow it. */
+/** Whether it is a cursor of this log is checked where it is used. */
 const demandText = (value: unknown): string => {
   if (typeof value === 'string') return value;
   throw new TypeError('A Cursor is a text that came with an earlier answer.');
@@ -56,13 +56,13 @@ const readTypes = (domain: Domain): DocumentNode =>
     parse(domainSdl(domain)),
   ]);
 
-/** In the place of this comment stand the filters of the domain. */
+/** The filters of the domain replace this comment. */
 const FILTERS = /^ *# By which events can be filtered: what (\w+)$/gm;
 
 const withFilters = (domain: Domain, text: string): string =>
   text.replaceAll(FILTERS, (_, happened: string) => filterSdl(domain, happened));
 
-/** Every custom scalar that the files name needs its rule, which SDL cannot say. */
+/** Every custom scalar of the files needs its rule here, because SDL cannot express it. */
 const SCALARS: Readonly<Record<string, Pick<GraphQLScalarType, 'coerceInputValue' | 'coerceOutputValue'>>> = {
   _Any: { coerceInputValue: demandRepresentation, coerceOutputValue: demandRepresentation },
   Upload: { coerceInputValue: demandUpload, coerceOutputValue: demandUpload },
@@ -100,5 +100,5 @@ const madeOf = (domain: Domain): Made => {
 /** The types of the kernel, as `schema/` declares them, and those of a domain. */
 export const typesOf = (domain: Domain): DocumentNode => madeOf(domain).types;
 
-/** The same without resolvers: what is validated, costed, planned, and executed alike. */
+/** The schema without resolvers. It is the same object for validation, cost, planning and execution. */
 export const schemaOf = (domain: Domain): GraphQLSchema => madeOf(domain).schema;

@@ -3,7 +3,7 @@ import type { Source } from '../sources.ts';
 import { changedName, changeType, eventName } from './names.ts';
 import { block, type Line, sentence } from './sdl-lines.ts';
 
-/** One that can be subscribed to, or a change. */
+/** An example of an event: one with a subscription, or a change. */
 const exampleOf = ({ kind }: Source): string => {
   const events = Object.values(kind.events);
   const example =
@@ -70,7 +70,7 @@ export const subscriptionsOf = ({ kind, parent }: Source): readonly Line[] => {
   ];
 };
 
-/** Of all aggregates together. */
+/** The payload for events of all aggregates. */
 export const anyChangeOf = (all: readonly Source[]): string =>
   block('Something that has happened.', 'type Change', [
     ...payloadOf(exampleIn(all)),

@@ -52,7 +52,7 @@ const memberLine = (domain: Domain, items: ItemSource, member: Member): Line => 
   ];
 };
 
-/** What leads to them from their aggregate. */
+/** The fields of the aggregate that lead to its items. */
 export const itemLines = ({ kind, list }: ItemSource): readonly Line[] => {
   const type = itemType(kind, list);
   return [
@@ -111,6 +111,6 @@ const idTypeOf = (items: ItemSource): string => {
   return items.list.key === undefined || !first || first.target ? 'ID' : valueType(typed(items), first);
 };
 
-/** The arguments that lead to one item. */
+/** The arguments that identify one item. */
 export const oneArgument = (items: ItemSource): string =>
   `id: ID!, ${itemArgument(items)}: ${idTypeOf(items)}!`;

@@ -4,7 +4,6 @@ import type { Kind } from '#kernel/registry/registry.ts';
 import type { Member } from '../sources.ts';
 import { enumName, memberName } from './names.ts';
 
-/** What types of values are named after. */
 type Typed = Pick<Kind, 'type'>;
 
 export type Line = readonly [says: string, text: string];
@@ -22,7 +21,7 @@ export const sentence = (words: string): string =>
 export const valueType = (kind: Typed, member: Pick<Member, 'name' | 'def' | 'target'>): string =>
   member.target ? member.target.type : member.def.values ? enumName(kind, member) : member.def.graphql;
 
-/** A field of what is sent. */
+/** A field of an input. */
 export const inputOf = (kind: Typed, member: Member, as: 'new' | 'changed' | 'whole'): string => {
   const { def, target } = member;
   const type = target ? 'ID' : valueType(kind, member);
@@ -35,7 +34,6 @@ export const inputOf = (kind: Typed, member: Member, as: 'new' | 'changed' | 'wh
   return `${name}: ${type}${def.optional ? '' : '!'}`;
 };
 
-/** The enumerations of choices. */
 export const enumsOf = (
   of: Typed & { readonly called: string },
   members: readonly Pick<Member, 'name' | 'def'>[],
@@ -50,7 +48,7 @@ export const enumsOf = (
       ),
     );
 
-/** Beside an upload. */
+/** The field with the signed address of an upload. */
 export const addressLine = ({ name, def }: Pick<Member, 'name' | 'def'>): readonly Line[] =>
   def.kind === 'upload'
     ? [
@@ -61,10 +59,9 @@ export const addressLine = ({ name, def }: Pick<Member, 'name' | 'def'>): readon
       ]
     : [];
 
-/** The arguments of a connection. */
 export const PAGE = 'first: Int, after: String, last: Int, before: String';
 
-/** The pages of a type. */
+/** The edge and connection of a type. */
 export const pagesOf = (type: string): readonly string[] => [
   block('An item of a page, with its place.', `type ${type}Edge`, [
     ['The place of the item, for `after` and `before`.', 'cursor: String!'],

@@ -60,7 +60,7 @@ export const viewTypesOf = (source: ViewSource): readonly string[] => {
   ];
 };
 
-/** Where there are views. */
+/** Only if the domain has views. */
 export const CHANGE_OF_ROW = block('What is told of the rows of a view.', 'enum ChangeOfRow', [
   ['Forget all that you have: what follows is all that there is.', 'RESET'],
   ['The row is new, or another than before.', 'CHANGED'],

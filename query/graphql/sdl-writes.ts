@@ -10,7 +10,7 @@ import { block, inputOf, type Line, sentence } from './sdl-lines.ts';
 const commandsOf = ({ kind }: Source, wanted: CommandInfo['kind']): readonly CommandInfo[] =>
   Object.values(kind.commands).filter((command) => command.kind === wanted && !command.internal);
 
-/** What is sent: the forms of an aggregate. */
+/** The inputs of an aggregate’s commands. */
 export const inputsOf = (source: Source): readonly string[] => {
   const { kind, owner } = source;
   return [

@@ -32,42 +32,42 @@ export type GraphqlDependencies = Omit<SubscriptionDependencies, 'execute' | 'pl
     readonly databaseUrl: string;
     readonly domain: Domain;
     readonly searches: Searches;
-    /** Where operations that are one statement are read. */
+    /** Serve the operations that are one statement. */
     readonly replicas: Pick<Replicas, 'spread'>;
-    /** Where mutations go. */
+    /** Executes mutations. */
     readonly gateway: CommandGateway;
-    /** Where the pictures go that come with mutations. */
+    /** Stores the pictures of mutations. */
     readonly blobs: Pick<Blobs, 'put' | 'remove'>;
     readonly readPosition: Pick<ReadPosition, 'reaches'>;
     readonly settings: GraphqlSettings;
     readonly bodyBytesMax: number;
-    /** Where what is known of composed services is kept. */
+    /** The folder for the last known schemas of composed services. */
     readonly dataDir: string;
     readonly log: Log;
     readonly metrics: Registry;
     /** Runs before every operation. */
     readonly before: readonly RequestHandler[];
-    /** How long a mutation waits until what it did can be read. */
+    /** The timeout of a mutation that waits until it can be read. */
     readonly visibleWithinMs: number;
   };
 
 export type GraphqlService = AsyncDisposable & {
   readonly routes: Router;
-  /** Stands behind all routes, of the other parts too. */
+  /** Comes after all routes, also those of other parts. */
   readonly refusals: ErrorRequestHandler;
-  /** Of the most frequent request. */
+  /** The fast path of the most frequent request. */
   readonly shortWay: ShortWay;
 };
 
-/** Few connections that are always busy do more than many that take turns on the processor. */
+/** A few connections that are always busy do more than many that compete for the processor. */
 const CONNECTIONS_MAX = 4;
 
-/** One endpoint for everything: queries by one statement each, mutations by commands. */
+/** One endpoint for everything: a query is one statement, a mutation a command. */
 export const openGraphql = async (dependencies: GraphqlDependencies): Promise<GraphqlService> => {
   const { databaseUrl, searches, replicas, settings, log, before, bodyBytesMax } = dependencies;
   const { limits, introspection, persistedDocuments: mode } = settings;
   await using opening = new AsyncDisposableStack();
-  // Of its own, because its connections are set up for plans that serve every caller.
+  // A pool of its own, whose sessions are set to use generic plans for every caller.
   const pool = opening.use(
     openPool({
       url: databaseUrl,
@@ -121,7 +121,7 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
     log,
     before,
   });
-  // Before the endpoint, which takes the same path; without the schema, an editor is of no use.
+  // Before the endpoint, which has the same path. Without introspection, an editor is useless.
   const routes = Router().use(...(introspection ? [graphiqlRoutes(domain)] : []), endpoint.routes);
   const refusals = answerGraphqlErrors(log, costMax);
   const shortWay: ShortWay = { ...endpoint.shortWay, failures: [refusals] };
@@ -129,12 +129,12 @@ export const openGraphql = async (dependencies: GraphqlDependencies): Promise<Gr
   return { routes, refusals, shortWay, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-/** How documents become answers. */
+/** How documents become results. */
 type Port = { readonly documents: Documents; readonly planner: Planner; readonly execute: Execute };
 
 /**
- * Our own way for all that asks for nothing of others; only where others are composed, what it takes is
- * loaded.
+ * Operations that need no other service take our own path. The composition is loaded only if services are
+ * composed.
  */
 const composeWith = async (
   own: Port,

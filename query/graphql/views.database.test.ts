@@ -46,7 +46,7 @@ const both = (data: unknown) => [data, data];
 const answersTo = (text: string, caller: Caller = ACCOUNTANT) => world.answersTo(text, caller);
 const ALL = 'budget waiting approved paid lastPaidAt lastPurpose';
 
-test('a row is shown with its values and what its key refers to', async () => {
+test('a row has its values and the targets of its key', async () => {
   expect(
     await answersTo(`{ spending(team: 11) { team { id name approver { name } } ${ALL} __typename } }`),
   ).toEqual(
@@ -83,10 +83,10 @@ test('a row is shown with its values and what its key refers to', async () => {
   );
 });
 
-test('what is not there, or not to be read, is null', async () => {
+test('a row that is absent or not readable is null', async () => {
   for (const key of ['12', '99', '"x"', '"9007199254740993"', '"011"'])
     expect(await answersTo(`{ spending(team: ${key}) { budget } }`, ANN)).toEqual(both({ spending: null }));
-  // The team is parked, or about to come.
+  // The team is parked, or its event has not been applied yet.
   expect(await answersTo('{ spending(team: 13) { approved } }')).toEqual(both({ spending: { approved: 7 } }));
   expect(await answersTo('{ asking(employee: 1, category: meals) { amount } }', EVE)).toEqual(
     both({ asking: { amount: 5 } }),
@@ -120,7 +120,7 @@ test.each([
   ['WAITING_DESC', [6, 5, 7]],
   ['PAID_ASC', [6, 7, 5]],
   ['LAST_PAID_AT_DESC', [7, 5]],
-] as const)('the pages by %s go forth and back', async (sort, all) => {
+] as const)('the pages by %s lead forward and back', async (sort, all) => {
   const page = (args: string) => pageOf(`sort: ${sort}, ${args}`);
   const first = await page('first: 1');
   expect(first).toMatchObject({
@@ -137,7 +137,7 @@ test.each([
   expect(await page('last: 5')).toMatchObject({ keys: all, pageInfo: { hasPreviousPage: false } });
 });
 
-test('pages hold what the caller may read and the filter leaves, and so do their counts', async () => {
+test('pages and their counts have only rows that the caller may read and that match the filter', async () => {
   expect(await pageOf('first: 5', ANN)).toMatchObject({ keys: [5], totalCount: 1 });
   expect(await pageOf('first: 5, filter: { team: 12 }')).toMatchObject({ keys: [6], totalCount: 1 });
   expect(await pageOf('first: 5, filter: { team: 12 }', ANN)).toMatchObject({ keys: [], totalCount: 0 });
@@ -156,14 +156,14 @@ test('a cursor of another list is refused', async () => {
   const [planned, resolved] = await answersTo(
     `{ spendingConnection(sort: TEAM_ASC, after: "${edges[0]?.cursor}") { nodes { budget } } }`,
   );
-  // Left to the resolvers, which say at which field.
+  // The resolvers report it at its field.
   expect([planned, resolved]).toMatchObject([
     undefined,
     [{ path: ['spendingConnection'], cause: { code: 'unknown_cursor' } }],
   ]);
 });
 
-test('the schema tells of them', () => {
+test('the schema has the types of views', () => {
   const sdl = printSchema(schemaOf(spendingDomain));
   expect(sdl).toContain('spending(team: ID!): Spending');
   expect(sdl).toContain('asking(employee: ID!, category: AskingCategory!): Asking');

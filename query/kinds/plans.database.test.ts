@@ -152,12 +152,15 @@ describe.each(CALLERS)('for %s', (_, caller) => {
     { q: 'common rare', tag: 'rare' },
     { q: '"common rare"' },
     { q: 'rare -common' },
-  ])('a list with %o reads a small part of all rows, whether matches are rare or frequent', async (filter) => {
-    for (const sort of SORTS) {
-      const { rows, plan } = await thereAndBack(caller, { ...filter, sort });
-      expect(rows, `${sort} ${plan}`).toBeLessThanOrEqual(ARTICLES / 50);
-    }
-  });
+  ])(
+    'a list with %o reads a small part of all rows, whether matches are rare or frequent',
+    async (filter) => {
+      for (const sort of SORTS) {
+        const { rows, plan } = await thereAndBack(caller, { ...filter, sort });
+        expect(rows, `${sort} ${plan}`).toBeLessThanOrEqual(ARTICLES / 50);
+      }
+    },
+  );
 });
 
 test.each([true, false])('users and comments are read by the page (latest first: %s)', async (descending) => {

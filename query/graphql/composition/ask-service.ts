@@ -7,12 +7,12 @@ export type ServiceRequest = {
   readonly document: DocumentNode;
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
   readonly operationName?: string | undefined;
-  /** Of the client's request; absent where nobody's request is behind it. */
+  /** Facts of the client’s request; undefined for requests of our own. */
   readonly facts?: RequestFacts | undefined;
   readonly signal: AbortSignal;
 };
 
-/** Asks another service; fails, after its time-out at the latest, where there is no answer of GraphQL. */
+/** Sends an operation to another service. Fails on a timeout, or if the answer is not GraphQL. */
 export type AskService = (request: ServiceRequest) => Promise<ExecutionResult>;
 
 const ANSWER_BYTES_MAX = 16 * 1_048_576;
@@ -71,7 +71,7 @@ const readText = async (response: Response): Promise<string> => {
   return Buffer.concat(chunks).toString('utf8');
 };
 
-/** What a service tells its clients is told to ours, with its name. */
+/** Errors of a service reach our clients, with the name of the service. */
 const errorOf = (
   { name }: Service,
   { message, path, extensions }: { message: string; path?: unknown; extensions?: unknown },

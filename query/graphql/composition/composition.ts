@@ -22,7 +22,7 @@ export type CompositionOptions = {
   readonly setting: string;
   readonly dataDir: string;
   readonly schema: GraphQLSchema;
-  /** Of our own schema alone. */
+  /** Documents of our own schema. */
   readonly documents: Documents;
   readonly limits: DocumentLimits;
   readonly suggests: boolean;
@@ -32,16 +32,15 @@ export type CompositionOptions = {
 
 export type Composition = AsyncDisposable & {
   /**
-   * Ours where they are enough: what asks for nothing of others is prepared, and then runs, as if there were
-   * none.
+   * Our own documents, if they suffice: an operation that needs no other service runs as if there were none.
    */
   readonly documents: Documents;
-  /** Whether it asks for anything of others, or for the schema. */
+  /** True if the document asks for fields of other services, or for the schema. */
   has(document: DocumentNode): boolean;
   readonly execute: Execute;
 };
 
-/** Puts the schemas of other services beside ours, and keeps up with them. */
+/** Merges the schemas of other services with ours, and follows their changes. */
 export const openComposition = async (options: CompositionOptions): Promise<Composition> => {
   const closing = new AbortController();
   const following = { known: openKnownSchemas(options.dataDir), log: options.log, signal: closing.signal };
@@ -102,13 +101,15 @@ const composeAtStart: typeof compose = (options, members) => {
   try {
     return compose(options, members);
   } catch (cause) {
-    // The latter is SDL in a file that is not well-formed.
+    // A GraphQLError means that a schema file is not valid SDL.
     const isTheirs = cause instanceof SchemaConflict || cause instanceof GraphQLError;
     throw isTheirs ? new StartRefused(`GRAPHQL_COMPOSE: ${cause.message}`, { cause }) : cause;
   }
 };
 
-/** A document that is not valid may be so because of a service of which nothing is known yet. */
+/**
+ * A document may be invalid only because the schema of a service is not known yet; then the errors say so.
+ */
 const withoutSchemas = (
   errors: readonly GraphQLError[],
   members: readonly Member[],

@@ -2,8 +2,8 @@ import { GraphQLError, Kind } from 'graphql';
 import type { WrappedService } from './merge-schemas.ts';
 
 /**
- * The subscriptions of composed services, each with the service that has it. They are not served here: our
- * streams are of our log alone.
+ * The subscriptions of composed services, by service. We do not serve them: our streams have our own log
+ * only.
  */
 export type ForeignSubscriptions = ReadonlyMap<string, string>;
 
@@ -14,7 +14,7 @@ export const foreignSubscriptionsOf = (services: readonly WrappedService[]): For
     ),
   );
 
-/** Puts the reason first where a document is not valid because it asks for one of them. */
+/** If a document is invalid because it asks for one of them, puts that reason first. */
 export const explainForeign = (
   errors: readonly GraphQLError[],
   foreign: ForeignSubscriptions,

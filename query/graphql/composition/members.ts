@@ -4,13 +4,13 @@ import { type AskService, createAskService } from './ask-service.ts';
 import { fetchSdl, type KnownSchemas } from './service-schema.ts';
 import type { Service } from './services.ts';
 
-/** A composed service, with what is known of its types. */
+/** A composed service, with its schema if known. */
 export type Member = {
   readonly service: Service;
   readonly ask: AskService;
-  /** Its types in SDL, once anybody has told them. */
+  /** Its schema as SDL, once known. */
   sdl: string | undefined;
-  /** Whether the service itself told them when it was last asked. */
+  /** True if the service itself returned it at the last request. */
   isFresh: boolean;
 };
 
@@ -22,8 +22,8 @@ const RETRY_MAX_MS = 30_000;
 const REFRESH_MS = 60_000;
 
 /**
- * Asks a service for its types, more than once; where it does not answer, they are what they last were, if
- * that is known.
+ * Fetches the schema of a service, with retries. If the service does not answer, uses its last known schema,
+ * if any.
  */
 export const openMember = async (service: Service, { known, log, signal }: Options): Promise<Member> => {
   const ask = createAskService(service);
@@ -34,7 +34,7 @@ export const openMember = async (service: Service, { known, log, signal }: Optio
       await keep(service, sdl, { known, log });
       return { service, ask, sdl, isFresh: true };
     } catch (error) {
-      // What is known is enough to begin with.
+      // A known schema is enough to start with.
       if (last === undefined && attempt < ATTEMPTS_AT_START) await delay(RETRY_MS, undefined, { signal });
       else {
         log.warn(
@@ -46,7 +46,7 @@ export const openMember = async (service: Service, { known, log, signal }: Optio
     }
 };
 
-/** Doing without it costs nothing until a start at which the service does not answer. */
+/** A failure only matters at a later start during which the service is down. */
 const keep = async (
   service: Service,
   sdl: string,
@@ -61,8 +61,8 @@ const keep = async (
 };
 
 /**
- * Asks from time to time what the types are now; `change` is told when they are others, and throws where it
- * does not take them.
+ * Refetches the schema at intervals, and calls `change` if it differs; `change` throws if the new one does
+ * not fit.
  */
 export const keepUp = async (
   member: Member,

@@ -5,7 +5,7 @@ import { mergeSchemas, SchemaConflict } from './merge-schemas.ts';
 
 const service = (name: string, sdl: string) => ({ name, schema: buildSchema(sdl) });
 
-test('queries and mutations of others stand beside ours, nullable because they may be down', () => {
+test('queries and mutations of other services are added to ours, nullable because a service may be down', () => {
   const merged = mergeSchemas(own, [
     service(
       'shop',
@@ -19,13 +19,13 @@ test('queries and mutations of others stand beside ours, nullable because they m
   expect(String(merged.getQueryType()?.getFields().carts?.type)).toBe('[Cart!]');
   expect(String(merged.getMutationType()?.getFields().post?.type)).toBe('Boolean');
   expect(merged.getQueryType()?.getFields().posts).toBeDefined();
-  // Types that are reached by their interface alone.
+  // Types that only their interface leads to.
   expect(merged.getType('Wheel')).toBeDefined();
   for (const name of ['Reading', 'Writing']) expect(merged.getType(name)).toBeUndefined();
   expect(printType(merged.getType('Post') as never)).toBe(printType(own.getType('Post') as never));
 });
 
-test('what is reserved for gateways stays away', () => {
+test('fields reserved for gateways are omitted', () => {
   const merged = mergeSchemas(own, [
     service(
       'shop',
@@ -52,7 +52,7 @@ test.each([
   expect(() => mergeSchemas(own, [service('shop', sdl)])).toThrow(message);
 });
 
-test('so are two others that have the same', () => {
+test('two other services with the same name are refused', () => {
   const sdl = 'type Query { a: Int }';
   expect(() => mergeSchemas(own, [service('one', sdl), service('two', sdl)])).toThrow(
     'The service two has the query field a, which one has as well',

@@ -11,10 +11,10 @@ import {
   validateSchema,
 } from 'graphql';
 
-/** The schema of a service whose root fields ask it. */
+/** The schema of a service, whose root fields send requests to it. */
 export type WrappedService = { readonly name: string; readonly schema: GraphQLSchema };
 
-/** Services that cannot stand in one schema; the message says what to do. */
+/** Services that cannot be merged; the message says what to do. */
 export class SchemaConflict extends Error {
   constructor(message: string) {
     super(message);
@@ -23,8 +23,8 @@ export class SchemaConflict extends Error {
 }
 
 /**
- * Our schema with the queries and mutations of others beside our own. Their root fields are nullable here,
- * because they may be down.
+ * Our schema with the queries and mutations of other services. Their root fields become nullable, because a
+ * service may be down.
  */
 export const mergeSchemas = (own: GraphQLSchema, services: readonly WrappedService[]): GraphQLSchema => {
   const all = [{ name: 'Annals', schema: own }, ...services];
@@ -52,7 +52,9 @@ export const mergeSchemas = (own: GraphQLSchema, services: readonly WrappedServi
 const typenameOf = (value: unknown): string | undefined =>
   (value as { readonly __typename?: string }).__typename;
 
-/** What is reserved, such as what federation adds, is for the service's own gateways. */
+/**
+ * Names with an underscore are reserved, for example by federation, and meant for the service's own gateways.
+ */
 const isOwnName = (name: string): boolean => !name.startsWith('_');
 
 const typesOf = (schema: GraphQLSchema): readonly GraphQLNamedType[] => {

@@ -1,8 +1,8 @@
 import { GraphQLError } from 'graphql';
 
 /**
- * A service may have several reasons why one field has no value; graphql-tools puts them into one error,
- * which would be masked.
+ * A service may report several errors for one field. graphql-tools combines them into one, which would be
+ * masked.
  */
 export const separateErrors = (error: GraphQLError): readonly GraphQLError[] => {
   const { originalError, nodes, path } = error;

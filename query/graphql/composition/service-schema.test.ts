@@ -13,7 +13,7 @@ const service: Service = {
   schemaFile: undefined,
 };
 
-test('what a service told last is known at the next start', async () => {
+test('the last schema of a service is available at the next start', async () => {
   expect(await openKnownSchemas(folder).find(service)).toBeUndefined();
   await openKnownSchemas(folder).keep(service, 'type Query { a: Int }');
   await openKnownSchemas(folder).keep(service, 'type Query { b: Int }');
@@ -21,7 +21,7 @@ test('what a service told last is known at the next start', async () => {
   expect(await openKnownSchemas(folder).find({ ...service, name: 'other' })).toBeUndefined();
 });
 
-test('the file of an operator counts instead, and is never written', async () => {
+test('a schema file of the operator takes precedence, and is never written', async () => {
   const schemaFile = join(folder, 'mine.graphql');
   await expect(openKnownSchemas(folder).find({ ...service, schemaFile })).rejects.toThrow(
     /^GRAPHQL_COMPOSE: the types of the service shop cannot be read: ENOENT/,

@@ -14,7 +14,7 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 import type { AskService } from './ask-service.ts';
 import type { Service } from './services.ts';
 
-/** The types of a service in SDL, as it tells them itself now. */
+/** The schema of a service as SDL, by introspection. */
 export const fetchSdl = async (ask: AskService, signal: AbortSignal): Promise<string> => {
   const { data, errors } = await ask({ document: INTROSPECTION, signal });
   if (errors || !data)
@@ -26,10 +26,7 @@ const INTROSPECTION = parse(getIntrospectionQuery());
 
 export const schemaOfSdl = (sdl: string): GraphQLSchema => buildSchema(sdl);
 
-/**
- * What was last known of the types of services, for starts at which they do not answer: the operator's file,
- * or what was kept.
- */
+/** The last known schemas, for starts during which a service is down: the operator’s file, or our copy. */
 export type KnownSchemas = {
   find(service: Service): Promise<string | undefined>;
   keep(service: Service, sdl: string): Promise<void>;
@@ -57,7 +54,7 @@ export const openKnownSchemas = (dataDir: string): KnownSchemas => {
       if (service.schemaFile !== undefined) return;
       const file = fileOf(service);
       await makeFolder(dirname(file));
-      // Several processes may share the folder.
+      // A temporary file and a rename, because several processes may share the folder.
       const temporary = `${file}.${process.pid}`;
       await writeFile(temporary, sdl);
       await rename(temporary, file);

@@ -16,14 +16,14 @@ const file = (content: unknown): string => {
 
 const plain = { timeoutMs: 5_000, headers: {}, forwardHeaders: [], prefix: '', schemaFile: undefined };
 
-test('services are named in a list, and are told nothing of the client', () => {
+test('services come from a list, and receive no headers of the client', () => {
   expect(readServices('one=http://a/graphql, two=https://b:1/?x=y')).toEqual([
     { ...plain, name: 'one', url: 'http://a/graphql' },
     { ...plain, name: 'two', url: 'https://b:1/?x=y' },
   ]);
 });
 
-test('or in a file, which says more of them', () => {
+test('or from a file, with more settings', () => {
   const one = {
     url: 'http://a/',
     timeoutMs: 100,
@@ -50,7 +50,7 @@ test.each([
   'one=http://a,one=http://b',
   'o ne=http://a',
   '/nowhere/compose.json',
-])('%s is refused in a sentence that names the setting', (setting) => {
+])('%s is refused with a message that names the setting', (setting) => {
   expect(() => readServices(setting)).toThrow(StartRefused);
   expect(() => readServices(setting)).toThrow(/^GRAPHQL_COMPOSE: /);
 });

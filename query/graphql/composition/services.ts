@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
 import { StartRefused } from '#shared/process/start-refused.ts';
 
-/** Another GraphQL service, as GRAPHQL_COMPOSE names it. */
+/** Another GraphQL service, as configured by GRAPHQL_COMPOSE. */
 export type Service = {
   readonly name: string;
   readonly url: string;
@@ -11,13 +11,13 @@ export type Service = {
   /** Sent with every request to it. */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * Names of headers, in lower case, that are passed on from the client: without `authorization` here, it
-   * never sees a token.
+   * Lower-case names of the client’s headers that are passed on. Unless `authorization` is listed, the
+   * service never sees a token.
    */
   readonly forwardHeaders: readonly string[];
-  /** Stands before the names of its types and root fields, where they are taken. */
+  /** A prefix for its types and root fields, to avoid conflicts of names. */
   readonly prefix: string;
-  /** Its types in SDL, for when it does not answer or does not tell them. */
+  /** A file with its schema as SDL, used if the service is down or refuses introspection. */
   readonly schemaFile: string | undefined;
 };
 

@@ -14,7 +14,10 @@ type Wrapped = {
   readonly log: Log;
 };
 
-/** A service as a schema that we execute: what one operation asks of it at the same time is one request. */
+/**
+ * A service as an executable schema. Root fields of one operation that run at the same time become one
+ * request.
+ */
 export const wrapService = ({ service, ask, schema, log }: Wrapped): WrappedService => {
   const { name, prefix } = service;
   const askOrSay = (request: ServiceRequest): Promise<ExecutionResult> =>
@@ -37,7 +40,7 @@ export const wrapService = ({ service, ask, schema, log }: Wrapped): WrappedServ
     transforms: prefix === '' ? [] : renamed,
     executor({ document, variables, operationName, context }) {
       const { facts } = context as unknown as Context;
-      // graphql-tools has types of its own for what an answer is.
+      // graphql-tools declares types of its own for results.
       return askOrSay({ document, variables, operationName, facts, signal: facts.signal }) as never;
     },
   });

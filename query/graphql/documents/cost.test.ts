@@ -28,7 +28,7 @@ test.each<[string, number]>([
   ['{ me { id } other: user(id: 2) { id } }', 2],
   ['{ users { id } }', 10],
   ['{ users(limit: 3) { id posts(limit: 2) { title } } }', 3 * (1 + 2)],
-  // The nested read of the bench.
+  // The nested read of the benchmark.
   [
     '{ users { posts(limit: 5) { comments(limit: 3) { text author { name } } } } }',
     10 * (1 + 5 * (1 + 3 * (1 + 1))),
@@ -54,14 +54,14 @@ test.each<[string, number]>([
   expect(cost(text)).toBe(expected);
 });
 
-test('variables count as literals do', () => {
+test('variables cost the same as literals', () => {
   const text = 'query ($n: Int, $m: Int) { users(limit: $n) { posts(limit: $m) { id } } }';
   expect(cost(text, { n: 100, m: 50 })).toBe(100 * (1 + 50));
   expect(cost(text, { n: 100 })).toBe(100 * (1 + 10));
   expect(cost(text, { n: null })).toBe(10 * (1 + 10));
 });
 
-test('what a variable leaves out costs nothing', () => {
+test('a field excluded by a variable costs nothing', () => {
   const text = 'query ($all: Boolean!) { me { id posts @include(if: $all) { id } } }';
   expect(cost(text, { all: true })).toBe(11);
   expect(cost(text, { all: false })).toBe(1);
@@ -72,13 +72,13 @@ test.each<[string, Record<string, unknown>]>([
   ['{ users(limit: -1) { id } }', {}],
   ['query ($n: Int) { usersConnection(first: $n) { nodes { id } } }', { n: 2_000_000_000 }],
   ['{ me { posts(limit: 1000) { id } } }', {}],
-])('%s asks for a list that is too long', (text, variables) => {
+])('%s asks for too long a list', (text, variables) => {
   expect(() => cost(text, variables)).toThrow(
     expect.objectContaining({ extensions: { code: 'limit_out_of_range', max: 100 } }),
   );
 });
 
-test('fragments that double each other are counted in no time', () => {
+test('fragments that double each other are counted in linear time', () => {
   const fragments = Array.from(
     { length: 60 },
     (_, n) => `fragment F${n} on User { posts(limit: 1) { author { ...F${n + 1} ...F${n + 1} } } }`,

@@ -20,29 +20,25 @@ import {
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, refusedSize } from '../list-limits.ts';
 import { fragmentsOf } from './measure.ts';
 
-/** The variables of a request after coercion. */
 type Variables = Readonly<Record<string, unknown>>;
 
 /** An object costs 1, a scalar nothing, and a list its size times the cost of an item. */
 export const COSTS = {
   object: 1,
-  /**
-   * As much as a request over REST, so that many of them in one request are not cheaper than many requests.
-   */
+  /** The cost of a REST request, so that many mutations in one request are not cheaper than many requests. */
   mutation: 50,
-  /** As much more than another list as over REST. */
+  /** The surcharge of a search over REST. */
   search: 200,
-  /** A snapshot is read from the log, item by item. Reading it is charged besides, as it happens. */
+  /** Time travel reads each item from the log. That reading is charged as well, as it happens. */
   snapshot: 50,
-  /** Counting looks at every row. */
+  /** Counting reads every row. */
   totalCount: 25,
 } as const;
 const COSTS_OF_FIELDS: Readonly<Record<string, number>> = { totalCount: COSTS.totalCount };
 
 /**
- * What an operation costs with these variables, which `@skip` and `@include` may depend on too. Where
- * fragments ask for the same object again, it is counted again. Throws where a list is asked for that is
- * longer than lists may be.
+ * The cost of an operation with these variables, which `@skip` and `@include` may depend on too. An object
+ * that several fragments ask for counts several times. Throws if a list is longer than the maximum.
  */
 export const costOf = (
   schema: GraphQLSchema,
@@ -70,12 +66,12 @@ export const costOf = (
 const costs = new WeakMap<OperationDefinitionNode, number | typeof VARIES>();
 const VARIES = 'varies';
 
-/** `size` is how many items the connection may have, whose edges or nodes these may be. */
+/** `size` is the number of items in the connection whose edges or nodes these may be. */
 type Cost = (set: SelectionSetNode, type: GraphQLNamedType, size: number) => number;
 
 const createCost = (schema: GraphQLSchema, document: DocumentNode, variables: Variables): Cost => {
   const fragments = fragmentsOf(document);
-  // By fragment and size, so that each is counted once however often it is spread.
+  // By fragment and size, so that each is counted once, however often it is spread.
   const known = new Map<string, number>();
   const costOfFragment = (name: string, size: number): number => {
     const key = `${name} ${size}`;
@@ -89,7 +85,7 @@ const createCost = (schema: GraphQLSchema, document: DocumentNode, variables: Va
   };
   const costOfField = (node: FieldNode, type: GraphQLNamedType, size: number): number => {
     const field = fieldOf(type, node.name.value);
-    // Introspection is bounded by what the validation lets through.
+    // Validation limits introspection.
     if (!field) return 0;
     const named = getNamedType(field.type);
     const own =
@@ -133,7 +129,7 @@ const fieldOf = (type: GraphQLNamedType, name: string): GraphQLField<unknown, un
 
 const SIZES = ['limit', 'first', 'last'];
 
-/** How long a list the node may have, or undefined where it is none that can be asked for. */
+/** The maximal length of a list, or undefined if the field takes no size. */
 const sizeOf = (
   field: GraphQLField<unknown, unknown>,
   node: FieldNode,
@@ -141,7 +137,7 @@ const sizeOf = (
 ): number | undefined => {
   if (field.name === '_entities') return lengthOf(node, variables);
   const names = field.args.map(({ name }) => name).filter((name) => SIZES.includes(name));
-  // A list of another service that cannot be asked for by size is about as long as our own.
+  // A list of another service without a size is assumed to have our default.
   if (names.length === 0) return isListType(getNullableType(field.type)) ? LIST_LIMIT_DEFAULT : undefined;
   const asked = (node.arguments ?? [])
     .filter(({ name }) => names.includes(name.value))
@@ -157,7 +153,7 @@ const outOfRange = (node: FieldNode, size: number): GraphQLError =>
     extensions: { code: 'limit_out_of_range', max: LIST_LIMIT_MAX },
   });
 
-/** As many as are represented. */
+/** As many entities as there are representations. */
 const lengthOf = (node: FieldNode, variables: Variables): number => {
   const value = node.arguments?.[0]?.value;
   const given =
@@ -169,7 +165,6 @@ const lengthOf = (node: FieldNode, variables: Variables): number => {
   return Array.isArray(given) ? given.length : 1;
 };
 
-/** Whether it looks for words. */
 const isSearch = ({ arguments: given = [] }: FieldNode, variables: Variables): boolean => {
   const value = given.find(({ name }) => name.value === 'filter')?.value;
   if (value?.kind === Kind.VARIABLE)
@@ -181,7 +176,7 @@ const isSearch = ({ arguments: given = [] }: FieldNode, variables: Variables): b
     : search !== undefined && search.kind !== Kind.NULL;
 };
 
-/** Whether it asks for what was. */
+/** True if the field has an argument `at`. */
 const isAsOf = ({ arguments: given = [] }: FieldNode, variables: Variables): boolean => {
   const value = given.find(({ name }) => name.value === 'at')?.value;
   return value?.kind === Kind.VARIABLE

@@ -19,26 +19,26 @@ import { bytesOfDocument } from './document-size.ts';
 import { beyondLimit, type DocumentLimits } from './limits.ts';
 import { findBeyondLimits } from './measure.ts';
 
-/** A document that is valid and within the limits, with what is the same for every request that names it. */
+/** A document that is valid and within the limits, with everything that is the same for every request. */
 export type Prepared = {
-  /** In which it is valid. */
+  /** The schema that validated it. */
   readonly schema: GraphQLSchema;
-  /** SHA-256 of the text, in hex: what names it in caches and persisted requests. */
+  /** The SHA-256 of the text in hex: its name in caches and persisted requests. */
   readonly hash: string;
   readonly document: DocumentNode;
   readonly operations: readonly PreparedOperation[];
-  /** Whether it asks for the schema. */
+  /** True if it contains introspection. */
   readonly introspects: boolean;
 };
 
 export type PreparedOperation = {
   readonly node: OperationDefinitionNode;
-  /** What a caller must be admitted to before any of it runs. */
+  /** The rights that a caller must be admitted to before any of it runs. */
   readonly rights: ReadonlySet<Operation>;
 };
 
 export type Documents = {
-  /** Parses, measures and validates a text once; the errors of one that is refused are remembered as well. */
+  /** Parses, measures and validates a text once. The errors of an invalid document are cached too. */
   prepare(text: string): Prepared | readonly GraphQLError[];
 };
 
@@ -50,8 +50,8 @@ type Options = {
   readonly schema: GraphQLSchema;
   readonly limits: DocumentLimits;
   /**
-   * Whether names of the schema that resemble a wrong one are told; who may not ask for the schema may not
-   * guess it either.
+   * True if errors may suggest similar names of the schema. Callers who may not read the schema may not guess
+   * it either.
    */
   readonly suggests: boolean;
 };
@@ -94,14 +94,13 @@ const prepare = (
 };
 
 /**
- * The library compares fields of the same name with each other only so many times, and says so by its message
- * alone.
+ * The library limits comparisons of fields with the same name, and reports the limit only by this message.
  */
 const isGivenUp = ({ message }: GraphQLError): boolean => message === 'Validation aborted.';
 const TOO_REPETITIVE =
   'The same fields are asked for too often: whether they can be merged takes too long to find out.';
 
-/** The parser counts tokens itself, and says that there are too many only by its message. */
+/** The parser counts tokens itself, and reports too many only by its message. */
 const read = (text: string, tokensMax: number): DocumentNode | GraphQLError => {
   try {
     return parse(text, { maxTokens: tokensMax, allowEmptySelectionSets: false });
@@ -118,7 +117,7 @@ const withCode = (error: GraphQLError, code: string): GraphQLError => {
   return new GraphQLError(message, { nodes, source, positions, extensions: { ...extensions, code } });
 };
 
-/** The last is of federation. */
+/** `_service` is a field of federation. */
 const SCHEMA_FIELDS = new Set(['__schema', '__type', '_service']);
 
 const asksForSchema = (document: DocumentNode): boolean => {

@@ -1,10 +1,10 @@
 import { GraphQLError } from 'graphql';
 import type { GraphqlSettings } from '#shared/process/config.ts';
 
-/** What an operation may ask for at most; the settings named `GRAPHQL_…_MAX`. */
+/** The limits of an operation; the settings named `GRAPHQL_…_MAX`. */
 export type DocumentLimits = GraphqlSettings['limits'];
 
-/** Each limit has its own code, and tells what it allows and what came. */
+/** Each limit has its own code, and its error has the maximum and the actual number. */
 const REFUSALS = {
   too_many_tokens: 'tokens',
   too_deep: 'levels of fields',
@@ -16,14 +16,14 @@ const REFUSALS = {
 } as const;
 
 /**
- * Cost counts objects, and an object may hold a long text: a few of them many times over would fill the
- * memory of a process.
+ * Cost counts objects, and an object may have a long text: a few of them, repeated, would fill the memory of
+ * a process.
  */
 export const ANSWER_BYTES_MAX = 16_777_216;
 
 type LimitCode = keyof typeof REFUSALS;
 
-/** `found` is absent where counting ended at the limit. */
+/** `found` is undefined if counting stopped at the limit. */
 export const beyondLimit = (
   code: LimitCode,
   { max, found }: { readonly max: number; readonly found?: number },

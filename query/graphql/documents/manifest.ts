@@ -6,22 +6,19 @@ const DOCUMENTS_MAX = 10_000;
 const id = z.string().min(1).max(200);
 const text = z.string().min(1).max(1_048_576);
 
-/** What GraphQL Code Generator's client-preset and the Relay compiler write: the text by its id. */
+/** The format of GraphQL Code Generator's client-preset and of the Relay compiler: texts by id. */
 const ByIds = z.record(id, text).refine((documents) => Object.keys(documents).length <= DOCUMENTS_MAX, {
   error: `more than ${DOCUMENTS_MAX} documents`,
 });
 
-/** What Apollo's manifest generator writes. */
+/** The format of Apollo's manifest generator. */
 const ApolloManifest = z.object({
   format: z.literal('apollo-persisted-query-manifest'),
   version: z.literal(1),
   operations: z.array(z.object({ id, body: text })).max(DOCUMENTS_MAX),
 });
 
-/**
- * Reads a manifest, or one document as it stands, which is then called by its hash. Throws where it is
- * neither.
- */
+/** Reads a manifest, or a single document, whose id is its hash. Throws if it is neither. */
 export const readManifest = (content: string): readonly PersistedDocument[] => {
   if (!content.trimStart().startsWith('{') || isDocument(content)) {
     return [{ id: createHash('sha256').update(content).digest('hex'), text: content }];
@@ -33,10 +30,10 @@ export const readManifest = (content: string): readonly PersistedDocument[] => {
 };
 
 /**
- * A document in short form begins with a brace as JSON does; after it comes a name, and in JSON a string or
- * the end.
+ * A document in short form begins with a brace, as JSON does. After it comes a name; in JSON, a string or the
+ * end.
  */
 const isDocument = (content: string): boolean => !/^\s*\{\s*["}]/.test(content);
 
-/** The algorithm is left out, as it is when a document is looked for. */
+/** Without the algorithm, as in look-ups. */
 const bare = (id: string): string => id.replace(/^sha256:/, '');

@@ -21,7 +21,7 @@ test.each([
   '{ me @skip(if: true) { id @include(if: true) } }',
   '{ me { ...F } } fragment F on User { posts { id } }',
   '{ __schema { types { fields { type { ofType { name } } } } } }',
-  // Each operation by itself.
+  // Limits apply to each operation by itself.
   'query A { a: me { id } b: me { id } } query B { a: me { id } b: me { id } }',
 ])('%s is within the limits', (text) => {
   expect(beyond(text)).toEqual([]);
@@ -44,17 +44,17 @@ test.each([
     '{ me { id } ...F } fragment F on Query { users { id } posts { id } }',
     { code: 'too_many_root_fields', max: 2, found: 3 },
   ],
-])('%s is beyond one', (text, expected) => {
+])('%s exceeds one', (text, expected) => {
   expect(beyond(text)).toEqual([expected]);
 });
 
-test('fragments that go in circles end', () => {
+test('cyclic fragments are measured in finite time', () => {
   expect(beyond('{ me { ...A } } fragment A on User { id ...B } fragment B on User { name ...A }')).toEqual(
     [],
   );
 });
 
-test('fragments that double each other are counted in no time', () => {
+test('fragments that double each other are measured in linear time', () => {
   const fragments = Array.from(
     { length: 100 },
     (_, n) => `fragment F${n} on User { ...F${n + 1} ...F${n + 1} }`,

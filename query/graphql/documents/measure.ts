@@ -9,21 +9,20 @@ import {
 } from 'graphql';
 import { beyondLimit, type DocumentLimits } from './limits.ts';
 
-/** How large a selection is, with its fragments spread out as often as they are named. */
+/** The size of a selection, with every fragment counted as often as it is spread. */
 type Size = {
   readonly depth: number;
   readonly aliases: number;
   readonly directives: number;
-  /** Fields of the selection itself, without those within them. */
+  /** Fields of the selection itself, without nested ones. */
   readonly fields: number;
 };
 
 const NOTHING: Size = { depth: 0, aliases: 0, directives: 0, fields: 0 };
 
 /**
- * Finds what of a document is beyond the limits, before it is validated: validation takes time that grows
- * faster than the text. Every fragment is measured once, however often it is spread, so that this takes time
- * in proportion to the text.
+ * Finds what exceeds the limits before validation, whose time grows faster than the text. Every fragment is
+ * measured once, however often it is spread, so this takes time proportional to the text.
  */
 export const findBeyondLimits = (document: DocumentNode, limits: DocumentLimits): readonly GraphQLError[] => {
   const measure = createMeasure(document);
@@ -55,8 +54,7 @@ const createMeasure = (document: DocumentNode): ((operation: OperationDefinition
   const ofFragment = (name: string): Size => {
     const measured = known.get(name);
     if (measured) return measured;
-    // Until it is measured, and so within itself, it counts as nothing: that fragments go in circles is for
-    // the validation to say.
+    // While it is measured, also within itself, a fragment counts as empty. Validation reports cycles.
     known.set(name, NOTHING);
     const size = ofSet(fragments.get(name)?.selectionSet);
     known.set(name, size);
@@ -67,7 +65,7 @@ const createMeasure = (document: DocumentNode): ((operation: OperationDefinition
     switch (selection.kind) {
       case Kind.FIELD: {
         const within = ofSet(selection.selectionSet);
-        // How deep the schema itself may be asked for is a rule of the validation.
+        // Validation limits the depth of introspection.
         const depth = selection.name.value.startsWith('__') ? 0 : within.depth + 1;
         return {
           depth,

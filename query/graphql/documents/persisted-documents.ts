@@ -7,12 +7,12 @@ export type PersistedDocuments = {
   find(id: string): Promise<string | undefined>;
 };
 
-/** One document under its id: the SHA-256 of its text, or whatever a client's compiler calls it. */
+/** One document under its id: the SHA-256 of its text, or the id that a client's compiler chose. */
 export type PersistedDocument = { readonly id: string; readonly text: string };
 
 const CACHE_BYTES = 32 * 1024 * 1024;
 const ID_CHARACTERS_MAX = 200;
-/** How soon a document counts that was loaded, or taken out, while we run. */
+/** Loading or removing a document takes effect within this time. */
 const REMEMBERED_MS = 10_000;
 const UNKNOWN = Symbol('unknown');
 
@@ -38,7 +38,7 @@ export const openPersistedDocuments = async (pool: Pool): Promise<PersistedDocum
   };
 };
 
-/** An id of a hash comes with or without its algorithm. */
+/** The id of a hash may have its algorithm as a prefix. */
 const select = async (pool: Pool, id: string): Promise<string | undefined> => {
   const { rows } = await pool.query<{ text: string }>({
     name: 'persisted-document',
@@ -48,10 +48,7 @@ const select = async (pool: Pool, id: string): Promise<string | undefined> => {
   return rows[0]?.text;
 };
 
-/**
- * Loads all or none; an id that stands for another text already is overwritten, because it is the operator
- * who says what it stands for.
- */
+/** Saves all or none. An id that exists is overwritten, because the operator decides. */
 export const savePersistedDocuments = async (
   pool: Pool,
   documents: readonly PersistedDocument[],

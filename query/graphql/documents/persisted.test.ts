@@ -7,7 +7,7 @@ const other = '{ me { name } }';
 const hashOf = (document: string): string => createHash('sha256').update(document).digest('hex');
 const loadedText = '{ users { id } }';
 
-/** One document was loaded, under its hash and under a name. */
+/** The operator has loaded one document, under its hash and under a name. */
 const resolver = (mode: PersistedMode) =>
   createResolveDocument({
     mode,
@@ -35,7 +35,7 @@ test.each<PersistedMode>(['apq', 'prefer'])(
   },
 );
 
-test('a text under the hash of another is refused, and not remembered', async () => {
+test('a text with the hash of another is refused, and not stored', async () => {
   const resolve = resolver('apq');
   await expect(resolve({ query: text, apqHash: hashOf(other) })).rejects.toEqual(
     code('PERSISTED_QUERY_HASH_MISMATCH'),
@@ -51,11 +51,11 @@ test.each<PersistedMode>(['prefer', 'enforce'])(
   },
 );
 
-test('in mode apq what was loaded is not looked at', async () => {
+test('in mode apq, loaded documents are ignored', async () => {
   await expect(resolver('apq')({ documentId: 'users' })).rejects.toEqual(code('PERSISTED_QUERY_NOT_FOUND'));
 });
 
-test('in mode enforce only what was loaded is run, also where its text is sent', async () => {
+test('in mode enforce, only loaded documents run, even if a text is sent', async () => {
   const resolve = resolver('enforce');
   expect(await resolve({ query: loadedText })).toBe(loadedText);
   await expect(resolve({ query: text })).rejects.toEqual(code('PERSISTED_QUERY_ID_REQUIRED'));
@@ -68,7 +68,7 @@ test('in mode enforce only what was loaded is run, also where its text is sent',
   );
 });
 
-test('in mode off no id is taken', async () => {
+test('in mode off, no id is accepted', async () => {
   await expect(resolver('off')({ documentId: 'users' })).rejects.toEqual(
     code('PERSISTED_QUERY_NOT_SUPPORTED'),
   );

@@ -5,12 +5,12 @@ import type { GraphqlSettings } from '#shared/process/config.ts';
 import type { PersistedDocuments } from './persisted-documents.ts';
 
 /**
- * How documents may be named instead of sent: `off` never; `apq` by the hash of one that was sent before;
- * `prefer` also by the id of one that was loaded; `enforce` only those that were loaded.
+ * How requests may name documents instead of sending them. `off`: not at all. `apq`: by the hash of one sent
+ * before. `prefer`: also by the id of a loaded one. `enforce`: loaded ones only.
  */
 export type PersistedMode = GraphqlSettings['persistedDocuments'];
 
-/** What a request says about its document, in any of the ways of clients. */
+/** How a request names its document, in any of the formats of clients. */
 export type Named = {
   readonly query?: string | undefined;
   readonly documentId?: string | undefined;
@@ -18,7 +18,7 @@ export type Named = {
   readonly apqHash?: string | undefined;
 };
 
-/** Finds the text that a request means, or throws the error that its client library waits for. */
+/** Finds the text of the named document, or throws the error that the client library expects. */
 export type ResolveDocument = (named: Named) => Promise<string>;
 
 type Options = { readonly mode: PersistedMode; readonly loaded: PersistedDocuments };
@@ -31,7 +31,7 @@ export const createResolveDocument = ({ mode, loaded }: Options): ResolveDocumen
     sizeCalculation: (text) => 2 * text.length + 1,
   });
   const resolveSent = (text: string, hash: string): string => {
-    // Otherwise one client could put its own text where another looks for its.
+    // Otherwise a client could store its own text under the hash of another’s.
     if (hash !== hashOf(text))
       throw refuse('PERSISTED_QUERY_HASH_MISMATCH', 'The hash is not that of the query.');
     sent.set(hash, text);

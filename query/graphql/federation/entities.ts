@@ -5,7 +5,7 @@ import { readById } from '../resolvers/reads.ts';
 import type { Row } from '../resolvers/rows.ts';
 import { subgraphSdlOf } from './sdl.ts';
 
-/** Of the root, for gateways. Entities of one type are read by one statement. */
+/** The root fields for gateways. One statement reads all entities of a type. */
 export const federationOf = (domain: Domain): Readonly<Record<string, Resolver>> => {
   const entities = Object.values(domain.kinds).map(({ type }) => type);
   const readEntity = async (context: Context, { __typename, id }: Representation): Promise<Row | null> => {

@@ -44,7 +44,7 @@ const ENTITIES = `query ($of: [_Any!]!) { _entities(representations: $of) {
   __typename ... on Post { id title author { name } } ... on User { name email } ... on Comment { text post { title } } } }`;
 const SDL = '{ _service { sdl } }';
 
-test('entities are what the viewer may read, in the order in which they were asked for', async () => {
+test('entities are those that the viewer may read, in the order of the request', async () => {
   const of = [
     { __typename: 'Post', id: published },
     { __typename: 'Post', id: draft },
@@ -72,7 +72,7 @@ test('entities are what the viewer may read, in the order in which they were ask
   ]);
 });
 
-test('many entities are answered in one request, and cost what they are', async () => {
+test('many entities are answered in one request, and cost as much as their number', async () => {
   const of = Array.from({ length: 300 }, (_, index) => ({
     __typename: 'Post',
     id: index % 2 === 0 ? published : draft,
@@ -88,7 +88,7 @@ test('many entities are answered in one request, and cost what they are', async 
   expect(errors).toMatchObject([{ extensions: { code: 'too_costly', found: 1_800 } }]);
 });
 
-test('a token without scopes is shown the entities that are public', async () => {
+test('a token without scopes gets public entities', async () => {
   const of = [published, draft].map((id) => ({ __typename: 'Post', id }));
   const anonymous = await query(ENTITIES, { of });
   expect((await query(ENTITIES, { of }, { ...author, scopes: ['write:users'] })).data).toEqual(
@@ -104,17 +104,17 @@ test.each([
   [[{ __typename: 'Webhook', id: '1' }], 'malformed_request'],
   [[{ __typename: 'Post' }], 'malformed_request'],
   [[{ __typename: '__proto__', id: 1 }], 'malformed_request'],
-])('a representation that is none: %j', async (of, code) => {
+])('an invalid representation is refused: %j', async (of, code) => {
   expect((await query(ENTITIES, { of })).errors).toMatchObject([{ extensions: { code } }]);
 });
 
 /**
- * The library as Node finds it for the gateway: vitest gives tests its development build, and the two do not
- * mix.
+ * The library as Node resolves it for the gateway: vitest gives tests its development build, and the two are
+ * incompatible.
  */
 const gatewayGraphql = createRequire(import.meta.url)('graphql') as typeof import('graphql');
 
-/** Another service, which knows how often posts are liked. */
+/** Another service, which counts likes of posts. */
 const LIKES = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])
   type Post @key(fields: "id") { id: ID! likes: Int! }
   type PageInfo @shareable { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
@@ -141,7 +141,7 @@ const likes = ({ document, variables }: ExecutionRequest) =>
     },
   });
 
-test('the subgraph composes with another that extends a post, and a gateway answers one query from both', async () => {
+test('the subgraph composes with another that extends posts, and a gateway answers one query from both', async () => {
   const { data } = await query(SDL);
   const sdl = String((data?._service as { sdl: string } | undefined)?.sdl);
   expect(sdl).not.toMatch(/_entities|_service|_Any|directive @/);

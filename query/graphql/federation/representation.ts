@@ -1,4 +1,4 @@
-/** What a representation is before it is known to be of anything: an object that names its type. */
+/** A syntactically valid representation: an object that names its type. */
 export const demandRepresentation = (value: unknown): unknown => {
   if (
     typeof value === 'object' &&

@@ -5,7 +5,7 @@ import { typesOf } from '../schema.ts';
 const HEAD = `extend schema
   @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])`;
 
-/** The types as a subgraph tells them: without what the specification adds by itself. */
+/** The schema of the subgraph, without the definitions that the specification adds itself. */
 export const subgraphSdlOf = (domain: Domain): string => {
   const own = typesOf(domain)
     .definitions.filter((definition) => !isOfFederation(definition))

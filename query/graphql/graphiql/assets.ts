@@ -12,7 +12,7 @@ const asset = (name: string, type: string, content: string | URL): Asset => {
 };
 const own = (name: string): URL => new URL(name, import.meta.url);
 
-/** Nine megabytes, which are read when the first browser comes. */
+/** Nine megabytes, read when the first browser comes. */
 export const readAssets = async (): Promise<Assets> => {
   const graphiql = await import('@graphql-yoga/render-graphiql/graphiql');
   return {

@@ -6,13 +6,13 @@ import type { Assets } from './assets.ts';
 /** Relative to `/graphql`. */
 const hrefOf = ({ path }: { readonly path: string }): string => path.slice(1);
 
-/** What the first query is about. */
+/** The list in the initial query. */
 const latestOf = (domain: Domain): { readonly list: string; readonly fields: readonly string[] } => {
   const kind = exampleKind(domain);
   return { list: listsOf(kind), fields: ['id', ...shownFields(kind)] };
 };
 
-/** GraphiQL; the workers of its editors are loaded by script. */
+/** GraphiQL; a script loads the workers of its editors. */
 export const graphiqlPage = (
   { bundle, start, theme, style, ...workers }: Assets,
   domain: Domain,

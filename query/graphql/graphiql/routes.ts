@@ -5,7 +5,7 @@ import { answerPage } from '../../pages/page.ts';
 import { readAssets } from './assets.ts';
 import { graphiqlPage } from './page.ts';
 
-/** `GET /graphql` for browsers: an editor for queries, served by ourselves to the last byte. */
+/** `GET /graphql` for browsers: a query editor, served entirely from here. */
 export const graphiqlRoutes = (domain: Domain): Router => {
   let loading: Promise<Router> | undefined;
   const load: RequestHandler = async (request, response, next) => {
@@ -14,7 +14,7 @@ export const graphiqlRoutes = (domain: Domain): Router => {
   };
   return (
     Router()
-      // It knows one method only, and would answer with that.
+      // This router would answer OPTIONS with GET alone.
       .options('/graphql', (_request, _response, next) => next('router'))
       .get('/graphql', onlyForBrowsers, load)
       .get('/graphql/assets/:digest/:name', load)
@@ -25,13 +25,13 @@ const createRoutes = async (domain: Domain): Promise<Router> => {
   const assets = await readAssets();
   const router = Router({ strict: true })
     .get('/graphql', answerPage(graphiqlPage(assets, domain), CONTENT_SECURITY_POLICY))
-    // Addresses in the page are relative to the path without it.
+    // Addresses in the page are relative to the path without the slash.
     .get('/graphql/', (_request, response) => response.redirect(308, '../graphql'));
   for (const asset of Object.values(assets)) router.get(asset.path, answerAsset(asset));
   return router;
 };
 
-/** Programs may accept anything, but not a page before all else. */
+/** A program may accept anything, but does not prefer HTML. */
 const onlyForBrowsers: RequestHandler = (request, response, next) => {
   response.vary('Accept');
   const type = request.accepts(['application/json', 'application/graphql-response+json', 'text/html']);
@@ -39,7 +39,8 @@ const onlyForBrowsers: RequestHandler = (request, response, next) => {
 };
 
 /**
- * Scripts come from here alone. The editor makes style sheets by script, and its fonts and icons are data.
+ * Scripts come from this origin only. The editor creates style sheets by script, and its fonts and icons are
+ * data URLs.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",

@@ -12,41 +12,41 @@ import type { FieldFate } from '../resolvers/commits.ts';
 import { COMPLETE, resultMessage } from '../subscriptions/messages.ts';
 
 /**
- * The one of before GraphQL had its own; with it, clients look for errors in the body and not at the status.
+ * The media type from before GraphQL had its own. Its clients look for errors in the body, not at the status.
  */
 const LEGACY = 'application/json';
 const CURRENT = 'application/graphql-response+json';
-/** Who does not say is answered as clients have always been. */
+/** Without a preference, the answer has the type that clients have always expected. */
 const MEDIA_TYPES = [LEGACY, CURRENT, EVENT_STREAM_TYPE] as const;
 type MediaType = (typeof MEDIA_TYPES)[number];
 
-/** Demanded before anything is read. */
+/** Checked before anything is read. */
 export const mediaTypeFor = (request: Request): MediaType => demandPreferredType(request, MEDIA_TYPES);
 
-/** Of a refusal, which has to be told somehow. */
+/** The media type of a refusal, which must be sent even if the client accepts none. */
 const typeOfAnswer = (request: Request): MediaType => preferredType(request, MEDIA_TYPES) ?? LEGACY;
 
 export const prefersEvents = (request: Request): boolean =>
   preferredType(request, MEDIA_TYPES) === EVENT_STREAM_TYPE;
 
 /**
- * Of the stream that the answer is to come by, which is not the answer to this request (GraphQL over SSE,
- * single connection mode).
+ * The token of the stream that shall carry the result, if it is not the answer to this request (GraphQL over
+ * SSE, single connection mode).
  */
 export const tokenOf = (request: Request): string | undefined => {
   const { [TOKEN_QUERY_KEY]: token } = request.query;
   return request.get(TOKEN_HEADER_KEY) ?? (typeof token === 'string' ? token : undefined);
 };
 
-/** What an operation came to. */
+/** The result of an operation. */
 export type Outcome = {
-  /** The JSON text of the data; absent where the operation never ran. */
+  /** The JSON text of the data; absent if the operation did not run. */
   readonly data?: string;
   readonly errors?: readonly GraphQLFormattedError[];
   readonly cost?: { readonly requestedQueryCost: number; readonly maximumQueryCost: number };
-  /** Of a mutation: what became of the root fields that ran. */
+  /** For a mutation: the fates of the root fields that ran. */
   readonly mutation?: readonly FieldFate[];
-  /** Of what was refused for another reason than its document or variables. */
+  /** The status, if a refusal has another reason than its document or variables. */
   readonly status?: number;
 };
 
@@ -61,8 +61,7 @@ export const answerOf = (request: Request, outcome: Outcome): Answer => {
   const { data, errors, mutation, status } = outcome;
   const preferred = typeOfAnswer(request);
   const text = textOf(outcome);
-  // The one result, and that it is the last. A refusal as well: clients take a status that is none of success
-  // for a broken connection.
+  // One result, and the end. Also for a refusal: SSE clients take an error status for a broken connection.
   if (preferred === EVENT_STREAM_TYPE && status === undefined)
     return [`${resultMessage(text)}${COMPLETE}`, initOf(200, EVENT_STREAM_TYPE, NO_STORE)];
   const type = preferred === EVENT_STREAM_TYPE ? LEGACY : preferred;
@@ -77,7 +76,7 @@ export const answerOf = (request: Request, outcome: Outcome): Answer => {
         type,
         isKept ? kept() : NO_STORE,
       ),
-      // A mutation may show a secret.
+      // The answer to a mutation may contain a secret.
       isCompressible: mutation === undefined,
     },
   ];
@@ -123,7 +122,7 @@ const sendWithTag = (
 
 const TAG_CHARACTERS = 22;
 
-/** Put together as text, because the data often comes from the database as that. */
+/** Concatenated as text, because the data often comes from the database as JSON text. */
 const textOf = ({ data, errors, cost, mutation }: Outcome): string => {
   const members = [
     ...(errors && errors.length > 0 ? [`"errors":${JSON.stringify(errors)}`] : []),

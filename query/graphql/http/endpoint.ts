@@ -28,21 +28,21 @@ export type EndpointOptions = {
   readonly log: Log;
 };
 
-/** A request, and where its answer goes. */
+/** A request, and the response that its answer goes to. */
 export type Exchange = {
   readonly request: Request;
   readonly response: Response;
   readonly parameters: GraphqlParameters;
-  /** Of the operations that its method may bring. */
+  /** The operation types that the method allows. */
   readonly types: ReadonlySet<OperationTypeNode>;
-  /** On the stream that the answer goes by, where it is not the answer to this request. */
+  /** A slot on the stream that carries the result, if this response does not. */
   readonly place: Place | undefined;
 };
 
-/** An operation that was admitted, and by which request it came. */
+/** An admitted operation with its request. */
 type Running = { readonly runnable: Runnable; readonly exchange: Exchange };
 
-/** As many units of cost as a request over REST is worth. */
+/** A REST request costs one unit, and this much cost is another. */
 export const COST_PER_UNIT = 50;
 /** A subscription has already begun its own response. */
 const BEGUN: Answer = [null, { status: 200, statusText: 'OK' }];
@@ -92,7 +92,7 @@ const admit = async (
     'graphql.operation.type': typeOf(runnable),
     'graphql.operation.name': runnable.operation.node.name?.value,
   });
-  // One unit was taken when the request came.
+  // The first unit was charged when the request arrived.
   const unitsMore = Math.ceil(runnable.cost / COST_PER_UNIT) - 1;
   if (unitsMore > 0) await takeMore(request, response, unitsMore);
   return runnable;
@@ -144,7 +144,7 @@ const answer = (
   { runnable, exchange: { request } }: Running,
   outcome: Outcome,
 ): Answer => {
-  // What was done must be told of, however large the answer.
+  // Mutations always get their answer, however large, because they have happened.
   if (typeOf(runnable) === OperationTypeNode.QUERY) demandRoom(request, outcome.data?.length ?? 0);
   return answerOf(request, {
     ...outcome,

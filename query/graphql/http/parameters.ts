@@ -5,13 +5,13 @@ import { parseJson } from '#shared/http/json-body.ts';
 import { fieldErrorsOf } from '#shared/json-pointers.ts';
 import type { Named } from '../documents/persisted.ts';
 
-/** What a request says, however it came. */
+/** The parameters of a request, whether GET or POST. */
 export type GraphqlParameters = Named & {
-  /** Empty where another member names the document. */
+  /** Empty if another parameter names the document. */
   readonly query: string;
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** What tells the messages of the operation from those of others on the same stream. */
+  /** Identifies the messages of the operation among those of others on the same stream. */
   readonly operationId: string | undefined;
 };
 
@@ -32,10 +32,10 @@ const Parameters = z.object({
   extensions: Extensions.nullish(),
 });
 
-/** Of a POST: the body, already parsed. A list of requests in one is not taken. */
+/** The parameters of a POST: the parsed body. Batches are not supported. */
 export const bodyParameters = (body: unknown): GraphqlParameters => read(body);
 
-/** Of a GET: variables and extensions are JSON in the query. */
+/** The parameters of a GET: variables and extensions are JSON in the query. */
 export const queryParameters = ({ query }: Request): GraphqlParameters =>
   read({
     ...query,

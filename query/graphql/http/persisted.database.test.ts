@@ -42,7 +42,7 @@ const NOT_FOUND = 'PERSISTED_QUERY_NOT_FOUND';
 const NOT_IN_LIST = 'PERSISTED_QUERY_NOT_IN_LIST';
 const ID_REQUIRED = 'PERSISTED_QUERY_ID_REQUIRED';
 const MISMATCH = 'PERSISTED_QUERY_HASH_MISMATCH';
-/** In the order of the requests, which is that in which they are sent. */
+/** In the order in which the requests are sent. */
 const ANSWERS: Readonly<Record<Mode, readonly string[]>> = {
   off: [
     'ok',
@@ -75,12 +75,12 @@ const ANSWERS: Readonly<Record<Mode, readonly string[]>> = {
 type Body = { data?: object; errors?: { message: string; extensions: { code: string } }[] };
 
 describe.each(MODES)('with persisted documents %s', (mode) => {
-  test('a document is taken as the mode says', async () => {
+  test('a document is accepted as the mode says', async () => {
     const answers: string[] = [];
     for (const body of Object.values(REQUESTS)) {
       const reply = (await worlds[mode].ask('/graphql', { method: 'POST', body })).body as Body;
       answers.push(reply.data ? 'ok' : (reply.errors?.[0]?.extensions.code ?? 'nothing'));
-      // Apollo's clients look at the message.
+      // Apollo's clients compare the message.
       if (answers.at(-1) === NOT_FOUND) expect(reply.errors?.[0]?.message).toBe('PersistedQueryNotFound');
     }
     expect(Object.keys(REQUESTS).map((name, index) => [name, answers[index]])).toEqual(
@@ -89,7 +89,7 @@ describe.each(MODES)('with persisted documents %s', (mode) => {
   });
 });
 
-test('one that is read by GET is sent once, as long as the answer is the same', async () => {
+test('a query over GET gets 304 while its answer is the same', async () => {
   const world = worlds.apq;
   const person = await world.person('author', 'Ada');
   const text = 'query Name($id: ID!) { user(id: $id) { name } }';
@@ -110,7 +110,7 @@ test('one that is read by GET is sent once, as long as the answer is the same', 
   expect([head.status, head.body, head.headers.get('etag')]).toEqual([200, '', etag]);
 });
 
-test('what is refused is not kept', async () => {
+test('a refusal is not cacheable', async () => {
   const { headers, status } = await worlds.apq.ask('/graphql?documentId=unknown');
   expect([status, headers.get('cache-control'), headers.get('etag')]).toEqual([200, 'no-store', null]);
 });

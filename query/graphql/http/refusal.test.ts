@@ -7,7 +7,7 @@ import { captureLog, serveRoutes } from '../../../test/serve.ts';
 import { until } from '../../../testing/until.ts';
 import { answerGraphqlErrors } from './refusal.ts';
 
-test('a client that goes away while its operation runs is no failure of ours', async () => {
+test('a client that disconnects during its operation causes no error log', async () => {
   const { log, logged } = captureLog();
   const running = Promise.withResolvers<void>();
   const routes = Router().post('/graphql', async (_request, response) => {

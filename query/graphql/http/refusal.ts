@@ -14,14 +14,14 @@ type Refusal = Outcome & { readonly headers?: Readonly<Record<string, string>> }
 const PATH = /^\/graphql\/?$/i;
 
 /**
- * Whatever refuses a request at our path is told in the way that clients of GraphQL read, also what comes
- * before we do: tokens that are not valid, and limits of rate.
+ * Turns every refusal at our path into a GraphQL response, also those of earlier handlers: invalid tokens and
+ * rate limits.
  */
 export const answerGraphqlErrors =
   (log: Log, costMax: number): ErrorRequestHandler =>
   (error: unknown, request, response, next) => {
     if (response.headersSent || !PATH.test(request.path)) return next(error);
-    // Whoever sent it has gone, which ended it.
+    // The client has disconnected, which aborted the operation.
     if (response.destroyed && isAbort(error)) return;
     const { headers, ...outcome } = refusalOf(error, request, { log, costMax });
     if (headers) response.set(headers);

@@ -12,7 +12,7 @@ import { bodyParameters, type GraphqlParameters, queryParameters } from './param
 
 export type GraphqlRoutesOptions = EndpointOptions & {
   readonly bodyBytesMax: number;
-  /** Runs before anything is read: whoever names a write waits until it can be seen. */
+  /** Runs before anything is read: a request with a Consistency-Token waits here. */
   readonly before: readonly RequestHandler[];
 };
 
@@ -24,7 +24,7 @@ export type GraphqlRoutes = {
   readonly shortWay: Pick<ShortWay, 'takes' | 'handlers'>;
 };
 
-/** GraphQL over HTTP: queries by GET, all else by POST; and GraphQL over SSE. */
+/** GraphQL over HTTP: queries by GET, everything by POST; and GraphQL over SSE. */
 export const graphqlRoutes = (options: GraphqlRoutesOptions): GraphqlRoutes => {
   const { before, bodyBytesMax } = options;
   const served = { endpoint: createEndpoint(options), subscriptions: options.subscriptions };
@@ -38,7 +38,7 @@ export const graphqlRoutes = (options: GraphqlRoutesOptions): GraphqlRoutes => {
     post,
   ];
   const routes = Router()
-    // First, because Express answers with what it finds in the next router alone.
+    // First, because Express answers OPTIONS from the next router alone.
     .options(
       '/graphql',
       (_request, response) => void response.set('Allow', METHODS.join(', ')).status(204).end(),
@@ -52,7 +52,7 @@ export const graphqlRoutes = (options: GraphqlRoutesOptions): GraphqlRoutes => {
   return { routes, shortWay: { takes: isPlain, handlers: [demandMediaType, ...fromJson] } };
 };
 
-/** As clients send almost all of their requests. */
+/** True for the form of nearly all requests. */
 const isPlain = ({ method, url, headers }: IncomingMessage): boolean =>
   method === 'POST' && url === '/graphql' && headers['content-type']?.startsWith('application/json') === true;
 
@@ -61,7 +61,7 @@ const demandMediaType: RequestHandler = (request, _response, next) => {
   next();
 };
 
-/** Whatever else it may be goes by the next route. */
+/** Other media types go to the next route. */
 const demandMultipart: RequestHandler = (request, _response, next) =>
   next(request.is('multipart/form-data') ? undefined : 'route');
 

@@ -53,14 +53,14 @@ it.each([
   expect(errors).toMatchObject([{ extensions: { code: 'answer_too_large', max: 16_777_216 } }]);
 });
 
-it('gives a large answer that is not too large', async () => {
+it('returns a large answer within the limit', async () => {
   const read = { ...operationOf('{ posts(limit: 80) { body } }'), variables: {}, caller: ANONYMOUS };
   const data = await opened.planner.plan(read);
   expect(data?.length).toBeGreaterThan(16_000_000);
   expect(JSON.stringify((await resolveOver(opened.pool)(read)).data)).toBe(data);
 });
 
-it('refuses a point read alone, and not those that came with it', async () => {
+it('refuses only the point read that is too large, not those in the same statement', async () => {
   const operation = operationOf(
     'query ($id: ID!) { post(id: $id) { comments(limit: 90) { post { body } } } }',
   );

@@ -4,15 +4,15 @@ import { Sql } from './sql.ts';
 import type { Variables } from './variables.ts';
 
 /**
- * The arguments of one field, as a plan may use them: their shape decides the statement's text, their values
- * are parameters.
+ * The arguments of one field, as a plan may use them: their shape decides the text of the statement, their
+ * values are parameters.
  */
 export type Arguments = {
-  /** Whether there is one, or a field of one, and not null. */
+  /** True if the argument, or a field of it, is present and not null. */
   has(...path: readonly string[]): boolean;
-  /** The name that an argument of an enumeration has, or a field of one. */
+  /** The name of an enumeration’s value, in an argument or a field of it. */
   choice(...path: readonly string[]): string | undefined;
-  /** A parameter made of the values of each run. */
+  /** A parameter computed from the values of each run. */
   value(
     type: Parameter['type'],
     read: (values: ArgumentValues) => Value,
@@ -23,8 +23,8 @@ export type Arguments = {
 export type FieldWithArguments = { readonly read: (variables: Variables) => ArgumentValues };
 
 /**
- * Keeps every field of a plan that has arguments, in the order in which `Inputs` has their values, and the
- * parameters made of them.
+ * Collects the fields with arguments, in the order in which `Inputs` has their values, and the parameters
+ * made from them.
  */
 export const keepArguments = (sample: Variables) => {
   const fields: FieldWithArguments[] = [];
@@ -51,7 +51,7 @@ export const keepArguments = (sample: Variables) => {
   return { fields, parameters, argumentsOf };
 };
 
-/** What lies at a path, which ends early where something on the way is not there. */
+/** The value at a path; undefined if a part of the path is missing. */
 export const at = (values: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>(
     (value, name) => (value as Record<string, unknown> | null | undefined)?.[name],

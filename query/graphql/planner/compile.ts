@@ -27,16 +27,16 @@ import type { Variables } from './variables.ts';
 export type Plan = {
   readonly name: string;
   /**
-   * It selects the JSON text of `data` (null where that is too large), whether anything is parked, and in the
-   * plan of a point read the id that the row is of.
+   * It selects the JSON text of `data` (null if that is too large), whether anything is parked and, in the
+   * plan of a point read, the id of the row.
    */
   readonly text: string;
   readonly parameters: readonly Parameter[];
-  /** Arguments that the statement does without, which may have to be refused all the same. */
+  /** Arguments that the statement does not use, but that may have to be refused. */
   readonly unused: readonly Parameter[];
-  /** The parameter that takes the ids of many requests at once, in the plan of a point read. */
+  /** The parameter with the ids of many requests, in the plan of a point read. */
   readonly idsIndex: number | undefined;
-  /** Whether PostgreSQL makes a plan for the values of each run, rather than one for all. */
+  /** True if PostgreSQL should plan for the values of each run, instead of once for all. */
   readonly isPlannedAnew: boolean;
   readonly fields: readonly FieldWithArguments[];
 };
@@ -48,7 +48,7 @@ export type Compiled = {
   readonly operation: OperationDefinitionNode;
 };
 
-/** Makes the plan of an operation, or throws `OutOfPlan`. */
+/** Compiles the plan of an operation, or throws `OutOfPlan`. */
 export const compile = ({ schema, mappings, document, operation }: Compiled, variables: Variables): Plan => {
   const query = schema.getQueryType();
   if (operation.operation !== OperationTypeNode.QUERY || !query) throw new OutOfPlan('not a query');
@@ -75,9 +75,9 @@ export const compile = ({ schema, mappings, document, operation }: Compiled, var
 };
 
 /**
- * Fragments make a long statement of a short document, and where a list of no items leads there, it costs
- * nothing: planning a thousand rows takes seconds, and most of a gigabyte. The resolvers never come to what
- * is in an empty list.
+ * Fragments can make a long statement from a short document. Behind a list of no items they cost nothing, but
+ * planning a thousand rows takes seconds and nearly a gigabyte. The resolvers never reach the contents of an
+ * empty list.
  */
 const ROWS_MAX = 100;
 
@@ -90,8 +90,8 @@ const createNewRow = (): Context['newRow'] => {
 };
 
 /**
- * What is too large never leaves the database. Without the offset, the answer would be made for each time
- * that it is named.
+ * An answer that is too large never leaves the database. `offset 0` keeps PostgreSQL from computing the
+ * answer once per reference.
  */
 const boundedAnswer = (data: Sql): Sql =>
   sql`(select case when octet_length(json) <= ${ANSWER_BYTES} then json end from (select ${data} as json offset 0) answer)`;
@@ -99,10 +99,10 @@ const ANSWER_BYTES = literal(String(ANSWER_BYTES_MAX));
 
 const POINT_ID = sql`point.id`;
 
-/** What is no id is the id of nothing. */
+/** An invalid id matches no row. */
 const idArgument = ({ id }: Readonly<Record<string, unknown>>): number | null => pathId(String(id)) ?? null;
 
-/** The one thing that an operation reads by its id. */
+/** The only field of an operation, if it reads by id. */
 const pointOf = ({ query }: Mappings, selected: readonly Selected[]): Selected | undefined => {
   const [read, ...others] = selected.filter(({ name }) => name !== '__typename');
   return read !== undefined && others.length === 0 && query[read.name] === BY_ID ? read : undefined;
@@ -137,7 +137,7 @@ const rootOf = ({ context, schema, query, isPoint }: Root, member: Selected): Pi
   return sql`coalesce(${joined([...found, sql`'null'`], sql`, `)})`;
 };
 
-/** What was, is in the log rather than in the read model. */
+/** Former states are in the log, not in the read model. */
 const demandNow = (context: Context, query: GraphQLObjectType, member: Selected): void => {
   const [node] = member.nodes;
   const isMentioned = node.arguments?.some(({ name }) => name.value === 'at');

@@ -7,7 +7,7 @@ import { type Collect, type Selected, selectionSetsOf } from './selections.ts';
 import { joined, Sql, sql } from './sql.ts';
 import { pageSize } from './values.ts';
 
-/** A selected connection, and how an item of it is written. */
+/** A selected connection, and how its items are written. */
 export type Connection = {
   readonly rows: Rows;
   readonly type: GraphQLObjectType;
@@ -17,9 +17,9 @@ export type Connection = {
 };
 
 /**
- * A connection (GraphQL Cursor Connections Specification). One more row than the page has is read, nearest
- * first, which tells whether there are others. On the side that the page was entered from, there was
- * something when its cursor was made.
+ * A connection (GraphQL Cursor Connections Specification). It reads one row more than the page has, nearest
+ * first, to tell whether others follow. On the side that the client came from, there was a row when the
+ * cursor was made.
  */
 export const connectionJson = (connection: Connection): Sql => {
   const { rows, type, selected, collect } = connection;
@@ -39,7 +39,7 @@ type Page = {
   readonly order: Order;
   readonly size: Sql;
   readonly isBackward: boolean;
-  /** Of the rows that are read: all but the one more. */
+  /** The condition for rows of the page, which excludes the additional one. */
   readonly isWithin: Sql;
   readonly from: Sql;
 };
@@ -58,7 +58,7 @@ const pageOf = (rows: Rows): Page => {
   return { row, order, size, isBackward, isWithin: sql`${row}.place <= ${size}`, from };
 };
 
-/** Beyond the row that a cursor names, or where that was. */
+/** Only rows beyond a cursor’s position, whether its row still exists or not. */
 const boundOf = (
   { args }: Rows,
   { columns, descending, placeOf }: Order,

@@ -9,15 +9,15 @@ import { OutOfPlan } from './out-of-plan.ts';
 import { literal, Sql, sql } from './sql.ts';
 
 /**
- * Cursors of connections: those of the REST lists, with what a list is ordered by as its identity, because
- * they stand in nested lists too.
+ * Cursors of connections: those of REST lists, but identified by the order alone, because connections may be
+ * nested.
  */
 
 type Ordered = { readonly column: string };
 
 const identityOf = (table: string, { column }: Ordered): string => listIdentity({ table, column });
 
-/** The row itself is the place, whichever side of it a page lies on. */
+/** A row is the position itself, for pages on either side of it. */
 export const cursorOf = (
   table: string,
   order: Ordered,
@@ -41,9 +41,7 @@ const orOutOfPlan = <Place>(read: () => Place): Place => {
   }
 };
 
-/**
- * By an instant, and by ids where that is the same. Its cursors are those of `cursorOf`, made by PostgreSQL.
- */
+/** By an instant and, for equal ones, by id. PostgreSQL computes the same cursors as `cursorOf`. */
 export const instantOrder = (table: string, column: string, descending: boolean): Order => ({
   descending,
   columns: [
@@ -69,7 +67,7 @@ export const itemCursorOf = (items: ItemSource, gap: ItemGap): string =>
 export const itemPlaceOf = (items: ItemSource, cursor: unknown): ItemGap =>
   orOutOfPlan(() => parseItemCursor(identityOfItems(items), String(cursor), items));
 
-/** That of the items of a list. */
+/** The order of the items of a list. */
 export const itemOrder = (items: ItemSource): Order => ({
   descending: false,
   columns: items.order,
@@ -83,6 +81,6 @@ export const itemOrder = (items: ItemSource): Order => ({
   },
 });
 
-/** In base64url, as JSON. */
+/** JSON in base64url. */
 export const opaque = (pieces: readonly Piece[]): Sql =>
   sql`'"' || translate(encode(convert_to(${concatenated(pieces)}, 'UTF8'), 'base64'), ${literal('+/=\n')}, '-_') || '"'`;

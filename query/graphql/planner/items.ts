@@ -8,8 +8,8 @@ import type { Mapping, Row, Which } from './mapping.ts';
 import { allOf, Sql, sql } from './sql.ts';
 
 /**
- * How the items of a list lie in the read model. They are reached through their aggregate alone, and so are
- * as readable as that.
+ * Maps the items of a list to the read model. They are reachable only through their aggregate, and so as
+ * readable as that.
  */
 export const mappingOfItems = ({ sources, readable, domain }: Options, items: ItemSource): Mapping => {
   const { kind, list, of, members } = items;

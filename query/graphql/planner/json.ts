@@ -1,13 +1,13 @@
 import { literal, type Sql, sql } from './sql.ts';
 
-/** Expressions that give JSON text, never SQL's null: exactly what `JSON.stringify` would write. */
+/** Expressions that return JSON text, never SQL's null: exactly what `JSON.stringify` would write. */
 
-/** Text that needs no escapes: ids, which are strings in GraphQL, and the names of enumerations. */
+/** Text that needs no escapes: ids, which are strings in GraphQL, and names of enumeration values. */
 export const plainJson = (value: Sql): readonly Piece[] => ['"', value, '"'];
 
 /**
- * PostgreSQL escapes as `JSON.stringify` does: the quote, the backslash, and control characters, the usual
- * ones by their letters.
+ * PostgreSQL escapes as `JSON.stringify` does: quotes, backslashes, and control characters, with the usual
+ * short forms.
  */
 export const textJson = (value: Sql): Sql => sql`to_json(${value})::text`;
 
@@ -18,7 +18,7 @@ export const instantJson = (value: Sql): Sql =>
 
 export const booleanJson = (value: Sql): Sql => sql`(${value})::text`;
 
-/** JSON text in the making: constant text, and expressions between. */
+/** JSON text under construction: constant text and expressions. */
 export type Piece = string | Sql;
 export type Pieces = Piece | readonly Piece[];
 
@@ -33,13 +33,12 @@ export const objectJson = (members: readonly (readonly [key: string, value: Piec
 ];
 
 /**
- * One expression of pieces, concatenated as a balanced tree: a long text is then copied a few times only, and
- * nothing nests deeply.
+ * Concatenates pieces as a balanced tree: a long text is copied only a few times, and nothing nests deeply.
  */
 export const concatenated = (pieces: readonly Piece[]): Sql =>
   balanced(merged(pieces).map((piece) => (typeof piece === 'string' ? literal(piece) : piece)));
 
-/** Constants that stand side by side become one. */
+/** Merges adjacent constants. */
 const merged = (pieces: readonly Piece[]): readonly Piece[] =>
   pieces.reduce<Piece[]>((before, piece) => {
     const last = before.at(-1);

@@ -17,7 +17,7 @@ import { searchText, storableText, storableValue } from './values.ts';
 
 export type Options = { readonly domain: Domain; readonly sources: Sources; readonly readable: Readable };
 
-/** How the aggregates of one kind lie in the read model, as the declaration says. */
+/** Maps the aggregates of one kind to the read model, from its declaration. */
 export const mappingOf = (options: Options, source: Source): Mapping => {
   const { rightTo } = options.readable;
   const { kind, members, parent, right, sorts, isNewestFirst } = source;
@@ -37,7 +37,7 @@ export const mappingOf = (options: Options, source: Source): Mapping => {
       createdAt: guarded(options, source, 'createdAt', (row) => instantJson(sql`${row}.created_at`)),
       updatedAt: guarded(options, source, 'updatedAt', (row) => instantJson(sql`${row}.updated_at`)),
       version: guarded(options, source, 'version', (row) => sql`${row}.version::text`),
-      // What was, is not planned.
+      // The planner reads current rows only.
       asOf: () => 'null',
     },
     rows: { ...referencesOf(options, source), ...childrenOf(options, source), ...itemsOf(options, source) },
@@ -55,11 +55,11 @@ export const mappingOf = (options: Options, source: Source): Mapping => {
   };
 };
 
-/** Those who were deleted stay for those who name them. */
+/** Deleted users stay as rows for those who show their name. */
 export const presence = ({ presence: by }: Source, row: Row): readonly Sql[] =>
   by ? [sql`${row}.${Sql.identifier(by.column)} is ${by.isNull ? sql`` : sql`not `}null`] : [];
 
-/** Left to the resolvers, but for the id, because `node` may lead to one. */
+/** Webhooks are left to the resolvers, except for the id, because `node` may lead to one. */
 export const webhookMapping = ({ sources: { webhooks }, readable }: Options): Mapping => ({
   table: sql`read_model.${Sql.identifier(webhooks.kind.table)}`,
   letter: 'w',
@@ -69,7 +69,7 @@ export const webhookMapping = ({ sources: { webhooks }, readable }: Options): Ma
   orders: {},
 });
 
-/** For those who may; null for others. */
+/** Null for callers without the right. */
 const guarded = (
   { readable }: Options,
   source: Source,
@@ -152,7 +152,7 @@ const childrenOf = (options: Options, { children }: Source): Mapping['rows'] =>
     }),
   );
 
-/** Whoever may read an aggregate may read the items of its lists, but for those that fewer may. */
+/** Readers of an aggregate may read the items of its lists, except those that need a right of their own. */
 const itemsOf = ({ readable }: Options, { items }: Source): Mapping['rows'] =>
   Object.fromEntries(
     items.flatMap(({ list, of, part }) => {
@@ -170,11 +170,11 @@ const itemsOf = ({ readable }: Options, { items }: Source): Mapping['rows'] =>
     }),
   );
 
-/** Without its parent it is about to go too. */
+/** A row without its parent is about to be deleted with it. */
 const isReadableUnder = ({ readable }: Options, { parent, right }: Source, row: Row): Sql => {
   if (!parent?.target) return sql`false`;
   const { name, table } = parent.target;
-  // Not every name of a kind is one of a row, but that of its table is.
+  // Some names of kinds are no valid aliases, but the names of their tables are.
   const above = Sql.identifier(/[A-Z]/.test(name) || RESERVED.has(name) ? table : name);
   const isReadable = readable.rightTo(right, row, { [parent.name]: above });
   return sql`exists (select from read_model.${Sql.identifier(table)} ${above} where ${above}.id = ${row}.${Sql.identifier(parent.column)} and ${isReadable})`;
@@ -187,8 +187,8 @@ type Wanted = {
 };
 
 /**
- * What the caller may read and `filter` leaves; by the moment of a state, only what is in that state is
- * ordered.
+ * The rows that the caller may read and that match `filter`. Ordering by the time of a state lists only rows
+ * in that state.
  */
 export const matching = (
   { readable }: Options,
@@ -206,7 +206,8 @@ export const matching = (
   const conditions = [
     ...filters.filter((filter) => !isState(filter)).map((filter) => filterSql(filter, row, args)),
     ...(order?.isPartial ? [sql`${row}.${Sql.identifier(order.column)} is not null`] : []),
-    // What the caller may not read of one is as if it had no value; who may read it of none is refused.
+    // A guarded value that the caller may not read counts as absent. A caller who may read it of no row is
+    // refused.
     ...[...new Set([order?.guard, ...filters.map(({ guard }) => guard)])].flatMap((guard) =>
       guard === undefined ? [] : [sql`(${readable.isAnywhere(guard)} and ${readable.rightTo(guard, row)})`],
     ),
@@ -226,7 +227,10 @@ const given =
   (values: unknown): Value =>
     read(at(values, ['filter', name]));
 
-/** What is rare is looked up, what is frequent is met on the way through the order. */
+/**
+ * The best plan depends on the value: a rare one is looked up, a frequent one is met while scanning the
+ * order.
+ */
 const DECISIVE = { isDecisive: true };
 const SEARCH = { ...DECISIVE, isSearch: true };
 
@@ -245,7 +249,7 @@ const typeOf = (def: Filter['def']): Parameter['type'] => {
   }
 };
 
-/** As the resolvers have it, whatever type PostgreSQL finds. */
+/** Cast to the declared type, as the resolvers return it, whatever PostgreSQL infers. */
 const expressionSql = ({ text, def }: ExpressionInfo, row: Row): Sql =>
   sql`${authorText(text, row)}::${Sql.declared(expressionType(def))}`;
 
@@ -262,7 +266,7 @@ const authorText = (text: SqlText, row: Row, given = sql``): Sql =>
   )})`;
 
 const filterSql = ({ name, column, by, def, custom }: Filter, row: Row, args: Arguments): Sql => {
-  // Of what its author asks, PostgreSQL knows best how much there is once it has the value.
+  // For custom conditions, PostgreSQL estimates best when it knows the value.
   if (custom)
     return authorText(custom.text, row, args.value(givenType(def), given(name, storableValue), DECISIVE));
   const value = sql`${row}.${Sql.identifier(column)}`;
@@ -273,7 +277,7 @@ const filterSql = ({ name, column, by, def, custom }: Filter, row: Row, args: Ar
       return sql`${value} @> array[${args.value('text', given(name, storableText), DECISIVE)}]`;
     case 'value':
       return sql`${value} = ${args.value(typeOf(def), given(name, storableValue))}`;
-    // What is no id is nobody's.
+    // An invalid id matches no row.
     case 'id':
       return sql`${value} = ${args.value(
         'bigint',

@@ -4,7 +4,7 @@ import { OutOfPlan } from './out-of-plan.ts';
 import { allOf, joined, Sql, sql } from './sql.ts';
 import { pageSize } from './values.ts';
 
-/** The rows that a field leads to, before it is said how many of them and in which form. */
+/** The rows that a field leads to, before a limit and a format are applied. */
 export type Rows = {
   readonly mapping: Mapping;
   readonly args: Arguments;
@@ -12,7 +12,7 @@ export type Rows = {
   which(row: Row): readonly [Sql, ...Sql[]];
 };
 
-/** A plain list: the first so many. */
+/** A plain list: the first rows. */
 export const listJson = (rows: Rows, json: (row: Row) => Sql): Sql => {
   const row = rows.newRow();
   const order = orderOf(rows);
@@ -23,7 +23,10 @@ export const listJson = (rows: Rows, json: (row: Row) => Sql): Sql => {
 
 export type Stretch = { readonly order: Order; readonly limit: Sql; readonly within?: readonly Sql[] };
 
-/** The first rows of an order, as what follows `select`: of each part so many, and of these as many again. */
+/**
+ * The first rows of an order, as the text after `select`: the first of each part, and of these again the
+ * first.
+ */
 export const firstOf = (rows: Rows, row: Row, { order, limit, within = [] }: Stretch): Sql => {
   const { table } = rows.mapping;
   const ending = sql`order by ${ordering(order, row)} limit ${limit}`;
@@ -38,7 +41,7 @@ export const firstOf = (rows: Rows, row: Row, { order, limit, within = [] }: Str
   )}) ${row} ${ending}`;
 };
 
-/** How many rows there are in all. */
+/** The total number of rows. */
 export const countOf = (rows: Rows): Sql => {
   const row = rows.newRow();
   return joined(

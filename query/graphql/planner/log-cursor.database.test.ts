@@ -25,7 +25,7 @@ afterAll(() => opened?.[Symbol.asyncDispose]());
 const plan = (text: string) =>
   opened.planner.plan({ ...operationOf(text), variables: {}, caller: ANONYMOUS });
 
-it('is left to the resolvers where nothing has been projected yet', async () => {
+it('is left to the resolvers while nothing has been projected yet', async () => {
   expect(await plan('{ cursor }')).toBeUndefined();
 });
 
@@ -42,7 +42,7 @@ it.each([
   36 ** 10 - 1,
   36 ** 10,
   Number.MAX_SAFE_INTEGER,
-])('writes the position %d as every other cursor', async (position) => {
+])('writes the position %d like every other cursor', async (position) => {
   await opened.pool.query(
     `insert into public.follower_checkpoint values ('projector', $1, $2, 1) on conflict (follower) do update set position = $2`,
     [IDENTITY, position],

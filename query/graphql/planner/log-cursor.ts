@@ -4,7 +4,7 @@ import { literal, type Sql, sql } from './sql.ts';
 
 const DIGITS = literal('0123456789abcdefghijklmnopqrstuvwxyz');
 
-/** To the base of 36, as `formatCursor` writes a position. A safe integer has at most eleven such digits. */
+/** In base 36, as `formatCursor` writes a position. A safe integer has at most eleven such digits. */
 const base36 = (
   position: Sql,
 ): Sql => sql`(select string_agg(substr(${DIGITS}, (${position} / weight % 36)::integer + 1, 1), '' order by weight desc)
@@ -13,7 +13,7 @@ const base36 = (
 const written = sql`'"' || left(k.log::text, 8) || '-' || ${base36(sql`k.position`)} || '"'`;
 
 /**
- * Where the read model was when the statement looked at it, which is once for all that it reads: the cursor
- * of the whole answer.
+ * The position of the read model in the snapshot of the statement, which everything it reads shares: the
+ * cursor of the whole answer.
  */
 export const logCursorJson: Sql = sql`coalesce((select ${written} from public.follower_checkpoint k where k.follower = ${literal(PROJECTOR)}), ${literal(HOLE)})`;

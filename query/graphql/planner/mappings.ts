@@ -10,11 +10,11 @@ import { type Readable, viewerId } from './readable.ts';
 import { allOf, sql } from './sql.ts';
 import { mappingOfView, queriesOfView } from './views.ts';
 
-/** Reads the one thing that has the id of its argument; such reads of many requests are made together. */
+/** Marks fields that read one row by its id argument; such reads of many requests share a statement. */
 export const BY_ID = 'by id';
 
 export type Mappings = {
-  /** Every object type that has rows. */
+  /** Every object type with rows. */
   readonly types: Readonly<Record<string, Mapping>>;
   /** The fields of `Query`. */
   readonly query: Readonly<Record<string, Which | typeof BY_ID>>;

@@ -18,7 +18,7 @@ import { OutOfPlan } from './out-of-plan.ts';
 import { type Collect, type Selected, selectionSetsOf } from './selections.ts';
 import { joined, literal, type Sql, sql } from './sql.ts';
 
-/** What compiling one operation shares. */
+/** The state shared while compiling one operation. */
 export type Context = {
   readonly mappings: Mappings;
   readonly collect: Collect;
@@ -27,8 +27,8 @@ export type Context = {
 };
 
 /**
- * Stands where something is missing that must not be null: JSON text never has it, because control characters
- * are escaped. An answer with it is thrown away, and the resolvers say which field it was.
+ * Marks a missing value that must not be null. JSON text never contains this character, because control
+ * characters are escaped. An answer that has it is discarded, and the resolvers report the field.
  */
 export const HOLE = '\u0001';
 
@@ -97,7 +97,7 @@ export const relatedOf = (
   return isNonNullType(field.type) ? sql`coalesce(${one}, ${literal(HOLE)})` : orNull(one);
 };
 
-/** At most one object; SQL's null where there is none. */
+/** At most one object; SQL's null if there is none. */
 export const oneOf = (
   context: Context,
   type: GraphQLObjectType,

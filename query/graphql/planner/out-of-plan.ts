@@ -1,6 +1,6 @@
 /**
- * The planner leaves an operation to the resolvers: it is of a kind that is not planned, or has an argument
- * that they must refuse.
+ * The planner leaves an operation to the resolvers: it does not support it, or an argument must be refused
+ * there.
  */
 export class OutOfPlan extends Error {
   constructor(reason: string, options?: ErrorOptions) {

@@ -1,9 +1,9 @@
 import type { Caller } from '#shared/policy.ts';
 
-/** What a statement's values are taken from: all that differs between two runs of one plan. */
+/** The sources of parameters: everything that differs between two runs of one plan. */
 export type Inputs = {
   readonly caller: Caller;
-  /** The arguments of each field that has any, in the order in which the plan met them. */
+  /** The arguments of each field that has any, in the order of compilation. */
   readonly argumentValues: readonly ArgumentValues[];
 };
 
@@ -11,12 +11,12 @@ export type ArgumentValues = Readonly<Record<string, unknown>>;
 
 export type Value = string | number | boolean | null;
 
-/** A place for a value. The type is written down, so that PostgreSQL never has to guess it. */
+/** A placeholder for a value. Its type is explicit, so that PostgreSQL never has to infer it. */
 export type Parameter = {
   readonly type: 'bigint' | 'bigint[]' | 'boolean' | 'date' | 'numeric' | 'text' | 'timestamptz';
   read(inputs: Inputs): Value;
-  /** Which plan is good depends on the value so much that PostgreSQL plans for each. */
+  /** The best plan depends so much on the value that PostgreSQL plans for each. */
   readonly isDecisive?: boolean;
-  /** Whether its value is words to look for, which run apart from all else. */
+  /** The value is a text search, which runs on connections of its own. */
   readonly isSearch?: boolean;
 };

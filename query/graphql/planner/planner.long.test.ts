@@ -60,7 +60,7 @@ const knownOf = ({ users, articles, comments }: World): Known => {
     ),
   ]);
   const ids = [...users, ...articles, ...comments].map(({ id }) => id);
-  // graphql-js takes small numbers for an ID too.
+  // graphql-js accepts small integers for an ID too.
   return {
     ids: ids.flatMap((id) => (id < 2 ** 31 ? [String(id), id] : [String(id)])),
     cursors: all,
@@ -93,7 +93,7 @@ it(`answers random queries as graphql-js does over the same rows, and so do the 
         const actual = await planner.plan({ document, operation, variables, caller });
         const context = () =>
           `${text}\n${JSON.stringify(variables)}\n${JSON.stringify({ ...caller, scopes: undefined })}\n${expected.errors ?? ''}`;
-        // The planner leaves what is odd to the resolvers even where they never come to it.
+        // For odd arguments the planner defers to the resolvers, even if these never reach them.
         if (!(isOdd && actual === undefined))
           expect(actual, context()).toBe(expected.errors ? undefined : JSON.stringify(expected.data));
         const resolved = await resolve({ document, operation, variables, caller });
@@ -102,7 +102,7 @@ it(`answers random queries as graphql-js does over the same rows, and so do the 
         else answered += 1;
       }
     }),
-    // What is drawn from a smaller seed is not simpler.
+    // No shrinking: a smaller seed does not make a simpler case.
     { numRuns: RUNS, seed, endOnFailure: true },
   );
   console.log(`${answered} answered, ${refused} left to the resolvers`);

@@ -15,21 +15,21 @@ import { readableOf } from './readable.ts';
 import { createRunner, type Run } from './statements.ts';
 import { type Variables, variablesOf } from './variables.ts';
 
-/** A valid operation, by a caller who has been admitted to what it needs. */
+/** A valid operation, by a caller who is admitted to all it needs. */
 type PlannedRead = {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  /** As they were sent. */
+  /** As sent. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** The same after coercion, where that is known. */
+  /** After coercion, if known. */
   readonly coerced?: Variables | undefined;
   readonly caller: Caller;
 };
 
 export type Planner = {
   /**
-   * The JSON text of `data`, where there are no errors; undefined means: run it on the resolvers. Throws
-   * `Refused` where it is too large.
+   * The JSON text of `data`, without errors; undefined leaves the operation to the resolvers. Throws
+   * `Refused` if it is too large.
    */
   plan(read: PlannedRead): Promise<string | undefined>;
 };
@@ -41,7 +41,7 @@ export type PlannerOptions = {
   readonly searches: Searches;
 };
 
-/** Answers whole operations by one statement each. */
+/** Answers whole operations with one statement each. */
 export const createPlanner = ({ schema, policy, pool, searches }: PlannerOptions): Planner => {
   const findPlan = createPlans(schema, mappingsOf(policy.domain, readableOf(policy)));
   const [answer, search] = [pool, searches.pool].map((each) => createSharedReads(createRunner(each))) as [
@@ -64,7 +64,7 @@ export const createPlanner = ({ schema, policy, pool, searches }: PlannerOptions
 
 type PlanInputs = { readonly values: readonly unknown[]; readonly searches: readonly string[] };
 
-/** The values of one run, or undefined where the resolvers must refuse one. */
+/** The values of one run; undefined if the resolvers must refuse one. */
 const inputsOf = (plan: Plan, variables: Variables, caller: Caller): PlanInputs | undefined => {
   const inputs: Inputs = { caller, argumentValues: plan.fields.map(({ read }) => read(variables)) };
   try {
@@ -78,14 +78,14 @@ const inputsOf = (plan: Plan, variables: Variables, caller: Caller): PlanInputs 
   }
 };
 
-/** Null is an answer that is too large. */
+/** Null means that the answer is too large. */
 type Answer = (plan: Plan, values: readonly unknown[]) => Promise<string | null | undefined>;
 
 type Id = number | null;
 
 /**
- * Makes one statement of the reads that come while another of the same plan with the same values is on its
- * way: equal reads share its answer, and point reads that differ by their id alone share its rows.
+ * Merges reads that come while another of the same plan and values runs: equal reads share its answer, and
+ * point reads that differ only by id share one statement.
  */
 const createSharedReads = (run: Run): Answer => {
   const running = new Map<
@@ -112,7 +112,7 @@ const createSharedReads = (run: Run): Answer => {
 };
 
 /**
- * The answers by id. While anything is parked there are none, because the resolvers know whether it matters.
+ * The answers by id. Empty while anything is parked, because only the resolvers can tell whether it matters.
  */
 const readAll = async (
   run: Run,

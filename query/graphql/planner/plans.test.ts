@@ -26,7 +26,7 @@ test('an operation has one plan for each shape of its variables', () => {
   expect(plan({ id: '1', with: true })?.text).not.toBe(plan({ id: '1', with: false })?.text);
 });
 
-test('plans are kept in one bound for all operations, however many shapes each has', () => {
+test('one limit applies to the plans of all operations, however many shapes each has', () => {
   const bytesMax = 1_000_000;
   const findPlan = createPlans(schema, MAPPINGS, bytesMax);
   const flags = ['a', 'b', 'c', 'd', 'e'];
@@ -41,7 +41,7 @@ test('plans are kept in one bound for all operations, however many shapes each h
     );
     return shapes.map((shape) => ({ first: plan(shape), again: () => plan(shape) }));
   });
-  // The latest first, because looking for one that is not kept puts it in the place of another.
+  // The latest first, because a miss caches a new plan and evicts another.
   const kept = found.toReversed().filter(({ first, again }) => again() === first);
   const characters = kept.reduce((sum, { first }) => sum + (first?.text.length ?? 0), 0);
   expect(kept.length).toBeGreaterThan(3);

@@ -6,7 +6,10 @@ import type { Mappings } from './mappings.ts';
 import { OutOfPlan } from './out-of-plan.ts';
 import { shapeOf, type Variables } from './variables.ts';
 
-/** About what a plan takes beside the text of its statement, and the document whose nodes it keeps. */
+/**
+ * The approximate size of a plan, without the text of its statement and the document that its nodes keep
+ * alive.
+ */
 const BYTES_PER_PLAN = 2_000;
 const CACHE_BYTES = 64 * 1024 * 1024;
 
@@ -17,8 +20,8 @@ export type FindPlan = (
 ) => Plan | undefined;
 
 /**
- * Keeps the plans of all operations together, one for each shape of variables: a short document can have
- * many, and each of them long.
+ * One cache for the plans of all operations, one per shape of variables: a short document can have many
+ * shapes, each with a long plan.
  */
 export const createPlans = (
   schema: GraphQLSchema,
@@ -42,7 +45,7 @@ export const createPlans = (
   };
 };
 
-/** Tells operations from each other without keeping any. */
+/** Numbers operations without keeping them alive. */
 const createNumbers = (): ((operation: OperationDefinitionNode) => number) => {
   const numbers = new WeakMap<OperationDefinitionNode, number>();
   let last = 0;
@@ -60,8 +63,8 @@ const compileIfCovered = (
   try {
     return compile(compiled, variables);
   } catch (error) {
-    // The latter is a null where there may be none, given by a variable that has a default: the resolvers say
-    // which field it fails.
+    // A GraphQLError means null for a non-null argument, from a variable with a default: the resolvers report
+    // the field.
     if (error instanceof OutOfPlan || error instanceof GraphQLError) return undefined;
     throw error;
   }

@@ -11,30 +11,33 @@ import type { Parameter } from './parameter.ts';
 import { literal, parameter, Sql, sql } from './sql.ts';
 
 /**
- * What a caller may read, as conditions on rows. The rights are parameters, so that one prepared statement
- * serves every caller.
+ * The rows that a caller may read, as conditions. The rights are parameters, so one prepared statement serves
+ * every caller.
  */
 export type Readable = {
-  /** What a right leaves of the rows; `joined` are the rows that references lead to, by their names. */
+  /**
+   * The condition that the caller has the right to a row. `joined` are the rows that references lead to, by
+   * name.
+   */
   rightTo(operation: Operation, row: Row, joined?: Readonly<Record<string, Row>>): Sql;
   /**
-   * Whether the caller has a right to any of the rows at all; of others nothing is planned, and the resolvers
-   * refuse them.
+   * True if the caller has the right to any row at all. Otherwise nothing is planned, and the resolvers
+   * refuse.
    */
   isAnywhere(operation: Operation): Sql;
-  /** A condition that asks nothing but fields of the row. */
+  /** A condition on fields of the row alone. */
   holds(condition: Expression, kind: Kind, row: Row): Sql;
-  /** The same in parts that have nothing in common, each of one state. */
+  /** The same as disjoint parts, each of one state. */
   partsOf(
     operation: Operation,
     joined: Readonly<Record<string, Row>>,
   ): readonly { readonly state: string | undefined; readonly isReadable: (row: Row) => Sql }[];
 };
 
-/** Null for those who own nothing. */
+/** Null for callers who own nothing. */
 export const viewerId: Sql = parameter('bigint', ({ caller }) => userIdOf(caller));
 
-/** Each parameter is made once, because a parameter is told from others by identity. */
+/** Each parameter is created once, because parameters are compared by identity. */
 const writerOf = (domain: Domain): SqlWriter<Sql> => {
   const attributes = new Map(
     attributesOf(domain).map(({ name, def }) => [
@@ -102,7 +105,7 @@ const createAnywhere = (): Readable['isAnywhere'] => {
   };
 };
 
-/** Each parameter is made once, because a parameter is told from others by identity. */
+/** Each parameter is created once, because parameters are compared by identity. */
 const createGrants = (): ((operation: Operation) => Granted<Sql>) => {
   const parameters = new Map<Operation, Map<Expression, Parameter>>();
   return (operation) => {

@@ -73,7 +73,7 @@ const countStatements = async (work: () => Promise<unknown>): Promise<number> =>
   return count;
 };
 
-it('reads by id for many requests of one turn with one statement, and answers each with its own', async () => {
+it('reads by id for concurrent requests with one statement, and answers each with its own', async () => {
   const operation = operationOf('query ($id: ID!) { user(id: $id) { id name } }');
   const ids = [...users.map(({ id }) => String(id)), '999', 'no id'];
   const read = (id: string) => opened.planner.plan({ ...operation, variables: { id }, caller: ANONYMOUS });
@@ -89,13 +89,13 @@ it('reads by id for many requests of one turn with one statement, and answers ea
   expect(answers.slice(-2)).toEqual(['{"user":null}', '{"user":null}']);
 });
 
-it('shares one answer among equal reads that come in one turn', async () => {
+it('shares one answer among equal concurrent reads', async () => {
   const operation = operationOf('{ users(limit: 1) { id } }');
   const read = () => opened.planner.plan({ ...operation, variables: {}, caller: ANONYMOUS });
   expect(await countStatements(() => Promise.all(Array.from({ length: 20 }, read)))).toBe(1);
 });
 
-it('never shares an answer between callers of different rights', async () => {
+it('never shares an answer between callers with different rights', async () => {
   const operation = operationOf('{ posts { id } me { id } }');
   const read = (caller: Caller) => opened.planner.plan({ ...operation, variables: {}, caller });
   const [ofNobody, ofAuthor, ofOther] = await Promise.all([
@@ -109,7 +109,7 @@ it('never shares an answer between callers of different rights', async () => {
   expect(ofOther).toBe('{"posts":[{"id":"102"}],"me":{"id":"2"}}');
 });
 
-it('leaves to the resolvers what it does not cover', async () => {
+it('leaves to the resolvers what it does not support', async () => {
   expect(await plan('{ __schema { queryType { name } } }')).toBeUndefined();
   expect(await plan('mutation { deletePost(id: 1) }')).toBeUndefined();
   expect(
@@ -120,7 +120,7 @@ it('leaves to the resolvers what it does not cover', async () => {
   expect(await plan('{ posts(filter: { search: "\\u0000" }) { id } }')).toBeUndefined();
 });
 
-it('leaves a null that may not be one to the resolvers, which fail its field alone', async () => {
+it('leaves a null in a non-null position to the resolvers, which fail only its field', async () => {
   const byId = 'query ($id: ID = 1) { user(id: $id) { id } }';
   expect(await plan(byId)).toBe('{"user":{"id":"1"}}');
   expect(await plan(byId, ANONYMOUS, { id: null })).toBeUndefined();
@@ -136,7 +136,7 @@ it('leaves a null that may not be one to the resolvers, which fail its field alo
   expect([data, errors?.map(({ path }) => path)]).toEqual([{ user: null }, [['user']]]);
 });
 
-it('makes no long statement of fragments that multiply, not even where they cost nothing', async () => {
+it('refuses to compile a long statement from multiplying fragments, even if they cost nothing', async () => {
   const levels = Array.from({ length: 10 }, (_, index) => index);
   const fragments = levels.map(
     (level) =>
@@ -148,7 +148,7 @@ it('makes no long statement of fragments that multiply, not even where they cost
   expect(performance.now() - startedMs).toBeLessThan(scaled(1_000));
 });
 
-it('leaves everything to the resolvers while something is parked', async () => {
+it('leaves everything to the resolvers while an aggregate is parked', async () => {
   expect(await plan('{ user(id: 1) { id } }')).toBe('{"user":{"id":"1"}}');
   await opened.pool.query(
     `insert into read_model.parked (stream, version, position, type, reason) values ('user-7', 1, 1, 'x', 'y')`,
@@ -157,19 +157,19 @@ it('leaves everything to the resolvers while something is parked', async () => {
   expect(await plan('{ users { id } }')).toBeUndefined();
 });
 
-it('leaves it to the resolvers to say what is missing where nothing may be', async () => {
+it('leaves missing required values to the resolvers, which report them', async () => {
   await opened.pool.query('delete from read_model.users where id = 1');
   expect(await plan('{ post(id: 102) { id author { name } } }')).toBeUndefined();
   expect(await plan('{ post(id: 102) { id } }')).toBe('{"post":{"id":"102"}}');
 });
 
-it('takes any alias for what it is', async () => {
+it('accepts any alias', async () => {
   expect(await plan('{ __proto__: user(id: 1) { constructor: id toString: name } }')).toBe(
     '{"__proto__":{"constructor":"1","toString":"User 1"}}',
   );
 });
 
-it('keeps no more than some hundreds of statements prepared, and only such as come again', async () => {
+it('keeps at most some hundreds of prepared statements, and only repeated ones', async () => {
   const prepared = async () =>
     Number((await opened.pool.query('select count(*) from pg_prepared_statements')).rows[0].count);
   const texts = Array.from({ length: 300 }, (_, index) => operationOf(`{ _${index}: __typename }`));
@@ -183,7 +183,7 @@ it('keeps no more than some hundreds of statements prepared, and only such as co
 });
 
 it(
-  'keeps few of such statements prepared as are long',
+  'keeps few long prepared statements',
   async () => {
     const prepared = async () => {
       const { rows } = await opened.pool.query(

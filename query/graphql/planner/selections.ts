@@ -60,7 +60,7 @@ export const collectBy = (schema: GraphQLSchema, document: DocumentNode, variabl
   };
 };
 
-/** What the nodes of a member select of its value. */
+/** The selections of all nodes of a member. */
 export const selectionSetsOf = ({ nodes }: Selected): readonly SelectionSetNode[] =>
   nodes.flatMap(({ selectionSet }) => (selectionSet === undefined ? [] : [selectionSet]));
 

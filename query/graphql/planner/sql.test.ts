@@ -2,14 +2,14 @@ import { expect, it } from 'vitest';
 import { concatenated, objectJson } from './json.ts';
 import { literal, parameter, render, sql } from './sql.ts';
 
-it('quotes literals, whatever they hold', () => {
+it('quotes literals with any contents', () => {
   expect(render(sql`select ${literal("it's '; drop table users; -- \\")}`).text).toBe(
     "select 'it''s ''; drop table users; -- \\'",
   );
   expect(() => literal('\0')).toThrow(RangeError);
 });
 
-it('gives a parameter one number, wherever it stands, and says its type', () => {
+it('numbers a repeated parameter once, and states its type', () => {
   const id = parameter('bigint', () => 1);
   const name = parameter('text', () => 'a');
   const { text, parameters } = render(sql`${id} ${name} ${sql`(${id})`}`);
@@ -17,7 +17,7 @@ it('gives a parameter one number, wherever it stands, and says its type', () => 
   expect(parameters.map(({ type }) => type)).toEqual(['bigint', 'text']);
 });
 
-it('makes one literal of constants that stand side by side, and a balanced tree of the rest', () => {
+it('merges adjacent constants, and balances the rest as a tree', () => {
   const json = objectJson([
     ['a', '1'],
     ['b', sql`x`],

@@ -1,8 +1,8 @@
 import type { Parameter } from './parameter.ts';
 
 /**
- * A piece of SQL. It is made of pieces of this source, of literals, which are quoted here, and of parameters,
- * whose values never become text: there is no way from a request's text into a statement's.
+ * A piece of SQL. It consists of texts from this source, of literals, which are quoted here, and of
+ * parameters, whose values never become text. So no text of a request can enter a statement.
  */
 export class Sql {
   readonly parts: readonly (string | Parameter)[];
@@ -11,30 +11,30 @@ export class Sql {
     this.parts = parts;
   }
 
-  /** The tag of a template; what stands in its holes is SQL already. */
+  /** The tag of a template, whose holes are SQL already. */
   static readonly template = (strings: TemplateStringsArray, ...holes: readonly Sql[]): Sql =>
     new Sql(strings.raw.flatMap((text, index) => [text, ...(holes[index]?.parts ?? [])]));
 
-  /** Quoted, with a backslash being a backslash (`standard_conforming_strings`). */
+  /** Quoted, with backslashes taken literally (`standard_conforming_strings`). */
   static readonly literal = (text: string): Sql => {
     if (text.includes('\0')) throw new RangeError('PostgreSQL has no U+0000');
     return new Sql([`'${text.replaceAll("'", "''")}'`]);
   };
 
-  /** A name of the declaration. */
+  /** A name from the declaration. */
   static readonly identifier = (word: string): Sql => {
     if (!/^[a-z][a-z0-9_]*$/.test(word)) throw new RangeError(`${word} is no name of a table or a column`);
     return new Sql([word]);
   };
 
-  /** What the declaration says in SQL, which the start has had checked. */
+  /** SQL that the declaration contains, which was checked at the start. */
   static readonly declared = (text: string): Sql => new Sql([text]);
 
   static readonly number = (value: number): Sql => new Sql([String(value)]);
 
   static readonly parameter = (parameter: Parameter): Sql => new Sql([parameter]);
 
-  /** A name that no other row of the statement has. */
+  /** A name that is unique in the statement. */
   static readonly alias = (letter: string, number: number): Sql => new Sql([`${letter}${number}`]);
 }
 
@@ -50,7 +50,7 @@ export const allOf = (conditions: readonly Sql[]): Sql =>
   conditions.length === 0 ? sql`true` : joined(conditions, sql` and `);
 
 /**
- * The text of a statement, and its parameters in the order of their numbers: one that is met twice has one
+ * The text of a statement, and its parameters in the order of their numbers; a repeated parameter has one
  * number.
  */
 export const render = ({

@@ -7,8 +7,8 @@ export type Run = (statement: Statement, values: readonly unknown[]) => Promise<
 type Rows = readonly (readonly unknown[])[];
 
 /**
- * So much a connection prepares; then another takes its place, which costs a few milliseconds. PostgreSQL
- * takes a hundred bytes for a character.
+ * A connection that has prepared so many statements is replaced, which costs a few milliseconds. PostgreSQL
+ * takes about a hundred bytes per character.
  */
 const PREPARED_MAX = 256;
 const PREPARED_CHARACTERS_MAX = 500_000;
@@ -18,9 +18,8 @@ const SETTINGS = 'set plan_cache_mode = force_generic_plan';
 const PLANNED_ANEW = 'set plan_cache_mode = auto';
 
 /**
- * Runs statements that each connection prepares from the second time on that they are run, so that one that
- * is run once costs no memory. Through a pooler nothing is prepared, because the next statement may meet
- * another session.
+ * Prepares a statement on each connection when it runs for the second time, so that a single run costs no
+ * memory. Through a pooler nothing is prepared, because the next statement may use another session.
  */
 export const createRunner = (pool: Pool): Run => {
   const prepared = new WeakMap<Connection, Prepared>();
@@ -48,13 +47,13 @@ export const createRunner = (pool: Pool): Run => {
       isSpent = held.names.size >= PREPARED_MAX || held.characters >= PREPARED_CHARACTERS_MAX;
       return rows;
     } finally {
-      // A connection whose statement failed may hold settings of that statement.
+      // After a failed statement, the connection may keep that statement’s settings.
       connection.release(isSpent);
     }
   };
 };
 
-/** What a connection has prepared. */
+/** The prepared statements of a connection. */
 type Prepared = { readonly names: Set<string>; characters: number };
 
 const hold = (held: Prepared, { name, text }: Statement): void => {

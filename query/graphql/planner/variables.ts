@@ -15,9 +15,7 @@ export type Variables = Extract<
   { variableValues: unknown }
 >['variableValues'];
 
-/**
- * The variables of an operation as they are after coercion, or undefined where one is not what it must be.
- */
+/** The variables of an operation after coercion; undefined if one is invalid. */
 export const variablesOf = (
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
@@ -25,12 +23,12 @@ export const variablesOf = (
 ): Variables | undefined =>
   getVariableValues(schema, operation.variableDefinitions ?? [], given, ERRORS).variableValues;
 
-/** Nobody reads them: the resolvers find them again, and say what they are. */
+/** Only the number of errors matters: the resolvers find and report them again. */
 const ERRORS = { maxErrors: 1, hideSuggestions: true };
 
 /**
- * What of the variables a statement's text may depend on: which are there, and what booleans and enumerations
- * among them are. Requests of one shape run by one plan.
+ * The part of the variables that the text of a statement may depend on: which are present, and the values of
+ * booleans and enumerations. Requests of one shape share a plan.
  */
 export const shapeOf = (
   schema: GraphQLSchema,

@@ -11,7 +11,7 @@ import { OutOfPlan } from './out-of-plan.ts';
 import type { Parameter } from './parameter.ts';
 import { allOf, Sql, sql } from './sql.ts';
 
-/** How the rows of a view lie in the read model. */
+/** Maps the rows of a view to the read model. */
 export const mappingOfView = ({ sources, readable, domain }: Options, source: ViewSource): Mapping => {
   const { view, members, right, sorts } = source;
   const references = members.flatMap((member): readonly (readonly [string, Which])[] => {
@@ -76,7 +76,7 @@ const orderOf = (source: ViewSource, sort: string, descending: boolean): Order =
   };
 };
 
-/** The fields of `Query` by which a view is read. */
+/** The fields of `Query` that read a view. */
 export const queriesOfView = (
   { readable }: Options,
   source: ViewSource,

@@ -1,7 +1,7 @@
 import { readAuditStatus } from '../../audit/reads.ts';
 import type { Resolver } from './context.ts';
 
-/** The numbers of what REST tells in full. */
+/** The numbers of the status that REST returns in full. */
 export const auditStatus: Resolver = async (_query, _args, { pool, eventLog, caller }) => {
   const { chain, signed, unproven, verified } = await readAuditStatus({ pool, eventLog }, caller);
   return {

@@ -2,7 +2,7 @@ import type { GraphQLFormattedError } from 'graphql';
 import type { CommandResult } from '#shared/command-gateway/command-gateway.ts';
 import { Rejection } from '#shared/rejection.ts';
 
-/** What became of the command of a root field: `null` means that nobody knows. */
+/** The outcome of a root field’s command; `null` means unknown. */
 type Fate = { readonly committed: false | null } | Committed;
 type Committed = {
   readonly committed: true;
@@ -18,15 +18,15 @@ type Committed = {
 export type FieldFate = { readonly field: string } & Fate;
 
 /**
- * What the root fields of one mutation committed. An error removes `data`, so this is how a client learns of
- * the fields that came before.
+ * The commits of one mutation’s root fields. An error removes `data`, so this is how a client learns of the
+ * fields that came before.
  */
 export type Commits = {
   /** A root field starts: nothing of it is committed yet. */
   begin(field: string): void;
-  /** Sends the command of a root field, and records what became of it. */
+  /** Sends the command of a root field, and records the outcome. */
   record(field: string, send: () => Promise<CommandResult>): Promise<CommandResult>;
-  /** The root fields that ran, in their order. */
+  /** The root fields that ran, in order. */
   fates(): readonly FieldFate[];
 };
 
@@ -59,8 +59,8 @@ const NOT_COMMITTED: Fate = { committed: false };
 const UNKNOWN: Fate = { committed: null };
 
 /**
- * A refusal has changed nothing. A request with the same key that still runs may yet commit, so that one is
- * unknown.
+ * A refusal has changed nothing. But a request with the same key that still runs may yet commit, so that one
+ * is unknown.
  */
 const isRefusal = (error: unknown): boolean =>
   error instanceof Rejection && error.code !== 'idempotency_key_in_use';
@@ -71,7 +71,8 @@ export const tellCommits = (
   error: GraphQLFormattedError,
 ): GraphQLFormattedError => {
   const index = fates.findIndex(({ field }) => field === error.path?.[0]);
-  // Only a composed service knows of its own fields; a field of ours that did not start committed nothing.
+  // Only a composed service knows the outcome of its fields; a field of ours that did not start committed
+  // nothing.
   const other = error.extensions?.service === undefined ? NOT_COMMITTED : UNKNOWN;
   const { field: _, ...fate } = fates[index] ?? { field: '', ...other };
   const before = index === -1 ? fates : fates.slice(0, index);

@@ -40,7 +40,7 @@ const titlesSince = async (id: string): Promise<readonly string[]> => {
     .map(({ title }) => title);
 };
 
-test('what was committed before a field that fails is told with its ids and cursors', async () => {
+test('an error lists the fields committed before it, with ids and cursors', async () => {
   const { data, errors, extensions } = await run(
     `mutation { ${create('a')} ${create('b')} c: createPost(input: { title: " ", body: "" }) { id } ${create('d')} }`,
   );
@@ -50,7 +50,7 @@ test('what was committed before a field that fails is told with its ids and curs
   expect(errors).toMatchObject([
     { path: ['c'], extensions: { code: 'invalid_request', committed: false, committedBefore } },
   ]);
-  // The fields after it did not run, and are not named.
+  // The fields after it did not run, and are not listed.
   expect(extensions.mutation).toEqual([
     { field: 'a', committed: true, id: expect.stringMatching(/^\d+$/), cursor: expect.any(String) },
     { field: 'b', committed: true, id: expect.stringMatching(/^\d+$/), cursor: expect.any(String) },
@@ -60,7 +60,7 @@ test('what was committed before a field that fails is told with its ids and curs
   expect(parseCursor(world.side.eventLog.identity, b.cursor as never)).toBe(await world.side.eventLog.head());
 });
 
-test('a mutation without errors tells its cursors as well', async () => {
+test('a mutation without errors has cursors as well', async () => {
   const { data, extensions } = await run(`mutation { ${create('a')} }`);
   expect(extensions.mutation).toEqual([
     { field: 'a', committed: true, id: data?.a?.id, cursor: expect.any(String) },
@@ -68,7 +68,7 @@ test('a mutation without errors tells its cursors as well', async () => {
   expect((await run('{ __typename }')).extensions.mutation).toBeUndefined();
 });
 
-test('an error below a field that was committed says so', async () => {
+test('an error below a committed field says so', async () => {
   const { data, errors, extensions } =
     await run(`mutation { ${create('a')} b: createPost(input: { title: "b", body: "" }) {
     id commentsConnection(first: 1, after: "none") { nodes { id } } } }`);
@@ -88,7 +88,7 @@ test('an error below a field that was committed says so', async () => {
   expect(await titlesSince(a.id)).toEqual(['a', 'b']);
 });
 
-test('what the domain refuses was not committed, whatever the field is called', async () => {
+test('a field that the domain refuses was not committed, whatever its name', async () => {
   const query = 'mutation { first: deletePost(id: "1") second: deletePost(id: "x") }';
   const { errors, extensions } = await run(query);
   expect(errors).toMatchObject([
@@ -97,7 +97,7 @@ test('what the domain refuses was not committed, whatever the field is called', 
   expect(extensions.mutation).toEqual([{ field: 'first', committed: false }]);
 });
 
-test('a repetition by the same key commits nothing twice, and tells the same', async () => {
+test('a repetition with the same key commits nothing twice, and returns the same', async () => {
   const headers = { 'idempotency-key': randomUUID() };
   const query = `mutation ($title: String!) { ${create('a')} b: createPost(input: { title: $title, body: "" }) { id } }`;
   const first = await run(query, { headers, variables: { title: '' } });
@@ -105,7 +105,7 @@ test('a repetition by the same key commits nothing twice, and tells the same', a
   const second = await run(query, { headers, variables: { title: 'b' } });
   expect(second.extensions.mutation?.[0]).toEqual(first.extensions.mutation?.[0]);
   expect(await titlesSince(second.data?.a?.id ?? '')).toEqual(['a', 'b']);
-  // As long as REST takes them, though each field has a name besides.
+  // The longest key that REST accepts, though each field adds its name.
   const long = { 'idempotency-key': 'k'.repeat(255) };
   const [one, other] = [
     await run(`mutation { ${create('a')} }`, { headers: long }),
@@ -115,7 +115,7 @@ test('a repetition by the same key commits nothing twice, and tells the same', a
   expect(one.errors).toBeUndefined();
 });
 
-test('where the log does not answer, nobody knows', async () => {
+test('if the log does not answer, the outcome is unknown', async () => {
   const { eventLog } = world.side;
   const { append } = eventLog;
   const { LogUnavailable } = await import('#shared/event-log/errors.ts');

@@ -13,28 +13,28 @@ import type { Loaders } from './loaders.ts';
 import type { Row } from './rows.ts';
 import type { CheckCommand, SendCommand } from './send-command.ts';
 
-/** What the resolvers of one request share. */
+/** The state shared by the resolvers of one request. */
 export type Context = {
   readonly domain: Domain;
   readonly pool: Pool;
   readonly searches: Searches;
   readonly caller: Caller;
-  /** Whose cursors are told. */
+  /** The log that cursors belong to. */
   readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
   readonly facts: RequestFacts;
   readonly loaders: Loaders;
   /** The requested point in time; undefined for current data. */
   readonly past: Past | undefined;
-  /** The same context at a point in time. `type` and `id` are of the item whose version may be named. */
+  /** The same context at a point in time. `type` and `id` are of the item whose version `moment` may name. */
   at(moment: string, item?: { readonly type: string; readonly id: unknown }): Promise<Context>;
   readonly readHistory: ReadHistory;
-  /** Whether something has happened, rather than been asked for. */
+  /** True for an event of a subscription, false for a request. */
   readonly isSubscription: boolean;
   readonly check: CheckCommand;
   readonly send: SendCommand;
-  /** Of a mutation: what its root fields committed. */
+  /** The commits of a mutation’s root fields. */
   readonly commits: Commits;
-  /** Where the read model was before anything was read, where that is asked for. */
+  /** The position of the read model before the first read, if the operation asks for it. */
   readonly cursor: Cursor | undefined;
   readonly blobs: Pick<Blobs, 'put' | 'remove'>;
   /** Signs addresses of pictures. */
@@ -44,10 +44,7 @@ export type Context = {
 /** A row at a point in time, and the context in which its references are read. */
 export type PastRow = Row & { readonly asOf: Context };
 
-/**
- * Resolves a field: its parent, its arguments, what the request shares, and the key that it has in the
- * answer.
- */
+/** Resolves a field: its parent, its arguments, the shared context, and its key in the answer. */
 export type Resolver = (
   parent: never,
   args: Readonly<Record<string, unknown>>,

@@ -7,11 +7,11 @@ import { readFailureOf } from '../../statement.ts';
 import { fragmentsOf } from '../documents/measure.ts';
 import type { Runnable } from '../run.ts';
 
-/** Whether an operation asks for the cursor of its answer. */
+/** True if an operation asks for the cursor of its answer. */
 export const asksForCursor = ({ prepared: { document }, operation: { node } }: Runnable): boolean =>
   hasCursor(node.selectionSet, fragmentsOf(document));
 
-/** Where the read model is. What is read after this has come has everything up to there in it. */
+/** The position of the read model. Everything read after this includes the events up to there. */
 export const readCursor = async (pool: Pool, eventLog: Pick<EventLog, 'identity'>): Promise<Cursor> => {
   const position = await readReached(pool, eventLog).catch((cause: unknown) => {
     throw readFailureOf(cause);

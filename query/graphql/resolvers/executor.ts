@@ -31,7 +31,7 @@ import { WEBHOOKS_OF_USER, webhookResolvers } from './webhooks.ts';
 
 type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolver>>>>;
 
-/** What has no resolver here is a member of what its parent was resolved to. */
+/** A field without a resolver is the member of that name of its parent’s value. */
 const resolversFor = (domain: Domain): Resolvers => {
   const sources = sourcesOf(domain);
   const types: Resolvers = Object.fromEntries([
@@ -66,8 +66,8 @@ export type ExecutorOptions = CommandsOptions &
   };
 
 /**
- * Runs operations field by field by graphql-js: whatever the planner does not cover, and as the reference for
- * what it does.
+ * Executes operations field by field with graphql-js: those that the planner does not support, and as the
+ * reference for those it does.
  */
 export const createExecutor = (options: ExecutorOptions): Execute => {
   const { domain, schema, pool, searches, blobs, uploadKey, eventLog } = options;
@@ -78,7 +78,7 @@ export const createExecutor = (options: ExecutorOptions): Execute => {
   const readHistory = createHistory({ ...options, ...folding });
   return async (runnable, facts, event) => {
     const { prepared, operation, variables, caller } = runnable;
-    // First of all, or what is read would be older than it.
+    // First of all: reads before it could be older than the cursor.
     const cursor = asksForCursor(runnable) ? await readCursor(pool, eventLog) : undefined;
     const commits = createCommits();
     const commands = {
@@ -126,7 +126,7 @@ const fieldResolverOf =
   (resolvers: Resolvers): GraphQLFieldResolver<unknown, Context> =>
   (parent, args, context, { parentType, fieldName, path }) => {
     const resolver = resolvers[parentType.name]?.[fieldName];
-    // Whatever was resolved to be of a type is what the resolvers of that type take.
+    // The resolvers of a type accept every value that resolves to it.
     if (resolver && parentType.name === 'Mutation') context.commits.begin(String(path.key));
     if (resolver) return resolver(parent as never, args, contextOf(parent, context), String(path.key));
     const member: unknown = (parent as Readonly<Record<string, unknown>>)[fieldName];

@@ -10,15 +10,15 @@ import { listingsOf, type Row } from './rows.ts';
 type Arguments = Readonly<Record<string, unknown>>;
 
 /**
- * A connection (GraphQL Cursor Connections Specification) of what has happened to something, up to the moment
- * that it stands for.
+ * A connection (GraphQL Cursor Connections Specification) of the history of an aggregate, up to the point in
+ * time of its row.
  */
 export const history = async (row: Row, args: Arguments, context: Context) => {
   const { domain, caller, loaders, past, readHistory, facts, isSubscription } = context;
   const { id } = row;
   const { kind, right } = listingsOf(domain).of(row.__typename);
   if (isSubscription) throw refused('A subscription tells what happens: ask for histories by a query.');
-  // Authors who were deleted stay as authors, and the rest of them is nobody's to read.
+  // Deleted users stay as authors, but nobody may read anything else of them.
   if (!isAuditor(caller, right) && !(await loaders.isReadable(row))) throw new Rejection(notFound(kind));
   const has = (name: string): boolean => (args[name] ?? null) !== null;
   if (has('first') && has('last')) throw refused('A connection takes first or last, not both.');
@@ -37,7 +37,7 @@ export const history = async (row: Row, args: Arguments, context: Context) => {
     cursor: formatKey(list, entry.version),
     node: nodeOf(entry),
   }));
-  // What was looked at last is as good a place to go on from as an entry.
+  // A page may also resume at the last version examined, which need not be an entry.
   const edge = page.isFull ? undefined : formatKey(list, page.lookedAt);
   return {
     edges,
@@ -62,7 +62,7 @@ const nodeOf = ({ changes, erased, unreadable, ...entry }: HistoryEntry) => ({
 
 const changeOf = ({ truncated, ...change }: FieldChange) => ({ ...change, truncated: truncated === true });
 
-/** What a webhook has done is in a ledger, which knows nothing of earlier moments. */
+/** The ledger of deliveries has current states only. */
 export const onlyNow =
   (resolve: Resolver): Resolver =>
   (parent, args, context, key) => {

@@ -17,7 +17,7 @@ import { sendPicture, uploadCommand } from './uploads.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Every command to items of lists that clients may give, and what is uploaded. */
+/** Every public command to items of lists, and uploads to them. */
 export const itemMutations = (domain: Domain): Readonly<Record<string, Resolver>> =>
   Object.fromEntries(
     sourcesOf(domain).all.flatMap(({ kind, items }) => [
@@ -29,7 +29,7 @@ export const itemMutations = (domain: Domain): Readonly<Record<string, Resolver>
     ]),
   );
 
-/** Answers with the item as it is then, and with the aggregate once the item is gone. */
+/** Returns the item after the command, or the aggregate if the item is removed. */
 const resolverOf = (items: ItemSource, command: CommandInfo): Resolver => {
   const { kind, list } = items;
   const toCommand = toCommandOf(items, command);
@@ -49,7 +49,7 @@ const readItem = async (
   { of, id }: { readonly of: number; readonly id: number | string },
 ) => {
   const above = await readChanged(context, items.kind.type, of);
-  // What was done before, and is repeated, may be of an item that the sender may not read any more.
+  // A repeated command may concern an item that the sender can no longer read.
   const row = await findItem(context.pool, items, {
     of,
     id,
@@ -111,7 +111,7 @@ const toCommandOf = (items: ItemSource, command: CommandInfo): ToCommand => {
   });
 };
 
-/** What cannot tell an item apart is that of none. */
+/** A value that is no valid key identifies no item. */
 const idOfItem = ({ list, absent }: ItemSource, given: unknown): number | string => {
   const id = itemIdIn(list, String(given));
   if (id === undefined) throw new Rejection(absent);

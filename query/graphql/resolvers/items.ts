@@ -16,7 +16,7 @@ import { addressOf } from './uploads.ts';
 
 type Resolvers = Readonly<Record<string, Resolver>>;
 
-/** What leads from an aggregate to the items of its lists. */
+/** The fields of an aggregate that lead to the items of its lists. */
 export const listsIn = ({ items }: Source): Resolvers =>
   Object.fromEntries(
     items.flatMap((each): readonly (readonly [string, Resolver])[] => {
@@ -43,11 +43,11 @@ export const listsIn = ({ items }: Source): Resolvers =>
     }),
   );
 
-/** Whether the caller may read all items of an aggregate. */
+/** True if the caller may read all items of an aggregate. */
 export const isWholeTo = async ({ part }: ItemSource, row: Row, { loaders }: Context): Promise<boolean> =>
   part === undefined || loaders.mayRead(row, [part.right]);
 
-/** The fields of an item, and what they lead to. */
+/** The fields of an item, and its references. */
 export const itemResolversOf = (domain: Domain, items: ItemSource): Resolvers => {
   const { kind, list, of, members } = items;
   return {
@@ -64,7 +64,7 @@ export const itemResolversOf = (domain: Domain, items: ItemSource): Resolvers =>
   };
 };
 
-/** A field of a row that is found by what it stands under, or by its key. */
+/** A field of a row that is found through its parent or by its key. */
 export const memberOf = (domain: Domain, items: Pick<ItemSource, 'kind'>, member: Member): Resolver => {
   const { column, def, target } = member;
   if (!target) return (row: ItemRow) => told(def, row[column]);
@@ -78,7 +78,7 @@ export const memberOf = (domain: Domain, items: Pick<ItemSource, 'kind'>, member
     const { loaders, past, pool } = context;
     const other = await loaders.find(target.type, id);
     if (other !== undefined) return isReadable || (await loaders.isReadable(other)) ? other : null;
-    // What is parked cannot be said to be gone.
+    // A parked target is not absent.
     if (!past) await refuseParked(pool, streamName(target.name, id));
     return null;
   };

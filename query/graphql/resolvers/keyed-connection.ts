@@ -6,9 +6,9 @@ import { pageSize } from './lists.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** A list that has the latest first, by a key that no two items share. */
+/** A list with the latest first, by a unique key. */
 type Keyed<Row, Key extends number | string> = {
-  /** Tells its cursors from those of others. */
+  /** Distinguishes its cursors from those of other lists. */
   readonly name: string;
   readonly kindOfKey: Key extends number ? 'number' : 'string';
   read(stretch: Stretch<Key>): Promise<readonly Row[]>;
@@ -16,7 +16,7 @@ type Keyed<Row, Key extends number | string> = {
   represent(row: Row): object;
 };
 
-/** What keeps the database from answering, passes. */
+/** A database failure is reported as temporary. */
 export const orUnavailable = <Found>(reading: Promise<Found>): Promise<Found> =>
   reading.catch((cause) => {
     throw readFailureOf(cause);
@@ -45,7 +45,7 @@ export const readKeyedConnection = async <Row, Key extends number | string>(
     edges,
     nodes: edges.map(({ node }) => node),
     pageInfo: {
-      // On the side that the page was entered from, there was something when its cursor was made.
+      // On the side that the client came from, there was an item when the cursor was made.
       hasNextPage: has('before') || (!isBackward && hasMore),
       hasPreviousPage: has('after') || (isBackward && hasMore),
       startCursor: edges[0]?.cursor ?? null,

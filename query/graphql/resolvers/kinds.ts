@@ -21,7 +21,7 @@ import { addressOf } from './uploads.ts';
 
 type Resolvers = Readonly<Record<string, Resolver>>;
 
-/** The fields of an aggregate that stand in its row, and what they lead to. */
+/** The fields of an aggregate in its row, and its references. */
 export const resolversOf = (domain: Domain, source: Source): Resolvers => ({
   ...common,
   version: guarded(source, 'version', common.version),
@@ -58,7 +58,7 @@ const membersOf = (
   ];
 };
 
-/** Of the fields that its SQL names. */
+/** A computed value, from the fields that its SQL names. */
 const expressionIn = ({ members }: Source, expression: ExpressionInfo): Resolver => {
   const used = members.filter(({ name }) => expression.uses.includes(name));
   return async (row: Row, _args, { loaders }) => {
@@ -73,7 +73,7 @@ const expressionIn = ({ members }: Source, expression: ExpressionInfo): Resolver
   };
 };
 
-/** What not everybody may read who may read the row that names it is asked for itself. */
+/** A target with narrower rights than the row that refers to it is checked itself. */
 const referenceTo =
   (type: string, column: string, isReadable: boolean): Resolver =>
   async (row: Row, _args, context) => {
@@ -83,7 +83,7 @@ const referenceTo =
     return isReadable || (await context.loaders.isReadable(other)) ? other : null;
   };
 
-/** For those who may; null for others, and of those who were deleted. */
+/** Null for callers without the right, and for deleted users. */
 const guarded = (source: Source, field: string, read: Resolver): Resolver => {
   const rights = rightsToField(source, field);
   if (rights.length === 0) return read;
@@ -109,7 +109,7 @@ const childrenOf = (
   ];
 };
 
-/** What is as visible as what it stands under is readable there, or is not. */
+/** True if the caller may read the children of this parent, which are as visible as the parent. */
 const mayReadUnder = async (
   above: Source,
   { right }: Source,

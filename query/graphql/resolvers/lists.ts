@@ -14,7 +14,7 @@ import { type Asked, type Listing, listingsOf, type Place, type Row, type RowFil
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Of whom a field lists: rows of a type, by the column that names the parent. */
+/** The rows that a field lists: their type, and the column and id of their parent. */
 export type Listed = {
   readonly type: string;
   readonly parent: string | undefined;
@@ -36,7 +36,7 @@ export const readPlainList = async (
   );
 };
 
-/** What a list costs was counted before, so that this is only for those who do not count. */
+/** The cost calculation has refused bad sizes already; this is for executions without one. */
 export const pageSize = (value: unknown): number => {
   const size = typeof value === 'number' ? value : LIST_LIMIT_DEFAULT;
   if (size >= 0 && size <= LIST_LIMIT_MAX) return size;
@@ -63,11 +63,11 @@ export const readConnection = async (context: Context, listed: Listed, args: Arg
   });
 };
 
-/** Between which places a connection lies, and how many rows it may have. */
+/** The exclusive bounds of a connection, and the maximal number of rows. */
 type Placed<At> = {
   readonly after: At | undefined;
   readonly before: At | undefined;
-  /** Whether the rows at the end are asked for. */
+  /** True reads from the end. */
   readonly isBackward: boolean;
   readonly size: number;
 };
@@ -82,13 +82,13 @@ export const placesIn = <At>(args: Arguments, read: (cursor: unknown) => At): Pl
 };
 
 type Paged<Item, At> = {
-  /** Nearest first, and one more than the page has if there are others. */
+  /** Nearest first, with one more than the page has if others follow. */
   read(asked: Omit<Placed<At>, 'size'> & { readonly rowsMax: number }): Promise<readonly Item[]>;
   cursorAt(item: Item): string;
   count(): Promise<number>;
 };
 
-/** A connection (GraphQL Cursor Connections Specification); its members are read when they are asked for. */
+/** A connection (GraphQL Cursor Connections Specification); each member is read only if it is asked for. */
 export const connectionOf = <Item, At = Place>(
   { size, ...places }: Placed<At>,
   { read, cursorAt, count }: Paged<Item, At>,
@@ -106,7 +106,7 @@ export const connectionOf = <Item, At = Place>(
     pageInfo: async () => {
       const { rows, hasMore } = await page();
       return {
-        // On the side that the page was entered from, there was something when its cursor was made.
+        // On the side that the client came from, there was a row when the cursor was made.
         hasNextPage: before !== undefined || (!isBackward && hasMore),
         hasPreviousPage: after !== undefined || (isBackward && hasMore),
         startCursor: cursorOrNull(rows[0]),
@@ -137,7 +137,7 @@ const orderOf = ({ caller }: Context, { sorts, isNewestFirst }: Listing, given: 
   return orderFor(order);
 };
 
-/** What is no id is nobody's. */
+/** An invalid id matches no row. */
 const filterOf = async (
   { searches, caller }: Context,
   { filters }: Listing,

@@ -20,27 +20,30 @@ import {
   TOO_LONG,
 } from './rows.ts';
 
-/** Reads for one request: what fields of the same kind ask for at the same time is read by one statement. */
+/** Reads for one request: equal fields that load at the same time share one statement. */
 export type Loaders = {
   find(type: string, id: number): Promise<Row | undefined>;
-  /** A long text of a row; refuses where all that are asked for make too much. */
+  /** A long text of a row; throws if all texts requested together are too long. */
   text(row: Row, column: string): Promise<string | null>;
   list(of: ListOf, parent: number): Promise<readonly Row[]>;
   count(of: ListOf, parent: number): Promise<number>;
-  /** Of one list of an aggregate. */
+  /** Items of one list of an aggregate. */
   items(source: ItemSource, of: number, asked: AskedItems): Promise<readonly ItemRow[]>;
   countItems(source: ItemSource, of: number, isWhole: boolean): Promise<number>;
-  /** What belongs to a parent, and is loaded for all parents of whom the same is asked. */
+  /** Loads a value for a parent, together with all parents that ask for the same. */
   together<Parent extends number | string, Value>(
     asked: string,
     parent: Parent,
     loadMany: LoadMany<Parent, Value>,
   ): Promise<Value | undefined>;
-  /** What rights to it are asked of; nothing of what is no more than a name for others, or about to go. */
+  /**
+   * The facts that rights to the row depend on; undefined for a row that is only a name for others, or about
+   * to be deleted.
+   */
   resourceOf(row: Row): Promise<Resource | undefined>;
-  /** Whether the caller may read it by its id. */
+  /** True if the caller may read the row by its id. */
   isReadable(row: Row): Promise<boolean>;
-  /** Whether the caller has all of some rights to parts of it. */
+  /** True if the caller has all of these rights to parts of the row. */
   mayRead(row: Row, rights: readonly Operation[]): Promise<boolean>;
 };
 
@@ -72,7 +75,7 @@ export const createLoaders = (
       );
       // It was deleted after the item itself was read.
       if (text === undefined) throw new Rejection(notFound(listing.kind));
-      // In the answer it stands as often as it is asked for.
+      // The answer contains it as often as it is requested.
       bytesLeft -= text === TOO_LONG ? Infinity : (text?.length ?? 0);
       if (text === TOO_LONG || bytesLeft < 0)
         throw beyondLimit('answer_too_large', { max: ANSWER_BYTES_MAX });
@@ -122,7 +125,7 @@ const createTogether = (): Loaders['together'] => {
     parent: Parent,
     loadMany: LoadMany<Parent, Value>,
   ) => {
-    // The text of the request determines the types of the parents and the values.
+    // `asked` determines the types of the parents and the values.
     const load =
       (loads.get(asked) as ((parent: Parent) => Promise<Value | undefined>) | undefined) ??
       coalesce(loadMany);
@@ -131,7 +134,7 @@ const createTogether = (): Loaders['together'] => {
   };
 };
 
-/** What rights to a row are asked of; nothing if it is there for others only. */
+/** The facts that rights to a row depend on; undefined if the row is only a name for others. */
 export const resourceOfRow = async (
   { source }: Listing,
   row: Row,

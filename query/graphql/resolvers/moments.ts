@@ -19,7 +19,7 @@ export const createMoments = (options: PastOptions): Moments => {
   return (context) => {
     const known = new Map<string, Promise<Context>>();
     const open: Context['at'] = async (moment, item) => {
-      // What is no id is the id of nothing, and has no versions.
+      // An invalid id matches no aggregate, and has no versions.
       const id = item && (pathId(String(item.id)) ?? 0);
       const { charge } = context.facts;
       const position = await findMoment(

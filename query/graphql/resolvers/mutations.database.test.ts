@@ -3,7 +3,7 @@ import { parseCursor } from '#shared/cursor.ts';
 import { createReadWorld, type ReadWorld } from '../../../test/engines/read-world.ts';
 import { until } from '../../../testing/until.ts';
 
-/** Of one attempt: what a projector needs longer for is asked for again. */
+/** The timeout of one attempt; the test retries. */
 const VISIBLE_WITHIN_MS = 100;
 
 let world: ReadWorld;
@@ -16,7 +16,7 @@ const isVisible = ({ status }: { readonly status: number }): boolean => status =
 
 type Body = { data: unknown; errors: { path: string[]; extensions: Record<string, unknown> }[] };
 
-test('what is committed and cannot be read yet says so, with what to wait for', async () => {
+test('a committed mutation that cannot be read yet says so, with the cursor to wait for', async () => {
   const by = await world.person('author');
   await until(() => world.ask('/users', { by }), isVisible);
   await world.stopProjector();
@@ -49,17 +49,20 @@ test('what is committed and cannot be read yet says so, with what to wait for', 
 test.each([
   ['articleId', 'article_not_found'],
   ['authorId', 'user_not_found'],
-])('a webhook for what is no id, by %s, is refused by the name of what is not there', async (field, code) => {
-  const by = await world.person('author');
-  const query = `mutation { registerWebhook(input: { url: "https://example.com", eventTypes: ["*"], ${field}: "x" }) { secret } }`;
-  const { body } = await world.ask('/graphql', { method: 'POST', by, body: { query } });
-  expect((body as Body).errors).toMatchObject([{ extensions: { code } }]);
-});
+])(
+  'a webhook for an invalid id, by %s, is refused with the name of the missing kind',
+  async (field, code) => {
+    const by = await world.person('author');
+    const query = `mutation { registerWebhook(input: { url: "https://example.com", eventTypes: ["*"], ${field}: "x" }) { secret } }`;
+    const { body } = await world.ask('/graphql', { method: 'POST', by, body: { query } });
+    expect((body as Body).errors).toMatchObject([{ extensions: { code } }]);
+  },
+);
 
-test('while there is no read model, the service is unavailable, and says nothing of why', async () => {
+test('without a read model, the service is unavailable, and reveals no cause', async () => {
   await world.side.pool.query('alter table read_model.users rename to users_away');
   try {
-    // The second is one for the resolvers.
+    // The second query needs the resolvers.
     for (const query of ['{ users { id } }', '{ __schema { queryType { name } } users { id } }']) {
       const { status, body, headers } = await world.ask('/graphql', { method: 'POST', body: { query } });
       const { data, errors } = body as Body;

@@ -20,10 +20,10 @@ import { sendPicture, uploadCommand } from './uploads.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** What a mutation sends; inputs are held to the forms of commands. */
+/** Makes the command of a mutation; inputs have passed the schema of GraphQL. */
 export type ToCommand = (args: Arguments) => Command;
 
-/** Sends the command, and answers with what it changed as it is then. */
+/** Sends the command, and returns the aggregate after it. */
 export const changing =
   (type: string, toCommand: ToCommand): Resolver =>
   async (_mutation, args, context, key): Promise<Row> =>
@@ -45,14 +45,14 @@ export type Sent = { readonly args: Arguments; readonly context: Context; readon
 export const sendMutation = (toCommand: ToCommand, { args, context, key }: Sent): Promise<CommandResult> =>
   context.send(toCommand(args), { field: key, ifVersion: args.ifVersion }).catch(tellForm);
 
-/** What is no id is the id of nothing. */
+/** An invalid id matches no aggregate. */
 export const idOf = (kind: string, given: unknown): number => {
   const id = pathId(String(given));
   if (id === undefined) throw new Rejection(notFound(kind));
   return id;
 };
 
-/** Every command to aggregates of the domain that clients may give, and what is uploaded. */
+/** Every public command to aggregates of the domain, and uploads to them. */
 export const mutationOf = (domain: Domain): Readonly<Record<string, Resolver>> =>
   Object.fromEntries(
     sourcesOf(domain).all.flatMap((source) => [
@@ -89,8 +89,8 @@ const toCommandOf = (source: Source, command: CommandInfo): ToCommand => {
 };
 
 /**
- * The form as commands name it: references by the ids of what they lead to. What is null where only absence
- * has a meaning says nothing.
+ * Translates an input to the form of a command: references become ids. A null in a field that may only be
+ * absent is dropped.
  */
 const formReader = ({ kind, members, owner }: Source, { kind: what, form, next }: CommandInfo) => {
   const isCreation = what === 'create';
@@ -105,7 +105,7 @@ const formReader = ({ kind, members, owner }: Source, { kind: what, form, next }
   });
 };
 
-/** The fields of an input as commands name them. */
+/** The fields of an input, with the names of the command. */
 export const readMembers = (
   members: readonly Member[],
   input: Arguments,

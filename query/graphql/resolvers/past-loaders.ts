@@ -18,9 +18,9 @@ type Options = {
   readonly pool: Pool;
   readonly past: Past;
   readonly caller: Caller;
-  /** What is there now, because nobody but auditors sees what they may not read any more. */
+  /** Reads current rows, because nobody but auditors sees what they can no longer read. */
   readonly now: Loaders;
-  /** In which what the rows lead to is read. */
+  /** The context in which references of the rows are read. */
   asOf(): Context;
 };
 
@@ -99,7 +99,7 @@ const stretchOf = ({ descending, isBackward, after, before }: Asked): Stretch =>
 
 const refused = (detail: string): HttpProblem => new HttpProblem('invalid_parameter', { detail });
 
-/** Over REST, a page may be short and have others behind it; a connection has no place for that. */
+/** Over REST, a page may be short though others follow; a connection cannot express that. */
 const tooMany = (): GraphQLError =>
   new GraphQLError('Too much would have to be looked at for a list as of then: ask for less, or over REST.', {
     extensions: { code: 'too_much_to_look_at' },

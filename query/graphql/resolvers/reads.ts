@@ -15,14 +15,14 @@ import { listingsOf, NO_PARENT, type Row } from './rows.ts';
 type Arguments = Readonly<Record<string, unknown>>;
 type Resolvers = Readonly<Record<string, Resolver>>;
 
-/** Null where there is none that the caller may read; what stands still cannot be said to be absent. */
+/** Null if there is none that the caller may read. A parked one is an error, because it is not absent. */
 export const readById = async (context: Context, type: string, given: unknown): Promise<Row | null> => {
   const { domain, pool, loaders, past } = context;
   const id = pathId(String(given));
   if (id === undefined) return null;
   const { kind, source } = listingsOf(domain).of(type);
   const row = await loaders.find(type, id);
-  // What stood still then was refused where it was looked for.
+  // `find` has refused aggregates that were parked at that time.
   if (row === undefined) {
     if (!past) await refuseParked(pool, streamName(kind, id));
     return null;
@@ -34,7 +34,7 @@ export const readById = async (context: Context, type: string, given: unknown): 
   return null;
 };
 
-/** What another row names is there, unless it is parked. */
+/** The target of a reference exists, unless it is parked. */
 export const demandRow = async (
   { domain, pool, loaders }: Context,
   type: string,
@@ -115,6 +115,6 @@ export const dated = {
   updatedAt: ({ updated_at }: Row) => isoText(updated_at),
 };
 
-/** The value of a field: of those who were deleted, the word for it if there is one. */
+/** The value of a field. An erased value is replaced by its word for erasure, if there is one. */
 export const told = ({ personal }: FieldDef, value: unknown): unknown =>
   value instanceof Date ? isoText(value) : (value ?? personal?.erased ?? null);

@@ -21,7 +21,7 @@ import { ANSWER_BYTES_MAX } from '../documents/limits.ts';
 /** The rows that fields are resolved from, read for many parents by one statement. */
 
 type Common = {
-  /** Of GraphQL. */
+  /** The GraphQL type. */
   readonly __typename: string;
   readonly id: number;
   readonly version: number;
@@ -29,18 +29,18 @@ type Common = {
   readonly updated_at: Date;
 };
 export type Row = Common & Readonly<Record<string, unknown>>;
-/** Of an item of a list. */
+/** An item of a list. */
 export type ItemRow = Readonly<Record<string, unknown>>;
 export type WebhookRow = Common & Omit<Webhook, 'url'> & { readonly url: string | null };
 
-/** The rows of one type: where they are, and by what lists of them can be narrowed and ordered. */
+/** The rows of one type: their table, and the filters and orders of their lists. */
 export type Listing = {
   readonly type: string;
-  /** The kind of the streams whose states they are. */
+  /** The kind of the aggregate. */
   readonly kind: string;
   readonly source: Source;
   readonly table: string;
-  /** All but long texts, and what rights ask of lists. */
+  /** Without long texts; with the items that rights ask about. */
   readonly columns: string;
   readonly right: Operation;
   readonly filters: readonly Pick<Filter, 'name' | 'column' | 'by' | 'def' | 'guard' | 'custom'>[];
@@ -93,7 +93,7 @@ const listingOf = (domain: Domain, source: Source): Listing => {
 
 const LONG_CHARACTERS = 10_000;
 
-/** Texts that are long are read for those alone of whom they are asked. */
+/** Long texts are loaded only for fields that ask for them. */
 export const isLong = ({ def }: Pick<Source['members'][number], 'def'>): boolean =>
   def.kind === 'text' && ((def.recorded.meta()?.maxLength as number | undefined) ?? 0) > LONG_CHARACTERS;
 
@@ -108,7 +108,7 @@ export const findRows = async (
   return new Map((await runPrepared<Row>(pool, text, [ids])).map((row) => [row.id, row]));
 };
 
-/** In the place of texts that are too long all together. */
+/** Replaces texts that are too long in total. */
 export const TOO_LONG = Symbol('too long');
 
 export const findTexts = async (
@@ -129,16 +129,16 @@ export const findTexts = async (
   return new Map(rows.map(({ id, text, isThere }) => [id, isThere ? (text ?? TOO_LONG) : null]));
 };
 
-/** Which rows of a type a field asks for, and in which order. */
+/** The filter, order and page of a list. */
 export type Asked = {
-  /** By the names of filters. */
+  /** By filter name. */
   readonly filter: RowFilter;
   readonly column: string;
   readonly descending: boolean;
-  /** Nothing beyond these places, which are left out themselves. */
+  /** Exclusive bounds. */
   readonly after: Place | undefined;
   readonly before: Place | undefined;
-  /** Whether the rows at the end are asked for. */
+  /** True reads from the end. */
   readonly isBackward: boolean;
   readonly rowsMax: number;
 };
@@ -151,17 +151,14 @@ export const NO_PARENT = 0;
 
 export type ListOf = {
   readonly type: string;
-  /** The column by which rows belong to their parents. */
+  /** The column with the id of the parent. */
   readonly parent: string | undefined;
   readonly asked: Asked;
 };
 
 type Reading = { readonly pool: Pool; readonly listing: Listing; readonly caller: Caller };
 
-/**
- * The rows of each parent, in the order in which they were asked for: from the end, where the end was asked
- * for.
- */
+/** The rows of each parent, nearest first: from the end if `isBackward`. */
 export const listRows = async (
   { pool, listing, caller }: Reading,
   { parent, asked }: ListOf,
@@ -203,7 +200,7 @@ type From = {
   readonly parameters: Parameters;
 };
 
-/** What somebody owns must have its owner to stand in a list, who is not there while they are parked. */
+/** Lists omit aggregates of a parked owner, who has no row. */
 const fromWhere = ({ listing, parent, caller, parameters }: From, { filter, column }: Asked): string => {
   const belongs = parent === undefined ? [] : [`t.${parent} = p.id`];
   const { source } = listing;
@@ -219,7 +216,7 @@ const fromWhere = ({ listing, parent, caller, parameters }: From, { filter, colu
     ...(sort?.state === undefined ? [] : [`t.${stateColumn} = '${sort.state}'`]),
     ...(sort?.isPartial ? [`t.${column} is not null`] : []),
   ];
-  // What the caller may not read of one is as if it had no value.
+  // A guarded value that the caller may not read counts as absent.
   const guards = [
     sort?.guard,
     ...listing.filters.map(({ name, guard }) => (filter[name] === undefined ? undefined : guard)),

@@ -11,17 +11,17 @@ import type { ReadPosition } from '#shared/read-model/read-position.ts';
 import type { RequestFacts } from '../execute.ts';
 import type { Commits } from './commits.ts';
 
-/** Asks whether a command would be refused that itself changes nothing. */
+/** Throws if the command would be refused; changes nothing. */
 export type CheckCommand = (command: Command, ifVersion: unknown) => Promise<void>;
 
-/** Sends the command of a mutation's root field, and waits until what it did can be read. */
+/** Sends the command of a root field, and waits until its result can be read. */
 export type SendCommand = (command: Command, options: SendOptions) => Promise<CommandResult>;
 
 type SendOptions = {
-  /** The root field, by its name in the answer. */
+  /** The key of the root field in the answer. */
   readonly field: string;
   readonly ifVersion: unknown;
-  /** Whether the idempotency key of the request holds for it. */
+  /** False for commands to which the idempotency key of the request does not apply. */
   readonly takesKey?: boolean;
 };
 
@@ -47,7 +47,7 @@ export const createSendCommand =
     const result = await commits.record(field, () => gateway.send(command, context));
     if (await readPosition.reaches(parseCursor(eventLog.identity, result.cursor), visibleWithinMs, signal))
       return result;
-    // It happened, and repeating it would do it twice: the client may wait for the cursor instead.
+    // It is committed, and repeating it would do it twice. The client may wait for the cursor instead.
     throw new HttpProblem('not_yet_visible');
   };
 
@@ -56,8 +56,8 @@ type Sender = { readonly caller: Caller; readonly facts: RequestFacts; readonly 
 const KEY_CHARACTERS_MAX = 255;
 
 /**
- * Each root field is a command of its own under the key of the request. What would be too long stands in it
- * as a digest.
+ * Each root field derives a key of its own from the request’s key. A key that would be too long becomes its
+ * digest.
  */
 const keyOfField = (idempotencyKey: string, field: string): string => {
   const key = `${idempotencyKey}.${field}`;

@@ -11,17 +11,17 @@ import type { Context, Resolver } from './context.ts';
 
 type Picturing = {
   readonly kind: Kind;
-  /** Which field is given the picture. */
+  /** The field that gets the picture. */
   readonly upload: UploadField;
   readonly id: number;
-  /** Of the item of a list. */
+  /** The key of the item in a list. */
   readonly itemId: number | string | undefined;
   readonly file: Upload;
   readonly ifVersion: unknown;
   readonly field: string;
 };
 
-/** Keeps the picture, and gives it to the item; answers with the id of the aggregate. */
+/** Stores the picture and sets the field to it; returns the id of the aggregate. */
 export const sendPicture = async ({ blobs, check, send }: Context, picturing: Picturing): Promise<number> => {
   const { file, ifVersion, field, upload } = picturing;
   const edit = uploadCommand(picturing);
@@ -30,13 +30,13 @@ export const sendPicture = async ({ blobs, check, send }: Context, picturing: Pi
     id: picturing.id,
     check: () => check(edit, ifVersion),
     receive: () => receive(file),
-    // The name of the picture is another each time, so that no repetition would be the same request.
+    // Each picture has a new name, so a repetition would never be the same request.
     change: (path) => send({ ...edit, [upload.name]: path }, { field, ifVersion, takesKey: false }),
   });
   return id;
 };
 
-/** The command that gives a field its file, or takes it away, without what it is. */
+/** The command that sets or removes a file, without its value. */
 export const uploadCommand = ({
   kind,
   upload,
@@ -53,7 +53,7 @@ const receive = async (file: Upload): Promise<Picture> => {
   return receivePicture(chunks, pictureTypeOfPart(type));
 };
 
-/** Whoever may read the item as it is may read the picture that it has, but not one that it had. */
+/** A caller who may read the item may read its current picture, but not former ones. */
 export const addressOf =
   (column: string, of: string): Resolver =>
   (row: Readonly<Record<string, unknown>>, _args, { past, uploadKey }) => {

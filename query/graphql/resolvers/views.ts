@@ -26,7 +26,7 @@ export const viewResolversOf = (domain: Domain, { view, members }: ViewSource): 
     }),
   );
 
-/** The fields of the root that lead to views. */
+/** The root fields of views. */
 export const viewQueries = (domain: Domain): Resolvers =>
   Object.fromEntries(
     viewSourcesOf(domain).flatMap((source) => [

@@ -28,7 +28,7 @@ const webhookId = (given: unknown): WebhookId => idOf('webhook', given) as Webho
 
 type Secret = { readonly webhook: Row; readonly secret: string };
 
-/** Answers with the secret that the command made, which a repetition by the same key shows again. */
+/** Returns the secret of the command; a repetition with the same key returns it again. */
 const revealing =
   (toCommand: ToCommand): Resolver =>
   async (_mutation, args, context, key): Promise<Secret> => {
@@ -39,7 +39,7 @@ const revealing =
 
 type Request = { readonly id: EventId; readonly webhook: Row; readonly cursor: Cursor };
 
-/** Answers as soon as the request is recorded; the dispatcher carries it out. */
+/** Returns as soon as the request is recorded; the dispatcher executes it. */
 const requesting =
   (toCommand: ToCommand): Resolver =>
   (_mutation, args, context, key): Promise<Request> =>
@@ -86,7 +86,8 @@ const REQUESTS: Readonly<Record<string, Resolver>> = {
   },
   async redeliver(_mutation, args, context, key): Promise<Request> {
     const id = webhookId(args.webhookId);
-    // Another's is absent, and the log does not know what was planned.
+    // The webhook must be the caller’s. And the delivery must exist, because the log does not contain planned
+    // ones.
     await readChanged(context, 'Webhook', id);
     const deliveryId = pathEventId(String(args.deliveryId));
     if (!deliveryId || !(await orUnavailable(findDelivery(context.pool, id, deliveryId))))
@@ -112,7 +113,7 @@ const isGiven = (value: unknown): boolean => (value ?? null) !== null;
 const withoutNulls = (input: Arguments): Arguments =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => isGiven(value)));
 
-/** As REST has it, where what belongs together stands together; what is absent stays so. */
+/** Nests the arguments as REST does; absent ones stay absent. */
 const contentReader = (domain: Domain) => {
   const filters = [...filtersOf(domain)].map(([name, { kind = 'user' }]) => ({ name, kind }));
   return ({ ratePerSecond, concurrency, headers, ...others }: Arguments): Arguments => {
@@ -135,7 +136,7 @@ const contentReader = (domain: Domain) => {
 
 type Header = { readonly name: string; readonly value?: string | null };
 
-/** Of two by one name an object would have the last, and whoever reads it would overlook `__proto__`. */
+/** An object would keep only the last of two equal names, and treat `__proto__` specially. */
 const headersOf = (list: readonly Header[]): Arguments => {
   const headers = Object.fromEntries(list.map(({ name, value }) => [name, value ?? null]));
   if (Object.keys(headers).length === list.length && !Object.hasOwn(headers, '__proto__')) return headers;

@@ -116,13 +116,13 @@ const REPLAYS: Readonly<Record<string, Resolver>> = {
 
 const idOf = ({ id }: WebhookRow): WebhookId => id as WebhookId;
 
-/** What links would say of it is said by no field. */
+/** No field shows the links of a delivery, so `isEnabled` does not matter. */
 const deliveryOf = (row: DeliveryRow, { eventLog }: Context): Delivery =>
   representDelivery(row, { identity: eventLog.identity, isEnabled: true });
 
 const filterOf = ({ filter }: Arguments): DeliveryFilter => {
   const given = Object.entries((filter ?? {}) as Arguments).filter(([, value]) => value !== null);
-  // As the schema of GraphQL has found it to be.
+  // The schema of GraphQL has validated it.
   return Object.fromEntries(given) as DeliveryFilter;
 };
 
@@ -157,13 +157,12 @@ const ANSWER: Readonly<Record<string, Resolver>> = {
 
 const webhooksOf = ({ id }: Row): Listed => ({ type: 'Webhook', parent: 'owner_id', parentId: id });
 
-/** Of whose owner they are. */
+/** The webhooks of a user. */
 export const WEBHOOKS_OF_USER: Readonly<Record<string, Resolver>> = {
   webhooks: listed(webhooksOf, readPlainList),
   webhooksConnection: listed(webhooksOf, readConnection),
 };
 
-/** By type. */
 export const webhookResolvers = (
   domain: Domain,
 ): Readonly<Record<string, Readonly<Record<string, Resolver>>>> => ({

@@ -18,14 +18,14 @@ import { fragmentsOf } from '../documents/measure.ts';
 import { changedName, eventName } from '../names.ts';
 import { Refused, type Runnable } from '../run.ts';
 
-/** Which changes a subscription asks for. */
+/** The changes that a subscription asks for. */
 export type AskedChanges = {
   readonly topics: readonly Topic[];
-  /** Of the changes that have any of the topics. */
+  /** The condition on changes that have any of the topics. */
   wants(change: Change): boolean;
-  /** The cursor as it was sent. */
+  /** The cursor as sent. */
   readonly after: string | undefined;
-  /** All that the answers depend on beside the text of the document: where to begin is not of it. */
+  /** The variables that the messages depend on, without the cursor to start at. */
   readonly variables: Readonly<Record<string, unknown>>;
 };
 
@@ -59,7 +59,7 @@ const makeFields = (domain: Domain): ReadonlyMap<string, Read> => {
   return new Map<string, Read>([...ofKinds, ['changes', changes]]);
 };
 
-/** One type of event: of all, or of those under one parent. */
+/** One event type: of all aggregates, or of the children of one parent. */
 const toldOf = ({ plural, parent }: Kind, event: EventInfo): Read => {
   if (parent === undefined) return () => ({ topics: [`type:${event.type}`] });
   return (args) => ({
@@ -76,7 +76,7 @@ export const askedRootOf = (runnable: Runnable): AskedRoot => {
   return { field, args };
 };
 
-/** Refuses what can never come. */
+/** Refuses a subscription that could never match. */
 export const askedChangesOf = (domain: Domain, runnable: Runnable): AskedChanges => {
   const { field, args, variableValues } = rootIn(runnable);
   const read = fieldsOf(domain).get(field);
@@ -94,7 +94,7 @@ export const askedChangesOf = (domain: Domain, runnable: Runnable): AskedChanges
 
 const rootIn = ({ prepared: { schema, document }, operation: { node }, variables }: Runnable) => {
   const { variableValues } = getVariableValues(schema, node.variableDefinitions ?? [], variables);
-  // The values were found to be right when the operation was admitted.
+  // Admission has validated the values.
   if (variableValues === undefined) throw new Error('the variables of an admitted operation are not right');
   const field = rootFieldIn(node.selectionSet, fragmentsOf(document));
   const definition = schema.getSubscriptionType()?.getFields()[field.name.value];
@@ -103,7 +103,7 @@ const rootIn = ({ prepared: { schema, document }, operation: { node }, variables
   return { field: field.name.value, args, variableValues };
 };
 
-/** Validation sees to it that there is one, however often it is written. */
+/** Validation guarantees exactly one field, which may be written several times. */
 const rootFieldIn = (
   { selections }: SelectionSetNode,
   fragments: ReturnType<typeof fragmentsOf>,
@@ -118,7 +118,7 @@ const rootFieldIn = (
   return rootFieldIn(inner, fragments);
 };
 
-/** A null of a variable that may not be one is found here only. */
+/** Only here is a null found in a variable that must not be null. */
 const readArguments = (read: () => Arguments): Arguments => {
   try {
     return read();
@@ -133,7 +133,7 @@ const withCode = (error: GraphQLError): GraphQLError =>
     extensions: { ...error.extensions, code: 'invalid_variables' },
   });
 
-/** Of the type of `after`, which nothing else has. */
+/** By the type `Cursor`, which only `after` has. */
 const namesOfCursors = ({ variableDefinitions = [] }: Runnable['operation']['node']): readonly string[] =>
   variableDefinitions
     .filter(({ type }) => {

@@ -90,7 +90,7 @@ it('makes a message of GraphQL over SSE whose id is the cursor', async () => {
   expect(await render()).toBe(`event: next\nid: 0123abcd-10\ndata: ${data}\n\n`);
 });
 
-it('reads plain payloads without the resolvers, fragments inside and aliases included', async () => {
+it('reads plain payloads without the resolvers, also with fragments and aliases', async () => {
   const plain = `subscription { told: articlePublished { at subjectId post: article { ...Titled } } } fragment Titled on Post { title author { name } }`;
   const execute = async () => Promise.reject(new Error('the resolvers were asked'));
   const data = `{"told":{"at":"${AT.toISOString()}","subjectId":"5","post":{"title":"Engines","author":{"name":"Ada"}}}}`;
@@ -112,7 +112,7 @@ it('leaves to the resolvers what only a query may ask for', async () => {
   expect(await render(PUBLISHED, text)).toContain('ask for histories by a query');
 });
 
-it('says nothing of what a caller may not know of', async () => {
+it('makes no message of a change that the caller may not see', async () => {
   const draft: Change = {
     ...PUBLISHED,
     type: 'article.edited',
@@ -123,12 +123,12 @@ it('says nothing of what a caller may not know of', async () => {
   expect(await cohortFor(TITLE, author(8)).render(draft, author(8))).toBeUndefined();
 });
 
-it('tells what is gone by a null', async () => {
+it('shows a deleted aggregate as null', async () => {
   await opened.pool.query('delete from read_model.articles');
   expect(await render()).toContain('"article":null');
 });
 
-it('is one cohort for those who ask for the same with the same rights, wherever they begin', () => {
+it('is shared by requests for the same with the same rights, wherever they begin', () => {
   const key = (...[text, caller, variables]: Parameters<typeof cohortFor>) =>
     cohortFor(text, caller, variables).key;
   expect(key(TITLE, author(7), { after: 'a' })).toBe(key(TITLE, author(8), { after: 'b' }));
@@ -144,7 +144,7 @@ it('is one cohort for those who ask for the same with the same rights, wherever 
   expect(key(changed, author(7), { id: 5 })).not.toBe(key(changed, author(8), { id: 5 }));
 });
 
-it('tells at the field what could not be taken in, and masks what nobody expected', async () => {
+it('reports a poison event at its field, and masks unexpected errors', async () => {
   await opened.pool.query('delete from read_model.articles');
   await opened.pool.query(
     `insert into read_model.parked (stream, version, position, type, reason) values ('article-5', 2, 36, 'x', 'y')`,
@@ -166,7 +166,7 @@ it('tells at the field what could not be taken in, and masks what nobody expecte
   ]);
 });
 
-it('makes no message of what passes, such as a database that is away', async () => {
+it('makes no message of a temporary failure, such as an unavailable database', async () => {
   await opened.pool.query('drop schema read_model cascade');
   await expect(render()).rejects.toMatchObject({ code: 'unavailable' });
 });

@@ -23,17 +23,17 @@ import { planTelling } from './planned.ts';
 type Options = {
   readonly domain: Domain;
   readonly identity: LogIdentity;
-  /** Reads what it covers; all else is executed. */
+  /** Reads the payloads that it supports; all others are executed. */
   readonly planner: Pick<Planner, 'plan'>;
   readonly execute: Execute;
   readonly log: Log;
 };
 
-/** Those who have asked for the same and are shown the same. */
+/** The cohort of equal requests with the same result. */
 export type CohortOf = (runnable: Runnable, asked: AskedChanges) => Cohort;
 
 /**
- * A change is executed once for all of a cohort, as a message of GraphQL over SSE with its cursor for
+ * Executes a change once for all of a cohort, as a message of GraphQL over SSE with the cursor for
  * `Last-Event-ID`.
  */
 export const createCohorts = ({ domain, identity, planner, execute, log }: Options): CohortOf => {
@@ -68,10 +68,10 @@ export const createCohorts = ({ domain, identity, planner, execute, log }: Optio
   };
 };
 
-/** In logs. */
+/** For logs. */
 const namesOf = ({ id, trace }: Change) => ({ requestId: id, traceId: traceIdOf(trace) });
 
-/** It is no request's own: what it needs of one is told by the change. */
+/** There is no request; the change provides the facts. */
 const factsOf = ({ id }: Change): RequestFacts => ({
   requestId: id,
   idempotencyKey: undefined,
@@ -80,10 +80,7 @@ const factsOf = ({ id }: Change): RequestFacts => ({
   signal: new AbortController().signal,
 });
 
-/**
- * What passes must not take the place of what would come of it: those who follow come again after the last
- * that they have.
- */
+/** A temporary failure must not replace a message: subscribers reconnect after the last one they have. */
 export const demandLasting = (errors: readonly GraphQLError[]): void => {
   for (const { originalError } of errors)
     if (originalError instanceof HttpProblem && originalError.code === 'unavailable') throw originalError;

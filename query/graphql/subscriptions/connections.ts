@@ -14,47 +14,45 @@ import { completeOfOperation, isPassing, resultOfOperation, resultOfProblem } fr
 import type { Outlet } from './views.ts';
 
 /**
- * The single connection mode: one stream for all operations of a client, each of which comes by a request of
- * its own.
+ * The single connection mode: one stream for all operations of a client, each of which has a request of its
+ * own.
  */
 export type Connections = Disposable & {
   open(token: string, request: Request, response: Response): void;
-  /**
-   * A place for what a request asks for on the stream of a token; given back unless something is put there.
-   */
+  /** Reserves a slot for an operation on the stream of a token; disposal frees it unless it is used. */
   reserve(token: string, id: string | undefined, request: Request): Place;
-  /** Ends an operation, if it still goes on. */
+  /** Ends an operation, if it still runs. */
   stop(token: string, id: string, request: Request): void;
 };
 
 export type Place = Disposable & {
-  /** Sends what the operation has come to. */
+  /** Sends the result of the operation. */
   answer(result: string): void;
-  /** What was taken for it is given back at its end. */
+  /** Disposes `taken` when the subscription ends. */
   follow(subscription: Subscription, taken: DisposableStack): void;
 };
 
-/** Begins to send what a subscription tells. */
+/** Begins to send the messages of a subscription. */
 type Join = (subscription: Subscription, outlet: Outlet) => Disposable;
 
 type Dependencies = {
   readonly join: Join;
   readonly streams: Pick<EventStreams, 'open'>;
-  /** Whether a request that was let in would be now. */
+  /** Re-checks whether the caller is still admitted. */
   readonly access: Pick<LastingAccess, 'refusalNow' | 'onRevoked'>;
 };
 
 type Operation = { readonly request: Request; end: () => void };
 type Connection = { readonly stream: EventStream; readonly operations: Map<string, Operation> };
 
-/** Of one connection. */
+/** The maximum per connection. */
 const OPERATIONS_MAX = 100;
-/** As long as a revocation takes to be known to all processes. */
+/** A revocation takes about this long to reach all processes. */
 const RECHECK_MS = 1_000;
 
 /**
- * 192 random bits: whoever has it may read the stream. Nobody keeps it until the stream is opened, by
- * whichever process that is.
+ * 192 random bits: its holder may read the stream. It is not stored before the stream is opened, which any
+ * process may do.
  */
 export const createToken = (): string => randomBytes(24).toString('base64url');
 const TOKEN = /^[\w-]{32}$/;
@@ -103,7 +101,7 @@ export const openConnections = ({ join, streams, access }: Dependencies): Connec
   };
 };
 
-/** A browser's `EventSource` cannot say who it is; for it, having the token is enough. */
+/** A browser's `EventSource` cannot send credentials; for it, the token is enough. */
 const isOwn = ({ stream }: Connection, request: Request): boolean => {
   const [owner, caller] = [callerOf(stream.request), callerOf(request)];
   return owner.kind !== 'user' || (caller.kind === 'user' && caller.userId === owner.userId);
@@ -135,18 +133,18 @@ const reserve = (connection: Connection, { id, request, join }: Reservation): Pl
       void stream.send(completeOfOperation(id));
     },
     follow(subscription, taken) {
-      // The client has stopped it before it began, or has gone.
+      // The client has stopped the operation before it began, or has disconnected.
       if (operations.get(id) !== operation) return taken.dispose();
       isFollowed = true;
       const membership = join(subscription, {
         send: (message) => stream.send(resultOfOperation(id, resultIn(message))),
-        // Its messages have no ids: they would be those of several operations, in no order.
+        // Messages on this stream have no ids: those of several operations have no common order.
         moveOn: () => {},
         fail: (error) => end(connection, id, problemOf(error)),
       });
       taken.use(membership);
       operation.end = () => taken.dispose();
-      // Only whether it would still be let in is asked of it from now on.
+      // From now on, the request is needed only to re-check admission.
       letGoOf(request);
     },
     [Symbol.dispose]() {
@@ -155,7 +153,7 @@ const reserve = (connection: Connection, { id, request, join }: Reservation): Pl
   };
 };
 
-/** What an operation ends with, and nothing else does. */
+/** The last messages of an operation. */
 const end = ({ stream, operations }: Connection, id: string, problem: Problem): void => {
   operations.get(id)?.end();
   operations.delete(id);
@@ -172,7 +170,7 @@ const endRefused = (connection: Connection, refusalNow: LastingAccess['refusalNo
   }
 };
 
-/** Every operation is told; where coming again helps, none is complete. */
+/** Every operation gets the problem; for a temporary one, none is completed, and the client reconnects. */
 const farewellOf = (
   operations: ReadonlyMap<string, Operation>,
   problem: Problem | undefined,

@@ -23,7 +23,7 @@ const depends = (text: string, caller: Caller = author): boolean => {
   return dependsOnViewer({ schema, document }, operation, caller);
 };
 
-it('is the same for all but those whom a change concerns, however deep it goes into what is theirs', () => {
+it('is false except for viewers whom a change concerns, however deep the query goes into their own data', () => {
   expect(
     depends(
       'subscription { articlePublished { cursor article { title author { name email posts { title } } } } }',
@@ -44,7 +44,7 @@ it('is the same for all but those whom a change concerns, however deep it goes i
   ).toBe(false);
 });
 
-it('depends on the viewer where it leads to what is other people’s alone', () => {
+it('is true for a query that leads to private data of others', () => {
   expect(
     depends('subscription { articleChanged(id: 5) { article { comments { author { email } } } } }'),
   ).toBe(true);
@@ -63,7 +63,7 @@ it('depends on the viewer where it leads to what is other people’s alone', () 
   ).toBe(true);
 });
 
-it('never depends on which administrator it is, nor on nobody', () => {
+it('is false between administrators, and between anonymous viewers', () => {
   const text = 'subscription { articleChanged(id: 5) { article { comments { author { email } } } } }';
   expect(depends(text, { ...author, role: 'admin' })).toBe(false);
   expect(depends(text, { kind: 'anonymous', policy: POLICY })).toBe(false);
@@ -87,7 +87,7 @@ it('knows every field that a subscription can reach', () => {
   expect(unknown).toEqual([]);
 });
 
-it('is not the same where only some may read what it stands under', () => {
+it('is true if only some viewers may read the parent', () => {
   const base = domain({ name: 'declared', roles: ['clerk'] });
   const claim = base.aggregate('claim', {
     owner: 'clerk',
@@ -112,7 +112,7 @@ it('is not the same where only some may read what it stands under', () => {
   expect(['Note', 'Row'].map((type) => sameFor(declared, type, 'claim'))).toEqual([undefined, 'all']);
 });
 
-it('leads to others where a change does not say who owns what it stands under', () => {
+it('is true if the change does not contain the owner of the parent', () => {
   const base = domain({ name: 'open', roles: ['clerk'] });
   const claimRead = (read: object) => {
     const claim = base.aggregate('claim', {
@@ -137,7 +137,7 @@ it('leads to others where a change does not say who owns what it stands under', 
   expect(claimRead({ anyone: true })).toEqual(['all_but_its_own', 'all_and_leads_to_others']);
 });
 
-it('is different for each where a right to a part asks for others than the owner, whom the change of something else need not concern', () => {
+it('is true if a guarded part depends on users other than the owner, whom the change of another aggregate need not concern', () => {
   const base = domain({ name: 'parts', roles: ['customer', 'agent'] });
   const ticketOf = (agent: object | true) =>
     base.aggregate('ticket', {

@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one walk over a query: whose answer is the same for whom.
+// Over 200 lines, because it is one walk over a query: it finds whose result is the same for whom.
 import {
   type DocumentNode,
   type GraphQLNamedType,
@@ -33,9 +33,9 @@ import { fragmentsOf } from '../documents/measure.ts';
 import { changedName, changeType, eventName, listsOf, memberName } from '../names.ts';
 
 /**
- * Whom the value of a field is the same for, among viewers of one role and the same scopes who may read what
- * it is a field of: `all`; all but the one whose it is (`all_but_its_own`); or all, but it leads to what
- * belongs to people whom the change does not concern.
+ * For which viewers of one role, with the same scopes and the right to the parent, a field has the same
+ * value: `all`; all but its owner (`all_but_its_own`); or all, but it leads to data of people whom the change
+ * does not concern.
  */
 type SameFor = 'all' | 'all_but_its_own' | 'all_and_leads_to_others';
 
@@ -43,7 +43,7 @@ const IN_CONNECTION = { edges: 'all', nodes: 'all', pageInfo: 'all', totalCount:
 const IN_EDGE = { cursor: 'all', node: 'all' } as const;
 const IN_PAYLOAD = { cursor: 'all', type: 'all', at: 'all', subjectId: 'all' } as const;
 
-/** There is nothing of a webhook but for its owner, and for administrators. */
+/** Only its owner and administrators see anything of a webhook. */
 const OF_WEBHOOKS = Object.fromEntries(
   Object.entries({
     Webhook: `id owner url description eventTypes payload ordered ratePerSecond concurrency headerNames scopes
@@ -73,7 +73,7 @@ const OF_WEBHOOKS = Object.fromEntries(
   ]),
 );
 
-/** No subscription is told histories: whoever asks for one is refused it. */
+/** Subscriptions refuse histories. */
 const OF_HISTORIES = Object.fromEntries(
   Object.entries({
     HistoryConnection: 'edges nodes pageInfo',
@@ -90,7 +90,7 @@ const OF_HISTORIES = Object.fromEntries(
 type Fields = Readonly<Record<string, SameFor | undefined>>;
 type SameInTypes = Readonly<Record<string, Fields>>;
 
-/** A field that is not here counts as different for everybody; a test holds this to the schema. */
+/** A field missing here counts as different for every viewer. A test compares this with the schema. */
 const OF_KERNEL: SameInTypes = {
   Node: { id: 'all' },
   SignedAddress: { href: 'all', expiresAt: 'all' },
@@ -185,8 +185,8 @@ const addressesIn = (members: readonly Member[]): Fields =>
   );
 
 /**
- * What it takes further rights to see: by whomever else than the owner these ask for, the change of something
- * else need not concern them.
+ * A guarded part: if its right asks for users other than the owner, the change of another aggregate need not
+ * concern them.
  */
 const sameWith = (
   domain: Domain,
@@ -199,7 +199,7 @@ const sameWith = (
   return askers.every((asker) => asker === own) ? 'all_but_its_own' : undefined;
 };
 
-/** All of them are seen by whoever sees their aggregate, and what they refer to belongs to others. */
+/** Readers of the aggregate see all its items; the items’ references lead to data of others. */
 const sameInItems = (
   domain: Domain,
   { kind, list, members }: ItemSource,
@@ -219,8 +219,8 @@ const sameInItems = (
 };
 
 /**
- * Whoever owns it, or what it stands under, is one whom the change concerns; what else it refers to belongs
- * to others.
+ * The change concerns the owner of an aggregate and the owner of its parent; other references lead to data of
+ * others.
  */
 const sameBehind = (
   domain: Domain,
@@ -235,8 +235,8 @@ const sameBehind = (
 };
 
 /**
- * Whether a right asks who owns what a reference leads to, and who else may read that: else a change does not
- * say who they are.
+ * True if a right asks for the owner of a reference’s target, and for everyone else who may read that.
+ * Otherwise a change does not contain them.
  */
 const isAsked = (domain: Domain, right: string, { name, target }: Member): boolean => {
   if (target === undefined) return false;
@@ -249,8 +249,8 @@ const isAsked = (domain: Domain, right: string, { name, target }: Member): boole
 };
 
 /**
- * What somebody owns may be seen by them alone; what stands under something else is as visible as that, or
- * different for everybody.
+ * Only its owner may see some aggregates of a user. Children are as visible as their parent, or different for
+ * every viewer.
  */
 const sameUnder = (
   domain: Domain,
@@ -267,7 +267,7 @@ const sameUnder = (
     : undefined;
 };
 
-/** By which fields a right asks who the caller is. */
+/** The fields in which a right compares the caller. */
 const askersOf = (domain: Domain, operation: string): ReadonlySet<string> =>
   new Set(
     (rightsOf(domain).get(operation)?.alternatives ?? [])
@@ -276,16 +276,16 @@ const askersOf = (domain: Domain, operation: string): ReadonlySet<string> =>
   );
 
 /**
- * Whether two viewers of one role and the same scopes may be shown different things although the change
- * concerns neither of them. Where it does not, one rendering serves all but those whom the change concerns:
- * the owner of what has changed, and the author of the article under which it stands.
+ * True if two viewers of one role with the same scopes may get different results though the change concerns
+ * neither. If false, one rendering serves all viewers but those whom the change concerns: the owner of the
+ * changed aggregate, and the author of the article above it.
  */
 export const dependsOnViewer = (
   { schema, document }: { readonly schema: GraphQLSchema; readonly document: DocumentNode },
   { selectionSet, operation }: OperationDefinitionNode,
   caller: Caller,
 ): boolean => {
-  // Nobody owns anything, and to administrators it makes no difference who does.
+  // Anonymous viewers own nothing, and administrators see the same whoever the owner is.
   if (caller.kind !== 'user' || caller.role === 'admin') return false;
   const root = schema.getRootType(operation);
   return (
@@ -295,7 +295,7 @@ export const dependsOnViewer = (
   );
 };
 
-/** `ofOthers` is whether it may belong to people whom the change does not concern. */
+/** `ofOthers` is true if the data may belong to people whom the change does not concern. */
 type Search = (set: SelectionSetNode, type: GraphQLNamedType, ofOthers: boolean) => boolean;
 
 type Searched = { readonly domain: Domain; readonly schema: GraphQLSchema; readonly document: DocumentNode };

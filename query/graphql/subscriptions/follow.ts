@@ -13,7 +13,7 @@ import { askedChangesOf, askedRootOf } from './asked-changes.ts';
 import type { CohortOf } from './cohort.ts';
 import type { SubscribeToView, ViewSubscription } from './views.ts';
 
-/** A subscription that may begin: what is asked for, by whom, and from where on. */
+/** A subscription that may begin: its request, its caller and its start. */
 export type Subscription = ChangeSubscription | ViewSubscription;
 
 type ChangeSubscription = {
@@ -22,7 +22,7 @@ type ChangeSubscription = {
   readonly after: Reader['after'];
 };
 
-/** Makes one of an operation that was admitted. Refuses what is not of this log. */
+/** Makes a subscription from an admitted operation. Refuses cursors of another log. */
 export type Subscribe = (runnable: Runnable, request: Pick<Request, 'get'>) => Promise<Subscription>;
 
 type Options = {
@@ -44,8 +44,7 @@ export const createSubscribe =
       if (followed !== undefined) return followed;
     }
     const asked = askedChangesOf(domain, runnable);
-    // Who comes again sends what was asked for at first once more, and in the header how far they have come
-    // since.
+    // A client that reconnects repeats its first request, and sends its last position in the header.
     const lastEventId = request.get('Last-Event-ID') || undefined;
     const text = lastEventId ?? asked.after;
     const parameter = lastEventId === undefined ? 'after' : 'Last-Event-ID';
@@ -58,7 +57,7 @@ export const createSubscribe =
     return { cohort: cohortOf(runnable, asked), caller: runnable.caller, after };
   };
 
-/** Of what is kept for as long as the subscription lasts. */
+/** The maximal length of the variables that stay in memory with a subscription. */
 const CHARACTERS_MAX = 65_536;
 
 const demandSize = ({ prepared: { document }, variables }: Runnable): void => {
@@ -72,7 +71,7 @@ const demandSize = ({ prepared: { document }, variables }: Runnable): void => {
 
 const CURSOR_CODES: ReadonlySet<string> = new Set(['unknown_cursor', 'cursor_of_lost_history']);
 
-/** As a value that is not right, which it is to GraphQL. */
+/** For GraphQL, a bad cursor is an invalid value. */
 const refuse = (error: unknown): never => {
   if (!(error instanceof HttpProblem) || !CURSOR_CODES.has(error.code)) throw error;
   throw new Refused([new GraphQLError(error.message, { extensions: { code: error.code } })]);

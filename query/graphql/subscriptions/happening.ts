@@ -3,12 +3,12 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Cursor } from '#shared/cursor.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 
-/** A change as the payloads of subscriptions tell it. */
+/** A change, as payloads of subscriptions show it. */
 export type Happening = {
   readonly cursor: Cursor;
   readonly type: string;
   readonly at: string;
-  /** What it has happened to; undefined for what has happened to none of these. */
+  /** The kind of the aggregate; undefined if subscriptions do not show it. */
   readonly kind: string | undefined;
   readonly subjectId: string | null;
 };

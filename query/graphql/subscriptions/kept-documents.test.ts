@@ -8,18 +8,18 @@ const TEXT = '{ cursor }';
 const runnable = { prepared: { document: parse(TEXT) }, variables: {} } as unknown as Runnable;
 const BYTES = bytesOfDocument(TEXT.length) + '{}'.length;
 
-test('an owner keeps so much, another as much again, and what is given back may be taken once more', () => {
+test('each owner has a limit of its own, and freed memory can be used again', () => {
   const kept = createKeptDocuments({ ofOwner: 2 * BYTES, inAll: 10 * BYTES });
   const [first] = [kept.take('ada', runnable), kept.take('ada', runnable), kept.take('bob', runnable)];
   expect(() => kept.take('ada', runnable)).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
   first?.[Symbol.dispose]();
-  // Twice is once.
+  // A second disposal frees nothing.
   first?.[Symbol.dispose]();
   kept.take('ada', runnable);
   expect(() => kept.take('ada', runnable)).toThrow('end some');
 });
 
-test('all owners together keep so much, and whoever comes then is put off until something is given back', () => {
+test('all owners share a second limit; beyond it, requests must retry until some is freed', () => {
   const kept = createKeptDocuments({ ofOwner: 2 * BYTES, inAll: 2 * BYTES });
   const [first] = [kept.take('ada', runnable), kept.take('bob', runnable)];
   expect(() => kept.take('carol', runnable)).toThrow(expect.objectContaining({ code: 'overloaded' }));

@@ -3,20 +3,17 @@ import { bytesOfDocument } from '../documents/document-size.ts';
 import type { Runnable } from '../run.ts';
 
 /**
- * Counts what the subscriptions of each owner keep: their documents, which take far more than their texts,
- * and their variables.
+ * Counts the memory that the subscriptions of each owner keep: documents, which are far larger than their
+ * texts, and variables.
  */
 export type KeptDocuments = {
-  /**
-   * Refuses what would be too much with all that the owner has, or all owners have; what is taken is given
-   * back by the disposal.
-   */
+  /** Throws if the owner, or all owners together, would exceed the limit. Disposal frees the memory. */
   take(owner: string, runnable: Runnable): Disposable;
 };
 
 /**
- * More than a thousand documents as people write them are one owner's at most, in this process; all owners
- * together have the second.
+ * More than a thousand typical documents per owner, in this process; the second limit is for all owners
+ * together.
  */
 const MOST = { ofOwner: 64 * 1_048_576, inAll: 192 * 1_048_576 };
 

@@ -5,9 +5,8 @@ import { eventMessage, plainFarewell } from '../../sse/messages.ts';
 import { formatProblem } from '../errors.ts';
 
 /**
- * Messages of GraphQL over SSE (https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md). There are
- * two kinds, `next` and `complete`; with a connection that several operations share, each names the operation
- * that it is of.
+ * Messages of GraphQL over SSE (https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md): `next` and
+ * `complete`. On a connection that several operations share, each names its operation.
  */
 
 export const COMPLETE = Buffer.from(print({ event: 'complete', data: null }));
@@ -29,12 +28,14 @@ export const completeOfOperation = (id: string): Buffer =>
 export const resultOfProblem = ({ body }: Problem): string =>
   JSON.stringify({ errors: [formatProblem(body)] });
 
-/** Whether a client does best to come again, as after the server was stopped: then nothing is complete. */
+/**
+ * True for a temporary problem, such as a stopping server: the client should reconnect, so nothing is
+ * completed.
+ */
 export const isPassing = (problem: Problem): boolean => problem.body.code === 'unavailable';
 
 /**
- * An error says why the stream ends. A stream that ends without being complete is one that clients open
- * again.
+ * Sends an error with the reason why the stream ends. A client reopens a stream that ends without `complete`.
  */
 export const farewell: Farewell = (problem) =>
   problem === undefined || isPassing(problem)

@@ -13,16 +13,14 @@ import type { Planner } from '../planner/planner.ts';
 import type { Runnable } from '../run.ts';
 import type { Happening } from './happening.ts';
 
-/**
- * The JSON text of `data`, where there are no errors; undefined means: run the subscription on the resolvers.
- */
+/** The JSON text of `data`, without errors; undefined leaves the subscription to the resolvers. */
 export type TellPlanned = (happening: Happening, caller: Caller) => Promise<string | undefined>;
 
 type Options = { readonly domain: Domain; readonly planner: Pick<Planner, 'plan'> };
 
 /**
- * Reads what has changed by the planner, as a query of its id: one statement instead of one for each level.
- * It covers payloads of plain fields; undefined for all others.
+ * Reads the changed aggregate with the planner, as a query by id: one statement instead of one per level.
+ * Undefined for payloads that are not plain fields.
  */
 export const planTelling = (
   { domain, planner }: Options,
@@ -40,7 +38,7 @@ export const planTelling = (
   ): Promise<string | undefined> => {
     if (subject === undefined) return JSON.stringify(happening[name as keyof Happening] ?? null);
     if (happening.kind !== name || happening.subjectId === null) return 'null';
-    // The resolvers tell what is wrong.
+    // The resolvers report the error.
     const data = await planner
       .plan({ ...subject, variables: { ...variables, [ID]: happening.subjectId }, caller })
       .catch(() => undefined);
@@ -54,13 +52,12 @@ export const planTelling = (
   };
 };
 
-/** The keys of the payload, and the queries for those that are told by the read model. */
+/** The keys of the payload, and a query for each that the read model provides. */
 type Telling = { readonly root: string; readonly members: readonly Member[] };
 type Member = { readonly key: string; readonly name: string; readonly subject: Subject | undefined };
 
 /**
- * One for each document, because each has plans and prepared statements of its own; null if it is not
- * covered.
+ * One per document, because each has plans and prepared statements of its own; null if it is not supported.
  */
 const tellings = new WeakMap<OperationDefinitionNode, Telling | null>();
 
@@ -87,12 +84,12 @@ const tellingOf = (
   return { root: keyOf(root), members };
 };
 
-/** Members of a happening that a payload tells as they are. */
+/** Fields of a payload that are members of the event itself. */
 const OF_HAPPENING: ReadonlySet<string> = new Set(['cursor', 'type', 'at', 'subjectId']);
 
 type Subject = { readonly document: DocumentNode; readonly operation: OperationDefinitionNode };
 
-/** Names with two underscores are GraphQL's own, so that hardly any document has it. */
+/** Names with two underscores are reserved by GraphQL, so documents hardly ever have this one. */
 const ID = '__subjectId';
 const SUBJECT = '_';
 const BEFORE = `{"${SUBJECT}":`;
@@ -101,7 +98,8 @@ const AFTER = '}';
 const nameNode = (value: string) => ({ kind: NodeKind.NAME, value }) as const;
 
 /**
- * The query for what has changed, with the selection, the variables and the fragments of the subscription.
+ * The query for the changed aggregate, with the selection, the variables and the fragments of the
+ * subscription.
  */
 const subjectOf = (
   document: DocumentNode,
@@ -126,7 +124,7 @@ const subjectOf = (
   return { document: { ...document, definitions: [operation, ...fragments] }, operation };
 };
 
-/** Undefined where there is anything but fields without directives, or two of one key. */
+/** Undefined if there is anything but fields without directives, or two with the same key. */
 const plainFieldsOf = (set: FieldNode['selectionSet']): readonly FieldNode[] | undefined => {
   const fields = (set?.selections ?? []).filter(
     (each): each is FieldNode => each.kind === NodeKind.FIELD && !each.directives?.length,

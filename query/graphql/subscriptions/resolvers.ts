@@ -7,16 +7,16 @@ import { readById } from '../resolvers/reads.ts';
 import type { Row } from '../resolvers/rows.ts';
 import type { Happening } from './happening.ts';
 
-/** Each field of the root yields what has happened, as its payload. */
+/** Each root field yields the event as its payload. */
 const happening: Resolver = (event: Happening) => event;
 
-/** What it has happened to, as it is now. */
+/** The current state of the changed aggregate. */
 const subject =
   (kind: string, type: string): Resolver =>
   async (event: Happening, _args, context: Context): Promise<Row | null> =>
     event.kind === kind ? await readById(context, type, event.subjectId) : null;
 
-/** By type; every other field of a payload is a member of the happening. */
+/** By type. Every other field of a payload is a member of the event. */
 export const subscriptionOf = (
   domain: Domain,
 ): Readonly<Record<string, Readonly<Record<string, Resolver>>>> => {

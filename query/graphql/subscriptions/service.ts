@@ -29,7 +29,7 @@ export type SubscriptionDependencies = {
   readonly views: ViewFeed;
   readonly streams: EventStreams;
   readonly eventLog: Pick<EventLog, 'identity' | 'head'>;
-  /** Whether a request that was let in would be now. */
+  /** Re-checks whether the caller is still admitted. */
   readonly access: LastingAccess;
   readonly demandPresentRole: RoleWatch['demandPresentRole'];
   readonly planner: Pick<Planner, 'plan'>;
@@ -39,11 +39,11 @@ export type SubscriptionDependencies = {
 
 /** GraphQL over SSE: streams of subscriptions, and one stream for all operations of a client. */
 export type Subscriptions = Disposable & {
-  /** How a client asks for such a stream, opens it, and stops what it has on it. */
+  /** The routes to reserve such a stream, open it, and stop its operations. */
   readonly routes: Router;
-  /** A place on the stream that a request names; undefined where it is answered itself. */
+  /** A slot on the stream that a request names; undefined if its own response carries the result. */
   reserve(request: Request, operationId: string | undefined): Place | undefined;
-  /** Begins a subscription: on the stream that the request has a place on, or as the answer to it. */
+  /** Begins a subscription: on the stream with the reserved slot, or as the response. */
   begin(runnable: Runnable, exchange: Exchange, place: Place | undefined): Promise<void>;
 };
 

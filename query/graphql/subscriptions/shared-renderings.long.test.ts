@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened[Symbol.asyncDispose]());
 
-/** Of something that is there, or was; the resource says what the event did. */
+/** A change of an existing or former aggregate, with the facts after the event. */
 const randomChange = ({ pick, chance, below }: Random, { users, articles, comments }: World): Change => {
   const position = (1 + below(1_000)) as Position;
   const common = {
@@ -75,13 +75,13 @@ const randomChange = ({ pick, chance, below }: Random, { users, articles, commen
   });
 };
 
-/** Everybody of the kind, and strangers. */
+/** All viewers of the same kind, and a stranger. */
 const viewersLike = (caller: Caller, { users }: World): readonly Caller[] =>
   caller.kind === 'user'
     ? [...users.map(({ id }) => ({ ...caller, userId: id as UserId })), strangerLike(caller)]
     : [caller];
 
-/** As the feed does it: those whom a change concerns have a rendering of their own. */
+/** Renders as the feed does: viewers whom a change concerns get a rendering of their own. */
 const shared = (cohort: Cohort, change: Change, viewer: Caller): Promise<Buffer | undefined> => {
   const { ownerId, articleAuthorId } = change.resource;
   const isConcerned =
@@ -89,7 +89,7 @@ const shared = (cohort: Cohort, change: Change, viewer: Caller): Promise<Buffer 
   return cohort.render(change, isConcerned ? viewer : strangerLike(viewer));
 };
 
-it(`shows each viewer of a cohort what they would be shown alone by the resolvers, for random documents, changes and viewers (PLANNER_SEED=${seed})`, async () => {
+it(`shows each viewer of a cohort what the resolvers would show them alone, for random documents, changes and viewers (PLANNER_SEED=${seed})`, async () => {
   const { pool, planner } = opened;
   let planned = 0;
   const counting: Pick<PlannedWorld['planner'], 'plan'> = {
@@ -149,7 +149,7 @@ it(`shows each viewer of a cohort what they would be shown alone by the resolver
           for (const viewer of viewers) {
             const own = cohortFor(viewer);
             const alone = await cohortFor(viewer, cohortOfResolvers).render(change, viewer);
-            // Rendered by whoever came last into the cohort.
+            // Rendered by the viewer who created the cohort.
             const asOneOfMany = await shared(cohorts.get(own.key) ?? own, change, viewer);
             expect(String(asOneOfMany), `${text}\n${JSON.stringify({ variables, change, viewer })}`).toBe(
               String(alone),

@@ -20,10 +20,10 @@ import type { Runnable } from '../run.ts';
 import type { AskedRoot } from './asked-changes.ts';
 import { demandLasting } from './cohort.ts';
 
-/** Where what a subscription tells goes. */
+/** The destination of a subscription’s messages. */
 export type Outlet = Pick<ViewReader, 'send' | 'moveOn' | 'fail'>;
 
-/** Of a view, as the payload of a subscription tells it. */
+/** A message of a view, as the payload of a subscription. */
 type Told = {
   readonly cursor: string;
   readonly type: string;
@@ -39,7 +39,7 @@ type Options = {
   readonly log: Log;
 };
 
-/** A subscription to a view; nothing if it is one to something else. */
+/** A subscription to a view; undefined if it is to something else. */
 export type SubscribeToView = (
   runnable: Runnable,
   asked: AskedRoot,
@@ -48,7 +48,7 @@ export type SubscribeToView = (
 
 export type ViewSubscription = {
   readonly readerTo: (outlet: Outlet) => ViewReader;
-  /** Its cursors, which are more than those of the log. */
+  /** Cursors of a view’s stream, which contain more than a position of the log. */
   readonly cursorAt: (position: Position) => string;
 };
 
@@ -85,11 +85,11 @@ export const createSubscribeToView =
     };
   };
 
-/** As arguments name it. */
+/** By the names of arguments. */
 const keyIn = ({ keys, members }: ViewSource, row: Row): object =>
   Object.fromEntries(members.slice(0, keys.length).map((member) => [memberName(member), row[member.column]]));
 
-/** It is no request's own. */
+/** There is no request. */
 const factsOf = (): RequestFacts => ({
   requestId: randomUUID(),
   idempotencyKey: undefined,

@@ -3,14 +3,14 @@ import { HttpProblem } from '#shared/http/http-problem.ts';
 import { type IncomingFile, Upload } from './upload.ts';
 
 /**
- * The files of one request. Nothing of them is kept anywhere but in the buffers of the connection, so that
- * they are read in the order in which they come: whoever asks for one lets those before it go by.
+ * The files of one request. They are not stored, but streamed from the connection in the order of arrival:
+ * asking for one discards those before it.
  */
 export type IncomingFiles = {
-  /** What stands in the operations for the file of a part. */
+  /** The value that stands for the file of a part in the operations. */
   uploadOf(name: string): Upload;
   arrive(name: string, type: string, stream: BusboyFileStream): void;
-  /** Nothing comes any more; with an error, what has come is not whole. */
+  /** Nothing more arrives; with an error, the rest is missing. */
   end(error?: Error): void;
 };
 
@@ -25,7 +25,7 @@ export const createIncomingFiles = (): IncomingFiles => {
   let ended: { readonly error: Error | undefined } | undefined;
 
   const letGoBefore = (name: string): void => {
-    // Whoever had it may have read nothing of it.
+    // Its reader may have left it unread.
     handed?.resume();
     for (const [earlier, { stream }] of arrived) {
       if (earlier === name) return;
@@ -54,7 +54,7 @@ export const createIncomingFiles = (): IncomingFiles => {
   return {
     uploadOf: (name) => new Upload(() => open(name)),
     arrive(name, type, stream) {
-      // Failing is for its reader to notice; where it has none, nobody has to.
+      // The reader handles errors; without one, nobody needs to.
       stream.on('error', () => {});
       streams.add(stream);
       if (gone.has(name) || arrived.has(name)) return void stream.resume();

@@ -4,13 +4,13 @@ import { parseJson } from '#shared/http/json-body.ts';
 
 export const FILES_MAX = 10;
 
-/** By the name of its part, where in the operations a file belongs. */
+/** The paths in the operations of each file, by the name of its part. */
 export type FileMap = ReadonlyMap<string, readonly string[]>;
 
 const Map_ = z.record(z.string(), z.array(z.string()).min(1));
 
 /**
- * Reads the field `map` (GraphQL multipart request specification): at most so many files, and no place for
+ * Reads the field `map` (GraphQL multipart request specification): a limited number of files, and no path for
  * two of them.
  */
 export const readMap = (text: string): FileMap => {
@@ -25,9 +25,7 @@ export const readMap = (text: string): FileMap => {
   return map;
 };
 
-/**
- * The operations with what stands for each file in its place. Every path must lead to a null that was sent.
- */
+/** Puts a stand-in for each file into the operations. Every path must lead to a null in the request. */
 export const placeFiles = (
   operations: unknown,
   map: FileMap,
@@ -56,7 +54,7 @@ const find = (root: Holder, path: string): { readonly holder: Holder; readonly k
   return { holder, key };
 };
 
-/** What an object has itself: never what its prototype has. */
+/** A property of the object itself, never of its prototype. */
 const own = (holder: unknown, key: string): unknown =>
   isHolder(holder) && Object.hasOwn(holder, key) ? holder[key] : undefined;
 

@@ -6,10 +6,7 @@ import { parseJson } from '#shared/http/json-body.ts';
 import { createIncomingFiles, type IncomingFiles } from './incoming-files.ts';
 import { FILES_MAX, type FileMap, placeFiles, readMap } from './place-files.ts';
 
-/**
- * Only what a page of ours sends has one of them: a form of any other page could send the rest of the
- * request.
- */
+/** Headers that need a CORS preflight. A form on any other page can send everything else of the request. */
 const PREFLIGHT_HEADERS = [
   'GraphQL-Require-Preflight',
   'Apollo-Require-Preflight',
@@ -17,8 +14,7 @@ const PREFLIGHT_HEADERS = [
 ];
 
 /**
- * Reads the fields of a multipart request, which become its body; the files go on coming while the operation
- * runs.
+ * Reads the fields of a multipart request into its body; the files keep arriving while the operation runs.
  */
 export const readMultipart =
   (bodyBytesMax: number): RequestHandler =>
@@ -46,7 +42,7 @@ const PART_HEADER_BYTES_MAX = 4_096;
 const createParser = (request: Request, bodyBytesMax: number): BusboyInstance => {
   const limits = {
     fieldSize: bodyBytesMax,
-    // By one more than what is taken, so that its reader sees that it is too large.
+    // One byte beyond the limit, so that the reader sees that the file is too large.
     fileSize: PICTURE_BYTES_MAX + 1,
     files: FILES_MAX,
     parts: FIELDS_MAX + FILES_MAX,
@@ -63,7 +59,7 @@ const createParser = (request: Request, bodyBytesMax: number): BusboyInstance =>
   }
 };
 
-/** `operations`, then `map`, then the files. */
+/** The order of parts: `operations`, `map`, then the files. */
 const readFields = (parser: BusboyInstance, files: IncomingFiles, start: () => void): Promise<unknown> => {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   let operations: unknown;
@@ -120,7 +116,7 @@ const feed = (request: Request, parser: BusboyInstance, files: IncomingFiles): v
   });
 };
 
-/** What nobody has read when the answer is out is let go by, so that the client comes to reading it. */
+/** Discards files still unread when the response is sent, so that the client gets to reading it. */
 const letGoAfter = (
   response: Response,
   {

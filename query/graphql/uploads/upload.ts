@@ -1,4 +1,4 @@
-/** A file of a request, still on its way; it can be read once. */
+/** A file of a request, still arriving; it can be read once. */
 export class Upload {
   readonly #open: () => Promise<IncomingFile>;
 
@@ -6,23 +6,20 @@ export class Upload {
     this.#open = open;
   }
 
-  /** Waits until it comes; those that come before it, and were not read, are let go by. */
+  /** Waits for the file; unread files before it are discarded. */
   open(): Promise<IncomingFile> {
     return this.#open();
   }
 }
 
 export type IncomingFile = {
-  /** What its sender says that it is. */
+  /** The media type declared by the sender. */
   readonly type: string;
-  /** Leaving it early does no harm to what comes after it. */
+  /** Stopping early does not affect later files. */
   readonly chunks: AsyncIterable<Uint8Array>;
 };
 
-/**
- * The scalar's rule for what comes in: there is no other way to be an upload than to come in a multipart
- * request.
- */
+/** The rule for inputs of the scalar: only a multipart request can contain an upload. */
 export const demandUpload = (value: unknown): Upload => {
   if (value instanceof Upload) return value;
   throw new TypeError('An Upload is a file of a multipart request.');
