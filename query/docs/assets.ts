@@ -10,10 +10,10 @@ export type Assets = {
 const DOCS = new URL('../../docs/', import.meta.url);
 const own = (...names: readonly string[]): Buffer =>
   Buffer.concat(names.map((name) => readFileSync(new URL(name, import.meta.url))));
-/** Each is resolved where it is named, so that its package is seen to be used. */
+/** Each caller names its package in full, so that tools see that the package is used. */
 const ofPackage = (url: string): Buffer => readFileSync(new URL(url));
 
-/** What these pages have in common with the console. */
+/** Shared with the console. */
 const STYLES = ['../console/app/style/colours.css', '../console/app/style/both.css'] as const;
 
 /** Everything that the pages load: nothing comes from elsewhere. */

@@ -1,8 +1,8 @@
 import { type Html, html } from '#shared/html.ts';
 
 /**
- * Hides what does not have what is typed in it; there only where scripts run, for without them it would do
- * nothing.
+ * Hides entries without the text typed into it. Shown only if scripts run, because it does nothing without
+ * them.
  */
 export const filterField = (label: string): Html => html`<search class="filter">
 <label for="filter">${label}</label>

@@ -8,8 +8,7 @@ export const START_PATH = '/docs';
 type Site = { readonly groups: readonly Group[]; readonly assets: Assets };
 
 /**
- * The whole document: the same navigation on every page, beside it where there is room, and folded up where
- * there is not.
+ * The whole document. Every page has the same navigation: at its side if there is room, otherwise folded up.
  */
 export const documentOf = (page: DocsPage, content: Content, { groups, assets }: Site): string => {
   const href = (to: string): string => hrefFrom(page.path, to);
@@ -46,7 +45,7 @@ ${content.body}
   return text.toString();
 };
 
-/** There only if scripts run. */
+/** Only if scripts run. */
 const searchField = (
   href: (to: string) => string,
   assets: Assets,

@@ -1,22 +1,22 @@
 import type { Html } from '#shared/html.ts';
 
-/** One page of the site. Addresses within it are relative, so that it works wherever it is mounted. */
+/** One page of the site. Its links are relative, so it works wherever it is mounted. */
 export type DocsPage = {
-  /** Under which it is found, from the root. */
+  /** The path from the root. */
   readonly path: string;
   readonly title: string;
-  /** Beside what every page loads, by their names among the assets. */
+  /** Names of assets, in addition to those of every page. */
   readonly styles?: readonly string[];
   readonly scripts?: readonly string[];
-  /** Scripts that have run before anything is painted, so that nothing moves by them later. */
+  /** Scripts that run before the first paint, so that nothing moves later. */
   readonly early?: readonly string[];
-  /** Made when somebody first asks for it. */
+  /** Called when the page is first requested. */
   content(): Content | Promise<Content>;
 };
 
 export type Content = {
   readonly body: Html;
-  /** What stands under the page in the navigation while it is shown. */
+  /** Shown below the page in the navigation while it is open. */
   readonly sections: readonly Section[];
 };
 
@@ -24,6 +24,6 @@ export type Section = { readonly id: string; readonly title: string };
 
 export type Group = { readonly title: string; readonly pages: readonly DocsPage[] };
 
-/** The address of one page within another. */
+/** The relative address of one page from another. */
 export const hrefFrom = (from: string, to: string): string =>
   '../'.repeat(from.split('/').length - 2) + to.slice(1);

@@ -1,10 +1,10 @@
 import { type RequestHandler, Router } from 'express';
 import type { OpenApiOptions } from '../openapi/document.ts';
 
-/** `GET /docs`: everything that there is to read, served by ourselves to the last byte. */
+/** `GET /docs`: the documentation, served entirely from here. */
 export const docsRoutes = (options: OpenApiOptions): Router => {
   let served: Promise<Router> | undefined;
-  // Loaded by the first reader, because a start needs none of it.
+  // Loaded at the first request, because a start needs none of it.
   const lazily: RequestHandler = async (request, response, next) => {
     served ??= import('./serve.ts').then(({ serveDocs }) => serveDocs(options));
     (await served)(request, response, next);

@@ -12,7 +12,7 @@ import { REDIRECT_PATH, REST_PATH, redirectPage } from './rest/page.ts';
 import { answerIndex, INDEX_PATH } from './search/index.ts';
 import { pagesIn, readGroups } from './site.ts';
 
-/** Reads the whole site. Each page is rendered when somebody first asks for it. */
+/** Serves the whole site. Each page is rendered at its first request. */
 export const serveDocs = (options: OpenApiOptions): Router => {
   const assets = readAssets();
   const groups = readGroups(assets, options);
@@ -60,7 +60,7 @@ export const serveDocs = (options: OpenApiOptions): Router => {
 const NOT_FOUND = html`<h1>Not found</h1>
 <p>There is no page at this address. Search for it above, or choose a page.</p>`;
 
-/** Where somebody may look for what stands elsewhere. */
+/** Redirects of likely addresses. */
 const ELSEWHERE = [
   ['/docs/', '/docs'],
   ['/docs/guides', '/docs'],

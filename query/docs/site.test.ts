@@ -1,4 +1,4 @@
-// Over 200 lines, because each test asks the same site.
+// Over 200 lines, because all tests request the same site.
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isEnumType, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
@@ -25,7 +25,7 @@ const OPTIONS = {
 };
 const PAGES = pagesIn(readGroups(readAssets(), OPTIONS)).map(({ path }) => path);
 
-/** What the site links to, and other routes of this role and of auth serve. */
+/** Targets of links that other routes of this role and of auth serve. */
 const BESIDE_IT = [
   '/console',
   '/graphql',
@@ -54,7 +54,7 @@ const idsIn = (html: string): ReadonlySet<string> =>
 const named = (pattern: string): readonly string[] =>
   globSync(pattern, { cwd: new URL('../../docs/', import.meta.url).pathname }).toSorted();
 
-describe('what there is, is on the site', () => {
+describe('the site is complete', () => {
   test('every operation of REST', () => {
     const html = page('/docs/rest');
     for (const [id, { path, summary }] of Object.entries(DESCRIBED)) {
@@ -64,7 +64,7 @@ describe('what there is, is on the site', () => {
     }
   });
 
-  test('every type, field and value of the schema of GraphQL, each with an address of its own', () => {
+  test('every type, field and value of the GraphQL schema, each with an anchor', () => {
     const ids = idsIn(page('/docs/graphql'));
     const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
     const names = types.flatMap((type) => {
@@ -80,13 +80,13 @@ describe('what there is, is on the site', () => {
     expect(names.filter((name) => !ids.has(name))).toEqual([]);
   });
 
-  test('the queries from a to z, and those for gateways after them', () => {
+  test('queries in alphabetical order, and those for gateways last', () => {
     const queries = [...idsIn(page('/docs/graphql'))].filter((id) => id.startsWith('Query.'));
     expect(queries[0]).toMatch(/^Query\.a/);
     expect(queries.slice(-2)).toEqual(['Query._entities', 'Query._service']);
   });
 
-  test('every type of event, also those that go on inside', () => {
+  test('every event type, internal ones included', () => {
     const ids = idsIn(page('/docs/events'));
     expect(
       catalogueOf(publishing)
@@ -102,11 +102,11 @@ describe('what there is, is on the site', () => {
     ];
     expect(expected.filter((path) => !PAGES.includes(path))).toEqual([]);
     const untitled = readGroups(readAssets(), OPTIONS).find(({ title }) => title === 'More');
-    // A new text has its place among the others.
+    // A new text must be assigned to a group.
     expect(untitled?.pages.map(({ title }) => title)).toEqual(['Changes']);
   });
 
-  test('every code of a problem, those of the domain too, with an address of its own', () => {
+  test('every problem code, those of the domain included, with an anchor', () => {
     const codes = problemCodesOf(publishing);
     expect(codes).toContain('article_not_published');
     expect(codes.filter((code) => !idsIn(page('/docs/errors')).has(code))).toEqual([]);
@@ -125,7 +125,7 @@ describe('what there is, is on the site', () => {
   });
 });
 
-test('every link within the site leads somewhere, also to a heading, and every file that a page loads is there', async () => {
+test('every link within the site leads to an existing page and heading, and every asset exists', async () => {
   const loaded = new Set<string>();
   const broken: string[] = [];
   for (const [path, html] of pages) {
@@ -161,7 +161,7 @@ test('every link within the site leads somewhere, also to a heading, and every f
   }
 });
 
-test('no page has a script or a style in it, sets a cookie, or has an id twice', async () => {
+test('no page has inline scripts or styles, sets a cookie, or repeats an id', async () => {
   for (const [path, html] of pages) {
     expect(html, path).not.toMatch(/<script(?![^>]* src=)|<style|<[^>]*\son\w+="|<[^>]*\sstyle="/);
     const ids = [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
@@ -176,7 +176,7 @@ test('no page has a script or a style in it, sets a cookie, or has an id twice',
   );
 });
 
-test('a page is sent compressed, and asked for again cheaply', async () => {
+test('a page is sent compressed, and revalidated with 304', async () => {
   const first = await get('/docs/graphql');
   expect([first.headers.get('content-encoding'), first.headers.get('cache-control')]).toEqual([
     'gzip',
@@ -205,7 +205,7 @@ test.each([
   expect([response.status, response.headers.get('location')]).toEqual([status, location]);
 });
 
-test('an unknown page is a page for browsers, and a problem for programs', async () => {
+test('for an unknown page, browsers get a page and programs a problem', async () => {
   const html = await get('/docs/guides/unknown', { headers: { Accept: 'text/html,*/*;q=0.8' } });
   expect([html.status, html.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
   expect(await html.text()).toContain('<h1>Not found</h1>');
@@ -216,7 +216,7 @@ test('an unknown page is a page for browsers, and a problem for programs', async
   ]);
 });
 
-test('the search finds what is on any page by parts of words, in the heading first', async () => {
+test('the search finds every page by parts of words, headings first', async () => {
   const response = await get('/docs/search-index');
   expect([response.status, response.headers.get('content-encoding')]).toEqual([200, 'gzip']);
   const { index: kept, options } = (await response.json()) as { index: AsPlainObject; options: Options };
@@ -234,13 +234,13 @@ test('the search finds what is on any page by parts of words, in the heading fir
   expect(found('event').filter((path) => !known.has(path))).toEqual([]);
 });
 
-test('the image has the texts', () => {
+test('the container image includes the texts', () => {
   const kept = readFileSync(new URL('../../.dockerignore', import.meta.url), 'utf8').split('\n');
   for (const name of ['docs', 'CHANGELOG.md']) expect(kept).toContain(`!${name}`);
   expect(kept.filter((line) => line.startsWith('docs'))).toEqual([]);
 });
 
-test('the picture of the architecture names every role, and its steps', () => {
+test('the architecture diagram names every role and step', () => {
   const picture = readFileSync(new URL('../../docs/architecture.svg', import.meta.url), 'utf8');
   for (const role of ['auth', 'command', 'query', 'projector', 'webhook-dispatcher'])
     expect(picture).toContain(`>${role}</text>`);

@@ -63,7 +63,6 @@ const tasksOf = (domain: Domain): readonly Task[] => [
   },
 ];
 
-/** As people read them. */
 const things = ({ kinds }: Domain): readonly string[] =>
   Object.values(kinds).map(({ plural }) => spaced(plural));
 

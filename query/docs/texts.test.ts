@@ -24,13 +24,13 @@ const collected = <Found>(path: string, find: (token: Token) => Found | undefine
   });
   return found;
 };
-/** What stands between backticks and in blocks of code. */
+/** Code in backticks, and blocks of code. */
 const codeIn = (path: string): readonly string[] =>
   collected(path, (token) =>
     token.type === 'codespan' || token.type === 'code' ? (token.text as string) : undefined,
   );
 
-/** Of the whole tree, apart from the texts themselves. */
+/** The whole repository, apart from this test. */
 const SOURCES = globSync('{*,*/**/*}.{ts,mjs,js,json,sh,py,conf,yml,env,service,sql,example}', {
   cwd: ROOT,
   exclude: ['**/node_modules/**', 'query/docs/texts.test.ts'],
@@ -39,7 +39,7 @@ const SOURCES = globSync('{*,*/**/*}.{ts,mjs,js,json,sh,py,conf,yml,env,service,
   .map(read)
   .join('\n');
 
-test('every link of the texts leads to a file that is there, and to a heading that it has', () => {
+test('every link in the texts leads to an existing file and heading', () => {
   const broken = TEXTS.flatMap((path) => {
     const links = collected(path, (token) =>
       token.type === 'link' || token.type === 'image' ? (token.href as string) : undefined,
@@ -58,7 +58,7 @@ const isThere = (from: string, href: string): boolean => {
   return anchor === undefined || [...anchorsOf(tokens.get(target) ?? []).values()].includes(anchor);
 };
 
-test('every setting that the texts name is one, or a name that something else of the tree knows', () => {
+test('every setting that the texts name exists, or is a name in another file', () => {
   const unknown = TEXTS.flatMap((path) => {
     const names = codeIn(path).flatMap((code) => code.match(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g) ?? []);
     const isKnown = (name: string): boolean =>
@@ -70,13 +70,13 @@ test('every setting that the texts name is one, or a name that something else of
   expect(unknown).toEqual([]);
 });
 
-test('every metric that the texts name is kept', () => {
+test('every metric that the texts name exists', () => {
   const kept = [...SOURCES.matchAll(/'(annals_[a-z0-9_]+)'/g)].map(([, name = '']) => name);
   const unknown = TEXTS.flatMap((path) =>
     codeIn(path)
       .flatMap((code) => code.match(/\bannals_[a-z0-9_]+/g) ?? [])
       .filter((name) => !kept.includes(name.replace(/_(?:bucket|count|sum)$/, '')))
-      // A whole family is named by how it begins.
+      // A prefix with an underscore names a family.
       .filter((name) => !(name.endsWith('_') && kept.some((each) => each.startsWith(name))))
       .map((name) => `${path}: ${name}`),
   );
@@ -110,14 +110,14 @@ const terminal = {
   complain: () => undefined,
 } as unknown as Terminal;
 
-/** A second word may be an argument of the first. */
+/** The second word may be an argument. */
 const isCommand = async (words: readonly string[]): Promise<boolean> => {
   for (const each of [words, words.slice(0, 1)])
     if ((await runCommandLine(['help', ...each], terminal)) === 0) return true;
   return false;
 };
 
-test('every script that the texts run by npm is in package.json, in that of the benches, or in that of a new project', () => {
+test('every npm script that the texts run is in package.json, in that of the benchmarks, or in that of a new project', () => {
   const own = ['package.json', 'bench/package.json'].map(
     (path) => (JSON.parse(read(path)) as { scripts: Record<string, string> }).scripts,
   );
@@ -134,7 +134,7 @@ test('every script that the texts run by npm is in package.json, in that of the 
 const FOLDERS =
   'audit|auth|bench|command|command-line|deploy|docs|projector|query|scripts|shared|test|webhook-dispatcher';
 
-test('every file and folder of the tree that the texts name is there', () => {
+test('every file and folder that the texts name exists', () => {
   const missing = TEXTS.filter((path) => path !== 'CHANGELOG.md').flatMap((path) =>
     codeIn(path)
       .filter((code) => new RegExp(`^(?:${FOLDERS})/[\\w./-]*$`).test(code))

@@ -24,7 +24,7 @@ export const callsOf = (
 
 type Described = { readonly domain: Domain; readonly description: Description };
 
-/** As tabs, of which the ids begin with that of the operation. */
+/** Shows the languages as tabs, with ids that begin with the operation’s. */
 export const callTabs = (operation: Operation, described: Described, origin: string): Html => {
   const { curl, client, graphql } = callsOf(operation, described, { origin });
   return tabs(`call-${operation.operationId}`, [

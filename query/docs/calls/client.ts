@@ -3,7 +3,9 @@ import type { JsonObject } from '#shared/json.ts';
 import { type Call, pathOf } from './filling.ts';
 import { isOfItem, type Use } from './use.ts';
 
-/** The call by `annals/client`, whose methods follow from paths. `client` is what `createClient` returns. */
+/**
+ * The call with `annals/client`, whose methods follow from paths. `client` is the value of `createClient`.
+ */
 export const clientCallOf = (call: Call, use: Use | undefined): string => {
   const id = call.operation.operationId;
   if (id === 'getMe') return 'const me = await client.me();';
@@ -11,7 +13,7 @@ export const clientCallOf = (call: Call, use: Use | undefined): string => {
   return use === undefined ? requestOf(call) : collectionCallOf(call, use);
 };
 
-/** What is no collection of the domain. */
+/** For paths outside the domain’s collections. */
 const requestOf = (call: Call): string => {
   const { method } = call.operation;
   const path = pathOf(call);
@@ -24,7 +26,7 @@ const requestOf = (call: Call): string => {
 
 const JSON_TYPE = 'application/json';
 
-/** The media type that a client has to ask for, because there is no JSON. */
+/** The media type that a client must request, if the answer is not JSON. */
 const typeOfAnswer = ({ operation: { responses } }: Call): string | undefined => {
   const types = Object.keys(responses['200']?.content ?? {});
   return types.includes(JSON_TYPE) ? undefined : types[0];
@@ -61,7 +63,7 @@ const methodOf = ({ operation: { method, path } }: Call, isId: boolean): string 
   return name;
 };
 
-/** Collections have these; a command of such a name is called by `command`. */
+/** The methods of collections; a command with one of these names is called through `command`. */
 const TAKEN: ReadonlySet<string> = new Set([
   ...Object.values(METHODS.list),
   ...Object.values(METHODS.item),
@@ -88,7 +90,7 @@ const idIn = (part: string, { ids }: Call): string => {
   return typeof id === 'number' ? String(id) : `'${id}'`;
 };
 
-/** As the client names what paths have: `line-items` is `lineItems`. */
+/** The client’s spelling of path segments: `line-items` becomes `lineItems`. */
 const camel = (name: string): string =>
   name.replaceAll(/-([a-z])/g, (_whole, letter: string) => letter.toUpperCase());
 

@@ -1,6 +1,6 @@
 import { type Call, pathOf } from './filling.ts';
 
-/** The request by curl, with the token of the reader in `$TOKEN`. */
+/** The request with curl, with the reader’s token in `$TOKEN`. */
 export const curlOf = (call: Call): string => {
   const { operation, origin, body, mediaType, needsToken } = call;
   const method = operation.method.toUpperCase();
@@ -15,5 +15,5 @@ export const curlOf = (call: Call): string => {
   ].join(' \\\n  ');
 };
 
-/** Between apostrophes of a shell. */
+/** Escapes text within the single quotes of a shell. */
 const quoted = (text: string): string => text.replaceAll("'", "'\\''");

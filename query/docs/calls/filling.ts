@@ -7,12 +7,12 @@ import {
   parameterIn,
 } from '../rest/description.ts';
 
-/** With what an example call is filled in. */
+/** The values that an example call is filled in with. */
 export type Filling = {
   readonly origin: string;
-  /** By the names of path parameters; others have the examples of the OpenAPI document. */
+  /** By path parameter; others have the examples of the OpenAPI document. */
   readonly ids?: Readonly<Record<string, number | string>>;
-  /** By the names of schemas, in the same way. */
+  /** By schema name, in the same way. */
   readonly bodies?: Readonly<Record<string, JsonObject>>;
 };
 
@@ -22,12 +22,12 @@ export type Call = {
   readonly origin: string;
   readonly ids: Readonly<Record<string, number | string>>;
   readonly body: JsonObject | undefined;
-  /** Of the body. */
+  /** The media type of the body. */
   readonly mediaType: string | undefined;
   readonly needsToken: boolean;
 };
 
-/** A change is a merge patch, as most send it. */
+/** Merge patch first, because most clients send changes that way. */
 const TYPES = ['application/merge-patch+json', 'application/json', 'image/png'];
 
 export const fillIn = (

@@ -9,7 +9,7 @@ import { demandSource, sourcesOf } from '../../sources.ts';
 import type { Call } from './filling.ts';
 import type { Use } from './use.ts';
 
-/** The same by GraphQL: a document for `POST /graphql`. Undefined if GraphQL has no field for it. */
+/** The same as a GraphQL document for `POST /graphql`. Undefined if GraphQL has no field for it. */
 export const documentFor = (call: Call, use: Use | undefined, domain: Domain): string | undefined => {
   if (call.operation.operationId === 'getMe') return query(`me { ${fieldsOf(domain.kinds.user)} }`);
   if (use === undefined) return undefined;
@@ -44,7 +44,7 @@ const lastId = ({ ids }: Call): string => String(Object.values(ids).at(-1));
 const fieldsOf = (kind: Kind | undefined): string =>
   ['id', ...(kind === undefined ? [] : shownFields(kind))].join(' ');
 
-/** A list that has a parent is a field of it. */
+/** The list of a parent is a field of the parent. */
 const listFor = ({ operation, ids }: Call, kind: Kind, domain: Domain): string | undefined => {
   const [parameter] = Object.keys(ids);
   const list = `${listsOf(kind)}(limit: 10) { ${fieldsOf(kind)} }`;
@@ -79,7 +79,7 @@ const mutationFor = (
   return print(parse(`mutation { ${name}(${values.join(', ')})${isId ? '' : ` { ${fieldsOf(kind)} }`} }`));
 };
 
-/** By the names that GraphQL has for the fields of a body. */
+/** Renames the fields of a body to their GraphQL names. */
 const membersOf = (body: JsonObject, kind: Kind, domain: Domain): JsonObject => {
   const { members } = demandSource(sourcesOf(domain), kind.name);
   return Object.fromEntries(

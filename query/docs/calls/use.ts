@@ -23,7 +23,7 @@ const READS_OF_USERS: Readonly<Record<string, 'list' | 'read' | 'history'>> = {
 };
 
 /**
- * Whether the last part of the path names something of the item before it: its history, a file, or a command.
+ * True if the last segment of the path names a part of the item before it: its history, a file, or a command.
  */
 export const isOfItem = (use: Use): boolean => {
   if (use.does === 'command') return !LISTED.has(use.command.kind);

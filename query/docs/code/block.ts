@@ -4,7 +4,7 @@ import { withPrompts } from './prompts.ts';
 
 export const SHELL = 'sh';
 
-/** Code, which scrolls by itself where it is too wide. */
+/** Code that scrolls by itself if it is too wide. */
 export const codeBlock = (text: string, language = ''): Html =>
   html`<pre tabindex="0"><code>${highlight(text, language)}</code></pre>`;
 
@@ -12,7 +12,7 @@ export const codeBlock = (text: string, language = ''): Html =>
 export const commandBlock = (text: string): Html =>
   html`<pre class="commands" tabindex="0"><code>${withPrompts(highlight(text, SHELL))}</code></pre>`;
 
-/** What commands print: it has no button to copy it. */
+/** The output of commands, without a button to copy it. */
 export const outputBlock = (text: string): Html =>
   html`<pre class="output" tabindex="0" aria-label="Output"><code>${highlight(text, languageOfOutput(text))}</code></pre>`;
 

@@ -49,14 +49,14 @@ test.each([
   ['{"id":…}', 'hljs-'],
   ['HTTP/1.1 200 OK\nETag: "1-"', 'hljs-'],
   ['Proven, up to position …', 'Proven'],
-])('the output %j is told apart from commands', (text, part) => {
+])('the output %j is distinguished from commands', (text, part) => {
   const block = outputBlock(text);
   expect(shownIn(block)).toBe(text);
   expect(block.toString()).toMatch(/^<pre class="output"/);
   expect(block.toString()).toContain(part);
 });
 
-/** Plain text, and what GitHub draws. */
+/** Plain text, and diagrams that GitHub draws. */
 const PLAIN = ['text', 'mermaid'];
 
 test('every block of code in docs/ names its language', () => {

@@ -12,7 +12,7 @@ type Highlighter = {
 const require = createRequire(import.meta.url);
 const highlighter: Highlighter = require('highlight.js/lib/core');
 
-/** Each also has its usual other names: `sh`, `ts`, `js`, `py`, `toml`, `html`. */
+/** Each also has its usual aliases: `sh`, `ts`, `js`, `py`, `toml`, `html`. */
 const LANGUAGES = [
   ...['bash', 'css', 'diff', 'go', 'graphql', 'http', 'ini', 'java'],
   ...['javascript', 'json', 'python', 'sql', 'typescript', 'xml', 'yaml'],
@@ -25,6 +25,6 @@ export const isHighlighted = (language: string): boolean => highlighter.getLangu
 /** Code with a span around each token. Code of an unknown language stays plain text. */
 export const highlight = (text: string, language: string): Html => {
   if (!isHighlighted(language)) return html`${text}`;
-  // Apostrophes as our templates escape them.
+  // Our templates escape apostrophes differently.
   return ownMarkup(highlighter.highlight(text, { language }).value.replaceAll('&#x27;', '&#39;'));
 };

@@ -277,7 +277,7 @@ const KERNEL: Readonly<Record<KernelCode, Remedy>> = {
   },
 };
 
-/** Of a code that follows from the names of a domain, its form says what it means. */
+/** A code derived from the names of a domain is explained by its form. */
 export const remedyFor = (code: ProblemCode): Remedy => {
   const listed: Partial<Record<string, Remedy>> = KERNEL;
   const known = listed[code];

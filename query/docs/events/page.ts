@@ -17,7 +17,7 @@ import { type Sample, sampleOf } from './samples.ts';
 
 const PATH = '/docs/events';
 
-/** Every type that was ever written, by what it happens to. */
+/** Every event type that was ever written, grouped by aggregate. */
 export const eventsPage = (domain: Domain): DocsPage => ({
   path: PATH,
   title: 'Events',
@@ -64,7 +64,7 @@ to <a href="${hrefFrom(PATH, '/docs/guides/webhooks')}">webhooks</a>, in <a href
 The feed needs <code>read:events</code>. What is public needs no other scope; what is not needs the scope to read it as well, such as <code>read:${exampleKind(domain).path}</code>.
 Programs find the same, with JSON Schemas, at <a href="${hrefFrom(PATH, '/event-types')}"><code>/event-types</code></a>.</p>`;
 
-/** Who hears of it, in words. */
+/** Names who may see the event, in words. */
 const hearersOf = ({ type, told }: EventDefinition, policy: Policy): string => {
   const ofDomain = visibilityOf(policy.domain).types.get(type);
   if (ofDomain !== undefined) return readersOf(ofDomain, policy);
@@ -82,7 +82,7 @@ const readersOf = ({ of: { kind, guards }, decidedBy, rightTo }: TypeVisibility,
   const readers = anyone.has(always)
     ? 'Everybody'
     : `Whoever may read the ${kind.name} as it was before or after it: ${byWhich}`;
-  // Of an item that says nothing of itself, or of fields under a right of their own.
+  // A change of nothing but fields or items with a right of their own.
   const isOfPart = decidedBy.size === 0 && rightTo({}) !== read;
   if (isOfPart)
     return `Whoever may read the ${kind.name}, and the part of it that this is about, as it was before or after it: ${byWhich}.`;

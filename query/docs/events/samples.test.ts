@@ -19,7 +19,7 @@ const catalogue = catalogueOf(publishing);
 const told = catalogue.definitions.filter(({ visibility }) => visibility === 'public');
 
 test.each(catalogue.definitions)(
-  'the example of $type is what its golden fixture holds, and fits the schema on the page',
+  'the example of $type equals its golden fixture, and fits the schema on the page',
   (definition) => {
     const { type } = definition;
     const fixture = new URL(
@@ -35,17 +35,17 @@ test.each(catalogue.definitions)(
   },
 );
 
-describe.each(told)('$type as it is told', (definition) => {
+describe.each(told)('$type as clients get it', (definition) => {
   const { type } = definition;
 
-  test('in the stream is what the interface says', async () => {
+  test('the message of the stream matches the OpenAPI document', async () => {
     const { message } = await sampleOf(definition, POLICY);
     const [, id, data = ''] = /^id: (\S+)\ndata: (.+)$/.exec(message) ?? [];
     const event = EVENT_OPERATIONS.listEvents.answer.schema.parse(JSON.parse(data));
     expect(event).toMatchObject({ type, cursor: id, data: describeEventType(definition).example });
   });
 
-  test('by GraphQL is what the schema lets a subscription ask for, and answer', async () => {
+  test('the subscription and its result match the GraphQL schema', async () => {
     const { subscription, result } = await sampleOf(definition, POLICY);
     const document = parse(subscription);
     expect(validate(schema, document)).toEqual([]);

@@ -13,19 +13,19 @@ import { createRepresentation } from '../../events/representation.ts';
 import { happeningOf } from '../../graphql/subscriptions/happening.ts';
 import { eventMessage } from '../../sse/messages.ts';
 
-/** One event wherever it is told, made by what tells it. */
+/** One event in every interface, rendered by the code that serves it. */
 export type Sample = {
-  /** Of `GET /events` as a stream. */
+  /** The message of `GET /events` as a stream. */
   readonly message: string;
   readonly subscription: string;
-  /** What comes of that subscription. */
+  /** The result of that subscription. */
   readonly result: JsonObject;
-  /** Of webhooks, byte for byte. */
+  /** Payloads of webhooks, byte for byte. */
   readonly thin: string;
   readonly full: string;
 };
 
-/** As an administrator is told of it, from whom nothing is kept. */
+/** As an administrator gets it: complete. */
 export const sampleOf = async (definition: EventDefinition, policy: Policy): Promise<Sample> => {
   const { type } = definition;
   const { example } = describeEventType(definition);
@@ -41,7 +41,7 @@ export const sampleOf = async (definition: EventDefinition, policy: Policy): Pro
   const bodyWith = (data: JsonObject): string =>
     JSON.stringify({ id, type, version, at, cursor, subject, data });
   const { kind, subjectId } = happeningOf(policy.domain, change, cursor);
-  // What is gone is shown to nobody.
+  // A deleted aggregate is shown to nobody.
   const item = kind !== undefined && !type.endsWith('.deleted') ? itemOf(policy.domain, kind) : undefined;
   return {
     message: eventMessage({ id: cursor, data: JSON.stringify(event) })
@@ -86,7 +86,7 @@ export const changeOf = (definition: EventDefinition, example: JsonObject): Chan
 const keyIn = ({ stream: { key }, example }: EventDefinition): string =>
   key === null ? 'key' : String(example[key]);
 
-/** What a subscription may ask of the item that it happened to, as the item is now. */
+/** The fields of the changed item that a subscription may ask for, with their current values. */
 const itemOf = (domain: Domain, name: string): JsonObject => {
   const kind = domain.kinds[name];
   if (kind === undefined) return { url: 'https://example.com/hooks', enabled: true };

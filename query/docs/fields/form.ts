@@ -2,15 +2,15 @@ import { CURSOR_PATTERN } from '#shared/cursor.ts';
 import { type Html, html } from '#shared/html.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 
-/** Longer ones are no help to a reader. */
+/** Longer patterns do not help a reader. */
 const PATTERN_CHARACTERS_MAX = 24;
-/** What text may not have anywhere is no form of this one. */
+/** Forbidden in all text, so not worth mentioning. */
 const NUL = '\\u0000';
 
-/** Where the schema of a name is described on the page. */
+/** The anchor of a named schema on the page. */
 export const schemaId = (name: string): string => `schema-${name}`;
 
-/** What a JSON Schema asks for, in words; what has a name is a link to it. */
+/** A JSON Schema in words; a named schema is a link. */
 export const formOf = (schema: JsonObject): Html => {
   if (typeof schema.$ref === 'string') return linkTo(schema.$ref);
   const alternatives = alternativesOf(schema);
@@ -23,10 +23,7 @@ export const formOf = (schema: JsonObject): Html => {
   return scalarOf(schema);
 };
 
-/**
- * Whether it has a name that somebody has given it; zod numbers the others, which are within themselves, as
- * values of JSON are.
- */
+/** False for the generated names of zod, which it gives to recursive schemas such as any JSON. */
 export const isNamed = (name: string): boolean => !name.startsWith('__');
 
 const linkTo = (reference: string): Html => {
@@ -80,7 +77,7 @@ const spanOf = (least: Json | undefined, most: Json | undefined): string => {
 
 const code = (text: string): Html => html`<code>${text}</code>`;
 
-/** Each alternative once. */
+/** Lists each alternative once. */
 const inWords = (parts: readonly (Html | string)[], between: string): Html => {
   const distinct = new Map(parts.map((part) => [part.toString(), part]));
   return html`${[...distinct.values()].map((part, index) => html`${index > 0 && between}${part}`)}`;

@@ -8,7 +8,7 @@ export type Field = {
   readonly name: string;
   readonly form: Html;
   readonly description?: string;
-  /** Stands small beside what it is. */
+  /** Shown small beside the form. */
   readonly note?: string;
   readonly id?: string;
 };
@@ -26,7 +26,10 @@ const fieldRow = ({ name, form, description, note, id }: Field): Html =>
     description && html`<br>${renderLine(description)}`
   }</td></tr>\n`;
 
-/** By the JSON Schema of an object; those within others follow these, under both names. */
+/**
+ * The fields of an object, from its JSON Schema. Those of nested objects follow their field, as
+ * `outer.inner`.
+ */
 export const fieldsOf = (schema: JsonObject, missing = 'not always there', within = ''): readonly Field[] => {
   const { properties, required } = schema;
   return Object.entries(asObject(properties)).flatMap(([key, value]) => {
@@ -45,7 +48,7 @@ export const fieldsOf = (schema: JsonObject, missing = 'not always there', withi
   });
 };
 
-/** The objects that stand in the field itself and have no name of their own. */
+/** The unnamed objects within a field. */
 const innerObjects = (field: JsonObject): readonly (readonly [schema: JsonObject, suffix: string])[] => {
   if (field.properties !== undefined) return [[field, '']];
   if (field.type === 'array')

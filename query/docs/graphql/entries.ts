@@ -21,7 +21,7 @@ import { renderLine } from '../guides/markdown.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** A type with all that is in it, each with an anchor of its own. */
+/** A type with all its fields or values, each with an anchor. */
 export const typeEntry = (
   type: GraphQLNamedType,
 ): Html => html`<section class="entry" data-name="${namesIn(type).toLowerCase()}">
@@ -94,7 +94,7 @@ ${described(description)}
 const inputOf = ({ name, type, default: fallback }: GraphQLArgument | GraphQLInputField): Html =>
   html`${name}: ${typeText(type)}${fallback?.literal && ` = ${print(fallback.literal)}`}`;
 
-/** As SDL writes it, with a link to what it names. */
+/** As in SDL, with a link to the named type. */
 const typeText = (type: GraphQLOutputType | GraphQLInputType): Html => {
   if (isNonNullType(type)) return html`${typeText(type.ofType)}!`;
   if (isListType(type)) return html`[${typeText(type.ofType)}]`;

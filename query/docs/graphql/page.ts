@@ -26,7 +26,7 @@ import { directiveEntry, fieldEntry, typeEntry } from './entries.ts';
 
 const PATH = '/docs/graphql';
 
-/** The schema, as it is served: nothing here is written by hand but the introduction. */
+/** The schema as served; only the introduction is written by hand. */
 export const graphqlPage = (domain: Domain): DocsPage => ({
   path: PATH,
   title: 'GraphQL',
@@ -104,7 +104,7 @@ ${fieldEntry(field, { scopes })}
 `;
 };
 
-/** What the endpoint demands of whoever asks for the field, found out as the endpoint does. */
+/** The scopes that the endpoint demands for the field, computed by the same code. */
 const scopesOf = (text: string, schema: GraphQLSchema, policy: Policy): readonly string[] => {
   const document = parse(text);
   const [definition] = document.definitions;
@@ -147,7 +147,7 @@ const kindChapter = (schema: GraphQLSchema, [id, title, is]: (typeof KINDS)[numb
   };
 };
 
-/** What is for gateways, whose names begin with a line, comes last. */
+/** Names for gateways begin with an underscore, and come last. */
 const byName = (one: string, other: string): number =>
   Number(one.startsWith('_')) - Number(other.startsWith('_')) ||
   one.localeCompare(other, 'en', { sensitivity: 'base' });

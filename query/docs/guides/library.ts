@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A text of `docs/`, as it is written. */
+/** A text of `docs/`, as written. */
 export type Guide = { readonly name: string; readonly title: string; readonly text: string };
 
 type Shelf = { readonly title: string; readonly guides: readonly Guide[] };
@@ -10,10 +10,7 @@ type Shelf = { readonly title: string; readonly guides: readonly Guide[] };
 const ROOT = new URL('../../../', import.meta.url);
 const DOCS = new URL('docs/', ROOT);
 
-/**
- * By what somebody wants to do, and in the order in which they come to need it. What is named nowhere here
- * comes last.
- */
+/** By task, in the order in which readers need them. Texts that are not listed come last. */
 const SHELVES: readonly (readonly [title: string, names: readonly string[]])[] = [
   [
     'Use it',
@@ -91,7 +88,7 @@ const readGuide = (name: string, url: URL): Guide => {
   return { name, title, text };
 };
 
-/** A program of `docs/examples`, as it is tested. */
+/** A program of `docs/examples`, as tested. */
 export type Example = { readonly name: string; readonly text: string };
 
 export const readExamples = (): readonly Example[] => {

@@ -1,14 +1,14 @@
 import { posix } from 'node:path';
 import { CHANGELOG } from './library.ts';
 
-/** Where a link of a text leads on the site; undefined where what it leads to is in the repository alone. */
+/** The address of a link’s target on the site; undefined if the target is only in the repository. */
 export const addressOnSite = (href: string, folder: string): string | undefined => {
   const [path = '', anchor] = href.split('#', 2);
   const page = pageOf(posix.join(folder, path));
   return page === undefined || anchor === undefined || page.includes('#') ? page : `${page}#${anchor}`;
 };
 
-/** The settings had their address before they were a guide. */
+/** The address of the settings is older than the guides. */
 export const guidePath = (name: string): string =>
   name === 'settings' ? '/docs/settings' : `/docs/guides/${name}`;
 export const examplePath = (name: string): string => `/docs/examples/${name}`;

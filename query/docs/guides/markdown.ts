@@ -7,26 +7,26 @@ import { ownMarkup } from '../own-markup.ts';
 import type { Content } from '../page.ts';
 
 type Surroundings = {
-  /** Where a link leads; undefined where it leads to what is not on the site. */
+  /** The address of a link on the site; undefined if the target is not there. */
   resolve(href: string): string | undefined;
   pictureOf?(href: string): Picture;
   /** The address of this installation, for the examples. */
   readonly origin?: string;
 };
 
-/** By which the texts name an installation. */
+/** The address of an installation in the texts. */
 const EXAMPLE_ORIGIN = 'http://localhost:4000';
 
-/** With its size, so that nothing moves when it comes. */
+/** With its size, so that nothing moves when it loads. */
 export type Picture = { readonly address: string; readonly width: number; readonly height: number };
 
 const GFM = { gfm: true } as const;
-/** Those that the navigation shows. */
+/** The levels of headings in the navigation. */
 const SECTION_DEPTH = 2;
 
 /**
- * A text of ours as HTML, in which no markup comes through but that of Markdown. Headings have the anchors
- * that they have on GitHub.
+ * Renders one of our own texts as HTML; the only markup it accepts is Markdown. Headings have the same
+ * anchors as on GitHub.
  */
 export const renderMarkdown = (text: string, surroundings: Surroundings): Content => {
   const reader = new Marked(GFM);
@@ -51,13 +51,16 @@ export const renderMarkdown = (text: string, surroundings: Surroundings): Conten
 
 const inline = new Marked(GFM);
 
-/** A line with code and emphasis in it, as descriptions are. */
+/** A single line with code and emphasis, such as a description. */
 export const renderLine = (text: string): Html => ownMarkup(inline.parseInline(text, { async: false }));
 
 type Document = {
   idOf(heading: Tokens.Heading): string;
   isOutput(code: object): boolean;
-  /** The blocks that are shown as tabs in place of this one: none if it is in the tabs of an earlier one. */
+  /**
+   * The blocks that are shown as tabs in place of this one; empty for blocks within the tabs of an earlier
+   * one.
+   */
   groupOf(code: object): readonly Tokens.Code[] | undefined;
 };
 
@@ -69,7 +72,7 @@ const rendererFor = (
   code(code) {
     const group = groupOf(code);
     if (group !== undefined) return group.length === 0 ? '' : tabsOf(group, origin);
-    // After the language, the file that it stands in.
+    // After the language comes the name of the file.
     const [language = '', file] = (code.lang ?? '').split(' ');
     const here = code.text.replaceAll(EXAMPLE_ORIGIN, origin);
     if (language === SHELL) return `${commandBlock(here)}\n`;
@@ -112,7 +115,7 @@ ${rows.map((row) => html`<tr>${row.map(({ tokens }, column) => cellOf(tokens, co
   },
 });
 
-/** Plain text after commands is what they print. */
+/** Plain text after commands is their output. */
 const outputsAmong = (tokens: readonly Token[]): ReadonlySet<object> => {
   const outputs = new Set<object>();
   let language = '';
@@ -126,7 +129,7 @@ const outputsAmong = (tokens: readonly Token[]): ReadonlySet<object> => {
   return outputs;
 };
 
-/** Blocks one after the other that name one of the tabs after their language, by each of them. */
+/** Groups adjacent blocks whose language is followed by the name of a tab, by each block. */
 const tabGroupsAmong = (tokens: readonly Token[]): ReadonlyMap<object, readonly Tokens.Code[]> => {
   const groups = new Map<object, Tokens.Code[]>();
   let group: Tokens.Code[] | undefined;
@@ -168,11 +171,11 @@ const tabsOf = (group: readonly Tokens.Code[], origin: string): string => {
 };
 const ID_CHARACTERS = 12;
 
-/** A column without a name is none that a reader should look for. */
+/** A column without a title needs no header cell. */
 const headerCell = (content: Html, text: string): Html =>
   text === '' ? html`<td></td>` : html`<th scope="col">${content}</th>`;
 
-/** What each heading is linked to by, as GitHub does it. */
+/** The anchor of each heading, as GitHub computes it. */
 export const anchorsOf = (tokens: readonly Token[]): ReadonlyMap<Tokens.Heading, string> => {
   const anchors = new Map<Tokens.Heading, string>();
   const taken = new Map<string, number>();
@@ -202,17 +205,17 @@ const plainText = (tokens: readonly Token[]): string =>
     )
     .join('');
 
-/** A word longer than this is broken. */
+/** A longer word is broken. */
 const WORD_CHARACTERS_MAX = 32;
-/** Text longer than this has its lines. */
+/** A longer text wraps. */
 const TEXT_CHARACTERS_MAX = 60;
 const PADDING_CHARACTERS = 6;
 /** Long words are code, whose letters are wider than those of text. */
 const WORD_CHARACTER_WIDTH = 1.15;
 
 /**
- * How wide each column of a table is, in hundredths of it, by what stands in it: a browser that finds that
- * out for itself moves everything once more while the rest of the page comes in.
+ * The width of each column, as a percentage, estimated from its contents. If the browser computed it, the
+ * table would move again while the rest of the page loads.
  */
 const columnWidths = (rows: readonly (readonly string[])[]): readonly number[] => {
   const [first = []] = rows;

@@ -31,7 +31,7 @@ const guidePage = ({ name, title, text }: Guide, assets: Assets, origin: string)
   };
 };
 
-/** What the navigation has room for. */
+/** Shortened for the navigation. */
 const shortened = (title: string): string => title.replace(/[:,].*$/, '');
 
 const ELSEWHERE = /^https?:/;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/json.ts';
 import { type OpenApiOptions, openApiDocument } from '../../openapi/document.ts';
 
-/** What the page shows of the OpenAPI document, which is one of our own, and whose form is tested. */
+/** The parts of the OpenAPI document that the page shows. The document is our own, and its form is tested. */
 export type Description = {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly operations: readonly Operation[];
@@ -20,7 +20,7 @@ export type Operation = {
   readonly parameters: readonly (Parameter | Reference)[];
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, Response>>;
-  /** Any of these is enough; the empty one stands for callers without a token. */
+  /** Any of these is enough; the empty one means no token. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
 };
 
@@ -57,7 +57,7 @@ export const describeRest = (options: OpenApiOptions): Description => {
   };
 };
 
-/** Parameters that several operations have stand in one place. */
+/** Resolves a reference to a shared parameter. */
 export const parameterIn = ({ parameters }: Description, given: Parameter | Reference): Parameter => {
   if (!('$ref' in given)) return given;
   const found = parameters[nameIn(given.$ref)];

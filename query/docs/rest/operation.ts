@@ -16,19 +16,19 @@ import {
   type Response,
 } from './description.ts';
 
-/** From here on an answer is a refusal, and they all have one form. */
+/** From this status on, a response is a refusal, and all refusals have one form. */
 const REFUSAL_STATUS = 400;
 
-/** Addresses of the page, which Swagger UI has given them when all of it was drawn by that. */
+/** Anchors in the format of Swagger UI, which earlier releases used for the whole page. */
 export const tagId = (tag: string): string => `/${tag}`;
 const operationId = ({ tags: [tag = ''], operationId: id }: Operation): string => `${tagId(tag)}/${id}`;
 
 export const headerId = (name: string): string => `header-${name}`;
 
-/** All that the page is about, and the address that its examples have. */
+/** The contents of the page, and the address for its examples. */
 export type Shown = { readonly domain: Domain; readonly description: Description; readonly origin: string };
 
-/** One operation, folded up; it can be tried out in place of what it says of the request. */
+/** One operation, folded up. Trying it out replaces the description of its request. */
 export const operationEntry = (
   operation: Operation,
   { domain, description, origin }: Shown,
@@ -52,7 +52,7 @@ ${Object.entries(operation.responses).map(([status, response]) => answerRow(stat
 const namesOf = ({ method, path, summary, operationId: id }: Operation): string =>
   `${method} ${path} ${summary} ${id}`.toLowerCase();
 
-/** May be broken before each of its parts. */
+/** Allows a line break before each segment. */
 const pathText = (path: string): Html =>
   html`${path.split('/').map((part, index) => html`${index > 0 && html`<wbr>/`}${part}`)}`;
 
@@ -83,7 +83,7 @@ ${fields.length > 0 && fieldTable(html`Field`, fields)}${exampleOf(named)}`;
 })}`;
 };
 
-/** Media types that have the same in them are told together. */
+/** Media types with equal contents are shown together. */
 const formsIn = (
   content: Content,
 ): readonly { readonly types: Html; readonly form: Html; readonly schema: JsonObject }[] => {

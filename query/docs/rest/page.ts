@@ -15,10 +15,7 @@ import { exampleOf, headerId, operationEntry, type Shown, tagId } from './operat
 export const REST_PATH = '/docs/rest';
 export const REDIRECT_PATH = '/docs/oauth2-redirect.html';
 
-/**
- * The reference, all of which can be read as it comes; what it takes to try an operation is loaded when
- * somebody wants that.
- */
+/** The reference, readable as it loads. The code to try an operation is loaded on demand. */
 export const restPage = (assets: Assets, options: OpenApiOptions): DocsPage => ({
   path: REST_PATH,
   title: 'REST',
@@ -107,7 +104,7 @@ const headerTable = ({ headers }: Description): Html =>
 
 const exampleLine = (examples: unknown): string => (Array.isArray(examples) ? `\`${examples[0]}\`` : '');
 
-/** Where the authorization server sends the window that the reference has opened for signing in. */
+/** The authorization server redirects the window for signing in to this page. */
 export const redirectPage = (assets: Assets): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -9,7 +9,7 @@ import { type Content, type DocsPage, hrefFrom } from '../page.ts';
 
 const PATH = '/docs/scopes';
 
-/** Every scope of the domain: what it allows, and how people are asked for it. */
+/** Every scope of the domain: what it allows, and its text on the consent page. */
 export const scopesPage = (domain: Domain): DocsPage => ({
   path: PATH,
   title: 'Scopes',

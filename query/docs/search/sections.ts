@@ -8,7 +8,7 @@ export type Found = {
   readonly page: string;
   readonly heading: string;
   readonly text: string;
-  /** Of the text, what results show. */
+  /** The beginning of the text, which results show. */
   readonly start: string;
 };
 

@@ -13,7 +13,7 @@ const blocks = async (): Promise<readonly string[]> => {
   );
 };
 
-test('the numbers are those that the dispatcher would sign, and that Standard Webhooks verifies', async () => {
+test('the dispatcher computes the signatures shown, and Standard Webhooks verifies them', async () => {
   const [secret = '', request = '', signed] = await blocks();
   const [head = '', body = ''] = request.split('\n\n');
   const headers = Object.fromEntries(head.split('\n').map((line) => line.split(': ')));

@@ -14,7 +14,7 @@ import { type Content, type DocsPage, hrefFrom } from '../page.ts';
 const PATH = '/docs/webhook-verification';
 
 /**
- * How a receiver knows that a request is ours: in words, with numbers to check one’s own code by, and as
+ * How a receiver verifies the sender of a request: in words, with test values for its own code, and as
  * programs.
  */
 export const verificationPage = (domain: Domain): DocsPage => ({
@@ -23,7 +23,7 @@ export const verificationPage = (domain: Domain): DocsPage => ({
   content: () => readContent(exampleOf(domain), policyOf(domain)),
 });
 
-/** One that many want to hear of. */
+/** An event that many subscribe to. */
 const exampleOf = (domain: Domain): EventDefinition => {
   const events = Object.values(domain.kinds).flatMap((kind) => Object.values(kind.events));
   const { find, definitions } = catalogueOf(domain);
