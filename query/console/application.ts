@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { type Asset, CSS, createAsset, digestOf, JAVASCRIPT } from '../pages/asset.ts';
 
 export type Application = {
-  /** The module that starts it. */
+  /** The entry module. */
   readonly start: Asset;
   readonly styles: readonly Asset[];
   readonly assets: readonly Asset[];
@@ -13,11 +13,11 @@ export type Application = {
 type Library = {
   readonly name: string;
   readonly source: string;
-  /** The variable that a script declares; modules export by themselves. */
+  /** The variable that a classic script declares; modules have exports of their own. */
   readonly exports?: string;
 };
 
-/** What of npm the modules import, and under which name a browser gets it. */
+/** The npm packages that the modules import, with the file names that browsers get. */
 const LIBRARIES: Readonly<Record<string, Library>> = {
   preact: { name: 'preact.js', source: 'preact' },
   'preact/hooks': { name: 'preact-hooks.js', source: 'preact/hooks' },
@@ -26,16 +26,16 @@ const LIBRARIES: Readonly<Record<string, Library>> = {
   uplot: { name: 'uplot.js', source: 'uplot/dist/uPlot.iife.min.js', exports: 'uPlot' },
 };
 
-/** What they share with the server, which in the package is compiled, as this module is. */
+/** Modules shared with the server; in the package they are compiled, like this one. */
 const SHARED: readonly string[] = ['format', 'installation-health', 'line-diff'];
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 const sharedUrl = (name: string): URL => new URL(`../../shared/${name}${EXTENSION}`, import.meta.url);
 
 const ROOT = new URL('./app/', import.meta.url);
-/** Where the console is, and below it its modules. */
+/** The address of the console; its modules are below it. */
 export const PAGE = '/console';
 const START = 'boot.ts';
-/** In this order: what comes later counts more. */
+/** In the order of the cascade. */
 const STYLES = [
   'colours',
   'both',
@@ -52,9 +52,9 @@ const STYLES = [
 ];
 
 /**
- * The modules of `app/` as browsers run them: without their types, which Node takes off as it does with ours,
- * and with the names of libraries as addresses. All are below one address that changes with any of them, so
- * that they find each other.
+ * The modules of `app/` as browsers run them. Node strips their types, as it does with ours, and imports of
+ * packages become addresses. All modules share a base address that changes with any of them, so relative
+ * imports work.
  */
 export const readApplication = (): Application => {
   const modules = globSync('**/*.ts', { cwd: fileURLToPath(ROOT), exclude: ['**/*.test.ts'] })
@@ -100,14 +100,14 @@ const libraryText = ({ name, source, exports }: Library): string =>
 const read = (url: URL): string => readFileSync(url, 'utf8');
 const readPackage = (specifier: string): string => read(new URL(import.meta.resolve(specifier)));
 
-/** Lines of their own, which no browser needs: they would be a tenth of what is sent. */
+/** Comments on lines of their own: browsers do not need them, and they would be a tenth of what is sent. */
 const COMMENTS = /^[ \t]*(?:\/\*\*[\s\S]*?\*\/|\/\/.*)\n/gm;
 /** No text of a page depends on it. */
 const INDENT = /^[ \t]+/gm;
 
 /**
- * Written anew, which takes comments out of libraries, too. Node warns that this function may change; it is
- * the one that runs our own sources, and operators can do nothing about it.
+ * Prints the source again, which also removes comments of packages. Node warns that this function may change;
+ * but Node itself runs our sources with it, and operators can do nothing about the warning.
  */
 const stripTypes = (source: string): string => {
   const { emitWarning } = process;
@@ -123,7 +123,7 @@ const stripTypes = (source: string): string => {
 };
 
 const IMPORT = /^(\s*(?:import|export)\b[^'";]*?\bfrom\s*|\s*import\s*)(['"])([^'"]+)\2/gm;
-/** As minified modules have it, within a line. */
+/** An import in a minified module, in the middle of a line. */
 const PACKED_IMPORT = /(\bfrom)(["'])(preact)\2/g;
 const SOURCE_MAP = /^\/\/# sourceMappingURL=.*$/gm;
 

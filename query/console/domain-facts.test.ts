@@ -5,7 +5,7 @@ import { expenses } from '../../examples/expenses/domain/domain.ts';
 import { domainFacts } from './domain-facts.ts';
 
 test.each([publishing, expenses])(
-  'every aggregate of a domain is told with its fields and commands',
+  'every aggregate of a domain is described with its fields and commands',
   (domain) => {
     const { name, kinds } = domainFacts(domain);
     expect(name).toBe(domain.name);
@@ -22,7 +22,7 @@ test.each([publishing, expenses])(
 
 const kindOf = (domain: Domain, name: string) => domainFacts(domain).kinds.find((kind) => kind.name === name);
 
-test('lists are narrowed, ordered and searched as their operation takes it', () => {
+test('lists have the filters, orders and search that their operation accepts', () => {
   const list = kindOf(publishing, 'article')?.list;
   expect(list).toMatchObject({
     path: '/articles',
@@ -36,7 +36,7 @@ test('lists are narrowed, ordered and searched as their operation takes it', () 
   ]);
 });
 
-test('what stands under something else is named with it', () => {
+test('children name their parent', () => {
   expect(kindOf(publishing, 'comment')).toMatchObject({
     parent: { kind: 'article', field: 'articleId' },
     label: 'text',
@@ -44,7 +44,7 @@ test('what stands under something else is named with it', () => {
   });
 });
 
-test('forms say what they take, and what may be left out', () => {
+test('forms describe their fields, and which are optional', () => {
   const form = kindOf(publishing, 'article')?.commands.find(({ does }) => does === 'create')?.form ?? [];
   expect(
     form.map(({ wire, type, isRequired, hasLines }) => [wire, type, isRequired, hasLines === true]),
@@ -59,7 +59,7 @@ test('forms say what they take, and what may be left out', () => {
   expect(form[1]?.schema).toEqual({ maxLength: 200 });
 });
 
-test('the items of a list have commands of their own, by the links that they say', () => {
+test('items of lists have commands of their own, by the names of their links', () => {
   const claim = kindOf(expenses, 'claim');
   expect(
     claim?.lists.map(({ path, one, id, uploads }) => [path, one, id, uploads.map(({ rel }) => rel)]),
@@ -72,7 +72,7 @@ test('the items of a list have commands of their own, by the links that they say
   ]);
 });
 
-test('views are told with their key, their numbers, and who may read them', () => {
+test('views are described with their key, their numbers and their readers', () => {
   const [spending] = domainFacts(expenses).views;
   expect(spending).toMatchObject({
     path: 'spending',

@@ -21,31 +21,30 @@ import { filtersOf } from '#shared/events/event-references.ts';
 import { ofAggregates, operationsOf } from '#shared/rest/operations.ts';
 
 /**
- * The declaration as the console reads it: what aggregates there are, with their fields, lists and commands.
- * It says nothing that `/openapi.json` keeps from anybody; what a caller may do is told by the links of
- * items.
+ * The declaration for the console: the aggregates with their fields, lists and commands. It has nothing that
+ * `/openapi.json` withholds; the links of items tell what a caller may do.
  */
 export type DomainFacts = {
   readonly name: string;
   readonly kinds: readonly KindFacts[];
   readonly views: readonly ViewFacts[];
-  /** By what the events of a webhook are filtered. */
+  /** The fields by which webhooks filter events. */
   readonly filters: readonly FieldFacts[];
 };
 
 export type KindFacts = {
   readonly name: string;
-  /** In addresses, and the link of a parent to its items of this kind. */
+  /** The segment of paths, and the relation by which a parent links to its children of this kind. */
   readonly path: string;
-  /** The link by which a parent says that one can be made under it. */
+  /** The relation by which a parent links to the creation of a child. */
   readonly rel: string;
   readonly title: string;
   readonly plural: string;
   readonly says?: string | undefined;
-  /** The field of which an item is called. */
+  /** The field shown as the name of an item. */
   readonly label?: string | undefined;
   readonly owner?: string | undefined;
-  /** Under whose items it is listed, and the field that refers to them. */
+  /** The kind of the parent, and the reference to it. */
   readonly parent?: { readonly kind: string; readonly field: string } | undefined;
   readonly fields: readonly FieldFacts[];
   readonly lists: readonly ListFacts[];
@@ -55,37 +54,36 @@ export type KindFacts = {
 };
 
 export type FieldFacts = {
-  /** As items show it. */
+  /** The name in items. */
   readonly name: string;
-  /** As forms name it. */
+  /** The name in forms. */
   readonly wire: string;
   readonly title: string;
   readonly says?: string | undefined;
   readonly type: FieldDef['kind'];
   readonly hasLines?: boolean | undefined;
-  /** What a reference leads to, and the field of it that is shown. */
+  /** The kind of a reference’s target, and the field of it that is shown. */
   readonly of?: string | undefined;
   readonly label?: string | undefined;
-  /** The link that leads there. */
+  /** The link to the target. */
   readonly rel?: string | undefined;
   readonly values?: readonly string[] | undefined;
   readonly means?: Readonly<Record<string, string>> | undefined;
 };
 
-/** The items of a list, which belong to one aggregate. */
 export type ListFacts = {
   readonly name: string;
   readonly path: string;
   readonly title: string;
   readonly one: string;
-  /** What tells its items apart. */
+  /** The key of an item. */
   readonly id: string;
   readonly isOrdered: boolean;
   readonly fields: readonly FieldFacts[];
   readonly uploads: readonly UploadFacts[];
 };
 
-/** A field of a form: what it is, and what it may be. */
+/** A field of a form, with its constraints. */
 export type FormFieldFacts = FieldFacts & {
   readonly isRequired: boolean;
   readonly isNullable: boolean;
@@ -103,7 +101,7 @@ export type CommandFacts = {
   readonly title: string;
   readonly says?: string | undefined;
   readonly does: CommandKind;
-  /** The link by which an item says that it can be done. */
+  /** The link that an item has if the command is possible. */
   readonly rel: string;
   readonly list?: string | undefined;
   readonly form: readonly FormFieldFacts[];
@@ -117,7 +115,7 @@ export type ViewFacts = {
   readonly path: string;
   readonly title: string;
   readonly says?: string | undefined;
-  /** Of rows, the key first. */
+  /** The fields of rows, the key first. */
   readonly fields: readonly FieldFacts[];
   readonly filters: readonly FieldFacts[];
   readonly sorts: readonly string[];
@@ -125,9 +123,9 @@ export type ViewFacts = {
   readonly readers: readonly string[];
 };
 
-/** How its lists can be narrowed and ordered. */
+/** The filters and orders of a kind’s lists. */
 type ListingFacts = {
-  /** Where all of them are; without it they are listed under their parents alone. */
+  /** The path of the list of all; without it, they are listed under their parents only. */
   readonly path?: string | undefined;
   readonly hasSearch: boolean;
   readonly filters: readonly FieldFacts[];
@@ -170,13 +168,13 @@ const kindFacts = (domain: Domain, kind: Kind): KindFacts => {
   };
 };
 
-/** What its author says; else the first text that everybody fills in, a line rather than several. */
+/** The declared label; otherwise the first required text, preferably of a single line. */
 const labelField = ({ label, fields }: Kind): string | undefined => {
   const texts = Object.keys(fields).filter((name) => fields[name]?.kind === 'text' && !fields[name].optional);
   return label ?? texts.find((name) => !hasLines(fields[name] as FieldDef)) ?? texts[0];
 };
 
-/** Forms take texts of several lines for it. */
+/** True if the text may have several lines, so that forms need an area for it. */
 const hasLines = ({ kind, demanded }: FieldDef): boolean =>
   kind === 'text' && demanded.safeParse('two\nlines').success;
 
@@ -195,7 +193,7 @@ const fieldFacts = (name: string, def: FieldDef): FieldFacts => ({
   means: def.means,
 });
 
-/** What an item stands under is shown by its id alone. */
+/** A parent is shown by its id alone. */
 const shownFacts = (domain: Domain, kind: Kind | undefined, name: string, def: FieldDef): FieldFacts => {
   const isParent = kind?.parent === name;
   const shown = isParent ? wire(name, def) : shownName(domain, name, def);
@@ -291,7 +289,7 @@ const viewFacts = (domain: Domain, view: ViewInfo): ViewFacts => ({
 const readersOf = (right: Right | undefined): readonly string[] =>
   [...(right?.byRole ?? [])].flatMap(([role, reach]) => (reach.size === 0 ? [] : [role]));
 
-/** What the operation of the list takes beside the page. */
+/** The parameters of the list’s operation, without those of paging. */
 const listingFacts = (domain: Domain, kind: Kind): ListingFacts => {
   const found = ofAggregates(domain).find(([, { use }]) => use.does === 'list' && use.kind === kind);
   const { query } = found?.[1] ?? operationsOf(domain).listUsers;

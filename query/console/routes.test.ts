@@ -22,13 +22,13 @@ afterAll(() => server?.[Symbol.asyncDispose]());
 const get = (path: string, init: RequestInit = {}) =>
   fetch(`${server.url}${path}`, { redirect: 'manual', ...init });
 
-test('the whole of it is small', () => {
+test('all assets together are small', () => {
   const { assets } = readApplication();
   const bytes = assets.map((asset) => gzipSync(asset.bytes, { level: 9 }).length);
   expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(GZIPPED_BYTES_MAX);
 });
 
-test('every module finds what it imports, and has no types left', async () => {
+test('every import of a module resolves, and no types are left', async () => {
   const { assets } = readApplication();
   const paths = new Set(assets.map(({ path }) => path));
   const modules = assets.filter(({ type }) => type === 'text/javascript');
@@ -43,7 +43,7 @@ test('every module finds what it imports, and has no types left', async () => {
   expect(modules.filter(({ bytes }) => /^import type\b|\bsatisfies\b/m.test(bytes.toString()))).toEqual([]);
 });
 
-test('every address of it is the same page, which runs nothing but its own modules', async () => {
+test('every address of the console is the same page, which runs only its own modules', async () => {
   const page = await get('/console');
   expect(page.headers.get('content-security-policy')).toBe(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' https://annals.example https://id.example; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -63,7 +63,7 @@ test('every address of it is the same page, which runs nothing but its own modul
   ).toBe(304);
 });
 
-test('what the page loads may be kept for good', async () => {
+test('assets may be cached forever', async () => {
   const html = await (await get('/console')).text();
   const paths = [...html.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
   const description = paths.find((path) => path.endsWith('/domain.json'));

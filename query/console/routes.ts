@@ -10,20 +10,20 @@ import { domainFacts } from './domain-facts.ts';
 
 export type ConsoleOptions = {
   readonly domain: Domain;
-  /** Where people find it. */
+  /** The URL of this installation. */
   readonly publicUrl: string;
-  /** Where it sends them to sign in. */
+  /** The authorization server, for signing in. */
   readonly issuerUrl: string;
 };
 
 /**
- * `GET /console`: the installation, for administrators; and at `/account/webhooks`, the webhooks of whoever
- * has signed in. It is a program in the browser that asks what everybody may ask, by a token of its own;
+ * `GET /console`: the installation, for administrators; and `/account/webhooks`: the webhooks of the
+ * signed-in user. It is a program in the browser that uses the public interface with a token of its own;
  * every address below is the same page.
  */
 export const consoleRoutes = (options: ConsoleOptions): Router => {
   let served: Router | undefined;
-  // Taking the types off takes a moment that a start has no use for.
+  // Lazily, because stripping the types would delay the start.
   const lazily: RequestHandler = (request, response, next) => {
     served ??= serve(options);
     served(request, response, next);
@@ -31,7 +31,7 @@ export const consoleRoutes = (options: ConsoleOptions): Router => {
   return (
     Router({ strict: true })
       .get('/console/', (_request, response) => response.redirect(308, '../console'))
-      // What it was called before it had the past as well.
+      // The earlier address of the events page.
       .get('/console/feed', ({ originalUrl }, response) =>
         response.redirect(308, `events${new URL(originalUrl, 'http://relative').search}`),
       )
@@ -40,7 +40,7 @@ export const consoleRoutes = (options: ConsoleOptions): Router => {
 };
 
 const JSON_TYPE = 'application/json';
-/** The kernel's own. */
+/** The kernel’s own kind. */
 const WEBHOOKS = ['webhook', 'webhooks'] as const;
 
 const serve = (options: ConsoleOptions): Router => {
@@ -56,7 +56,7 @@ const serve = (options: ConsoleOptions): Router => {
     bytes: Buffer.from(JSON.stringify(domainFacts(options.domain))),
   });
   const page = consolePage(application, { home, issuer: options.issuerUrl, scope, kinds, domain });
-  // The paths of assets are whole, and this is mounted.
+  // Assets have absolute paths, but this router is mounted.
   const files = new Map([...application.assets, domain].map((asset) => [asset.path, answerAsset(asset)]));
   const answer = answerPage(page, contentSecurityPolicy([options.publicUrl, options.issuerUrl]));
   return Router()
@@ -69,20 +69,20 @@ const serve = (options: ConsoleOptions): Router => {
     .all('/{*section}', refuseOtherMethods('GET', 'HEAD'));
 };
 
-/** What the application has to know before it asks for anything. */
+/** The facts that the application needs before its first request. */
 type ConsoleFacts = {
   readonly home: string;
   readonly issuer: string;
   readonly scope: string;
-  /** What has a history, by the names of streams, and its path. */
+  /** The kinds with a history, by stream name, with their paths. */
   readonly kinds: readonly (readonly [name: string, path: string])[];
-  /** Where the declaration is. */
+  /** The address of the declaration. */
   readonly domain: Asset;
 };
 
 /**
- * The same for every address of the console; modules are named so that none waits until another has asked for
- * it. Until they run, it says in a sentence what to do.
+ * The same for every address of the console. It preloads all modules, so that none waits for another. Until
+ * they run, it shows a sentence that says what to do.
  */
 const consolePage = (
   { start, styles, assets }: Application,

@@ -1,4 +1,4 @@
-// The operation that the address names is open as soon as it is there, and the address names the one that was
+// Opens the operation in the address as soon as its element exists. The address follows the operation that was
 // opened last.
 const openNamed = () => {
   const name = document.getElementById(decodeURIComponent(location.hash.slice(1)));

@@ -1,2 +1,2 @@
-// The reference of REST stood here; what was marked in it is found where it stands now.
+// The REST reference was at this address before; redirects bookmarks of its operations to the present one.
 if (location.hash.startsWith('#/')) location.replace(`docs/rest${location.hash}`);

@@ -1,5 +1,4 @@
-// Lets an operation be tried out: Swagger UI is loaded when somebody first asks for it, and draws that
-// operation alone.
+// Tries an operation out with Swagger UI, which loads on demand and shows that operation only.
 const { script, style } = document.querySelector('#operations').dataset;
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const paint = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
@@ -67,7 +66,7 @@ const partOf = ({ openapi, info, servers, paths, components }, id) => {
   return part;
 };
 
-// Who has signed in for one operation has for all.
+// Signing in for one operation is signing in for all.
 const drawn = new Set();
 let isTelling = false;
 const tellingOthers = (name) => (original, system) => (payload) => {
@@ -106,7 +105,7 @@ const draw = (description, place) =>
     drawn.add(reference.getSystem());
     const settle = () => {
       watched.disconnect();
-      // The page has a main part already.
+      // The page has a `main` element already.
       place.querySelector('main')?.setAttribute('role', 'group');
       resolve();
     };

@@ -1,4 +1,4 @@
-// Search over all pages. The index is loaded when somebody first asks for it.
+// Search over all pages. The index loads on demand.
 const area = document.querySelector('.site-search');
 const field = area.querySelector('input');
 const list = area.querySelector('ol');

@@ -1,4 +1,4 @@
-// A button that copies a block of code. What commands print has none.
+// A button that copies a block of code. The output of commands has none.
 const COPIED_MS = 2000;
 
 for (const block of document.querySelectorAll('main pre:not(.output)')) {

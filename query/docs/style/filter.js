@@ -1,4 +1,4 @@
-// Shows only the entries whose names have what is typed. Headings without an entry left go as well.
+// Shows only entries whose names contain the typed text, and hides headings without visible entries.
 const field = document.querySelector('#filter');
 const found = document.querySelector('#filter-found');
 const entries = [...document.querySelectorAll('[data-name]')];
@@ -17,12 +17,12 @@ const show = () => {
   }
 };
 field.addEventListener('input', show);
-// A link to an entry that is hidden shows all of them again.
+// A link to a hidden entry shows all entries again.
 addEventListener('hashchange', () => {
   if (!document.querySelector(':target')?.closest('[hidden]')) return;
   field.value = '';
   show();
   document.querySelector(':target')?.scrollIntoView();
 });
-// What the browser has kept of an earlier visit.
+// The browser may restore the text of an earlier visit.
 if (field.value !== '') show();

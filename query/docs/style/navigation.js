@@ -1,4 +1,4 @@
-// Where the navigation is longer than the window, it begins near the page that is shown.
+// If the navigation is longer than the window, scrolls it to the current page.
 const side = document.querySelector('.side');
 const current = side.querySelector('[aria-current]');
 const isInSight = current === null || current.offsetTop + current.offsetHeight <= side.clientHeight;

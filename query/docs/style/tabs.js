@@ -1,4 +1,4 @@
-// Tabs of examples in several languages. One choice holds for all of them, and for the next visit.
+// Tabs of examples in several languages. A choice applies to all of them, and to later visits.
 const KEY = 'annals-docs-example';
 const groups = [...document.querySelectorAll('.tabs')].map((group) => [
   ...group.querySelectorAll('[role="tab"]'),
@@ -25,7 +25,7 @@ const attempt = (action) => {
 };
 
 const choose = (tab) => {
-  // What is above the tab may change its height as well: the tab stays where it is.
+  // Content above the tab may change its height too; this keeps the tab at its place in the window.
   const top = tab.getBoundingClientRect().top;
   show(tab.dataset.tab);
   scrollBy(0, tab.getBoundingClientRect().top - top);

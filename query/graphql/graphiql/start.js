@@ -6,14 +6,14 @@ window.MonacoEnvironment = {
   getWorkerUrl: (_module, label) => new URL(workers[label] ?? editorWorker, location.href).href,
 };
 
-// What the domain has, as the server says.
+// Facts of the domain, from the server.
 const latest = JSON.parse(document.currentScript.dataset.latest);
 
 const WELCOME = `# Ctrl+Enter runs, Ctrl+Space completes.
 # A token goes under “Headers”:
 # {"Authorization": "Bearer …"}
 # npm run -s token   prints one.
-# What happens from now on: subscription { changes { type at subjectId } }
+# All changes from now on: subscription { changes { type at subjectId } }
 
 query Latest {
   me {
@@ -33,6 +33,6 @@ window.YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#graphiql'), {
   logo: '<span class="mark" aria-hidden="true">A</span>',
   defaultQuery: WELCOME,
   defaultHeaders: '{\n  \n}',
-  // Tokens are nothing to keep in a browser.
+  // A browser should not store tokens.
   shouldPersistHeaders: false,
 });
