@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { lettersOf } from './actions.ts';
 
-test('each name has a letter of its own, as long as there are any', () => {
+test('each name has its own letter, until the letters run out', () => {
   expect(lettersOf(['Overview', 'Orders', 'Proof', 'Parked', 'O'])).toEqual(['o', 'r', 'p', 'a', undefined]);
 });

@@ -1,20 +1,20 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { go } from './router.ts';
 
-/** Something that people can do here: by a key, or out of the palette. Help lists the same. */
+/** An action of the page, by a key or through the palette. Help lists the same actions. */
 export type Action = {
   readonly says: string;
   /** One key (`/`, `Control+k`), or one after another (`g o`). */
   readonly keys?: string | undefined;
-  /** Where it leads, or what it does. */
+  /** The address it opens, or the function it calls. */
   readonly to: string | (() => void);
-  /** Only by its key: it depends on where the focus is. */
+  /** Not in the palette, because it depends on where the focus is. */
   readonly isKeyOnly?: boolean | undefined;
 };
 
 const registered = new Set<{ readonly current: readonly Action[] }>();
 
-/** What can be done in the page as it is. */
+/** The actions of the page as it is now. */
 export const actionsHere = (): readonly Action[] => [...registered].flatMap(({ current }) => current);
 
 export const act = ({ to }: Action): void => {
@@ -22,7 +22,7 @@ export const act = ({ to }: Action): void => {
   else to();
 };
 
-/** What can be done as long as this part of the page is there. */
+/** Registers actions while the component is mounted. */
 export const useActions = (actions: readonly Action[]): void => {
   const latest = useRef(actions);
   latest.current = actions;
@@ -35,7 +35,8 @@ export const useActions = (actions: readonly Action[]): void => {
 const SEQUENCE_MS = 1_500;
 
 /**
- * The keys of all actions. While somebody writes, letters are letters; an open dialogue has keys of its own.
+ * Handles the keys of all actions. Letters typed into a field stay letters, and an open dialogue has keys of
+ * its own.
  */
 export const useKeyboard = (): void => {
   useEffect(() => {

@@ -4,9 +4,9 @@ import { type Session, SignInRefused } from './session.ts';
 type Answer<Body> = {
   readonly body: Body;
   readonly next: string | undefined;
-  /** Of a list that has the latest first: where newer items are, or will be. */
+  /** For a list with the latest first: the link to newer items, which may not exist yet. */
   readonly newer: { readonly path: string; readonly isThere: boolean } | undefined;
-  /** Of a search that has found too few: when the last event was made that it has looked at. */
+  /** For a search that found too few: the time of the last event examined. */
   readonly searchedTo: string | null;
   readonly location: string | undefined;
   readonly etag: string | undefined;
@@ -14,31 +14,31 @@ type Answer<Body> = {
 
 type Sent = {
   readonly body?: object | undefined;
-  /** Instead of a body of JSON. */
+  /** Replaces the JSON body. */
   readonly file?: Blob | undefined;
-  /** The entity tag of what is changed: refused if somebody has changed it meanwhile. */
+  /** The entity tag of the item: the change is refused if the item has changed since. */
   readonly ifMatch?: string | undefined;
-  /** The same for the same request sent again: it is carried out once. */
+  /** The idempotency key: repeated requests with it are executed once. */
   readonly key?: string | undefined;
 };
 
-/** The interface that everybody has, asked as whoever has signed in. Every failure is an `ApiProblem`. */
+/** The public interface, called as the signed-in user. Every failure is an `ApiProblem`. */
 export type Api = {
   get<Body>(path: string, signal?: AbortSignal, accept?: string): Promise<Answer<Body>>;
   post<Body>(path: string, body?: object): Promise<Answer<Body>>;
   remove(path: string): Promise<void>;
-  /** A command to what a link leads to. */
+  /** Sends a command to the address of a link. */
   send<Body>(method: string, path: string, sent?: Sent): Promise<Answer<Body>>;
-  /** A stream of events, which lasts as long as it does. */
+  /** Opens an event stream. */
   stream(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
 };
 
 const WAIT_MAX_MS = 30_000;
-/** By then every replica has projected what was written. */
+/** By then every replica has projected the write. */
 const READ_WITHIN_MS = 10_000;
 
 export const openApi = (session: Session): Api => {
-  // Whoever has written something reads it.
+  // Reads after a write send its cursor as Consistency-Token.
   let written: { readonly cursor: string; readonly untilMs: number } | undefined;
   const once = async (path: string, init: RequestInit, token: string): Promise<Response> =>
     fetch(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } }).catch(
@@ -97,7 +97,7 @@ export const openApi = (session: Session): Api => {
 const unreachable = (cause: unknown): ApiProblem =>
   new ApiProblem({ status: 0, code: 'unreachable', title: 'The server could not be reached.' }, { cause });
 
-/** Where somebody has to sign in again, the page is about to be left for that. */
+/** If the session is over, the page is about to leave for the sign-in page. */
 const notSignedIn = (cause: unknown): never => {
   if (!(cause instanceof SignInRefused)) throw unreachable(cause);
   throw new ApiProblem(
@@ -118,7 +118,7 @@ const answerOf = async <Body>(response: Response): Promise<Answer<Body>> => ({
   etag: response.headers.get('etag') ?? undefined,
 });
 
-/** RFC 8288. Links may be whole addresses; the page asks where it comes from. */
+/** RFC 8288. Links may be absolute; the page requests from its own origin. */
 export const nextOf = (link: string | null): string | undefined => pathOf(link, 'next');
 
 const newerOf = (link: string | null): Answer<unknown>['newer'] => {

@@ -1,12 +1,12 @@
 /**
- * Starts the console. It imports nothing before it runs, so that a module that cannot be loaded leaves no
- * empty page. Browsers keep what they could not load, and an upgrade changes all addresses: only another load
- * of the page gets what is there by then.
+ * Starts the console. It imports nothing statically, so that a module that fails to load leaves no empty
+ * page. Browsers cache failed loads of modules, and an upgrade changes all addresses: only reloading the page
+ * gets the current ones.
  */
 
 const RELOADS_MAX = 3;
 const RETRY_MS = 1_000;
-/** Outlasts the reloads, until the console has started. */
+/** Survives the reloads, until the console has started. */
 const KEY = 'annals.console.reloads';
 
 const reloads = (): number => Number(sessionStorage.getItem(KEY) ?? 0);
@@ -33,7 +33,7 @@ const again = (): HTMLElement => {
   return button;
 };
 
-/** Otherwise a reload would replace this page by one of the browser, which does not try again. */
+/** Without a server, a reload would show the error page of the browser, which does not retry. */
 const isServerThere = async (): Promise<boolean> => {
   const response = await fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).catch(
     () => undefined,

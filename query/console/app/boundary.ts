@@ -4,7 +4,7 @@ import { html } from './html.ts';
 type BoundaryOptions = { readonly what: string; readonly children?: ComponentChildren };
 type BoundaryState = { readonly error?: unknown };
 
-/** What to do if drawing a part of the page fails: everything around it stays. */
+/** Shows an error in place of a part of the page that fails to render; everything around it stays. */
 export class Boundary extends Component<BoundaryOptions, BoundaryState> {
   static override getDerivedStateFromError(error: unknown): BoundaryState {
     return { error };
@@ -26,7 +26,7 @@ export class Boundary extends Component<BoundaryOptions, BoundaryState> {
   }
 }
 
-/** For whoever mends it; what people have entered is not in it. */
+/** The report for developers; it has none of the data that people have entered. */
 const reportOf = (error: unknown): string =>
   `${location.pathname}\n${error instanceof Error ? (error.stack ?? String(error)) : String(error)}`.replaceAll(
     `${location.origin}/console/assets/`,

@@ -8,14 +8,14 @@ type ComboboxOptions<Choice> = {
   readonly choices: readonly Choice[];
   readonly choose: (choice: Choice) => void;
   readonly show: (choice: Choice) => VNode | string;
-  /** Of the input. */
+  /** Attributes of the input. */
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly isOpen?: boolean;
-  /** Whether more may be found for the text: Enter waits for it if nothing is there yet. */
+  /** True if more may be found for the text: Enter then waits for the first choice. */
   readonly isSearching?: boolean;
 };
 
-/** A line to write in, and what is found for it: the arrows go through that, and Enter takes it. */
+/** A text field with suggestions: the arrow keys move through them, and Enter takes one. */
 export const Combobox = <Choice>({
   text,
   setText,
@@ -61,7 +61,7 @@ export const Combobox = <Choice>({
       aria-activedescendant=${isOpen && chosen >= 0 ? `${list}-${chosen}` : null} autocomplete="off" spellcheck="false" dir="auto"
       ...${attributes} value=${text} onInput=${write} onKeyDown=${press} />
     <ul id=${list} class="found" role="listbox" aria-label="Found" hidden=${!isOpen || choices.length === 0}>${choices.map(
-      // Pressing it must not take the focus from the line, which would close the list.
+      // Pressing must not take the focus from the field, which would close the list.
       (choice, index) =>
         html`<li id=${`${list}-${index}`} role="option" aria-selected=${index === chosen} onMouseDown=${(event: Event) => event.preventDefault()} onClick=${() => choose(choice)}>${show(choice)}</li>`,
     )}</ul>`;

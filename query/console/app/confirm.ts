@@ -5,17 +5,17 @@ import { html } from './html.ts';
 import { Act } from './parts.ts';
 
 type ConfirmOptions = {
-  /** On the button that asks. */
+  /** The text of the button that opens the question. */
   readonly label: string;
   readonly title: string;
-  /** On the button that does it. */
+  /** The text of the button that acts. */
   readonly doing: string;
   readonly act: () => Promise<unknown>;
   readonly kind?: string;
   readonly children?: ComponentChildren;
 };
 
-/** A button that says what will happen, and asks, before it does it. */
+/** A button that explains what will happen, and asks before it acts. */
 export const Confirm = ({ label, kind = '', ...asked }: ConfirmOptions) => {
   const [isOpen, setOpen] = useState(false);
   return html`<button type="button" class=${kind} onClick=${() => setOpen(true)}>${label}</button>

@@ -4,13 +4,13 @@ import { html } from './html.ts';
 
 type DialogOptions = {
   readonly title: string;
-  /** Escape does it too. */
+  /** Escape calls it too. */
   readonly close: () => void;
   readonly class?: string;
   readonly children?: ComponentChildren;
 };
 
-/** Above the page, which waits; the focus is where it was once the dialogue is closed. */
+/** A modal dialogue. When it closes, the focus returns to where it was. */
 export const Dialog = ({ title, close, class: looks = '', children }: DialogOptions) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();

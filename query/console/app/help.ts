@@ -4,7 +4,7 @@ import { html } from './html.ts';
 
 const ALWAYS: readonly Pick<Action, 'says' | 'keys'>[] = [{ says: 'Close what is open', keys: 'Escape' }];
 
-/** The keys that work on this page, from the table by which they work. */
+/** The keys of this page, from the table that handles them. */
 export const Help = ({
   close,
 }: {

@@ -1,5 +1,5 @@
 import htm from 'htm';
 import { h, type VNode } from 'preact';
 
-/** Elements as templates: what stands in them by `${}` is text, and cannot become an element. */
+/** Elements as templates: values in `${}` become text, never elements. */
 export const html = htm.bind(h) as (strings: TemplateStringsArray, ...values: readonly unknown[]) => VNode;

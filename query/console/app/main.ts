@@ -7,7 +7,7 @@ import { Shell } from './shell.ts';
 import { type Entrance, enter, type SignInFacts } from './sign-in.ts';
 import { Threshold } from './threshold.ts';
 
-/** Signs in, which may leave the page, and shows the console, or why there is none. */
+/** Signs in, which may leave the page, and shows the console, or the reason why it cannot. */
 const start = async (root: HTMLElement, facts: SignInFacts, declared: string): Promise<void> => {
   const entrance = await enter(facts).catch((error: unknown): Entrance => ({ kind: 'failed', error }));
   if (entrance.kind === 'leaving') return;
@@ -19,10 +19,7 @@ const start = async (root: HTMLElement, facts: SignInFacts, declared: string): P
   render(html`<${Boundary} what="the console">${shown}<//>`, root);
 };
 
-/**
- * The declaration may be missing during an upgrade, if a replica of another release is asked for it: then the
- * page is loaded again.
- */
+/** During an upgrade, a replica of another release may lack the declaration: then the page reloads. */
 const openShell = async (
   { session }: Extract<Entrance, { kind: 'signed-in' }>,
   declared: string,

@@ -1,10 +1,7 @@
 import { html } from './html.ts';
 import { kinds } from './kinds.ts';
 
-/**
- * Where the history of what events name as their subject is shown; nowhere for what has none, such as a
- * session.
- */
+/** The page of a subject’s history; undefined for subjects without one, such as sessions. */
 export const pathOfSubject = (subject: string): string | undefined => {
   const [, kind, id] = /^(\w+)-(\d+)$/.exec(subject) ?? [];
   const path = kinds().find(({ name }) => name === kind)?.path;
@@ -16,7 +13,7 @@ export const Subject = ({ subject }: { readonly subject: string }) => {
   return path === undefined ? html`<code>${subject}</code>` : html`<a href=${path}>${subject}</a>`;
 };
 
-/** `user:7001` leads to that person; parts of the system have no page. */
+/** `user:7001` links to that user; parts of the system have no page. */
 export const Actor = ({
   actor,
   plain = false,

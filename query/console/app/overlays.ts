@@ -22,7 +22,7 @@ export const Overlays = () => {
   </div>`;
 };
 
-/** Returns whether this page has something to search in. */
+/** Returns whether this page has a search field. */
 const focusSearch = (): boolean => {
   const input = document.querySelector<HTMLInputElement>('main :is(search, [role=search]) input');
   input?.focus();

@@ -12,22 +12,22 @@ import { Keys } from './help.ts';
 import { html } from './html.ts';
 import { pathOfSubject } from './names.ts';
 
-/** What can be chosen: an action of this page, or an item that was found. */
+/** An action of this page, or an item that was found. */
 type Choice = Action & { readonly of?: string };
 
 const SETTLES_MS = 200;
 const FOUND_MAX = 5;
 
-/** Finds pages, commands of what is open, and items. */
+/** Finds pages, commands of the current page, and items. */
 export const Palette = ({ close }: { readonly close: () => void }) => {
   const [text, setText] = useState('');
   const items = useItems(text.trim());
-  // Those of an earlier text may not be meant any more.
+  // Not the items of an earlier text, which may no longer match.
   const choices = [...matching(text), ...(items ?? [])];
   const none = items === undefined ? 'Searching …' : 'Nothing found.';
   const choose = (choice: Choice) => {
     close();
-    // Once the dialogue is closed, so that what follows may have the focus.
+    // After the dialogue has closed, so that the action can set the focus.
     setTimeout(() => act(choice));
   };
   const show = ({ says, of, keys }: Choice) =>
@@ -38,7 +38,7 @@ export const Palette = ({ close }: { readonly close: () => void }) => {
   <//>`;
 };
 
-/** Every word is somewhere in it. What was registered last belongs to what is open, and comes first. */
+/** Actions that contain every word. Those registered last belong to the current page, and come first. */
 const matching = (text: string): readonly Choice[] => {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const all = actionsHere().filter(
@@ -52,8 +52,8 @@ const isPage = ({ keys }: Action): boolean => keys?.startsWith('g ') ?? false;
 type Found = { readonly text: string; readonly items: readonly Choice[] };
 
 /**
- * Items of every kind that can be searched, and the one whose number it is; undefined until this text has
- * been searched for.
+ * Items of every searchable kind, and the one with this number; undefined until the search for this text is
+ * done.
  */
 const useItems = (text: string): readonly Choice[] | undefined => {
   const api = useApi();
@@ -88,7 +88,7 @@ const search = async (api: Api, { kinds }: DomainFacts, sought: Sought): Promise
   ];
 };
 
-/** What may not be searched has nothing to show. */
+/** Kinds that the user may not search return nothing. */
 const searchKind = async (api: Api, kind: KindFacts, sought: Sought): Promise<readonly Choice[]> => {
   const found = await findItems(api, kind, { ...sought, limit: FOUND_MAX });
   return found.map(({ id, title }) => ({ says: title, of: kind.title, to: pageOfItem(kind, id) }));

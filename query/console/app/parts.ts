@@ -6,7 +6,7 @@ import { adviceOf, factsOf, type ProblemFacts } from './problem.ts';
 
 type Children = { readonly children?: ComponentChildren };
 
-/** The head of a section; going there puts readers of screens here. */
+/** The heading of a section; navigation moves the focus of screen readers here. */
 export const Heading = ({ title, children }: { readonly title: string } & Children) => {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -16,7 +16,7 @@ export const Heading = ({ title, children }: { readonly title: string } & Childr
   return html`<div class="heading"><h1 ref=${heading} tabindex="-1">${title}</h1><div class="tools">${children}</div></div>`;
 };
 
-/** What went wrong, and what to do about it. */
+/** A problem, and what to do about it. */
 export const Problem = ({
   problem,
   retry,
@@ -30,7 +30,7 @@ export const Problem = ({
   ${retry && html`<p><button type="button" onClick=${retry}>Try again</button></p>`}
 </div>`;
 
-/** What is asked for, once it is there: or that it is on its way, or why it is not. */
+/** Shows a response: loading, failed, or its contents. */
 export const Whole = <Body>({
   asked,
   show,
@@ -44,7 +44,7 @@ export const Whole = <Body>({
 
 type Column<Item> = {
   readonly label: string | VNode;
-  /** Of cells that have no head above them, if the label is more than text. */
+  /** The label of cells without a column head, if `label` is more than text. */
   readonly name?: string;
   readonly sorted?: 'ascending' | 'descending' | 'none' | undefined;
   readonly cell: (item: Item) => unknown;
@@ -60,7 +60,7 @@ type TableOptions<Item> = {
   readonly class?: string;
 };
 
-/** Rows on a wide screen, cards on a narrow one; the roles stay when the looks change. */
+/** Rows on a wide screen, cards on a narrow one; the ARIA roles stay the same. */
 export const Table = <Item>({
   caption,
   columns,
@@ -84,7 +84,7 @@ type ListingOptions<Item> = Omit<TableOptions<Item>, 'items'> & {
   readonly empty: unknown;
 };
 
-/** A list of the interface as a table. Where nothing is in it, what would be. */
+/** A list of the interface as a table; an empty one shows `empty`. */
 export const Listing = <Item>({ pages, empty, ...table }: ListingOptions<Item>) => html`<${Whole}
   asked=${pages}
   show=${(items: readonly Item[]) => html`
@@ -98,7 +98,7 @@ export const Badge = ({ tone, children }: { readonly tone: 'good' | 'bad' | 'war
 
 type ActOptions = Children & { readonly act: () => Promise<unknown>; readonly kind?: string };
 
-/** A button whose work takes a while, and may fail. */
+/** A button whose action takes time and may fail. */
 export const Act = ({ act, kind = '', children }: ActOptions) => {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ProblemFacts>();

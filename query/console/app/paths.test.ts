@@ -39,7 +39,7 @@ test.each([
   expect(placeOf(path, '')).toMatchObject({ view, parameters });
 });
 
-test('what was searched for stands in the address', () => {
+test('the address contains the search', () => {
   expect(placeOf('/console/events', '?types=article.published').search.get('types')).toBe(
     'article.published',
   );

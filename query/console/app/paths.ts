@@ -1,7 +1,4 @@
-/**
- * Every address below `/console`, by what is shown there. Webhooks are below `/account` as well, for their
- * owners.
- */
+/** Every address below `/console`, by its page. Webhooks are also below `/account`, for their owners. */
 const PATHS = {
   overview: '/console',
   events: '/console/events',
@@ -44,12 +41,12 @@ export type Place = {
 
 const OF_ADMINISTRATORS = '/console/webhooks';
 const OF_OWNERS = '/account/webhooks';
-/** Where the webhooks are, which is where everybody finds their own, or where administrators find all. */
+/** The base address of webhooks: of the user’s own, or of all for administrators. */
 export const webhooksAt = (pathname: string): string =>
   isOfOwners(pathname) ? OF_OWNERS : OF_ADMINISTRATORS;
 export const isOfOwners = (pathname: string): boolean =>
   pathname === OF_OWNERS || pathname.startsWith(`${OF_OWNERS}/`);
-/** The same page where somebody of the other kind finds it. */
+/** The address of the same page for the other audience. */
 export const moved = (pathname: string): string =>
   isOfOwners(pathname)
     ? pathname.replace(OF_OWNERS, OF_ADMINISTRATORS)

@@ -1,4 +1,4 @@
-/** RFC 9457, as far as people are told of it. */
+/** RFC 9457, as far as it is shown. */
 export type ProblemFacts = {
   readonly status: number;
   readonly code: string;
@@ -31,7 +31,7 @@ export const problemOf = async (response: Response): Promise<ProblemFacts> => {
   };
 };
 
-/** What to do about it, by what it is; where nobody knows, whom to ask. */
+/** Advice by code or status; for unknown problems, whom to ask. */
 export const adviceOf = ({ status, code, requestId }: ProblemFacts): string => {
   const known = ADVICE[code];
   if (known !== undefined) return known;
@@ -60,7 +60,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   webhook_disabled: 'Enable the endpoint first, if you want it to be told again.',
 };
 
-/** Whatever went wrong, as a problem. */
+/** Any error as a problem. */
 export const factsOf = (error: unknown): ProblemFacts =>
   error instanceof ApiProblem
     ? error.facts

@@ -10,7 +10,7 @@ export const go = (path: string): void => {
   dispatchEvent(new Event(MOVED));
 };
 
-/** For what is part of the address, and no step that anybody goes back. */
+/** Changes the address without a new step in the history of the browser. */
 export const put = (path: string): void => {
   history.replaceState(null, '', path);
   dispatchEvent(new Event(MOVED));
@@ -18,7 +18,7 @@ export const put = (path: string): void => {
 
 const here = (): string => location.pathname + location.search;
 
-/** Where we are; links within the console lead there without asking for the page again. */
+/** The current address. Links within the console change it without loading the page again. */
 export const usePlace = (): Place => {
   const [path, setPath] = useState(here);
   useEffect(() => {

@@ -49,7 +49,7 @@ export const Sections = ({ section, me }: SectionsOptions) => {
 
 const ACCOUNT = new URL('/account', document.body.dataset.issuer ?? location.origin).href;
 
-/** What is somebody's own, whoever they are. */
+/** The sections of the user’s own things, in every role. */
 export const OwnSections = ({ section }: { readonly section: string | undefined }) => html`
   <p><a href=${ACCOUNT}>Your account</a></p>
   <ul><li><a href="/account/webhooks" aria-current=${section === 'webhooks' ? 'page' : null}>Webhooks</a></li></ul>`;

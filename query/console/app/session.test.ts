@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSession, type SignInRefused, tokensBy } from './session.ts';
 
-/** A token endpoint that takes each refresh token once, as ours does. */
+/** A token endpoint that accepts each refresh token once, as ours does. */
 let server: Server;
 let good: string;
 let asked: URLSearchParams[];
@@ -55,13 +55,13 @@ const open = (expiresInSeconds: number) => {
   return { session, left };
 };
 
-test('a token that is good for a while is used again', async () => {
+test('a token that is valid for a while is used again', async () => {
   const { session } = open(300);
   expect(await Promise.all([session.token(), session.token()])).toEqual(['access-0', 'access-0']);
   expect(asked).toEqual([]);
 });
 
-test('one that is soon over is renewed before, once for all who ask', async () => {
+test('a token that expires soon is renewed in advance, once for all concurrent requests', async () => {
   const { session, left } = open(30);
   expect(await Promise.all([session.token(), session.token(), session.renewed('access-0')])).toEqual([
     'access-1',
@@ -76,14 +76,14 @@ test('one that is soon over is renewed before, once for all who ask', async () =
   expect(left).toEqual(['out id-0']);
 });
 
-test('one that was refused is renewed, unless somebody has done so meanwhile', async () => {
+test('a refused token is renewed, unless another request has done so meanwhile', async () => {
   const { session } = open(300);
   expect(await session.renewed('access-0')).toBe('access-1');
   expect(await session.renewed('access-0')).toBe('access-1');
   expect(asked).toHaveLength(1);
 });
 
-test('where nothing can be renewed any more, whoever is there signs in again', async () => {
+test('if renewal fails, the user must sign in again', async () => {
   good = 'another';
   const { session, left } = open(30);
   await expect(session.token()).rejects.toMatchObject({
@@ -92,7 +92,7 @@ test('where nothing can be renewed any more, whoever is there signs in again', a
   expect(left).toEqual(['again']);
 });
 
-test('what does not answer as a token endpoint is no refusal', async () => {
+test('an invalid answer of the token endpoint is not a refusal', async () => {
   await expect(tokensBy({ ...endpoints(), token: 'http://127.0.0.1:1/token' }, {})).rejects.toBeInstanceOf(
     TypeError,
   );

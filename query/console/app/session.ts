@@ -1,8 +1,8 @@
-/** Who has signed in here; its tokens are in memory and nowhere else. */
+/** The signed-in user; tokens are kept in memory only. */
 export type Session = {
-  /** An access token that is good for a while yet. */
+  /** An access token that stays valid for a while. */
   token(): Promise<string>;
-  /** After an answer that says this one is not good any more. */
+  /** A new access token, after an answer that refused this one. */
   renewed(refused: string): Promise<string>;
   signOut(): void;
 };
@@ -31,7 +31,7 @@ type SessionOptions = Endpoints & {
   readonly signOut: (idToken: string | undefined) => void;
 };
 
-/** So much earlier than it must, it is renewed: an answer may take its time. */
+/** Tokens are renewed this long before they expire, because an answer may be slow. */
 const EARLY_MS = 60_000;
 const MS_PER_SECOND = 1_000;
 
@@ -44,7 +44,7 @@ export const openSession = (
   let renewing: Promise<string> | undefined;
   const renew = async (): Promise<string> => {
     try {
-      // Refresh tokens are good once, so whoever comes meanwhile waits for this one.
+      // A refresh token is valid once, so concurrent requests wait for this one.
       const next = await tokensBy(endpoints, {
         grant_type: 'refresh_token',
         refresh_token: tokens.refresh_token ?? '',

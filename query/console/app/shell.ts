@@ -38,7 +38,7 @@ import { EditWebhook, NewWebhook } from './webhooks/endpoint-form.ts';
 import { WebhookPage } from './webhooks/webhook.ts';
 import { Webhooks } from './webhooks/webhooks.ts';
 
-/** The page of each address, and the section that it belongs to. */
+/** The page of each address, and its section of the navigation. */
 const VIEWS: Readonly<
   Record<View, readonly [page: FunctionComponent<{ readonly place: Place }>, section: string]>
 > = {
@@ -78,12 +78,11 @@ type ShellOptions = { readonly api: Api; readonly session: Session; readonly dom
 export const Shell = ({ api, session, domain }: ShellOptions) =>
   html`<${ApiProvider} value=${api}><${DomainProvider} value=${domain}><${Frame} session=${session} /><//><//>`;
 
-/** What everybody finds something in, as far as they may: the rest is how the installation does. */
+/** Sections for all users; the others are about the installation. */
 const FOR_ALL: readonly (string | undefined)[] = ['data', 'events'];
 
 /**
- * The way around, and what is at the address. Everybody works with the data; how the installation does is for
- * administrators.
+ * The navigation and the current page. All users work with the data; the installation is for administrators.
  */
 const Frame = ({ session }: { readonly session: Session }) => {
   const place = usePlace();

@@ -1,8 +1,8 @@
 import { openSession, type Session, SignInRefused, tokensBy } from './session.ts';
 
-/** What the server says of itself in the page. */
+/** Facts that the server puts into the page. */
 export type SignInFacts = {
-  /** Where this page is known: signing in leads back there. */
+  /** The canonical address of this page, to which signing in returns. */
   readonly home: string;
   readonly issuer: string;
   readonly scope: string;
@@ -16,13 +16,13 @@ export type Entrance =
 
 const CLIENT_ID = 'console';
 const SIGNED_OUT = 'signed-out';
-/** What must outlast the way to the sign-in page and back; tokens never leave memory. */
+/** Survives the redirects to the sign-in page and back; tokens never leave memory. */
 const KEY = 'annals.console.sign-in';
 
 type Kept = { readonly state: string; readonly verifier: string; readonly path: string };
 
 /**
- * A session of this page, by a code that it came with, or by going for one: whoever is signed in sees nothing
+ * Opens a session with the code in the address, or redirects to get one. A user who is signed in sees nothing
  * of that.
  */
 export const enter = async (facts: SignInFacts): Promise<Entrance> => {
@@ -38,7 +38,7 @@ export const enter = async (facts: SignInFacts): Promise<Entrance> => {
   sessionStorage.removeItem(KEY);
   history.replaceState(null, '', kept?.path ?? new URL(home).pathname);
   if (error) throw new SignInRefused(error, answer.get('error_description') ?? '');
-  // Somebody else's answer, or one that was used: another is got without a word, because it costs nothing.
+  // A foreign or used answer. Another is requested without notice, because that costs nothing.
   if (kept === null || kept.state !== state) return authorize(facts, location.pathname);
   const grant = {
     grant_type: 'authorization_code',
@@ -70,7 +70,7 @@ const authorize = async ({ home, issuer, scope }: SignInFacts, path: string): Pr
   return leave(new URL(`/authorize?${query}`, issuer).href);
 };
 
-/** OpenID Connect RP-Initiated Logout: the sign-in page keeps its session until it is told. */
+/** OpenID Connect RP-Initiated Logout: otherwise the session of the sign-in page would remain. */
 const signOutUrl = ({ home, issuer }: SignInFacts, idToken: string | undefined): string => {
   const query = new URLSearchParams({
     client_id: CLIENT_ID,

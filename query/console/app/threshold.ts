@@ -4,7 +4,7 @@ import type { Entrance } from './sign-in.ts';
 
 type Shut = Extract<Entrance, { readonly kind: 'signed-out' | 'failed' }>;
 
-/** What is there instead of the console: nobody is signed in. */
+/** Shown instead of the console while nobody is signed in. */
 export const Threshold = ({ entrance }: { readonly entrance: Shut }) => {
   const [title, text] =
     entrance.kind === 'signed-out'

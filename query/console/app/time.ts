@@ -8,20 +8,20 @@ const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
 type TimeOptions = { readonly at: string | null; readonly clock?: boolean; readonly short?: boolean };
 
-/** A moment as clocks here show it; its title has it in UTC, as logs do. */
+/** A time in the local zone, with UTC in its title, as in logs. */
 export const Time = ({ at, clock = false, short = false }: TimeOptions) =>
   at === null
     ? html`<span class="soft">–</span>`
     : html`<time datetime=${at} title=${utcText(at)}>${formatOf(at, clock, short).format(new Date(at))}</time>`;
 
-/** Of today the clock says enough, where it was asked for. */
+/** A time of today may show the clock only. */
 const formatOf = (at: string, clock: boolean, short: boolean): Intl.DateTimeFormat => {
   const isToday = new Date(at).toDateString() === new Date().toDateString();
   if (clock && isToday) return short ? BRIEF_CLOCK : CLOCK;
   return short ? SHORT : LOCAL;
 };
 
-/** In a list: of today the time, else the day. */
+/** For lists: the clock today, otherwise the day. */
 export const BriefTime = ({ at }: { readonly at: string }) => {
   const moment = new Date(at);
   const isToday = moment.toDateString() === new Date().toDateString();

@@ -7,7 +7,7 @@ import { ApiProblem, adviceOf, factsOf } from './problem.ts';
 import { base64url, challengeOf } from './sign-in.ts';
 import { momentOf } from './webhooks/ways.ts';
 
-test('the next page is asked for where this one came from', () => {
+test('the next page is requested from the page’s own origin', () => {
   expect(nextOf('</operations/orders?after=x>; rel="next", </operations/orders>; rel="first"')).toBe(
     '/operations/orders?after=x',
   );
@@ -17,7 +17,7 @@ test('the next page is asked for where this one came from', () => {
   expect([nextOf(null), nextOf('</events?after=x>; rel="poll"')]).toEqual([undefined, undefined]);
 });
 
-test('every problem has an advice, and what is not known leads to the log', () => {
+test('every problem has advice, and unknown problems refer to the log', () => {
   expect(adviceOf({ status: 403, code: 'forbidden', title: '' })).toMatch(/Ask an administrator/);
   expect(adviceOf({ status: 500, code: 'internal', title: '', requestId: 'r-1' })).toContain(
     'the request r-1',
@@ -33,7 +33,7 @@ test('every problem has an advice, and what is not known leads to the log', () =
   });
 });
 
-test('items that have a history have a page', () => {
+test('items with a history have a page', () => {
   vi.stubGlobal('document', { body: { dataset: { kinds: JSON.stringify([['article', 'articles']]) } } });
   expect(pathOfSubject('article-8001')).toBe('/console/items/articles/8001');
   expect([
@@ -45,7 +45,7 @@ test('items that have a history have a page', () => {
   vi.unstubAllGlobals();
 });
 
-test('values of JSON are told as people read them', () => {
+test('JSON values are shown in readable form', () => {
   expect([null, 'a', 3, true, ['a', 'b'], { id: 1, name: 'Ada' }].map(textOf)).toEqual([
     '',
     'a',
@@ -56,7 +56,7 @@ test('values of JSON are told as people read them', () => {
   ]);
 });
 
-test('fields of items of lists are told with their item', () => {
+test('fields of items of lists are shown with their item', () => {
   const amount = { name: 'amount', wire: 'amount', title: 'Amount', type: 'integer' } as const;
   const list = {
     name: 'items',
@@ -76,11 +76,11 @@ test('fields of items of lists are told with their item', () => {
   ]);
 });
 
-test('lines of a difference are told apart', () => {
+test('lines of a difference have different tones', () => {
   expect(['+a', '-a', ' a', '@@ -1 +1 @@'].map(toneOf)).toEqual(['added', 'removed', '', 'place']);
 });
 
-test('a day alone is a moment, too', () => {
+test('a date alone is a time, too', () => {
   expect(['2026-11-21', '2026-11-21T15:00:00Z', 'a-1'].map(momentOf)).toEqual([
     '2026-11-21T00:00:00Z',
     '2026-11-21T15:00:00Z',
@@ -95,7 +95,7 @@ test('the challenge is that of RFC 7636, appendix B', async () => {
   expect(base64url(new Uint8Array([251, 255, 254]))).toBe('-__-');
 });
 
-test('each kind of client gets what it needs, and no more', () => {
+test('each kind of client gets the settings it needs, and no more', () => {
   const form = new FormData();
   for (const [name, value] of Object.entries({
     name: ' Robot ',

@@ -14,7 +14,7 @@ const KINDS = [
   ['public', 'An application without a secret', 'in a browser, or on the machine of its users'],
 ] as const;
 
-/** A client in the three kinds that most are; everything else is for `POST /clients`. */
+/** Creates a client of the three usual kinds; everything else is for `POST /clients`. */
 export const NewClient = () => {
   const api = useApi();
   const [kind, setKind] = useState<string>('service');

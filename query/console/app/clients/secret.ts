@@ -1,7 +1,7 @@
 import { Copy } from '../copy.ts';
 import { html } from '../html.ts';
 
-/** There is no second time to see it. */
+/** The secret is shown only once. */
 export const Secret = ({
   secret,
   of = 'the program',

@@ -1,4 +1,4 @@
-/** What `POST /clients` takes, of what was filled in. */
+/** The body of `POST /clients`, from the form. */
 export const settingsOf = (kind: string, form: FormData): object => {
   const text = (name: string): string => String(form.get(name) ?? '').trim();
   const scopes = form.getAll('scope').map(String);

@@ -14,7 +14,7 @@ type BulkOptions = {
   readonly reload: () => void;
 };
 
-/** What takes nothing, and can be done with some of the items that were chosen. */
+/** Commands without a form that are possible for some of the chosen items. */
 const commandsOf = (
   kind: KindFacts,
   chosen: readonly Item[],
@@ -29,9 +29,7 @@ const commandsOf = (
 
 type Failure = { readonly item: Item; readonly reason: string };
 
-/**
- * One command to many items, one after the other: what fails is said, and keeps nothing else from being done.
- */
+/** Sends one command to many items, one after the other. Failures are shown, and do not stop the rest. */
 export const Bulk = ({ kind, chosen, clear, reload }: BulkOptions) => {
   const api = useApi();
   const [failures, setFailures] = useState<readonly Failure[]>([]);

@@ -23,12 +23,12 @@ const FIELDS = [
   field('late', 'boolean'),
 ];
 
-test('a list has the columns that tell most, without its title, long texts and what all have in common', () => {
+test('a list has the most informative columns, without its title, long texts and what all items share', () => {
   const columns = columnsOf({ fields: FIELDS, label: 'title' }, 'above');
   expect(columns.map(({ name }) => name)).toEqual(['status', 'owner', 'total', 'made', 'late', 'updatedAt']);
 });
 
-test('somebody may choose other columns, in the same order', () => {
+test('users may choose other columns, which keep the same order', () => {
   const names = (given: string | null) =>
     chosenColumns({ fields: FIELDS, label: 'title' }, given).map(({ name }) => name);
   expect(names('createdAt,note,status,body,nothing')).toEqual(['status', 'note', 'createdAt']);
@@ -36,7 +36,7 @@ test('somebody may choose other columns, in the same order', () => {
   expect(names(null)).toContain('updatedAt');
 });
 
-test('a head leads to the other order of its column', () => {
+test('a column head links to the opposite order', () => {
   const sorts = ['-createdAt', 'createdAt', '-made', 'made', 'total'];
   const of = (name: string, sort: string) => sortedBy(field(name, 'instant'), sorts, sort);
   expect(of('made', '-createdAt')).toEqual({ state: 'none', next: '-made' });
@@ -46,7 +46,7 @@ test('a head leads to the other order of its column', () => {
   expect(of('note', 'made')).toBe(undefined);
 });
 
-test('orders are said in words', () => {
+test('orders are described in words', () => {
   expect(sortText('-made', () => 'Made')).toBe('Made, latest first');
   expect(sortText('made', () => 'Made')).toBe('Made, earliest first');
 });

@@ -2,7 +2,7 @@ import type { FieldFacts, KindFacts } from '../../domain-facts.ts';
 
 const COLUMNS_MAX = 5;
 
-/** What tells the most about an item in a list comes first. */
+/** The most informative types come first. */
 const ORDER: readonly FieldFacts['type'][] = [
   'states',
   'ref',
@@ -15,13 +15,13 @@ const ORDER: readonly FieldFacts['type'][] = [
   'text',
 ];
 
-/** What every item has beside its fields. */
+/** The columns that every kind has. */
 const CREATED: FieldFacts = { name: 'createdAt', wire: 'createdAt', title: 'Created', type: 'instant' };
 const CHANGED: FieldFacts = { name: 'updatedAt', wire: 'updatedAt', title: 'Changed', type: 'instant' };
 
 type Fields = Pick<KindFacts, 'fields' | 'label'>;
 
-/** What can be a column beside the title: no texts of several lines, and nothing that all have in common. */
+/** The fields that can be columns: no long texts, and nothing that all items share. */
 const fitting = ({ fields, label }: Fields, common?: string): readonly FieldFacts[] =>
   fields
     .filter(
@@ -29,7 +29,7 @@ const fitting = ({ fields, label }: Fields, common?: string): readonly FieldFact
     )
     .toSorted((one, other) => ORDER.indexOf(one.type) - ORDER.indexOf(other.type));
 
-/** The columns that matter, as many as fit. */
+/** The most informative columns, as many as fit. */
 export const columnsOf = (kind: Fields, common?: string): readonly FieldFacts[] => [
   ...fitting(kind, common).slice(0, COLUMNS_MAX),
   CHANGED,
@@ -37,13 +37,16 @@ export const columnsOf = (kind: Fields, common?: string): readonly FieldFacts[] 
 
 export const choosableOf = (kind: Fields): readonly FieldFacts[] => [...fitting(kind), CREATED, CHANGED];
 
-/** Those that the address names, else those that matter. */
+/** The columns in the address, or the default. */
 export const chosenColumns = (kind: Fields, given: string | null): readonly FieldFacts[] =>
   given === null ? columnsOf(kind) : choosableOf(kind).filter(({ name }) => given.split(',').includes(name));
 
 type Sorted = { readonly state: 'ascending' | 'descending' | 'none'; readonly next: string };
 
-/** How a list is ordered by a column, and the order to which its head leads; nothing if it cannot be. */
+/**
+ * The current order by a column, and the one that its head links to; undefined if the list cannot be ordered
+ * by it.
+ */
 export const sortedBy = (
   { name, wire }: FieldFacts,
   sorts: readonly string[],

@@ -19,7 +19,7 @@ import { NotThere } from './not-there.ts';
 
 type Of = { readonly place: Place };
 
-/** A command to an item that takes something. */
+/** A command to an item that has a form. */
 export const DataCommand = ({ place: { parameters } }: Of) => {
   const kind = kindAt(useDomain(), parameters.kind);
   const command = kind?.commands.find(({ name, list }) => name === parameters.command && list === undefined);
@@ -67,7 +67,7 @@ type ChangeOptions = Pick<OnItemOptions, 'kind' | 'id' | 'command' | 'path'> & {
   readonly back: string;
 };
 
-/** What others have done meanwhile. */
+/** The changes of others while a form is open. */
 type Meanwhile = {
   readonly theirs: Raw;
   readonly entries: readonly HistoryEntry[];
@@ -76,7 +76,7 @@ type Meanwhile = {
 
 const versionOf = (etag: string | undefined): number => Number(/^(?:W\/)?"(\d+)-/.exec(etag ?? '')?.[1] ?? 0);
 
-/** What the form began with stays what it is compared with, until somebody else has changed it. */
+/** The form compares with its initial values, until somebody else changes the item. */
 const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptions) => {
   const api = useApi();
   const fields = fieldsToFill(command.form);
@@ -84,7 +84,7 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
   const rawOfItem = (of: Item | undefined) => rawOfAll(fields, isEdit ? of : undefined);
   const [base, setBase] = useState(() => ({ raw: rawOfItem(item), etag }));
   const [raw, setRaw] = useState<Raw>(base.raw);
-  // What is typed while others’ change is read must not be lost.
+  // Input typed while the changes of others are loading must not be lost.
   const typed = useRef(raw);
   typed.current = raw;
   const [meanwhile, setMeanwhile] = useState<Meanwhile>();
@@ -120,7 +120,7 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
     if (isEdit && Object.keys(body).length === 0) return go(back);
     setSaving(true);
     try {
-      // A tag without a version, of an item that may not be read whole, matches none.
+      // The tag of an item that is not wholly readable has no version, and matches none.
       await api.send(link.method ?? 'POST', link.href, {
         body,
         ifMatch: versionOf(base.etag) > 0 ? base.etag : undefined,
@@ -153,7 +153,7 @@ const Change = ({ kind, id, command, path, item, etag, link, back }: ChangeOptio
 const ENTRIES_MAX = 20;
 
 const entriesSince = async (api: Api, path: string, version: number): Promise<readonly HistoryEntry[]> => {
-  // Whoever may not read the history is told that there was a change, and of the fields.
+  // Users who may not read the history still get the changed fields.
   const entries = await api
     .get<readonly HistoryEntry[]>(`${path}/history?limit=${ENTRIES_MAX}`)
     .catch(() => undefined);

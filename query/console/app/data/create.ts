@@ -11,7 +11,7 @@ import { NotThere } from './not-there.ts';
 
 type Of = { readonly place: Place };
 
-/** A new item of a kind that is listed by itself. */
+/** A new item of a kind with a list of its own. */
 export const DataNew = ({ place: { parameters } }: Of) => {
   const kind = kindAt(useDomain(), parameters.kind);
   const command = kind && creationOf(kind);
@@ -21,7 +21,7 @@ export const DataNew = ({ place: { parameters } }: Of) => {
     <${Creation} command=${command} path=${kind.list.path} back=${pageOf(kind)} then=${(id: number) => pageOfItem(kind, id)} />`;
 };
 
-/** One under an item of another kind. */
+/** A new child of an item. */
 export const DataNewUnder = ({ place: { parameters } }: Of) => {
   const domain = useDomain();
   const [kind, child] = [kindAt(domain, parameters.kind), kindAt(domain, parameters.child)];
@@ -33,7 +33,7 @@ export const DataNewUnder = ({ place: { parameters } }: Of) => {
     <${Creation} command=${command} path=${`/${kind.path}/${encodeURIComponent(parameters.id ?? '')}/${child.path}`} back=${above} then=${() => above} />`;
 };
 
-/** An item of a list of one. */
+/** A new item of an item’s list. */
 export const DataAdd = ({ place: { parameters } }: Of) => {
   const kind = kindAt(useDomain(), parameters.kind);
   const list = kind?.lists.find(({ path }) => path === parameters.list);
@@ -52,18 +52,18 @@ type CreationOptions = {
   readonly then: (id: number) => string;
 };
 
-/** It has no default that could be written down: whoever sends it. */
+/** The owner: its default, the caller, cannot be written into the form. */
 const isOwner = ({ type, isRequired, isNullable }: FormFieldFacts): boolean =>
   type === 'ref' && !isRequired && !isNullable;
 
 const Creation = ({ command, path, back, then }: CreationOptions) => {
   const api = useApi();
   const isAdmin = useMe()?.role === 'admin';
-  // Whoever it is for comes last, and only those are asked who may say it.
+  // The owner comes last, and only for administrators, who may choose it.
   const all = fieldsToFill(command.form);
   const fields = [...all.filter((field) => !isOwner(field)), ...(isAdmin ? all.filter(isOwner) : [])];
   const [raw, setRaw] = useState<Raw>(() => rawOfAll(fields, undefined));
-  // Whoever presses again after an answer was lost has made it once.
+  // A repeated request, after an answer was lost, creates one item.
   const key = useMemo(() => crypto.randomUUID(), [raw]);
   const send = async () => {
     const { body } = await api.send<{ readonly id: number }>('POST', path, {

@@ -6,7 +6,7 @@ import type { CommandFacts, DomainFacts, KindFacts } from '../../domain-facts.ts
 const DomainContext = createContext<DomainFacts | undefined>(undefined);
 export const DomainProvider = DomainContext.Provider;
 
-/** What the domain declares, as the server says it. */
+/** The declaration of the domain, from the server. */
 export const useDomain = (): DomainFacts => {
   const domain = useContext(DomainContext);
   if (domain === undefined) throw new Error('the domain is not known here');
@@ -28,7 +28,7 @@ export type Me = { readonly id: number; readonly name: string; readonly role?: s
 
 const MeContext = createContext<Me | undefined>(undefined);
 export const MeProvider = MeContext.Provider;
-/** Who has signed in. */
+/** The signed-in user. */
 export const useMe = (): Me | undefined => useContext(MeContext);
 
 export type Link = { readonly href: string; readonly method?: string };
@@ -43,7 +43,7 @@ export type Page<Of = Item> = {
 
 const TITLE_CHARACTERS_MAX = 90;
 
-/** What an item is called: by its field for that, else by its number. */
+/** The title of an item: the field for that, or its number. */
 export const titleOf = (kind: KindFacts, item: Readonly<Record<string, unknown>>): string => {
   const value = kind.label === undefined ? undefined : item[kind.label];
   const [line = ''] = typeof value === 'string' ? value.trim().split('\n') : [];
@@ -53,7 +53,7 @@ export const titleOf = (kind: KindFacts, item: Readonly<Record<string, unknown>>
 export const pageOf = ({ path }: KindFacts): string => `/console/data/${path}`;
 export const pageOfItem = (kind: KindFacts, id: unknown): string =>
   `${pageOf(kind)}/${encodeURIComponent(String(id))}`;
-/** Where an item stands: under its parent, or in the list of its kind. */
+/** The page above an item: of its parent, or the list of its kind. */
 export const above = (
   { kinds }: DomainFacts,
   kind: KindFacts,
@@ -70,7 +70,7 @@ export const above = (
 export const pageOfCommand = (kind: KindFacts, id: unknown, { name }: CommandFacts): string =>
   `${pageOfItem(kind, id)}/do/${name}`;
 
-/** Commands to an item itself that it says can be done now. */
+/** The commands that the item’s links allow now. */
 export const possibleOf = (kind: KindFacts, links: Links): readonly CommandFacts[] =>
   kind.commands.filter(
     ({ does, list, rel }) => does !== 'create' && list === undefined && links[rel]?.method !== undefined,

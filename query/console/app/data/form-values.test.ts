@@ -26,7 +26,7 @@ const FIELDS = [
   field('ownerId', 'ref', { name: 'owner', label: 'name', isRequired: false }),
 ];
 
-test('a new form has the defaults, and sends what is filled in', () => {
+test('a new form has the defaults, and sends the entered values', () => {
   const raw = rawOfAll(FIELDS, undefined);
   expect(raw).toEqual({ title: '', note: '', size: '', words: '', open: true, ownerId: '' });
   expect(bodyOf(FIELDS, { ...raw, title: 'One', size: '3', words: 'a\n b \n', ownerId: '7' })).toEqual({
@@ -39,7 +39,7 @@ test('a new form has the defaults, and sends what is filled in', () => {
   });
 });
 
-test('what is true, false or left open has three states', () => {
+test('an optional boolean has three states', () => {
   const fields = [field('late', 'boolean', { isRequired: false, isNullable: true })];
   const sent = [{}, { late: null }, { late: true }, { late: false }].map((item) =>
     bodyOf(fields, rawOfAll(fields, item)),
@@ -47,7 +47,7 @@ test('what is true, false or left open has three states', () => {
   expect(sent).toEqual([{ late: null }, { late: null }, { late: true }, { late: false }]);
 });
 
-test('what must be there and is not is left to the server to complain of', () => {
+test('a missing required value is left to the server to refuse', () => {
   expect(bodyOf(FIELDS, rawOfAll(FIELDS, undefined))).toEqual({
     title: '',
     note: null,
@@ -58,7 +58,7 @@ test('what must be there and is not is left to the server to complain of', () =>
 
 const ITEM = { title: 'One', note: 'Two', size: 3, words: ['a'], open: false, owner: { id: 7, name: 'Ada' } };
 
-test('a change is what is other than it was', () => {
+test('a change sends only changed fields', () => {
   const before = rawOfAll(FIELDS, ITEM);
   expect(before).toEqual({ title: 'One', note: 'Two', size: '3', words: 'a', open: false, ownerId: '7' });
   expect(changesOf(FIELDS, before, before)).toEqual({});
@@ -69,7 +69,7 @@ test('a change is what is other than it was', () => {
   });
 });
 
-test('what only others have changed is taken over, and what both have is a conflict', () => {
+test('changes of others only are taken over, and changes of both are conflicts', () => {
   const before = rawOfAll(FIELDS, ITEM);
   const mine = { ...before, title: 'Mine', note: 'Same' };
   const theirs = { ...before, title: 'Theirs', note: 'Same', size: '9' };
@@ -91,7 +91,7 @@ test('a conflict stays until both agree, whatever others change meanwhile', () =
   );
 });
 
-test('what is no number is sent as it is, and values of a set may have commas', () => {
+test('an invalid number is sent as it is, and values of a set may contain commas', () => {
   const before = rawOfAll(FIELDS, ITEM);
   expect(changesOf(FIELDS, before, { ...before, ownerId: 'Ada', words: 'a, b\nc' })).toEqual({
     ownerId: 'Ada',
@@ -99,7 +99,7 @@ test('what is no number is sent as it is, and values of a set may have commas', 
   });
 });
 
-test('what is wrong with a field is said at it, and the rest of the form', () => {
+test('errors of fields are shown at the field, and the others at the form', () => {
   const problem = {
     status: 422,
     code: 'invalid_request',

@@ -1,16 +1,16 @@
 import type { FormFieldFacts } from '../../domain-facts.ts';
 import type { ProblemFacts } from '../problem.ts';
 
-/** What stands in the controls of a form, by the names that the form sends. */
+/** The values of a form’s controls, by the names that the form sends. */
 export type Raw = Readonly<Record<string, string | boolean>>;
 
 const isChosen = ({ type }: FormFieldFacts): boolean => type === 'ref' || type === 'choice';
 
-/** The fields that people fill in; files are given to what is there. */
+/** The fields that people fill in; files are uploaded to an existing item. */
 export const fieldsToFill = (fields: readonly FormFieldFacts[]): readonly FormFieldFacts[] =>
   fields.filter(({ type }) => type !== 'upload');
 
-/** What a control shows of an item, or at first. */
+/** The initial value of a control, from an item or the default. */
 const rawOf = (
   field: FormFieldFacts,
   item: Readonly<Record<string, unknown>> | undefined,
@@ -31,7 +31,7 @@ export const rawOfAll = (
   item: Readonly<Record<string, unknown>> | undefined,
 ): Raw => Object.fromEntries(fields.map((field) => [field.wire, rawOf(field, item)]));
 
-/** What is sent for what stands in a control; nothing where it is left out. */
+/** The value sent for a control; undefined if it is left out. */
 const sentOf = (field: FormFieldFacts, raw: string | boolean): unknown => {
   const { type, isNullable } = field;
   if (typeof raw === 'boolean') return raw;
@@ -44,11 +44,11 @@ const sentOf = (field: FormFieldFacts, raw: string | boolean): unknown => {
   if (type === 'boolean') return raw === 'true';
   if (raw === '' && (isChosen(field) || type === 'integer' || type === 'date' || !field.isRequired))
     return undefined;
-  // What is no number is refused by the server, at its field.
+  // The server refuses an invalid number at its field.
   return (type === 'integer' || type === 'ref') && !Number.isNaN(Number(raw)) ? Number(raw) : raw;
 };
 
-/** All of a form; what is left out has its default. */
+/** The body of a new item; fields left out get their default. */
 export const bodyOf = (fields: readonly FormFieldFacts[], raw: Raw): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     fields.flatMap((field) => {
@@ -58,8 +58,7 @@ export const bodyOf = (fields: readonly FormFieldFacts[], raw: Raw): Readonly<Re
   );
 
 /**
- * Of a change, what is other than it was. What must be there is sent though it is empty, so that the server
- * says so.
+ * The body of a change: only changed fields. An empty required field is sent, so that the server refuses it.
  */
 export const changesOf = (
   fields: readonly FormFieldFacts[],
@@ -75,8 +74,8 @@ export const changesOf = (
 export type Met = { readonly raw: Raw; readonly conflicts: readonly string[] };
 
 /**
- * What two have changed from the same: what only the other has changed is taken over, what both have is a
- * conflict. One of before stays until the two agree.
+ * Merges two changes of the same state: fields that only the other changed are taken over, fields that both
+ * changed are conflicts. An earlier conflict stays until the two agree.
  */
 export const meet = (
   fields: readonly FormFieldFacts[],
@@ -100,7 +99,7 @@ export const meet = (
   };
 };
 
-/** What is wrong with each field, by its name; what is of none stays with the problem. */
+/** The errors of each field, by name; others stay with the problem. */
 export const errorsOf = (
   fields: readonly FormFieldFacts[],
   problem: ProblemFacts | undefined,
@@ -114,7 +113,7 @@ export const errorsOf = (
   return errors;
 };
 
-/** The problem without what is said at its fields; nothing if that is all. */
+/** The problem without the errors shown at fields; undefined if none are left. */
 export const restOf = (
   problem: ProblemFacts | undefined,
   errors: Readonly<Record<string, string>>,

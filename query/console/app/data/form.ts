@@ -13,17 +13,17 @@ type FormOptions = {
   readonly fields: readonly FormFieldFacts[];
   readonly raw: Raw;
   readonly setRaw: (raw: Raw) => void;
-  /** Whatever it throws is shown, at the fields where it is of one. */
+  /** Its error is shown, at the fields it names. */
   readonly send: () => Promise<void>;
   readonly doing: string;
   readonly kind?: string;
   readonly back: string;
-  /** What is said under a field. */
+  /** Remarks below fields. */
   readonly remarks?: Readonly<Record<string, VNode>>;
   readonly children?: ComponentChildren;
 };
 
-/** A form made of the facts of a command. The server checks it, so that there is one rule for everybody. */
+/** A form from the facts of a command. Only the server validates, so there is one set of rules. */
 export const Form = ({
   fields,
   raw,
@@ -40,7 +40,7 @@ export const Form = ({
   const form = useRef<HTMLFormElement>(null);
   const errors = errorsOf(fields, problem);
   const rest = restOf(problem, errors);
-  // Whoever has sent it is led to what is wrong.
+  // Moves the focus to the first error after sending.
   useEffect(() => {
     if (problem !== undefined) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [problem]);
@@ -141,12 +141,12 @@ const Control = ({ field, value, shared, change }: ControlOptions) => {
   return html`<input type=${isMail ? 'email' : 'text'} dir="auto" autocomplete="off" maxlength=${schema.maxLength} ...${all} />`;
 };
 
-/** One that may be left open has three states. */
+/** An optional boolean has three states. */
 export const BOOLEANS = ['true', 'false'];
 export const truthText = (word: string): string => (word === 'true' ? 'Yes' : 'No');
 
 /**
- * Where the browser reads no number or date, it says that there is nothing: the server must not take that for
- * nothing.
+ * If the browser cannot read a number or date, the value is empty; the server must not take it for an empty
+ * field.
  */
 const enteredIn = ({ value, validity }: HTMLInputElement): string => (validity.badInput ? 'invalid' : value);

@@ -7,7 +7,7 @@ import { go } from '../router.ts';
 import { pageOf, useDomain, useMe } from './domain.ts';
 import { pageOfView, viewsFor } from './view.ts';
 
-/** What there is: a list of each kind, and a way to one item by its number. */
+/** The lists of all kinds, and access to one item by its number. */
 export const DataHome = () => {
   const domain = useDomain();
   const views = viewsFor(domain.views, useMe());
@@ -29,7 +29,7 @@ export const DataHome = () => {
     <${ByNumber} />`;
 };
 
-/** Which item somebody wants to look at: as events name it. */
+/** Opens an item by its name in events. */
 const ByNumber = () => {
   const [isWrong, setWrong] = useState(false);
   const onSubmit = (event: SubmitEvent) => {

@@ -16,7 +16,7 @@ import { Items, Under } from './parts-of-item.ts';
 import { Upload } from './upload.ts';
 import { Chip, Value } from './value.ts';
 
-/** One item: what it is, what can be done with it, and what belongs to it. */
+/** One item: its fields, its actions, and its children. */
 export const DataItem = ({ place: { parameters } }: { readonly place: Place }) => {
   const kind = kindAt(useDomain(), parameters.kind);
   return kind === undefined
@@ -40,7 +40,7 @@ const KindItem = ({ kind, id }: { readonly kind: KindFacts; readonly id: string 
     <${Whole} asked=${asked} show=${(body: Item) => html`<${Body} kind=${kind} item=${body} etag=${asked.etag} reload=${asked.reload} changes=${changes} />`} />`;
 };
 
-/** Of an item with all that stands under it. Browsers keep few connections, so that a page has one stream. */
+/** The events of an item and its children. Browsers limit connections, so a page has one stream. */
 const eventsOf = ({ kinds }: DomainFacts, { name }: KindFacts, id: string): string =>
   kinds.some(({ parent }) => parent?.kind === name)
     ? `${name}=${encodeURIComponent(id)}`
@@ -72,7 +72,7 @@ const Commands = ({ kind, item, etag, reload }: PartOptions) => {
     <div class="tools" ref=${bar}>${possible.map((command) => html`<span class="command" data-command=${command.name} key=${command.name}><${Command} kind=${kind} item=${item} etag=${etag} command=${command} reload=${reload} /></span>`)}</div>`;
 };
 
-/** As if somebody had pressed its button: it asks first if it must. */
+/** Presses the button of a command, which asks first if it must. */
 const press = (bar: HTMLElement | null, command: string): void =>
   bar?.querySelector<HTMLElement>(`[data-command="${command}"] button`)?.click();
 
@@ -80,7 +80,7 @@ const historyOf = (kind: KindFacts, { id }: Item): string => `/console/items/${k
 
 type CommandOptions = PartOptions & { readonly command: CommandFacts };
 
-/** What takes something has a form; what ends it is asked about; the rest is done at once. */
+/** A command with fields opens a form, one that ends the item asks first, and others act at once. */
 const Command = ({ kind, item, etag, command, reload }: CommandOptions) => {
   const api = useApi();
   const domain = useDomain();
@@ -89,7 +89,7 @@ const Command = ({ kind, item, etag, command, reload }: CommandOptions) => {
   if (form.length > 0 || link === undefined)
     return html`<a class=${`button ${does === 'edit' ? 'primary' : ''}`} href=${pageOfCommand(kind, item.id, command)} aria-keyshortcuts=${does === 'edit' ? 'e' : null} title=${says}>${title}</a>`;
   const act = async () => {
-    // What is refused may be because of what is not seen yet.
+    // A refusal may be due to a change that is not shown yet.
     await api.send(link.method ?? 'POST', link.href, { ifMatch: etag }).catch((error: unknown) => {
       reload();
       throw error;
@@ -107,7 +107,7 @@ const isThere = (value: unknown): boolean =>
   ![null, undefined, ''].includes(value as string) && !(Array.isArray(value) && value.length === 0);
 const isLong = ({ type, hasLines }: FieldFacts): boolean => hasLines === true || type === 'upload';
 
-/** A file is given where the item says so. */
+/** A file can be uploaded if the item has a link for it. */
 const canBeGiven = (kind: KindFacts, item: Item, { name }: FieldFacts): boolean =>
   kind.uploads.some(({ field, rel }) => field === name && item._links[rel]?.method !== undefined);
 const isState = ({ type }: FieldFacts): boolean => type === 'states';
@@ -149,7 +149,7 @@ const Body = ({ kind, item, etag, reload, changes }: PartOptions & { readonly ch
 
 const LATEST = 5;
 
-/** What has happened to it last. */
+/** The latest events of the item. */
 const Latest = ({ kind, item }: { readonly kind: KindFacts; readonly item: Item }) => {
   const { body: entries, reload } = useAsked<readonly HistoryEntry[]>(
     `/${kind.path}/${item.id}/history?limit=${LATEST}`,
@@ -170,7 +170,7 @@ const Latest = ({ kind, item }: { readonly kind: KindFacts; readonly item: Item 
     <p><a href=${historyOf(kind, item)}>Full history</a></p>`;
 };
 
-/** What a state became is told by the event, and of what is new all fields are. */
+/** The event already names a new state, and a new item has only new fields. */
 const changedFields = (kind: KindFacts, { version, changes }: HistoryEntry): string => {
   const fields = changes.map(({ field }) =>
     kind.fields.find(({ name, wire }) => [name, wire, `${name}.id`].includes(field)),

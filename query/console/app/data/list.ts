@@ -26,7 +26,7 @@ import { Value } from './value.ts';
 
 const LIMIT = 25;
 
-/** Every item of a kind: searched, narrowed, ordered and paged by what stands in the address. */
+/** All items of a kind, with the search, filters, order and page in the address. */
 export const DataList = ({ place: { parameters, search } }: { readonly place: Place }) => {
   const kind = kindAt(useDomain(), parameters.kind);
   return kind?.list.path === undefined
@@ -50,12 +50,12 @@ const KindList = ({ kind, path, search }: KindListOptions) => {
       : []),
   ]);
   const isFirst = search.has('before') && asked.body !== undefined && asked.body._links.prev === undefined;
-  // Whoever has turned back to the beginning sees what is new there.
+  // Back on the first page, the address shows new items again.
   useEffect(() => {
     if (isFirst) put(narrowed(pageOf(kind), search, 'before', ''));
   }, [isFirst, kind, search]);
   const [picked, setPicked] = useState<ReadonlySet<number>>(new Set());
-  // What is not on the page any more is not chosen either.
+  // Items no longer on the page are not chosen.
   const chosen = asked.body?._embedded.items.filter(({ id }) => picked.has(id)) ?? [];
   const isNarrowed = [...search.keys()].some(
     (name) => !['sort', 'columns', 'after', 'before'].includes(name),
@@ -74,7 +74,7 @@ const KindList = ({ kind, path, search }: KindListOptions) => {
       <${Pager} at=${pageOf(kind)} search=${search} previous=${_links.prev} next=${_links.next} />`} />`;
 };
 
-/** To the title below or above the one that has the focus. */
+/** Moves the focus to the next or previous title. */
 const step = (by: number): void => {
   const titles = [...document.querySelectorAll<HTMLElement>('main a.title')];
   const at = titles.indexOf(document.activeElement as HTMLElement);
@@ -102,11 +102,11 @@ type ItemTableOptions = {
   readonly kind: KindFacts;
   readonly items: readonly Item[];
   readonly common?: string | undefined;
-  /** Where the address says what is shown. */
+  /** The query of the address, if the table follows it. */
   readonly search?: URLSearchParams;
   readonly picking?: Picking;
 };
-/** Which items are chosen, to do something with all of them. */
+/** The items chosen for bulk commands. */
 type Picking = {
   readonly picked: ReadonlySet<number>;
   readonly setPicked: (picked: ReadonlySet<number>) => void;
@@ -124,10 +124,10 @@ const pickColumn = (kind: KindFacts, items: readonly Item[], { picked, setPicked
   };
 };
 
-/** What needs its label where there is no head of a table. */
+/** Types that need a label in cards, which have no column heads. */
 const LABELLED = ['integer', 'date', 'instant', 'boolean'];
 
-/** Items by what matters of them; the title leads to each. */
+/** Items with their main fields; the title links to the item. */
 export const ItemTable = ({ kind, items, common, search, picking }: ItemTableOptions) => html`<${Table}
   caption=${kind.plural}
   class="items"
@@ -155,7 +155,7 @@ export const ItemTable = ({ kind, items, common, search, picking }: ItemTableOpt
 
 type Ordered = { readonly at: string; readonly search: URLSearchParams; readonly sorts: readonly string[] };
 
-/** The head of a column, which orders the list if it can be ordered by it. */
+/** The head of a column, which orders the list if possible. */
 export const headOf = (field: FieldFacts, { at, search, sorts }: Ordered) => {
   const sorted = sortedBy(field, sorts, search.get('sort') ?? sorts[0]);
   if (sorted === undefined) return { label: field.title };
@@ -183,7 +183,7 @@ export const Pager = ({ at, search, previous, next }: PagerOptions) =>
     ${next ? html`<a class="button" rel="next" href=${turned(at, search, next)}>Next</a>` : null}
   </nav>`;
 
-/** The address of the page that a link of the list leads to. */
+/** The address of the page that a link of the list points to. */
 const turned = (at: string, search: URLSearchParams, { href }: Link): string => {
   const place = new URLSearchParams(href.split('?')[1]);
   const kept = new URLSearchParams([...search].filter(([name]) => name !== 'after' && name !== 'before'));

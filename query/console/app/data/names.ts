@@ -6,10 +6,10 @@ import { html } from '../html.ts';
 import { kindNamed, type Links, pageOfItem, titleOf, useDomain, useMe } from './domain.ts';
 import { Picture } from './picture.ts';
 
-/** What an item is called, and the address of its picture if it has one. */
+/** The name of an item, and the address of its picture. */
 type Face = { readonly name: string; readonly picture?: string | undefined };
 
-/** Each is asked for once, for as long as the page lasts. */
+/** Each name is requested once per load of the page. */
 const known = new WeakMap<Api, Map<string, Promise<Face | undefined>>>();
 
 const faceOf = (api: Api, kind: KindFacts, id: number): Promise<Face | undefined> => {
@@ -31,7 +31,7 @@ const pictureOf = ({ fields }: KindFacts, item: Readonly<Record<string, unknown>
   return typeof value === 'string' ? value : undefined;
 };
 
-/** What an item is called of which only the number is known; nothing as long as it is not known. */
+/** The name of an item by its number; undefined until it is loaded. */
 export const useName = (kind: KindFacts | undefined, id: number | undefined): string | undefined =>
   useFace(kind, id)?.name;
 
@@ -57,7 +57,7 @@ type NamedOptions = {
   readonly href?: string;
 };
 
-/** An item by its name, which leads to it. */
+/** The name of an item, as a link to it. */
 export const Named = ({ of, id, plain = false, href }: NamedOptions) => {
   const kind = kindNamed(useDomain(), of);
   const name = useName(kind, id) ?? `${kind?.title ?? of} ${id}`;
@@ -68,7 +68,7 @@ export const Named = ({ of, id, plain = false, href }: NamedOptions) => {
 
 type ReferenceOptions = { readonly field: FieldFacts; readonly value: unknown; readonly links: Links };
 
-/** What a field refers to: with the name that was sent along, else with the one that is asked for. */
+/** The target of a reference, by the name in the response or by one that is loaded. */
 export const Reference = ({ field: { of = '', label, rel = '' }, value, links }: ReferenceOptions) => {
   const kind = kindNamed(useDomain(), of);
   if (label === undefined || typeof value !== 'object' || value === null)
@@ -83,8 +83,8 @@ export const Reference = ({ field: { of = '', label, rel = '' }, value, links }:
 type DoerOptions = { readonly actor: string | null; readonly withFace?: boolean; readonly plain?: boolean };
 
 /**
- * Who did something, by name: `user:7001` is a user, and whatever else it may be a part of the system. For
- * administrators it leads to the person.
+ * The name of an actor: `user:7001` is a user, others may be parts of the system. For administrators it links
+ * to the user.
  */
 export const Doer = ({ actor, withFace = false, plain = false }: DoerOptions) => {
   const isAdmin = useMe()?.role === 'admin';
@@ -98,7 +98,7 @@ export const Doer = ({ actor, withFace = false, plain = false }: DoerOptions) =>
 
 const LETTERS_MAX = 2;
 
-/** Their picture, else the first letters of their name. The name stands beside it. */
+/** The user’s picture or initials. The name is next to it. */
 const Portrait = ({ face }: { readonly face: Face | undefined }) => {
   const letters = (face?.name ?? '').split(/\s+/).map((word) => [...word][0] ?? '');
   return html`<span class="portrait" aria-hidden="true">${

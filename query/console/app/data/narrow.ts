@@ -11,7 +11,7 @@ import { wordText } from './value.ts';
 
 const SETTLES_MS = 250;
 
-/** With another value of one thing, from the first page on. */
+/** The address with one filter changed, from the first page on. */
 export const narrowed = (at: string, search: URLSearchParams, name: string, value: string): string => {
   const kept = new URLSearchParams([...search].filter(([each]) => ![name, 'after', 'before'].includes(each)));
   if (value !== '') kept.set(name, value);
@@ -29,7 +29,7 @@ type NarrowOptions = {
   readonly children?: ComponentChildren;
 };
 
-/** What a list can be searched for, narrowed and ordered by: all of it stands in the address. */
+/** The search, filters and order of a list; all of them are in the address. */
 export const Narrow = ({
   at,
   search,
@@ -57,7 +57,7 @@ export const Narrow = ({
 
 type ColumnsOptions = { readonly kind: KindFacts; readonly search: URLSearchParams };
 
-/** Which columns a list has, so that the address keeps them. */
+/** Chooses the columns, which are in the address. */
 export const Columns = ({ kind, search }: ColumnsOptions) => {
   const [isOpen, setOpen] = useState(false);
   const usual = columnsOf(kind).map(({ name }) => name);
@@ -84,14 +84,11 @@ export const Columns = ({ kind, search }: ColumnsOptions) => {
   </details>`;
 };
 
-/**
- * What somebody writes stays as they write it, however often the list is drawn; another address may have
- * other words.
- */
+/** Text being typed survives re-rendering of the list, until the address has another text. */
 const useText = (value: string): readonly [text: string, setText: (text: string) => void] => {
   const [text, setText] = useState(value);
   const seen = useRef(value);
-  // Not what the first drawing had: by the time this runs, somebody may write already.
+  // Not the value of the first rendering: by the time this runs, the user may be typing already.
   useEffect(() => {
     if (seen.current !== value) setText((before) => (before.trim() === value ? before : value));
     seen.current = value;
@@ -99,7 +96,7 @@ const useText = (value: string): readonly [text: string, setText: (text: string)
   return [text, setText];
 };
 
-/** While somebody types, nothing is asked for. */
+/** While the user types, nothing is requested. */
 const Words = ({ value, set }: { readonly value: string; readonly set: (value: string) => void }) => {
   const [text, setText] = useText(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

@@ -27,7 +27,7 @@ type UnderOptions = {
   readonly changes: number;
 };
 
-/** Asks again whenever something has changed. */
+/** Reloads whenever `changes` counts up. */
 const useReload = ({ reload }: { readonly reload: () => void }, changes: number): void => {
   const seen = useRef(changes);
   useEffect(() => {
@@ -36,7 +36,7 @@ const useReload = ({ reload }: { readonly reload: () => void }, changes: number)
   }, [changes, reload]);
 };
 
-/** The items of another kind that stand under an item, or belong to it. */
+/** The children of an item, or the items of a user. */
 export const Under = ({ kind, child, item, changes }: UnderOptions) => {
   const { href = '' } = item._links[child.path] ?? {};
   const asked = useAsked<Page>(`${href}?limit=${SHOWN}`, undefined, HAL);
@@ -64,10 +64,7 @@ type ItemsOptions = {
 
 const ITEMS_MAX = 100;
 
-/**
- * The items of one of its lists. They have the version of the whole, so that the whole is asked for again
- * with them.
- */
+/** The items of one list. They share the version of the aggregate, so both are reloaded together. */
 export const Items = ({ kind, list, item, etag, reload, changes }: ItemsOptions) => {
   const { href = '' } = item._links[list.path] ?? {};
   const asked = useAsked<Page<ListedItem>>(`${href}?limit=${ITEMS_MAX}`, undefined, HAL);
@@ -109,7 +106,7 @@ export const Items = ({ kind, list, item, etag, reload, changes }: ItemsOptions)
   </section>`;
 };
 
-/** As they are declared: a line of text is short enough for a table, and so is a picture. */
+/** In declared order: single-line texts and pictures fit into a table. */
 export const fieldsShown = ({ fields }: ListFacts): readonly FieldFacts[] =>
   fields.filter(({ hasLines }) => !hasLines);
 
@@ -132,7 +129,7 @@ const canDo = (kind: KindFacts, list: ListFacts, { _links }: ListedItem): boolea
     (does) => _links[commandOf(kind, list, does)?.rel ?? '']?.method !== undefined,
   );
 
-/** What can be done with an item of a list. */
+/** The actions on an item of a list. */
 const Ways = ({ kind, list, items, each, here, etag, done }: WaysOptions) => {
   const api = useApi();
   const id = encodeURIComponent(String(each[list.id]));

@@ -5,8 +5,8 @@ type Address = { readonly href: string };
 type PictureOptions = { readonly path: string; readonly title: string; readonly isSmall?: boolean };
 
 /**
- * A picture that was uploaded, by an address that is good for a while; one elsewhere is a link, because
- * nothing is loaded from there.
+ * An uploaded picture, by a signed address. A picture elsewhere is a link, because nothing is loaded from
+ * other origins.
  */
 export const Picture = ({ path, title, isSmall = false }: PictureOptions) =>
   path.startsWith('/uploads/')

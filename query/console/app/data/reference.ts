@@ -16,7 +16,7 @@ const SETTLES_MS = 200;
 const optionsOf = (kind: KindFacts, { _embedded }: Page): readonly Option[] =>
   _embedded.items.map((item) => ({ id: String(item.id), title: titleOf(kind, item) }));
 
-/** What can be referred to, as far as there is a list of it; the newest where there are many. */
+/** The possible targets of a reference, if there is a list of them; the newest if there are many. */
 const useOptions = (field: FieldFacts): { readonly options: readonly Option[]; readonly isAll: boolean } => {
   const kind = kindNamed(useDomain(), field.of);
   const asked = useAsked<Page>(
@@ -24,7 +24,7 @@ const useOptions = (field: FieldFacts): { readonly options: readonly Option[]; r
     undefined,
     HAL,
   );
-  // Until they are there, a list is shown that has none.
+  // While loading, an empty list is shown.
   if (asked.body === undefined && asked.problem === undefined) return { options: [], isAll: true };
   if (kind === undefined || asked.body?._embedded === undefined) return { options: [], isAll: false };
   return { options: optionsOf(kind, asked.body), isAll: asked.body._links.next === undefined };
@@ -32,7 +32,7 @@ const useOptions = (field: FieldFacts): { readonly options: readonly Option[]; r
 
 type Sought = { readonly text: string; readonly limit: number; readonly signal: AbortSignal };
 
-/** What is found for a text, where the kind has a search. */
+/** Finds items for a text, by the search of the kind. */
 export const findItems = async (
   api: Api,
   kind: KindFacts,
@@ -45,7 +45,7 @@ export const findItems = async (
 
 const PAGES_MAX = 10;
 
-/** Where it has none, the newest are looked through for the text. */
+/** Without a search, compares the text with the newest items. */
 const lookThrough = async (
   api: Api,
   kind: KindFacts,
@@ -73,13 +73,13 @@ type ReferenceOptions = {
   readonly field: FieldFacts & Partial<Pick<FormFieldFacts, 'isRequired' | 'isNullable'>>;
   readonly value: string;
   readonly change: (value: string) => void;
-  /** Of the control. */
+  /** Attributes of the control. */
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** Without any. */
+  /** The label of no target. */
   readonly none: string;
 };
 
-/** A name out of a list if all of it fits, else one that is searched for; a number where there is no list. */
+/** A list of names if all fit, otherwise a search; a number if there is no list. */
 export const ReferenceControl = ({ field, value, change, attributes, none }: ReferenceOptions) => {
   const kind = kindNamed(useDomain(), field.of);
   const { options, isAll } = useOptions(field);
@@ -101,7 +101,7 @@ type SearchOptions = Pick<ReferenceOptions, 'value' | 'change' | 'attributes' | 
   readonly newest: readonly Option[];
 };
 
-/** Of more than fit into a list: the newest until somebody writes, then what is found. */
+/** Too many for a list: the newest until the user types, then the results. */
 const ReferenceSearch = ({ kind, value, change, attributes, none, newest }: SearchOptions) => {
   const api = useApi();
   const name = useName(kind, value === '' ? undefined : Number(value));

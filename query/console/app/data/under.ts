@@ -9,7 +9,7 @@ import { NotThere } from './not-there.ts';
 
 const LIMIT = 25;
 
-/** All items of a kind under one of another. */
+/** All children of an item. */
 export const DataUnder = ({ place: { parameters, search } }: { readonly place: Place }) => {
   const domain = useDomain();
   const [kind, child] = [kindAt(domain, parameters.kind), kindAt(domain, parameters.child)];

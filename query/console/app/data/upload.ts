@@ -45,7 +45,7 @@ export const Upload = ({ upload: { title, rel }, links, etag, done, isSmall = fa
   const choose = ({ currentTarget }: Event) => {
     const input = currentTarget as HTMLInputElement;
     give(input.files?.[0]);
-    // The same again is another choice.
+    // Choosing the same file again must fire another event.
     input.value = '';
   };
   const name = title.toLowerCase();

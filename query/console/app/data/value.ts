@@ -6,7 +6,7 @@ import type { Links } from './domain.ts';
 import { Reference } from './names.ts';
 import { Picture } from './picture.ts';
 
-/** Colours for words, in the order in which they were declared; the first is where all begins. */
+/** Colours for the words of a choice, in the order of declaration; the first is the initial one. */
 const TONES = 6;
 const SHOWN_IN_CELL = 80;
 
@@ -33,7 +33,7 @@ type ValueOptions = {
   readonly isCell?: boolean;
 };
 
-/** The value of a field as people read it. */
+/** The value of a field in readable form. */
 export const Value = ({ field, value, links, isCell = false }: ValueOptions) => {
   const none = html`<span class="soft">–</span>`;
   if (value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0))

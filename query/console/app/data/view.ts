@@ -17,7 +17,7 @@ export const pageOfView = ({ path }: ViewFacts): string => `/console/views/${pat
 export const viewsFor = (views: readonly ViewFacts[], me: Me | undefined): readonly ViewFacts[] =>
   views.filter(({ readers }) => readers.includes(me?.role ?? ''));
 
-/** The rows of a view that one may read, as they become. */
+/** The rows of a view that the user may read, live. */
 export const DataRows = ({ place: { parameters, search } }: { readonly place: Place }) => {
   const view = useDomain().views.find(({ path }) => path === parameters.view);
   return view === undefined ? html`<${NotThere} />` : html`<${Rows} view=${view} search=${search} />`;

@@ -17,7 +17,7 @@ import { EVENTS } from './filters.ts';
 import { Json } from './json.ts';
 import { Why } from './why.ts';
 
-/** One event: what it says, who did it, why, where the chain has it, and where it was sent to. */
+/** One event: its data, actor, cause, place in the chain, and deliveries. */
 export const EventPage = ({ place: { parameters } }: { readonly place: Place }) => {
   const path = `/events/${encodeURIComponent(parameters.id ?? '')}`;
   const asked = useAsked<RecordedEvent>(path);
@@ -32,7 +32,9 @@ export const EventPage = ({ place: { parameters } }: { readonly place: Place }) 
 
 const RADIX = 36;
 
-/** The list from this event on: a cursor is a place in the log, and what is before the next has it. */
+/**
+ * The list that begins with this event: a cursor is a position, and `before` the next position includes it.
+ */
 const afterCursor = (cursor: string): string => {
   const [log, place = ''] = cursor.split('-');
   return `${log}-${(Number.parseInt(place, RADIX) + 1).toString(RADIX)}`;

@@ -13,7 +13,7 @@ import { EVENTS, Filters, queryOf } from './filters.ts';
 import { Json } from './json.ts';
 import { type EventLog, type LogState, useLog } from './log.ts';
 
-/** The whole log, the latest first and live, narrowed as the address says. */
+/** The whole log, the latest first and live, with the filter in the address. */
 export const Events = ({ place: { search } }: { readonly place: Place }) => {
   const query = queryOf(search);
   const [isPaused, setPaused] = useState(false);
@@ -35,7 +35,7 @@ export const Events = ({ place: { search } }: { readonly place: Place }) => {
   `;
 };
 
-/** As somebody with a token asks for the same. */
+/** The same request with curl and a token. */
 export const curlOf = (path: string): string =>
   `curl '${location.origin}${path}' \\\n  -H "Authorization: Bearer $TOKEN"`;
 
@@ -50,7 +50,7 @@ const State = ({ state, isPaused }: { readonly state: LogState | undefined; read
 
 const AWAY_PX = 160;
 
-/** Whether somebody has scrolled down, and reads: what comes then is not to push it away. */
+/** True if the user has scrolled down to read; new events must not move the page then. */
 const useIsAway = (): boolean => {
   const [isAway, setAway] = useState(false);
   useEffect(() => {
@@ -88,13 +88,13 @@ const Newer = ({
     }`;
 };
 
-/** What is older comes as somebody gets there. */
+/** Loads older events when their place scrolls into view. */
 const Older = ({ log: { shown, loadOlder, isLoading } }: { readonly log: EventLog }) => {
   const end = useRef<HTMLParagraphElement>(null);
   const latest = useRef(loadOlder);
   latest.current = loadOlder;
   const isThere = loadOlder !== undefined;
-  // Somebody decides whether a search that finds little goes further back.
+  // A search that finds little goes further back only on request.
   const isByItself = isThere && shown?.searchedTo === undefined;
   useEffect(() => {
     if (!isByItself || end.current === null) return;

@@ -7,8 +7,8 @@ import { put } from '../router.ts';
 export const EVENTS = '/console/events';
 
 /**
- * What the address can say, and as what it is asked for. The first name is ours; the others are as people
- * write them by hand.
+ * The filters of the request, with their names in addresses. The first name is ours; the others are what
+ * people write by hand.
  */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   types: ['types'],
@@ -21,10 +21,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   until: ['until'],
 };
 
-/**
- * What the address says, as the interface is asked for it: `by=7001` is a user, and times without a zone are
- * those of this browser.
- */
+/** The query for the interface from the address: `by=7001` is a user, and times without a zone are local. */
 export const queryOf = (search: URLSearchParams): string => {
   const query = new URLSearchParams();
   for (const [name, names] of Object.entries(NAMES)) {
@@ -43,7 +40,7 @@ const askedFor = (name: string, text: string): string => {
     : text;
 };
 
-/** The address with another value of one thing, from the newest on. */
+/** The address with one filter changed, starting at the newest event. */
 export const pageWith = (search: URLSearchParams, name: string, text: string): string => {
   const kept = new URLSearchParams(
     [...search].filter(([each]) => ![...(NAMES[name] ?? []), 'before'].includes(each)),
@@ -54,7 +51,7 @@ export const pageWith = (search: URLSearchParams, name: string, text: string): s
 
 type EventType = { readonly type: string };
 
-/** They stand in the address, so that it can be given to somebody else. */
+/** The filters are in the address, so that it can be shared. */
 export const Filters = ({ search }: { readonly search: URLSearchParams }) => {
   const set = (name: string) => (event: Event) =>
     put(pageWith(search, name, (event.currentTarget as HTMLInputElement).value));
@@ -77,7 +74,7 @@ export const Filters = ({ search }: { readonly search: URLSearchParams }) => {
 const MINUTE_MS = 60_000;
 const MINUTES = 'yyyy-mm-ddThh:mm'.length;
 
-/** As the field of a browser takes it. */
+/** The format of the browser’s input field. */
 const localTime = (text: string): string => {
   if (text === '' || LOCAL_TIME.test(text)) return text;
   const at = new Date(text);
@@ -86,7 +83,7 @@ const localTime = (text: string): string => {
     : new Date(at.getTime() - at.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, MINUTES);
 };
 
-/** Each aggregate as a whole, and each type of its events. */
+/** Offers each aggregate as a whole, and each of its event types. */
 const Types = ({
   value,
   onChange,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { partsOf } from './json.ts';
 
-test('names, texts, numbers and words are told apart, and nothing is lost', () => {
+test('keys, strings, numbers and words are distinguished, and no text is lost', () => {
   const json = JSON.stringify(
     { title: 'A "quoted": 1, \\ null', count: -1.5e3, list: [true, null, ['x']], empty: {} },
     null,

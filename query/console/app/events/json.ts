@@ -1,11 +1,11 @@
 import { html } from '../html.ts';
 
-/** A string that is the name of a field, a string, a number, or a word of JSON. */
+/** A string that is a key, a string, a number, or a literal of JSON. */
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*)|\b(true|false|null)\b/g;
 
 export type JsonPart = { readonly text: string; readonly kind?: 'name' | 'text' | 'number' | 'word' };
 
-/** The text of JSON, in parts that look different. */
+/** JSON text, split by kinds of token. */
 export const partsOf = (json: string): readonly JsonPart[] => {
   const parts: JsonPart[] = [];
   let end = 0;
@@ -23,6 +23,6 @@ export const partsOf = (json: string): readonly JsonPart[] => {
   return end < json.length ? [...parts, { text: json.slice(end) }] : parts;
 };
 
-/** JSON to read, with what differs in kind in different colours. */
+/** JSON with highlighted tokens. */
 export const Json = ({ value }: { readonly value: unknown }) =>
   html`<pre class="json" tabindex="0"><code>${partsOf(JSON.stringify(value, null, 2)).map(({ text, kind }) => (kind === undefined ? text : html`<span class=${kind}>${text}</span>`))}</code></pre>`;

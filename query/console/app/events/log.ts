@@ -5,7 +5,7 @@ import { follow } from '../feed/follow.ts';
 import { factsOf, type ProblemFacts } from '../problem.ts';
 
 const LIMIT = 50;
-/** So many are shown at once; of more, the oldest are let go, and loaded again by whoever goes there. */
+/** The number of events on the page. Beyond it, the oldest are dropped, and loaded again when scrolled to. */
 const SHOWN_MAX = 1_000;
 
 export type LogState = 'connecting' | 'live' | ProblemFacts;
@@ -15,9 +15,9 @@ type Shown = {
   /** The latest first. */
   readonly events: readonly Event[];
   readonly older: string | undefined;
-  /** Where newer ones are, and whether there are some already. */
+  /** The link to newer events, and whether there are some already. */
   readonly newer: { readonly path: string; readonly isThere: boolean } | undefined;
-  /** The last event that a search has looked at that found too few. */
+  /** The last event examined by a search that found too few. */
   readonly searchedTo: string | undefined;
 };
 
@@ -25,7 +25,7 @@ export type EventLog = {
   readonly shown: Shown | undefined;
   readonly problem: ProblemFacts | undefined;
   readonly state: LogState | undefined;
-  /** What has come while nobody wanted to see it. */
+  /** The number of events that arrived while the list was paused. */
   readonly held: number;
   readonly showHeld: () => void;
   readonly loadOlder: (() => void) | undefined;
@@ -34,7 +34,7 @@ export type EventLog = {
   readonly reload: () => void;
 };
 
-/** The log the latest first, from a place in it or from its end, where it goes on as things happen. */
+/** The log, the latest first, from a position or live from its end. */
 export const useLog = (query: string, before: string | null, isHeld: boolean): EventLog => {
   const path = `/events?${new URLSearchParams({ sort: '-cursor', limit: String(LIMIT), ...(before && { before }) })}${query && `&${query}`}`;
   const [turn, setTurn] = useState(0);
@@ -43,7 +43,7 @@ export const useLog = (query: string, before: string | null, isHeld: boolean): E
   const liveAfter =
     shown?.newer !== undefined && !shown.newer.isThere ? afterIn(shown.newer.path) : undefined;
   const live = useLive({ query, after: liveAfter, of: `${path} ${turn}`, isHeld, show: change });
-  // Said from the beginning, so that nothing moves when it is known.
+  // Assumed from the beginning, so that nothing moves once it is known.
   const isLive = shown === undefined || liveAfter !== undefined;
   const state = isLive ? (live.state ?? 'connecting') : undefined;
   return { ...pages, ...live, state, reload: () => setTurn((count) => count + 1) };
@@ -54,7 +54,7 @@ type PagesOfLog = Pick<EventLog, 'shown' | 'problem' | 'loadOlder' | 'loadNewer'
   readonly change: Change;
 };
 
-/** What is at a place of the log, and around it as far as somebody has gone. A turn is what asks again. */
+/** The events around a position, as far as loaded. A new turn loads again. */
 const usePagesOf = (path: string, turn: number): PagesOfLog => {
   const api = useApi();
   const [shown, setShown] = useState<Shown>();
@@ -112,18 +112,15 @@ const usePagesOf = (path: string, turn: number): PagesOfLog => {
 
 type LiveOptions = {
   readonly query: string;
-  /** Nothing as long as the newest are not shown. */
+  /** Undefined while the newest events are not shown. */
   readonly after: string | undefined;
-  /** What is shown: another begins anew. */
+  /** Identifies the list; another one starts over. */
   readonly of: string;
   readonly isHeld: boolean;
   readonly show: Change;
 };
 
-/**
- * What comes after the newest event is shown at once, or kept for as long as somebody does not want to see
- * it.
- */
+/** Shows new events at once, or holds them back while the list is paused. */
 const useLive = ({
   query,
   after,

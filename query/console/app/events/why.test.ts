@@ -5,7 +5,7 @@ const event = (id: string, causation: string | null) => ({ id, causation }) as u
 const shown = (causes: readonly Cause[]): unknown =>
   causes.map(({ event: { id }, caused, deliveries }) => [id, shown(caused), deliveries.length]);
 
-test('what follows from an event stands under it, with where it was sent to', () => {
+test('the consequences of an event are nested under it, with its deliveries', () => {
   const events = [event('a', null), event('b', 'a'), event('c', 'a'), event('d', 'c'), event('e', null)];
   const deliveries = [{ eventId: 'c' }, { eventId: 'c' }] as unknown as Cause['deliveries'];
   expect(shown(causesOf({ events, deliveries: [...deliveries] }))).toEqual([
@@ -21,6 +21,6 @@ test('what follows from an event stands under it, with where it was sent to', ()
   ]);
 });
 
-test('an event whose cause is not told stands by itself', () => {
+test('an event whose cause is not shown is at the top', () => {
   expect(shown(causesOf({ events: [event('b', 'a')] }))).toEqual([['b', [], 0]]);
 });

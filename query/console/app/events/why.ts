@@ -18,7 +18,7 @@ export type Cause = {
   readonly deliveries: readonly Delivery[];
 };
 
-/** What each event has caused, from those that no other of them has. */
+/** The events as trees of causes. Events without a cause among them are the roots. */
 export const causesOf = ({
   events,
   deliveries = [],
@@ -36,7 +36,7 @@ export const causesOf = ({
   return (byCause.get(undefined) ?? []).map(causeOf);
 };
 
-/** From the request to all that came of it: events, what followed from each, and where they were sent to. */
+/** From the request to all its consequences: events, what followed from each, and their deliveries. */
 export const Why = ({ id }: { readonly id: string }) => {
   const asked = useAsked<EventTrace>(`/events/${id}/trace`);
   return html`<section id="why" aria-labelledby="why-title"><h2 id="why-title" tabindex="-1">Why it happened, and what came of it</h2>

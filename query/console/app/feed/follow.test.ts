@@ -12,10 +12,10 @@ const CURSOR = 'a-0';
 const message = (number: number): string =>
   `id: a-${number}\ndata: ${JSON.stringify({ cursor: `a-${number}` })}\n\n`;
 
-/** So that nobody waits. */
+/** Reconnect at once. */
 const SOON = 'retry: 1\n\n';
 
-/** A server whose streams are cut off wherever the text of one ends; what each was to begin after is kept. */
+/** A server whose streams end where their texts end; it records the cursor of each request. */
 let streams: string[];
 let askedAfter: (string | undefined)[];
 let server: Server;
@@ -61,7 +61,7 @@ const followUntil = async (path: string, isEnough: () => boolean, heard: string[
   await following;
 };
 
-test('wherever it is cut off, it goes on after the last cursor, with nothing lost and nothing twice', {
+test('after any interruption, it resumes after the last cursor: nothing is lost or repeated', {
   timeout: DEADLINE_MS,
 }, async () => {
   streams = ['', `${message(1)}${message(2)}id: a-3\ndata: {"cur`, `id: a-5\n\n${message(6)}`];
@@ -71,13 +71,13 @@ test('wherever it is cut off, it goes on after the last cursor, with nothing los
   expect(askedAfter).toEqual([CURSOR, CURSOR, 'a-2', 'a-6']);
 });
 
-test('where the stream says since when, it begins there', { timeout: DEADLINE_MS }, async () => {
+test('a stream with a start time begins there', { timeout: DEADLINE_MS }, async () => {
   streams = [message(1)];
   await followUntil('/events?since=2026-11-21T15%3A00%3A00Z', () => askedAfter.length === 2, []);
   expect(askedAfter).toEqual([undefined, 'a-1']);
 });
 
-test('what would be refused again is not asked again', async () => {
+test('a request that would be refused again is not repeated', async () => {
   const refused = {
     ...api(),
     stream: async () => Promise.reject(new ApiProblem({ status: 403, code: 'forbidden', title: 'No.' })),

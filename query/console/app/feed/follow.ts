@@ -4,24 +4,24 @@ import { ApiProblem, type ProblemFacts } from '../problem.ts';
 import { type Message, openMessages } from './messages.ts';
 
 export type FollowOptions = {
-  /** Of the stream; where it does not say since when, it begins after a cursor, or now. */
+  /** The path of the stream. Without a start time in it, it begins after a cursor, or now. */
   readonly path: string;
   readonly after?: string;
   readonly signal: AbortSignal;
   readonly onEvent: (event: Event) => void;
   readonly onState: (state: 'connecting' | 'live' | ProblemFacts) => void;
-  /** Nothing before it is live is missed by anybody, because they look again then. */
+  /** True if missing the events before the stream is live is harmless, because the caller reads then. */
   readonly startsLive?: boolean;
 };
 
 const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 15_000;
-/** A stream that is idle says every 15 seconds that it lives. */
+/** An idle stream sends a keep-alive every 15 seconds. */
 const SILENCE_MAX_MS = 60_000;
 
 /**
- * Follows the events until it is told to stop: whatever cuts it off, it goes on after the last cursor, with
- * nothing lost and nothing twice.
+ * Follows the events until the signal. After any interruption it resumes after the last cursor: nothing is
+ * lost or repeated.
  */
 export const follow = async (
   api: Pick<Api, 'get' | 'stream'>,
@@ -33,14 +33,13 @@ export const follow = async (
     if (wanted !== undefined) retryMs = wanted;
     if (event === 'problem') return;
     if (data !== undefined) onEvent(JSON.parse(data) as Event);
-    // It may be one without data: how far the stream has come where nothing in it was for us.
+    // A message without data has a cursor too: the position up to which there is nothing for us.
     last = id ?? last;
   };
   while (!signal.aborted) {
     onState('connecting');
     try {
-      // Named from the beginning, so that nothing is lost either where it is cut off before anything has
-      // come.
+      // Determined in advance, so that nothing is lost if the first connection breaks off before a message.
       if (last === undefined && !startsLive && !path.includes('since='))
         last = (await api.get<Now>('/operations', signal)).body.log.cursor;
       await readOnce(api, { path, after: last, signal }, (messages) => {
@@ -61,7 +60,7 @@ export const follow = async (
 
 const CUT_OFF: ProblemFacts = { status: 0, code: 'unreachable', title: 'The connection was cut off.' };
 
-/** Asking again would be answered the same. */
+/** A repeated request would be refused again. */
 const isFinal = ({ status }: ProblemFacts): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;
 

@@ -10,7 +10,7 @@ const messages = [
   { event: 'problem', data: '{"code":"invalid_token"}' },
 ];
 
-test('messages are the same however the text is cut', () => {
+test('messages are the same however the text is split', () => {
   for (const size of [1, 2, 7, stream.length]) {
     const take = openMessages();
     const pieces = Array.from({ length: Math.ceil(stream.length / size) }, (_, index) =>
@@ -20,7 +20,7 @@ test('messages are the same however the text is cut', () => {
   }
 });
 
-test('what was cut off before its empty line is no message', () => {
+test('a message cut off before its empty line is dropped', () => {
   expect(openMessages()('id: a-1\ndata: {}')).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-/** A message of a stream of events (HTML Living Standard, section 9.2), as ours have them. */
+/** A message of an event stream (HTML Living Standard, section 9.2), as our server writes them. */
 export type Message = {
   readonly event?: string;
   readonly id?: string;
@@ -7,8 +7,8 @@ export type Message = {
 };
 
 /**
- * Takes text in whatever pieces it comes; a message is whole once its empty line has come, and what is cut
- * off before comes again.
+ * Parses text in any pieces. A message is complete with its empty line; one that is cut off will be sent
+ * again.
  */
 export const openMessages = (): ((text: string) => readonly Message[]) => {
   let rest = '';
@@ -23,7 +23,7 @@ const messageOf = (text: string): Message => {
   const fields = new Map<string, string>();
   for (const line of text.split('\n')) {
     const colon = line.indexOf(':');
-    // A line that begins with a colon says only that the stream lives.
+    // A line that begins with a colon is a keep-alive.
     if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1).replace(/^ /, ''));
   }
   const [event, id, data, retry] = ['event', 'id', 'data', 'retry'].map((name) => fields.get(name));

@@ -5,7 +5,7 @@ import { Value } from '../data/value.ts';
 import { html } from '../html.ts';
 import { Time } from '../time.ts';
 
-/** What an event made of the item: before and after, or of long texts the lines. */
+/** The changes of an event: old and new values, or the changed lines of long texts. */
 export const Changes = ({ changes, kind }: ChangesOptions) => {
   const told = changes.filter(isTold);
   const own = told.filter(({ field }) => listedIn(kind, field) === undefined);
@@ -35,7 +35,7 @@ const OneChange = ({
 
 type Listed = { readonly title: string; readonly field: FieldFacts | undefined };
 
-/** Of an item of a list (`items.3.amount`): which it is, and its field. */
+/** For a field of a list’s item (`items.3.amount`): its list, its item and its field. */
 export const listedIn = (kind: Pick<KindFacts, 'lists'> | undefined, name: string): Listed | undefined => {
   const [, listName, id, wire] = /^(\w+)\.(.+)\.(\w+)$/.exec(name) ?? [];
   const list = kind?.lists.find((each) => each.name === listName);
@@ -44,7 +44,7 @@ export const listedIn = (kind: Pick<KindFacts, 'lists'> | undefined, name: strin
   return { title: `${one} ${id}`, field: list.fields.find((field) => field.wire === wire) };
 };
 
-/** What has become of an item of a list. */
+/** Says whether an item of a list was added, removed or changed. */
 const becameOf = (parts: readonly FieldChange[]): string => {
   if (parts.every(({ from, diff }) => diff === undefined && !isThere(from))) return 'added';
   return parts.every(({ to, diff }) => diff === undefined && !isThere(to)) ? 'removed' : 'changed';
@@ -52,7 +52,7 @@ const becameOf = (parts: readonly FieldChange[]): string => {
 
 type ChangesOptions = { readonly changes: readonly FieldChange[]; readonly kind?: KindFacts | undefined };
 
-/** A reference changes by its number. */
+/** Changes of a reference name its id. */
 const fieldOf = (kind: KindFacts | undefined, name: string): FieldFacts | undefined =>
   kind?.fields.find((field) => [field.name, field.wire, `${field.name}.id`].includes(name));
 
@@ -67,7 +67,7 @@ const FromTo = ({ from, to, field }: FromToOptions) => {
     : became;
 };
 
-/** A number of something is told by its name; texts as they are. */
+/** A reference is shown by name; texts as they are. */
 const Told = ({ value, field }: { readonly value: unknown; readonly field: FieldFacts | undefined }) => {
   if (field === undefined || field.type === 'text' || field.type === 'upload') return html`${shown(value)}`;
   if (field.type === 'ref' && typeof value === 'number')
@@ -77,11 +77,11 @@ const Told = ({ value, field }: { readonly value: unknown; readonly field: Field
 
 const isThere = (value: unknown): boolean => textOf(value) !== '';
 
-/** Where there was nothing and is nothing, nobody has to hear of it. */
+/** A change from nothing to nothing is not shown. */
 const isTold = ({ diff, from, to }: FieldChange): boolean =>
   diff !== undefined || isThere(from) || isThere(to);
 
-/** As `diff -u` shows them. */
+/** In the format of `diff -u`. */
 export const Lines = ({ diff }: { readonly diff: string }) =>
   html`<pre class="diff" tabindex="0">${diff.split('\n').map((line) => html`<span class=${toneOf(line)} dir="auto">${line}${'\n'}</span>`)}</pre>`;
 
@@ -103,7 +103,7 @@ export const shown = (value: unknown): unknown => {
     : text;
 };
 
-/** A value of JSON as people read it. */
+/** A JSON value in readable form. */
 export const textOf = (value: unknown): string => {
   if (value === null || value === undefined) return '';
   if (typeof value === 'string') return value;

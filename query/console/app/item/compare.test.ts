@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { differing } from './compare.ts';
 
-test('versions differ in what is not the same, and nothing is the same as what is not there', () => {
+test('versions differ in unequal fields, and a null equals an absent field', () => {
   const one = { id: 1, title: 'One', tags: ['a'], note: null, updatedAt: '1', _links: {} };
   const other = { id: 1, title: 'Two', tags: ['a'], updatedAt: '2', _links: { self: { href: '/' } } };
   expect(differing(one, other)).toEqual(['title']);

@@ -7,10 +7,10 @@ import { Lines, shown } from './changes.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What says of itself when it was changed is no difference. */
+/** Fields that change with every version are not compared. */
 const UNTOLD = ['_links', 'updatedAt'];
 
-/** The fields that are not the same in both. */
+/** The fields with different values. */
 export const differing = (from: Values, to: Values): readonly string[] =>
   [...new Set([...Object.keys(from), ...Object.keys(to)])].filter(
     (name) =>
@@ -21,7 +21,7 @@ const LINE_CHARACTERS_MAX = 200;
 const isLong = (value: unknown): boolean =>
   typeof value === 'string' && (value.includes('\n') || value.length > LINE_CHARACTERS_MAX);
 
-/** As much of an item as is compared. */
+/** The part of an item that is compared. */
 type State = Values & { readonly _links: Links };
 
 type DifferenceOptions = {
@@ -31,7 +31,7 @@ type DifferenceOptions = {
   readonly names?: readonly string[];
 };
 
-/** Two states of an item: of long texts the lines, of all else what it was and what it is. */
+/** The difference of two states: lines of long texts, old and new values of all else. */
 export const Difference = ({ kind, from, to, names = differing(from, to) }: DifferenceOptions) =>
   names.length === 0
     ? html`<p class="soft">Both are the same.</p>`

@@ -14,7 +14,7 @@ type ComparedOptions = {
   readonly other: number;
 };
 
-/** From the earlier of two versions to the later. */
+/** The difference from the earlier of two versions to the later. */
 export const Compared = ({ kind, path, shown: item, version, other }: ComparedOptions) => {
   const asked = useAsked<Item>(`${path}?at=v${other}`);
   const [earlier, later] = version < other ? [version, other] : [other, version];

@@ -20,7 +20,7 @@ import { Restore } from './restore.ts';
 
 const SETTLES_MS = 200;
 
-/** What has happened to an item, and what it was at each time. What is shown stands in the address. */
+/** The history of an item and its state at each version. The address has the versions shown. */
 export const ItemPage = ({ place: { parameters, search } }: { readonly place: Place }) => {
   const { kind: name = '', id = '' } = parameters;
   const kind = kindAt(useDomain(), name);
@@ -116,7 +116,7 @@ type SliderOptions = {
   readonly choose: (version: number) => void;
 };
 
-/** Goes through the versions as through time. */
+/** Chooses a version. */
 const Slider = ({ entries, version, choose }: SliderOptions) => {
   const newest = entries[0]?.version ?? 1;
   const entry = entries.find((each) => each.version === version);
@@ -137,7 +137,7 @@ type ThenOptions = {
   readonly other: number | undefined;
 };
 
-/** While somebody pulls the slider, nothing is asked for. */
+/** While the slider moves, nothing is requested. */
 const Then = ({ kind, path, version, other }: ThenOptions) => {
   const [settled, setSettled] = useState(version);
   useEffect(() => {
@@ -178,7 +178,7 @@ const Entry = ({ kind, entry, isChosen, choose }: EntryOptions) => {
 
 const NAMES: Readonly<Record<string, string>> = { id: 'Id', createdAt: 'Created', updatedAt: 'Changed' };
 
-/** What an item was, field by field; links are for programs. */
+/** The fields of an item in the past; its links are for programs. */
 const Fields = ({ kind, item }: { readonly kind: KindFacts | undefined; readonly item: Item | undefined }) =>
   item === undefined
     ? html`<p class="waiting">Just a moment …</p>`

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { changedItems } from './lists.ts';
 
-test('items of lists are told apart by their id: added, removed, changed, or the same', () => {
+test('items of lists are compared by key: added, removed, changed, or the same', () => {
   const item = (id: number, amount: number) => ({
     id,
     amount,

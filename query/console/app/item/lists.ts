@@ -11,7 +11,7 @@ type Listed = Readonly<Record<string, unknown>> & { readonly _links: Links };
 
 const ITEMS_MAX = 100;
 
-/** The items of a list as they were with the item, which says where they are. */
+/** The items of a list at the time of the item, whose link has that time. */
 const useListed = (list: ListFacts, item: Item) => {
   const [path = '', query = ''] = (item._links[list.path]?.href ?? '').split('?');
   const asked = new URLSearchParams(query);
@@ -21,7 +21,7 @@ const useListed = (list: ListFacts, item: Item) => {
 
 type ThenOptions = { readonly kind: KindFacts; readonly item: Item };
 
-/** The lists of an item as they were then, as far as one may read them. */
+/** The lists of a former state, as far as the user may read them. */
 export const ListsThen = ({ kind, item }: ThenOptions) =>
   html`${kind.lists.map((list) => item._links[list.path] && html`<${ListThen} key=${list.name} list=${list} item=${item} />`)}`;
 
@@ -46,7 +46,7 @@ const ListThen = ({ list, item }: { readonly list: ListFacts; readonly item: Ite
 
 type BetweenOptions = { readonly kind: KindFacts; readonly from: Item; readonly to: Item };
 
-/** What is other in the lists of two states of an item. */
+/** The differences in the lists of two states. */
 export const ListsBetween = ({ kind, from, to }: BetweenOptions) =>
   html`${kind.lists.map(
     (list) =>
@@ -75,7 +75,7 @@ const ListBetween = ({ list, from, to }: Omit<BetweenOptions, 'kind'> & { readon
 
 type ChangedItem = { readonly id: string; readonly was: Listed; readonly is: Listed };
 
-/** Those that are not the same, by what tells them apart. */
+/** The items that differ, compared by key. */
 export const changedItems = (
   { id: key }: Pick<ListFacts, 'id'>,
   before: readonly Listed[],

@@ -15,18 +15,15 @@ type RestoreOptions = {
   readonly done: () => void;
 };
 
-/**
- * An earlier content again, by the command that changes it: nothing of what happened since is undone or
- * forgotten.
- */
+/** Restores an earlier state with the edit command: later events stay in the history. */
 export const Restore = ({ kind, path, version, now, etag, done }: RestoreOptions) => {
   const api = useApi();
   const { body: then } = useAsked<Item>(`${path}?at=v${version}`);
   const edit = kind.commands.find(({ does }) => does === 'edit');
   const link = edit && now._links[edit.rel];
   if (then === undefined || edit === undefined || link?.method === undefined) return null;
-  // A picture that was replaced is gone, and a field that one could not read then says nothing of what it
-  // was.
+  // Excludes fields that cannot be restored: replaced pictures are deleted, and fields unreadable at that
+  // version are absent.
   const fields = fieldsToFill(edit.form).filter(({ name, wire }) => name in then || wire in then);
   const body = changesOf(fields, rawOfAll(fields, now), rawOfAll(fields, then));
   const names = fields.filter(({ wire }) => wire in body).map(({ name }) => name);

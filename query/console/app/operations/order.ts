@@ -10,7 +10,7 @@ import { Item, OrderState, titleOf } from './orders.ts';
 
 const EVERY_MS = 1_000;
 
-/** One order, asked for every second until it is finished. */
+/** One operator command, refreshed every second until it is finished. */
 export const OrderPage = ({ place: { parameters } }: { readonly place: Place }) => {
   const path = `/operations/orders/${parameters.id}`;
   const asked = useFinishing(path);
@@ -20,7 +20,7 @@ export const OrderPage = ({ place: { parameters } }: { readonly place: Place }) 
     <${Whole} asked=${asked} show=${(order: Order) => html`<${Facts} order=${order} />`} />`;
 };
 
-/** What is finished does not change any more. */
+/** A finished command no longer changes. */
 const useFinishing = (path: string) => {
   const first = useAsked<Order>(path);
   const isOpen = first.body !== undefined && first.body.finishedAt === null;
@@ -45,7 +45,7 @@ const Facts = ({ order }: { readonly order: Order }) => {
 
 type Report = NonNullable<Order['report']>;
 
-/** How far a verification is; where nobody knows the end, only that it goes on. */
+/** The progress of a verification; indeterminate if the total is unknown. */
 const Progress = ({ order: { state, progress } }: { readonly order: Order }) => {
   if (state !== 'running' && state !== 'waiting') return null;
   if (progress === undefined)
@@ -58,7 +58,7 @@ const Progress = ({ order: { state, progress } }: { readonly order: Order }) => 
 
 const MS_PER_SECOND = 1_000;
 
-/** What a verification has found, in short. The whole is for `annals audit verify`. */
+/** A summary of a verification. `annals audit verify` prints the whole report. */
 const ReportOf = ({ report }: { readonly report: Report }) => {
   const { log, readModel, chain, parked, leftOut, findings, startedAt, tookMs, outcome } = report;
   const rows = Object.entries(readModel?.rows ?? {});

@@ -18,14 +18,14 @@ export const titleOf = ({ kind, stream, version }: Order): string => {
   }
 };
 
-/** A verification that was carried out may have found differences. */
+/** A completed verification may have found differences. */
 export const OrderState = ({ order: { state, report } }: { readonly order: Order }) => {
   if (report?.outcome === 'different') return html`<${Badge} tone="bad">differences<//>`;
   const tone = { waiting: 'plain', running: 'warn', done: 'good', failed: 'bad' }[state];
   return html`<${Badge} tone=${tone}>${state}<//>`;
 };
 
-/** What operators have asked for. */
+/** The commands of operators. */
 export const Orders = () => {
   const pages = usePages<Order>('/operations/orders', EVERY_MS);
   return html`

@@ -10,7 +10,7 @@ import { Time } from '../time.ts';
 
 const EVERY_MS = 5_000;
 
-/** Items that stand still, and the two ways on. */
+/** Parked aggregates, and the two actions on them. */
 export const Parked = () => {
   const pages = usePages<ParkedItem>('/operations/parked', EVERY_MS);
   return html`
@@ -40,7 +40,7 @@ export const Parked = () => {
 
 const TASKS = { end: 'end it', erase: 'erase the user', run: 'react to', react: 'react by code to' } as const;
 
-/** What should have followed from events. */
+/** Consequences of events that failed. */
 const Consequences = () => {
   const pages = usePages<ParkedConsequence>('/operations/consequences', EVERY_MS);
   return html`
@@ -70,7 +70,7 @@ const Consequences = () => {
     />`;
 };
 
-/** What follows some time after an event. */
+/** Timers that follow events. */
 const Timers = () => {
   const pages = usePages<RunningTimer>('/operations/timers', EVERY_MS);
   return html`

@@ -10,7 +10,7 @@ import { Time } from '../time.ts';
 
 const EVERY_MS = 10_000;
 
-/** How far it is proven that what is read equals what was recorded. */
+/** How far the read model is proven to equal the log. */
 export const Proof = () => {
   const api = useApi();
   const status = useAsked<AuditStatus>('/audit/status', EVERY_MS);

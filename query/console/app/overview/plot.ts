@@ -11,7 +11,7 @@ type PlotOptions = {
 };
 
 const HEIGHT_PX = 180;
-/** Of the style: one for each line, told apart also by those who see few colours. */
+/** Colours from the style, one per line; the dashes distinguish lines for colour-blind people. */
 const COLOURS = ['--line-1', '--line-2', '--line-3', '--line-4', '--line-5'];
 const DASHES = [[], [6, 4], [2, 3], [10, 3, 2, 3], [1, 5]];
 const AXIS_PX = 52;
@@ -23,13 +23,13 @@ const WHOLE_STEPS = [
 ];
 const STEPS = [0.1, 0.2, 0.5, ...WHOLE_STEPS];
 
-/** Lines over time, drawn on a canvas, and the same in words beside it. */
+/** Lines over time on a canvas, with the same in words for screen readers. */
 export const Plot = ({ title, series, text, isWhole = false }: PlotOptions) => {
   const place = useRef<HTMLDivElement>(null);
   const drawn = useRef<UPlot>(undefined);
   const scheme = useScheme();
   const labels = series.lines.map(({ label }) => label).join();
-  // The values of the same lines are set below, without drawing all anew.
+  // New values of the same lines are set below, without creating the plot again.
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
@@ -58,7 +58,7 @@ export const Plot = ({ title, series, text, isWhole = false }: PlotOptions) => {
   </figure>`;
 };
 
-/** Colours are taken from the style when a plot is drawn, so another scheme draws it anew. */
+/** A plot takes its colours from the style when it is created, so another colour scheme needs a new one. */
 const useScheme = (): boolean => {
   const [isDark, setDark] = useState(() => matchMedia('(prefers-color-scheme: dark)').matches);
   useEffect(() => {
@@ -125,7 +125,7 @@ const MINUTE_S = 60;
 const CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const CLOCK_WITH_SECONDS = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
-/** Times that are less than a minute apart need their seconds. */
+/** Times less than a minute apart show seconds. */
 const clock = (_plot: UPlot, times: number[]): string[] => {
   const [first = 0, second = MINUTE_S] = times;
   const format = second - first < MINUTE_S ? CLOCK_WITH_SECONDS : CLOCK;

@@ -14,7 +14,7 @@ const sample = (second: number, more: object = {}) => ({
   ...more,
 });
 
-test('events of a second are a mean since the sample before; of the first, and of a shorter log, nobody can say', () => {
+test('events per second are a mean since the previous sample; null for the first, and after the log became shorter', () => {
   const samples = [
     sample(0, { events: 100 }),
     sample(10, { events: 150 }),
@@ -27,7 +27,7 @@ test('events of a second are a mean since the sample before; of the first, and o
   });
 });
 
-test('the lag shows the five that were furthest behind, the worst first', () => {
+test('the lag shows the five followers with the most lag, the worst first', () => {
   const followers = { a: 0, b: 7, c: null, d: 1, e: 2, f: 3, g: 4 };
   const { lines } = lagOf([sample(0, { followers }), sample(10, { followers: { d: 9 } })]);
   expect(lines.map(({ label }) => label)).toEqual(['d', 'b', 'g', 'f', 'e']);
@@ -35,7 +35,7 @@ test('the lag shows the five that were furthest behind, the worst first', () => 
   expect(lines[1]?.values).toEqual([7, null]);
 });
 
-test('the lag of the projector is always shown, because reads are as old as it is behind', () => {
+test('the lag of the projector is always shown, because it determines the age of reads', () => {
   const followers = { a: 1, b: 1, c: 1, d: 1, e: 1, projector: 0 };
   expect(lagOf([sample(0, { followers })]).lines.map(({ label }) => label)).toEqual([
     'projector',
@@ -46,7 +46,7 @@ test('the lag of the projector is always shown, because reads are as old as it i
   ]);
 });
 
-test('what comes is put after what was known, once, and what is older than the span is let go', () => {
+test('new samples are appended once, and those older than the span are dropped', () => {
   const known = [sample(0), sample(10), sample(20)];
   expect(joined(known, [sample(20), sample(30)], 20).map(({ at }) => Date.parse(at) / 1_000)).toEqual([
     10, 20, 30,
@@ -54,7 +54,7 @@ test('what comes is put after what was known, once, and what is older than the s
   expect(joined([], [], 20)).toEqual([]);
 });
 
-test('a plot can be told in words', () => {
+test('a plot can be described in words', () => {
   const series = queuesOf([sample(0, { due: 8 }), sample(10, { due: 2 })]);
   expect(wordsOf(series, String)).toBe(
     'Due: now 2, at most 8; Dead: now 0, at most 0; Parked: now 0, at most 0',

@@ -2,14 +2,14 @@ import type { OperationsSamples } from '#shared/rest/operator.ts';
 
 type Sample = OperationsSamples['samples'][number];
 
-/** What a plot shows: times in seconds, and beside them a value of each line, null where nobody could say. */
+/** The data of a plot: times in seconds, and the values of each line, null if unknown. */
 export type Series = { readonly times: readonly number[]; readonly lines: readonly Line[] };
 type Line = { readonly label: string; readonly values: readonly (number | null)[] };
 
 const MS_PER_SECOND = 1_000;
 const FOLLOWERS_MAX = 5;
 
-/** What was known and what has come since, of the last so many seconds. */
+/** Known and new samples of the last seconds. */
 export const joined = (
   known: readonly Sample[],
   later: readonly Sample[],
@@ -23,7 +23,7 @@ export const joined = (
 
 const secondsOf = (at: string): number => Date.parse(at) / MS_PER_SECOND;
 
-/** Events and deliveries of each second, as a mean since the sample before. */
+/** Events and deliveries per second, as a mean since the previous sample. */
 export const throughputOf = (samples: readonly Sample[]): Series => ({
   times: samples.map(({ at }) => secondsOf(at)),
   lines: [
@@ -35,13 +35,13 @@ export const throughputOf = (samples: readonly Sample[]): Series => ({
 const eventsPerSecond = (before: Sample | undefined, sample: Sample): number | null => {
   if (before === undefined) return null;
   const seconds = secondsOf(sample.at) - secondsOf(before.at);
-  // A log that is shorter than it was is another one.
+  // A shorter log is another log.
   return seconds > 0 && sample.events >= before.events ? (sample.events - before.events) / seconds : null;
 };
 
 /**
- * The projector, because reads are as old as it is behind, and the others that were furthest behind: more
- * lines cannot be told apart.
+ * The projector, because its lag determines the age of reads, and the followers with the most lag. More lines
+ * would be indistinguishable.
  */
 export const lagOf = (samples: readonly Sample[]): Series => {
   const worst = new Map<string, number>();
@@ -76,7 +76,7 @@ export const queuesOf = (samples: readonly Sample[]): Series => ({
   ],
 });
 
-/** The last value of each line and its highest, for those who do not see the plot. */
+/** The last and the highest value of each line, for screen readers. */
 export const wordsOf = ({ lines }: Series, text: (value: number) => string): string =>
   lines
     .map(({ label, values }) => {

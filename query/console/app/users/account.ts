@@ -7,7 +7,7 @@ import { Act, Badge, Table, Whole } from '../parts.ts';
 import { BriefTime } from '../time.ts';
 import type { User } from './users.ts';
 
-/** How somebody signs in, and what acts for them. */
+/** How a user signs in, and the sessions and tokens that act for them. */
 export const Account = ({ user }: { readonly user: User }) => {
   const api = useApi();
   const path = `/account/people/${user.id}`;

@@ -15,7 +15,7 @@ type Deed = {
 
 const SHOWN = 20;
 
-/** What somebody did, the latest first, and through which application. */
+/** The latest events of a user, with the application of each. */
 export const Deeds = ({ id }: { readonly id: string }) => {
   const pages = usePages<Deed>(`/events?sort=-cursor&limit=${SHOWN}&actor=user:${id}`);
   return html`<section aria-labelledby="deeds">

@@ -9,7 +9,7 @@ import { Time } from '../time.ts';
 const EVERY_MS = 3_000;
 type Part = ErasureReport['parts'][number];
 
-/** What was erased of somebody, and what is left to be. */
+/** The erased data of a user, and residual personal data. */
 export const Erased = ({ id }: { readonly id: string }) => {
   const asked = useAsked<ErasureReport>(`/users/${id}/erasure`, EVERY_MS);
   return html`<section aria-labelledby="erasure"><h2 id="erasure">Erasure</h2>

@@ -17,7 +17,7 @@ type Made = { readonly email: string; readonly link: string | null };
 export const useRoles = (): readonly string[] =>
   kindNamed(useDomain(), 'user')?.fields.find(({ name }) => name === 'role')?.values ?? [];
 
-/** Who is asked to join, and a form to ask somebody. */
+/** Open invitations, and a form for a new one. */
 export const Invitations = () => {
   const api = useApi();
   const asked = useAsked<readonly Invitation[]>('/account/invitations');

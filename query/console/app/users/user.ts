@@ -10,11 +10,11 @@ import { Erased } from './erased.ts';
 import { useRoles } from './invitations.ts';
 import type { User } from './users.ts';
 
-/** A person: who they are, how they sign in, what acts for them, and what they did. */
+/** A user: profile, ways to sign in, sessions and tokens, and latest events. */
 export const UserPage = ({ place: { parameters } }: { readonly place: Place }) => {
   const id = encodeURIComponent(parameters.id ?? '');
   const asked = useAsked<User>(`/users/${id}`);
-  // Who was deleted is not found, as who never was; the report tells them apart.
+  // A deleted user answers 404, like one who never existed; the erasure report distinguishes them.
   const isGone = asked.problem?.status === 404;
   return html`
     <p class="back"><a href="/console/users">All accounts</a></p>

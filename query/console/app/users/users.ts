@@ -5,7 +5,7 @@ import { type Place, put } from '../router.ts';
 import { BriefTime } from '../time.ts';
 import { Invitations } from './invitations.ts';
 
-/** A user as `GET /users` shows one to administrators. */
+/** A user as `GET /users` returns one to administrators. */
 export type User = {
   readonly id: number;
   readonly name: string;
@@ -14,7 +14,7 @@ export type User = {
   readonly createdAt?: string;
 };
 
-/** Everybody who has an account, and who is invited to have one. */
+/** All accounts and invitations. */
 export const Users = ({ place: { search } }: { readonly place: Place }) => {
   const q = search.get('q') ?? '';
   const query = new URLSearchParams({ limit: '50', ...(q !== '' && { q }) });

@@ -21,7 +21,7 @@ const HEALTH: WebhookHealth = {
 };
 const FAILURE = { at: NOW, status: 503, reason: 'The receiver answered with status 503.' };
 
-/** The rest of a webhook says nothing of how it does. */
+/** A webhook with the fields that its condition depends on. */
 const conditionWith = (webhook: Partial<Webhook>, health: Partial<WebhookHealth> = {}) =>
   conditionOf({ enabled: true, health: { ...HEALTH, ...health }, ...webhook } as Webhook, Date.parse(NOW));
 
@@ -53,7 +53,7 @@ test.each<[string, Partial<Webhook>, Partial<WebhookHealth>, string, string]>([
     'All attempts failed for days.',
   ],
   ['disabled', { enabled: false, disabledReason: 'owner' }, {}, 'plain', 'Nothing is sent.'],
-])('%s is said with why', (...[word, webhook, health, tone, says]) => {
+])('%s is reported with its reason', (...[word, webhook, health, tone, says]) => {
   expect(conditionWith(webhook, health)).toMatchObject({ word, tone, says: expect.stringContaining(says) });
 });
 
@@ -65,6 +65,6 @@ test.each([
   [418, 'Its answer may say why.'],
   [500, 'webhook-id'],
   [503, 'overloaded'],
-])('an answer of %s leads to what to look at', (status, words) => {
+])('an answer of %s gets advice', (status, words) => {
   expect(remedyOf(status)).toContain(words);
 });

@@ -2,7 +2,7 @@ import { plural, spanText } from '#shared/format.ts';
 import type { Attempt } from '#shared/rest/deliveries.ts';
 import type { Webhook } from '#shared/rest/webhook.ts';
 
-/** How an endpoint does, in a word and a sentence, and what to do about it. */
+/** The condition of an endpoint in a word and a sentence, with advice. */
 export type Condition = {
   readonly tone: 'good' | 'bad' | 'warn' | 'plain';
   readonly word: string;
@@ -83,7 +83,7 @@ const REMEDIES: Readonly<Record<number, string>> = {
   504: OVERLOADED,
 };
 
-/** What to look at, by the status of the answer; null if there was none. */
+/** Advice by the status of the answer; null if there was none. */
 export const remedyOf = (status: number | null): string => {
   if (status === null)
     return 'No answer came. Check that the receiver runs, that this server can reach it, and that its certificate is valid.';

@@ -15,7 +15,7 @@ import { TestEvent } from './test-event.ts';
 
 type Made = { readonly id: number; readonly secret: string; readonly url: string };
 
-/** A new endpoint; then its secret, which is shown once, and a first test event. */
+/** Creates an endpoint; then shows its secret once, and sends a first test event. */
 export const NewWebhook = () => {
   const api = useApi();
   const [made, setMade] = useState<Made>();
@@ -36,7 +36,7 @@ const Registered = ({ made: { id, secret, url } }: { readonly made: Made }) => h
   <p>The receiver verifies the signature of each request with it (<a href="/docs/webhooks">how</a>).</p>
   <div class="tools ways"><${TestEvent} path=${`/webhooks/${id}`} kind="primary" /><a class="button" href=${`${home()}/${id}`}>Look at the endpoint</a></div>`;
 
-/** Somebody else may change it meanwhile, which is refused. */
+/** A concurrent change of somebody else is refused. */
 export const EditWebhook = ({ place: { parameters } }: { readonly place: Place }) => {
   const api = useApi();
   const path = `/webhooks/${parameters.id}`;

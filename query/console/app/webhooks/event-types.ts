@@ -7,7 +7,7 @@ type EventType = { readonly type: string; readonly description?: string };
 const ALL = '*';
 const kindOf = (type: string): string => type.split('.')[0] ?? '';
 
-/** With a type more or fewer; all of a kind take the place of each of them. */
+/** Adds or removes a type; all types of a kind replace its single types. */
 export const toggled = (chosen: readonly string[], type: string): readonly string[] => {
   if (chosen.includes(type)) return chosen.filter((each) => each !== type);
   const kind = kindOf(type);
@@ -19,7 +19,7 @@ type EventTypesOptions = {
   readonly change: (chosen: readonly string[]) => void;
 };
 
-/** Which events are sent: all, all of a kind, or single types. */
+/** Chooses the events to send: all, all of a kind, or single types. */
 export const EventTypes = ({ chosen, change }: EventTypesOptions) => {
   const { body: types = [] } = useAsked<readonly EventType[]>('/event-types');
   const name = useId();

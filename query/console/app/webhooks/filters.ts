@@ -19,11 +19,11 @@ type FiltersOptions = {
   /** The address of the page. */
   readonly at: string;
   readonly search: URLSearchParams;
-  /** Of the one endpoint that the page is about. */
+  /** The endpoint, on the page of one. */
   readonly webhookId?: string | undefined;
 };
 
-/** All that a list of deliveries is narrowed by stands in the address. */
+/** The filters of a list of deliveries; all of them are in the address. */
 export const DeliveryFilters = ({ at, search, webhookId }: FiltersOptions) => {
   const set = (changes: Partial<Record<FilterName, string>>) => put(at + withFilters(search, changes));
   const enteredIn = (event: Event) => (event.currentTarget as HTMLInputElement).value.trim();
@@ -53,7 +53,7 @@ type SpanOptions = {
   readonly set: (changes: Partial<Record<FilterName, string>>) => void;
 };
 
-/** The last hour is another one a moment later; days stay what they are. */
+/** The last hour changes all the time; days do not. */
 const Span = ({ search, set }: SpanOptions) => {
   const spans = spansAt(new Date());
   const [since, until] = [search.get('since') ?? '', search.get('until') ?? ''];
@@ -86,7 +86,7 @@ const TypeFilter = ({ value, set }: ChoiceOptions) => {
 
 type Option = readonly [value: string, label: string];
 
-/** What stands in the address is chosen, also where nobody has heard of it. */
+/** Shows the value in the address, even if it is unknown. */
 const Choice = ({
   label,
   value,

@@ -1,10 +1,10 @@
 import { webhooksAt } from '../paths.ts';
 
-/** Below what the pages of webhooks are here. */
+/** The base address of the webhook pages here. */
 export const home = (): string => webhooksAt(location.pathname);
 
 /**
- * The page of what is at a path of the interface: `/webhooks/6001` is at `/console/webhooks/6001`, or at
+ * The page for a path of the interface: `/webhooks/6001` is at `/console/webhooks/6001`, or at
  * `/account/webhooks/6001`.
  */
 export const pageAt = (path: string): string => path.replace(/^(?:\/api)?\/webhooks/, home());
@@ -17,5 +17,5 @@ export const pageOfDelivery = ({
   readonly id: string;
 }): string => `${home()}/${webhookId}/deliveries/${id}`;
 
-/** As people tell addresses apart. */
+/** Without the scheme, which does not distinguish addresses. */
 export const shortUrl = (url: string): string => url.replace(/^https?:\/\//, '');

@@ -1,4 +1,4 @@
-/** What deliveries are found by, as it stands in the address and in the query of the interface alike. */
+/** The filters of deliveries, with the same names in the address and in the query of the interface. */
 const FILTERS = ['webhookId', 'state', 'type', 'subject', 'eventId', 'since', 'until'] as const;
 export type FilterName = (typeof FILTERS)[number];
 
@@ -14,7 +14,7 @@ export const queryOf = (
   return query;
 };
 
-/** With another value of one of them. */
+/** The address with changed filters. */
 export const withFilters = (
   search: URLSearchParams,
   changes: Partial<Readonly<Record<FilterName, string>>>,
@@ -29,11 +29,11 @@ export const withFilters = (
 
 const HOUR_MS = 3_600_000;
 
-/** Midnight, as clocks here show it, so many days ago. */
+/** Local midnight, this many days ago. */
 const dayBefore = (now: Date, days: number): string =>
   new Date(now.getFullYear(), now.getMonth(), now.getDate() - days).toISOString();
 
-/** Spans that people ask for, with their beginning and end. */
+/** The usual time spans, with their start and end. */
 export const spansAt = (now: Date): readonly (readonly [label: string, since: string, until: string])[] => [
   ['Any time', '', ''],
   ['Last hour', new Date(now.getTime() - HOUR_MS).toISOString(), ''],
@@ -45,7 +45,7 @@ export const spansAt = (now: Date): readonly (readonly [label: string, since: st
 const TWO = 2;
 const padded = (number: number): string => String(number).padStart(TWO, '0');
 
-/** As a control for a local time has it. */
+/** The format of a control for local time. */
 export const localOf = (iso: string | null): string => {
   const at = new Date(iso ?? '');
   if (Number.isNaN(at.getTime())) return '';

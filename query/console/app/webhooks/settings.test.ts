@@ -9,7 +9,7 @@ const FILTERS: readonly FieldFacts[] = [
   { name: 'articleId', wire: 'articleId', title: 'Article', type: 'ref', of: 'article' },
 ];
 const HIDDEN = '********';
-/** As far as a form shows it. */
+/** The fields that a form shows. */
 const WEBHOOK = {
   ...{
     url: 'https://shop.example/hooks',
@@ -21,14 +21,14 @@ const WEBHOOK = {
   ...{ limits: { ratePerSecond: 5, concurrency: 2 }, headers: { 'X-Team': HIDDEN, Authorization: HIDDEN } },
 } as unknown as Webhook;
 
-test('a form that nobody has changed sends what was there, and keeps hidden values', () => {
+test('an unchanged form sends the same settings, and keeps hidden values', () => {
   const { url, description, filter, payload, ordered, limits, headers } = WEBHOOK;
   expect(bodyOf(rawOf(WEBHOOK), ['*'], FILTERS, WEBHOOK)).toEqual({
     ...{ url, description, filter, payload, ordered, limits, headers, eventTypes: ['*'] },
   });
 });
 
-test('filters and headers that are left out are removed', () => {
+test('filters and headers that are left empty are removed', () => {
   const raw = { ...rawOf(WEBHOOK), articleId: '', headers: `X-Team: red\n`, ratePerSecond: 'many' };
   expect(bodyOf(raw, ['*'], FILTERS, WEBHOOK)).toMatchObject({
     filter: { articleId: null },
@@ -37,7 +37,7 @@ test('filters and headers that are left out are removed', () => {
   });
 });
 
-test('what is wrong is said at the field, however deep it lies', () => {
+test('an error is shown at its field, however deeply nested', () => {
   const errors = ['/filter/articleId', '/limits/concurrency', '/url'].map((pointer) => ({
     pointer,
     detail: '',
@@ -48,13 +48,13 @@ test('what is wrong is said at the field, however deep it lies', () => {
   expect(pointers).toEqual(['/articleId', '/concurrency', '/url']);
 });
 
-test('all types of a kind take the place of each of them', () => {
+test('all types of a kind replace its single types', () => {
   expect(toggled(['article.edited', 'user.updated'], 'article.*')).toEqual(['user.updated', 'article.*']);
   expect(toggled(['article.*'], 'article.*')).toEqual([]);
   expect(toggled([], 'user.updated')).toEqual(['user.updated']);
 });
 
-test('the address has what the interface is asked for', () => {
+test('the address has the filters of the request', () => {
   const search = new URLSearchParams('state=failed&after=x&subject=+article-8001');
   expect(queryOf(search, { webhookId: '6001' }).toString()).toBe(
     'webhookId=6001&state=failed&subject=article-8001',

@@ -3,7 +3,7 @@ import type { FieldFacts, FormFieldFacts } from '../../domain-facts.ts';
 import type { Raw } from '../data/form-values.ts';
 import type { ProblemFacts } from '../problem.ts';
 
-/** The form of an endpoint, and what is sent for it. */
+/** The form of an endpoint, and its request body. */
 
 const field = (
   name: string,
@@ -82,7 +82,7 @@ export const rawOf = (webhook: Webhook | undefined): Raw =>
 
 const text = (raw: Raw, name: string): string => String(raw[name] ?? '').trim();
 
-/** What is no number is refused by the server, at its field. */
+/** The server refuses an invalid number at its field. */
 const number = (raw: Raw, name: string): number | string =>
   /^\d+$/.test(text(raw, name)) ? Number(text(raw, name)) : text(raw, name);
 
@@ -98,7 +98,7 @@ const headersIn = (raw: Raw): Readonly<Record<string, string>> =>
       }),
   );
 
-/** All of it; of a change, what is left out of filters and headers is taken away by null. */
+/** The whole body. In a change, null removes filters and headers that are left empty. */
 export const bodyOf = (
   raw: Raw,
   eventTypes: readonly string[],
@@ -125,7 +125,7 @@ export const bodyOf = (
 
 const WITHIN = /^\/(?:filter|limits)(?=\/)/;
 
-/** The form has what the interface nests side by side. */
+/** Maps errors to the form, which is flat, while the request is nested. */
 export const atFields = (problem: ProblemFacts): ProblemFacts => ({
   ...problem,
   errors: problem.errors?.map(({ pointer, detail }) => ({ pointer: pointer.replace(WITHIN, ''), detail })),

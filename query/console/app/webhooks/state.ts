@@ -8,7 +8,7 @@ type Told = {
   readonly lastError?: string | null;
 };
 
-/** Whoever waits for another attempt has failed, whatever the ledger calls it. */
+/** A delivery that waits for another attempt has failed, though its state in the ledger is “due”. */
 export const wordOf = ({
   state,
   attempts,

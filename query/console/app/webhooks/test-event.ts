@@ -8,10 +8,7 @@ import { pageAt } from './home.ts';
 
 const EVERY_MS = 1_000;
 
-/**
- * Sends an event that says nothing but that it is a test, and shows what comes of it where somebody has
- * pressed.
- */
+/** Sends a test event, and shows its result in the same place. */
 export const TestEvent = ({ path, kind = '' }: { readonly path: string; readonly kind?: string }) => {
   const api = useApi();
   const [sent, setSent] = useState<string>();
@@ -36,7 +33,7 @@ const TestResult = ({ path }: { readonly path: string }) => {
   if (problem && !delivery) return html`<${Problem} problem=${problem} />`;
   if (attempt === undefined) return html`<p class="finding" role="status">The test event is on its way …</p>`;
   const { status, error, durationMs, answer } = attempt;
-  // The delivery may have been read a moment before.
+  // The delivery may have been read just before its result.
   const hasArrived = isSuccess(attempt);
   return html`<div class=${`finding ${hasArrived ? 'good' : 'bad'}`} role="status">
     <p><strong>${hasArrived ? 'The test event arrived.' : 'The test event failed.'}</strong> ${status === null ? (error ?? 'No answer came.') : `The receiver answered with status ${status} after ${durationMs} ms.`}</p>

@@ -9,7 +9,7 @@ import { go } from '../router.ts';
 import { home, shortUrl } from './home.ts';
 import { TestEvent } from './test-event.ts';
 
-/** What can be done with an endpoint now. */
+/** The actions on an endpoint in its current state. */
 export const Ways = ({
   webhook: { id, url, enabled, missedSince },
   reload,
@@ -71,5 +71,5 @@ const ReplayButton = ({ path, isMissing, done }: ReplayOptions) => {
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** A day alone begins at midnight, as clocks in UTC show it. */
+/** A date alone means midnight UTC. */
 export const momentOf = (text: string): string => (DATE.test(text) ? `${text}T00:00:00Z` : text);
