@@ -21,7 +21,7 @@ import type { Parameters } from './statement.ts';
 /** A part of the rows that a caller may read, as conditions on the row t. */
 export type ReadablePart = (parameters: Parameters) => readonly string[];
 
-/** What the list is narrowed to anyway: columns with a fixed value, and the only states asked for. */
+/** The restrictions of the list itself: columns with a fixed value, and the only states asked for. */
 type Narrowed = {
   readonly equal?: Readonly<Record<string, number>>;
   readonly states?: readonly string[] | undefined;

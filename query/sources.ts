@@ -83,7 +83,7 @@ type NeededField = {
 type NeededList = Omit<NeededField, 'isInstant'> & { readonly asked: AskedList };
 
 /**
- * What the rights to an aggregate depend on: its fields, and the aggregates its references lead to. An
+ * The facts that rights to an aggregate depend on: its fields, and the targets of its references. An
  * aggregate whose parent is gone is about to be deleted too.
  */
 export type Needs = {

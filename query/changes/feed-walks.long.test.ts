@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-/** What readers do while changes arrive. */
+/** The steps of readers while changes arrive. */
 const step = fc.oneof(
   {
     weight: 4,

@@ -37,7 +37,7 @@ const demandDay = (value: unknown): string => {
   throw new TypeError('A Date is a day, as 2026-01-31.');
 };
 
-/** Whether it is a cursor of this log is checked where it is used. */
+/** Any text; its use checks whether it is a cursor of this log. */
 const demandText = (value: unknown): string => {
   if (typeof value === 'string') return value;
   throw new TypeError('A Cursor is a text that came with an earlier answer.');

@@ -91,7 +91,7 @@ const pointIntoComponents = (key: string, value: unknown): unknown =>
 /** A recursive schema without a name is that of any JSON. */
 const isAnyJson = (definition: string): boolean => /^__schema\d+$/.test(definition);
 const JSON_NAME = 'Json';
-/** The same as a recursive union, of which client generators for Python, Go and Java make no types. */
+/** Replaces a recursive union, for which client generators for Python, Go and Java make no types. */
 const ANY_JSON: JsonObject = { description: 'Anything that JSON can hold.' };
 
 const nameOf = (definition: string): string => (isAnyJson(definition) ? JSON_NAME : definition);

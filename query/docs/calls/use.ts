@@ -5,7 +5,7 @@ import { operationsOf } from '#shared/rest/operations.ts';
 export type Use = AggregateOperation['use'];
 
 /**
- * What an operation does to an aggregate; undefined for operations of the kernel. Reads of users are declared
+ * The effect of an operation on an aggregate; undefined for operations of the kernel. Reads of users are declared
  * by the kernel, and look the same.
  */
 export const useOf = (domain: Domain, id: string): Use | undefined => {

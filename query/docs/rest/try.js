@@ -22,7 +22,7 @@ const readDescription = async () => {
 };
 
 let whole;
-/** What has failed is tried again the next time. */
+/** A failed load is retried the next time. */
 const prepare = () => {
   whole ??= Promise.all([
     readDescription(),
@@ -37,7 +37,7 @@ const prepare = () => {
   return whole;
 };
 
-/** The description of one operation, with what it refers to. Of refusals, the codes are enough. */
+/** The OpenAPI document of one operation with its references. Of refusals, the codes are enough. */
 const partOf = ({ openapi, info, servers, paths, components }, id) => {
   const [path, method, operation] = Object.entries(paths)
     .flatMap(([address, methods]) => Object.entries(methods).map(([name, each]) => [address, name, each]))
@@ -83,7 +83,7 @@ const sharing = {
   },
 };
 
-/** It is drawn bit by bit, each of which moves the others, and says nowhere when it is done. */
+/** Swagger UI renders in steps that move each other, and does not report when it is done. */
 const QUIET_MS = 100;
 
 const draw = (description, place) =>

@@ -15,7 +15,7 @@ const show = (name) => {
   }
 };
 
-/** A browser may forbid to keep anything. */
+/** A browser may forbid storage. */
 const attempt = (action) => {
   try {
     return action();
