@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * Two values are equal if JSON could not tell them apart: a property that is undefined is as good as none.
- * The error shows the difference.
+ * Two values are equal if JSON could not tell them apart: an undefined property counts as absent. The error
+ * shows the difference.
  */
 export const demandEqual = (actual: unknown, wanted: unknown, what = ''): void => {
   const [is, should] = [plain(actual), plain(wanted)];

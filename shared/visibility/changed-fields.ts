@@ -10,8 +10,8 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Seen } from './histories.ts';
 
 /**
- * Opens the events of which only sealed fields say who may know of them: whether a user’s name was changed,
- * say. What was erased or is damaged is not there.
+ * Decrypts the events whose visibility depends only on sealed fields, such as whether a user’s name was
+ * changed. The result lacks erased and damaged events.
  */
 export type FindOpened = (seen: readonly Seen[]) => Promise<ReadonlyMap<EventId, JsonObject>>;
 

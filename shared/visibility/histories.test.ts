@@ -12,8 +12,8 @@ const at = (position: number) => position as Position;
 const span = (after: number, upTo: number) => ({ after: at(after), upTo: at(upTo) });
 
 /**
- * The stream of one article by the positions of its events; what a read has found is handed out when it is
- * let through.
+ * The stream of one article by the positions of its events. A gate holds back the result of each read until
+ * the test opens it.
  */
 const createStream = () => {
   const events: RecordedEvent[] = [];
@@ -29,7 +29,7 @@ const createStream = () => {
     },
   };
   const happens = (type: string, position: number) => {
-    // No more is looked at.
+    // Nothing else of an event is read.
     const event = {
       stream,
       type: `article.${type}`,
@@ -49,14 +49,14 @@ const createStream = () => {
   return { histories, happens, state, letThrough };
 };
 
-/** What the article was just before a position that has been taken in. */
+/** The status of the article just before a position that was already applied. */
 const statusAt = async (histories: Histories, position: number) => {
   const found = await histories.find(new Map([[stream, span(position - 1, position)]]));
   const history = found.get(stream);
   return history && stateBefore(history, at(position))?.status;
 };
 
-test('what happened between two that follow is not taken to be known', async () => {
+test('a change between two positions is not skipped', async () => {
   const { histories, happens, state } = createStream();
   await histories.take([happens('drafted', 1), happens('published', 2)], span(0, 10));
   happens('unpublished', 15);
@@ -65,18 +65,18 @@ test('what happened between two that follow is not taken to be known', async () 
   expect(state.reads).toBe(1);
 });
 
-test('what one hears who is behind does not hide what has happened since', async () => {
+test('a follower that lags does not hide later changes', async () => {
   const { histories, happens, state } = createStream();
   const published = happens('published', 5);
   happens('unpublished', 15);
-  // Somebody else is further on, and what they knew of the article was forgotten.
+  // Another follower is further ahead, and its history of the article was evicted.
   await histories.take([], span(0, 20));
   await histories.take([published], span(4, 6));
   expect(await statusAt(histories, 18)).toBe('draft');
   expect(state.reads).toBe(1);
 });
 
-test('a read that began before something happened does not hide it', async () => {
+test('a read that began before an event does not hide it', async () => {
   const { histories, happens, state, letThrough } = createStream();
   happens('drafted', 1);
   happens('published', 2);
@@ -92,7 +92,7 @@ test('a read that began before something happened does not hide it', async () =>
   expect(state.reads).toBe(1);
 });
 
-test('a read that began before somebody else began to follow further on is not shared with them', async () => {
+test('a read that began before another follower moved ahead is not shared with it', async () => {
   const { histories, happens, state, letThrough } = createStream();
   happens('drafted', 1);
   happens('published', 2);
@@ -109,16 +109,16 @@ test('a read that began before somebody else began to follow further on is not s
   expect(state.reads).toBe(2);
 });
 
-test('nothing happens to what was deleted, so that it is never read again', async () => {
+test('a deleted aggregate never changes, so its stream is not read again', async () => {
   const { histories, happens, state } = createStream();
   await histories.take([happens('drafted', 1), happens('deleted', 2)], span(0, 10));
   await histories.take([], span(20, 30));
-  // Of what it was, nothing is left but whose.
+  // Only the owner is left of its state.
   expect(await statusAt(histories, 25)).toBe(null);
   expect(state.reads).toBe(0);
 });
 
-test('of a stream that has grown, only what came since is read', async () => {
+test('of a stream that has grown, only the new events are read', async () => {
   const { histories, happens, state } = createStream();
   happens('drafted', 1);
   happens('published', 2);
@@ -129,7 +129,7 @@ test('of a stream that has grown, only what came since is read', async () => {
   expect([state.reads, state.events]).toEqual([2, 3]);
 });
 
-test('whoever waits for a read that another may not go on with reads by themself', async () => {
+test('a caller reads by itself if the shared read runs out of budget', async () => {
   const { histories, happens } = createStream();
   happens('drafted', 1);
   happens('published', 2);

@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one cache: what is known of which stream, up to where.
+// Over 200 lines, because it is one cache: the known part of each stream, and up to which position.
 import { LRUCache } from 'lru-cache';
 import type { State } from '#kernel/conditions/holds.ts';
 import type { Watch } from '#kernel/visibility/watches.ts';
@@ -15,62 +15,65 @@ import {
   type Snapshots,
 } from '#shared/snapshots/snapshots.ts';
 
-/** Every event after one position and up to another. */
+/** Every event after one position and up to another, included. */
 export type Span = { readonly after: Position; readonly upTo: Position };
 
-/** Nothing is clear of a damaged event. What it did to its aggregate counts as far as its type tells. */
+/**
+ * The clear event is missing if the event is damaged. A damaged event counts only as far as its type tells
+ * its effect on the aggregate.
+ */
 export type Seen = { readonly event: RecordedEvent; readonly clear: ClearEvent | undefined };
 
 /**
- * What rights to read ask of an aggregate, at any position after `from` and up to `upTo`, by the positions at
- * which that changed.
+ * The part of an aggregate’s state that read rights depend on, at any position after `from` and up to `upTo`,
+ * by the positions at which it changed.
  */
 export type History = {
   readonly from: Position;
   upTo: Position;
-  /** Of the last event of its stream that is in it. */
+  /** The version of the last event that this history includes. */
   version: Version;
-  /** What never changes, as soon as an event has told it. */
+  /** The fields that never change, as soon as an event has stated them. */
   fixed: State | undefined;
   isOver: boolean;
-  /** In steps; what is kept of lists weighs too. */
+  /** In steps; kept lists count too. */
   weight: number;
   readonly steps: { readonly position: Position; readonly state: State }[];
 };
 
-/** As it was just before something happened; nothing if there was no such aggregate. */
+/** The state just before a position; undefined if there was no such aggregate. */
 export const stateBefore = ({ fixed, steps }: History, position: Position): State | undefined => {
   const step = steps.findLast((each) => each.position < position);
   return step && { ...fixed, ...step.state };
 };
 
-/** What never changes, and ids it holds. */
+/** The immutable fields that an event states; they hold ids. */
 export const fixedIn = ({ fixed }: Watch, data: Readonly<Record<string, unknown>>): State => {
   const found: Record<string, unknown> = {};
   for (const [field, key] of fixed) if (Number.isSafeInteger(data[key])) found[field] = data[key];
   return found;
 };
 
-/** About two hundred bytes each. */
+/** A step takes about two hundred bytes. */
 const STEPS_MAX = 100_000;
-/** What an entry weighs beside its steps. */
+/** The weight of an entry beside its steps. */
 const ENTRY_STEPS = 2;
 const READS_AT_ONCE_MAX = 8;
 
 type Options = {
   readonly eventLog: Pick<EventLog, 'read'>;
   readonly catalogue: Catalogue;
-  /** By the kinds of streams. */
+  /** By kind of stream. */
   readonly watches: ReadonlyMap<string, Watch>;
   readonly stepsMax?: number | undefined;
-  /** From which long streams are read, if not from their first events. */
+  /** Long streams are read from a snapshot instead of from their first events. */
   readonly snapshots?: Snapshots | undefined;
 };
 
 /**
- * What aggregates were when, kept for those that were asked for lately. What followers of the log pass by is
- * taken in from there: while one follows in order, an aggregate that is known stays known, and its stream is
- * read at most once.
+ * Past states of aggregates, cached for those that were needed lately. Followers of the log pass every event
+ * through this cache. While one follows in order, a known aggregate stays known, and its stream is read at
+ * most once.
  */
 export class Histories {
   readonly #eventLog: Pick<EventLog, 'read'>;
@@ -79,7 +82,7 @@ export class Histories {
   readonly #snapshots: Snapshots | undefined;
   readonly #known: LRUCache<StreamName, History>;
   readonly #loading = new Map<StreamName, { readonly upTo: Position; readonly history: Promise<History> }>();
-  /** Of this, all has been taken in, furthest ahead. */
+  /** The furthest span of which every event was applied. */
   #covered: Span = { after: START, upTo: START };
 
   constructor({ eventLog, catalogue, watches, snapshots, stepsMax = STEPS_MAX }: Options) {
@@ -94,14 +97,14 @@ export class Histories {
     return this.#watchOf(stream) !== undefined;
   }
 
-  /** Takes in the events of a span, all that there are of what is watched. */
+  /** Applies the events of a span; it must contain all events of watched streams. */
   async take(all: readonly Seen[], span: Span): Promise<void> {
     const watched: (readonly [Seen, Watch])[] = [];
     for (const seen of all) {
       const watch = this.#watchOf(seen.event.stream);
       if (watch !== undefined) watched.push([seen, watch]);
     }
-    // A read that began before these events were there must not miss them.
+    // A read that began before these events existed must not miss them.
     while (this.#loading.size > 0) {
       const loading = watched.flatMap(([{ event }]) => this.#loading.get(event.stream)?.history ?? []);
       if (loading.length === 0) break;
@@ -118,8 +121,8 @@ export class Histories {
   }
 
   /**
-   * The histories of some streams, known at each of the positions that are asked for: the log reaches them.
-   * What is not known is read, from a log that somebody may pay for.
+   * Returns the histories of some streams, known at each requested position, which the log has reached. Reads
+   * unknown parts from the log, or from `eventLog` if reads are charged to a request.
    */
   async find(
     wanted: ReadonlyMap<StreamName, Span>,
@@ -160,7 +163,7 @@ export class Histories {
       return;
     }
     const fold = watch.folds.get(type);
-    // Of one that is not furthest ahead, more has passed by than this span tells.
+    // The cached span lags behind, so this span lacks events in between.
     if (!isAhead || seen.clear === undefined || !fold?.isWhole) this.#known.delete(stream);
     else {
       const from = fold.isCreation ? START : ((position - 1) as Position);
@@ -171,19 +174,20 @@ export class Histories {
   }
 
   /**
-   * Nothing happens to what is over; and what is known at the beginning of the covered span is known to its
-   * end.
+   * A deleted aggregate never changes. A history that is known at the beginning of the covered span is known
+   * to its end.
    */
   #knownUpTo({ upTo, isOver }: History): number {
     if (isOver) return Number.POSITIVE_INFINITY;
     return upTo >= this.#covered.after ? Math.max(upTo, this.#covered.upTo) : upTo;
   }
 
-  /** Concurrent ones share one read, unless it began before what is wanted was there. */
+  /** Concurrent loads share one read, unless it began before the wanted position existed. */
   async #load(stream: StreamName, { after, upTo }: Span, eventLog: Pick<EventLog, 'read'>): Promise<History> {
     for (let loading = this.#loading.get(stream); loading; loading = this.#loading.get(stream)) {
       const [joined] = await Promise.allSettled([loading.history]);
-      // One that failed, because somebody else may read no more, is no failure of ours.
+      // The shared read may fail because its caller used up its read budget; that is no failure of this
+      // caller.
       if (loading.upTo >= upTo && joined.status === 'fulfilled' && joined.value.from <= after)
         return joined.value;
     }
@@ -195,7 +199,7 @@ export class Histories {
     return history;
   }
 
-  /** Of a stream that is known, only what came since. */
+  /** Reads only the new events of a known stream. */
   async #read(stream: StreamName, wanted: Span, eventLog: Pick<EventLog, 'read'>): Promise<History> {
     const known = this.#known.get(stream);
     const reading = { history: known && known.from <= wanted.after ? known : nothingKnown(START) };
@@ -203,21 +207,21 @@ export class Histories {
     try {
       if (watch) await this.#readOn(reading, watch, { stream, wanted, eventLog });
     } catch (error) {
-      // What passes by is taken for all there is, so that half of a stream is only kept where nothing does.
+      // Events that pass by are taken for complete, so a partial stream is kept only while none pass by.
       if (this.#covered.upTo > START) this.#known.delete(stream);
       else this.#known.set(stream, reading.history);
       throw error;
     }
     const { history } = reading;
-    // What has been heard of by now was there to be read.
+    // The read saw every event that had arrived by now.
     if (history.upTo < wanted.upTo) history.upTo = wanted.upTo;
     this.#known.set(stream, history);
     return history;
   }
 
   /**
-   * As far as is wanted. Of a long stream it goes on from a snapshot, and leaves some for whoever wants other
-   * parts of it.
+   * Reads as far as wanted. Continues from a snapshot of a long stream, and leaves snapshots for readers of
+   * its other parts.
    */
   async #readOn(
     reading: { history: History },
@@ -270,7 +274,7 @@ type Reading = {
   readonly eventLog: Pick<EventLog, 'read'>;
 };
 
-/** Most types tell all that is watched, so that nothing has to be decoded. */
+/** The type alone tells most changes, so that those need no decoding. */
 const seeFor = (catalogue: Catalogue, { folds }: Watch, event: RecordedEvent): Seen => ({
   event,
   clear: folds.get(event.type)?.takesData ? decodeClear(catalogue, event) : undefined,
@@ -278,10 +282,10 @@ const seeFor = (catalogue: Catalogue, { folds }: Watch, event: RecordedEvent): S
 
 export const rightsFoldOf = ({ definition }: Watch): Fold => ({ fold: 'rights', definition });
 
-/** What a history is after the last of its events, as it is kept in a snapshot. Nothing of it is personal. */
+/** A history after its last event, as a snapshot stores it. It holds no personal data. */
 type Stored = { readonly fixed: State; readonly state: State; readonly isOver: boolean };
 
-/** None of what is not known whole, because an event is damaged. */
+/** No snapshot if the history is incomplete because an event is damaged. */
 const snapshotOf = (
   history: History,
   watch: Watch,
@@ -336,7 +340,7 @@ const nothingKnown = (from: Position): History => ({
   ...{ isOver: false, weight: 0, steps: [] },
 });
 
-/** Appends what an event changed; one that is already in it changes nothing. */
+/** Appends the change of an event; an event that the history already includes changes nothing. */
 const takeEvent = (
   history: History,
   watch: Watch,
@@ -356,7 +360,7 @@ const takeEvent = (
   history.weight += weightOf(state);
 };
 
-/** So many references to items weigh as much as a step. */
+/** This many references to items weigh as much as a step. */
 const ITEMS_PER_STEP = 16;
 const weightOf = (state: State): number =>
   Object.values(state).reduce(
@@ -364,7 +368,7 @@ const weightOf = (state: State): number =>
     1,
   );
 
-/** Every event names them, so that one which does not is damaged. */
+/** Every event states these fields; one that does not is damaged. */
 const whole = ({ fixed }: Watch, found: State): State | undefined =>
   Object.keys(found).length === fixed.length ? found : undefined;
 

@@ -7,14 +7,14 @@ import { isPublic } from './may-know.ts';
 
 const { definitions: DEFINITIONS, kinds: KINDS } = catalogueOf(publishing);
 
-test('what the catalogue calls public is told, and nothing else', () => {
+test('only types that the catalogue calls public are visible', () => {
   const told = DEFINITIONS.filter(({ type, stream }) =>
     isPublic(publishing, { type, stream: streamName(stream.kind, 1) }),
   );
   expect(told).toEqual(DEFINITIONS.filter(({ visibility }) => visibility === 'public'));
 });
 
-test('no type is told in a stream of an unknown kind, or of another kind than its own', () => {
+test('no type is visible in a stream of an unknown kind, or of another kind than its own', () => {
   for (const { type, stream: own } of DEFINITIONS) {
     const others = KINDS.filter((kind) => kind !== own.kind).map((kind) => streamName(kind, 1));
     for (const stream of [
@@ -29,7 +29,7 @@ test('no type is told in a stream of an unknown kind, or of another kind than it
   }
 });
 
-test('of an unknown type only that it is in an aggregate of the read model is told', () => {
+test('of an unknown type only the aggregate in the read model is visible', () => {
   const told = KINDS.filter((kind) =>
     isPublic(publishing, { type: 'article.vanished', stream: streamName(kind, 1) }),
   );

@@ -7,9 +7,9 @@ import type { EventDefinition } from '#shared/events/define-event.ts';
 import { type Caller, mayByFacts, type Operation } from '#shared/policy.ts';
 
 /**
- * Whether a caller may know that it happened; what of its data they may see is another question. A change may
- * be of another release, through Kafka or the ledger of webhooks: a kind or a right that this release does
- * not know is invisible.
+ * Whether a caller may see that an event happened; the visibility of its data is decided separately. A change
+ * may come from another release, through Kafka or the ledger of webhooks: a kind or a right unknown to this
+ * release is invisible.
  */
 export const mayKnow = (
   caller: Caller,
@@ -24,9 +24,9 @@ export const mayKnow = (
 };
 
 /**
- * Whether anybody outside may know of it at all. An unknown kind of stream is invisible, and so is a type in
- * a stream of another kind. An unknown type may be internal, but an aggregate that it takes out of the read
- * model is reported to administrators.
+ * Whether anybody outside may see it at all. An unknown kind of stream is invisible, and so is a type in a
+ * stream of another kind. An unknown type may be internal, but administrators see that its aggregate is
+ * missing from the read model.
  */
 export const isPublic = (
   domain: Domain,
@@ -37,11 +37,11 @@ export const isPublic = (
   return definition.visibility === 'public' && stream.startsWith(`${definition.stream.kind}-`);
 };
 
-/** The right to a damaged event. Nobody reads one without ids, except administrators. */
+/** The right to a damaged event. Only administrators read an event without ids. */
 export const rightToDamaged = (domain: Domain, stream: StreamName): Operation =>
   rightToUnknown(domain, stream) ?? 'user.read_private';
 
-/** Nothing of what is not in the read model. */
+/** Undefined for kinds that are not in the read model. */
 const rightToUnknown = (domain: Domain, stream: StreamName): Operation | undefined => {
   const catalogue = catalogueOf(domain);
   const kind = catalogue.kindOf(stream);

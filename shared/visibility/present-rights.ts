@@ -11,23 +11,20 @@ import { catalogueOf } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { type Caller, mayByFacts, type Operation } from '#shared/policy.ts';
 
-/** Whether a caller may read, now, what an event happened to, or the part of it to which a right is named. */
+/** Whether a caller may read the aggregate of an event now, or the part of it that a right guards. */
 export type IsReadable = (caller: Caller, stream: StreamName, right?: Operation) => Promise<boolean>;
 
-/** Runs a statement of which there are few. */
+/** Runs one of a few fixed statements. */
 type Run = <Row extends object>(text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
 
 type Options = {
   readonly domain: Domain;
   readonly run: Run;
-  /** With the read model. */
+  /** The schema of the read model. */
   readonly schema?: string;
 };
 
-/**
- * What is there, as far as rights depend on it; many that are asked for at the same time are looked up at
- * once.
- */
+/** Checks read rights against the present read model. Concurrent checks share one lookup. */
 export const createPresentRights = ({ domain, run, schema = 'read_model' }: Options): IsReadable => {
   const catalogue = catalogueOf(domain);
   const kinds = new Map(
@@ -43,8 +40,7 @@ export const createPresentRights = ({ domain, run, schema = 'read_model' }: Opti
   return async (caller, stream, right) => {
     const kind = catalogue.kindOf(stream);
     const declared = kinds.get(kind ?? '');
-    // Nothing else of what is the kernel’s own can be read: whoever may know of its events may read all of
-    // them.
+    // Other kernel kinds have no row to check: a caller that may see their events may read all of them.
     if (declared === undefined) return kind !== undefined && catalogue.publicKinds.includes(kind);
     const id = idIn(stream.slice(declared.prefix.length));
     const facts = id === undefined ? undefined : await declared.find(id);
@@ -55,8 +51,8 @@ export const createPresentRights = ({ domain, run, schema = 'read_model' }: Opti
 const idIn = (text: string): number | undefined => (/^[1-9]\d{0,15}$/.test(text) ? Number(text) : undefined);
 
 /**
- * One id has a statement of its own, whose one plan is right for any; that of many is planned for how many
- * there are.
+ * A single id has a statement of its own: its one plan suits any id, while the plan for many depends on their
+ * number.
  */
 const finderOf = ({ domain, run, schema }: Required<Options>, kind: Kind) => {
   const { select, factsIn } = readingOf(domain, kind, schema);
@@ -70,7 +66,7 @@ const finderOf = ({ domain, run, schema }: Required<Options>, kind: Kind) => {
 type Row = Readonly<Record<string, unknown>> & { readonly id: number };
 type Join = { readonly alias: string; readonly kind: Kind; readonly sql: string };
 
-/** The columns that rights to read depend on, with those of what references lead to, by the paths to them. */
+/** The columns that read rights depend on, with those of referenced aggregates, by the paths to them. */
 const readingOf = (domain: Domain, kind: Kind, schema: string) => {
   const joins = joinsOf({ domain, schema }, kind, { path: '', alias: 't', parents: parentsIn(domain, kind) });
   const { facts } = visibilityOf(domain).kinds.get(kind.name) ?? { facts: [] };
@@ -91,7 +87,7 @@ const readingOf = (domain: Domain, kind: Kind, schema: string) => {
       const known: Record<string, unknown> = {};
       for (const [index, { key, path }] of facts.entries()) {
         const join = joins.get(path.join('.'));
-        // Of what is not there, nothing is known.
+        // An absent row has no facts.
         if (join === undefined || row[`${join.alias}_id`] !== null) known[key] = plain(row[`fact_${index}`]);
       }
       return known;
@@ -102,12 +98,12 @@ const readingOf = (domain: Domain, kind: Kind, schema: string) => {
 const parentsIn = (domain: Domain, kind: Kind): Parents =>
   visibilityOf(domain).kinds.get(kind.name)?.parents ?? new Map();
 
-/** As states have it. */
+/** As states store it. */
 const plain = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : value);
 
 type From = { readonly path: string; readonly alias: string; readonly parents: Parents };
 
-/** What stands under something goes with it, so that without it there is nothing to read either. */
+/** A child ends with its parent, so without a parent there is nothing to read. */
 const joinsOf = (
   options: Pick<Required<Options>, 'domain' | 'schema'>,
   kind: Kind,

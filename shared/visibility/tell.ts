@@ -12,20 +12,23 @@ import type { Operation } from '#shared/policy.ts';
 import type { FindOpened } from './changed-fields.ts';
 import { fixedIn, type Histories, type History, type Seen, type Span, stateBefore } from './histories.ts';
 
-/** Whoever has this right to what has these facts, or had it before, may know of an event. */
+/**
+ * The visibility of an event: a caller may see it if this right holds with these facts, or held with the
+ * former ones.
+ */
 type Told = { readonly right: Operation; readonly resource: Facts; readonly former?: Facts };
-/** Of events that are not damaged. */
+/** Never called with damaged events. */
 export type Tell = (seen: Seen) => Told;
 
 type Sources = {
   readonly domain: Domain;
   readonly histories: Histories;
   readonly findOpened: FindOpened;
-  /** Read where a history is not known, if not the one of the histories. */
+  /** Read instead of the log of the histories if a history is not cached. */
   readonly eventLog?: Pick<EventLog, 'read'> | undefined;
 };
 
-/** Looks up at once what it takes to say who may know of some events. */
+/** Looks up everything that the visibility of these events depends on, in one go. */
 export const prepareTelling = async (
   { domain, histories, findOpened, eventLog }: Sources,
   seen: readonly Seen[],
@@ -44,7 +47,7 @@ export const prepareTelling = async (
   };
 };
 
-/** What is the kernel’s own: for whom it concerns, and administrators. */
+/** Kernel events are visible to the users they affect, and to administrators. */
 const tellOwn = (definition: EventDefinition | undefined, { data }: ClearEvent): Told => {
   const told = definition?.told;
   if (told === undefined) throw new Error(`nobody knows to whom ${definition?.type} is told`);
@@ -69,7 +72,7 @@ const tell = (type: TypeVisibility, { event, clear }: SeenClear, { known, opened
   return type.of.covers(right, former, resource) ? { right, resource: former } : { right, resource, former };
 };
 
-/** As it was, if it takes that, and as it is. */
+/** The state before the event, if the right depends on it, and the state after it. */
 const statesOf = (
   { of: { kind, watch }, asksBefore }: TypeVisibility,
   { event, clear }: SeenClear,
@@ -79,7 +82,7 @@ const statesOf = (
   const fixed = watch && fixedIn(watch, clear.data);
   const history = asksBefore ? known.get(event.stream) : undefined;
   const before = history && stateBefore(history, event.position);
-  // Of most kinds, nothing but what every event tells is asked for.
+  // For most kinds, rights depend only on fields that every event states.
   const after =
     watch !== undefined && watch.fields.size > 0
       ? (watch.folds.get(event.type)?.apply(before, clear) ?? before)
@@ -87,7 +90,7 @@ const statesOf = (
   return { before: before && { ...before, ...fixed, id }, after: { ...after, ...fixed, id } };
 };
 
-/** Several facts of the same are asked for one after the other. */
+/** Several facts of the same aggregate are looked up one after the other. */
 const findAt = (known: ReadonlyMap<StreamName, History>, position: Position): Find => {
   let last: { readonly stream: StreamName; readonly state: State | undefined } | undefined;
   return (kind, id) => {
@@ -106,7 +109,7 @@ type Wanted = {
   readonly position: Position;
 };
 
-/** Reference by reference, of all events at once. */
+/** Reference by reference, for all events at once. */
 const findHistories = async (
   { domain, histories, eventLog }: Omit<Sources, 'findOpened'>,
   seen: readonly Seen[],
@@ -117,7 +120,7 @@ const findHistories = async (
   const look = async (asked: readonly (readonly [StreamName, Position])[]): Promise<void> => {
     const wanted = new Map<StreamName, Span>();
     for (const [stream, position] of asked) {
-      // What was asked of it before must be known as well.
+      // Also covers the span that was requested earlier.
       const { after, upTo } = spans.get(stream) ?? { after: (position - 1) as Position, upTo: position };
       const span = {
         after: Math.min(after, position - 1) as Position,

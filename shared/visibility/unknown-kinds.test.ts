@@ -49,7 +49,7 @@ test.each([
   ['article.published', 'article-8', 'toString', []],
   ['email.moved', 'email-1', 'article.read', []],
   ['article.praised', 'session-1', 'article.read', []],
-  // The release that published it knew who may know of it.
+  // The release that published it decided its visibility.
   ['article.praised', 'article-8', 'user.read_private', ['reader', 'author', 'admin']],
 ] as const)('%s in %s for those who have %s is known to %j', (type, stream, right, expected) => {
   const told = EVERYBODY.filter((each) => mayKnow(each, change(type, stream, right)));
@@ -60,7 +60,7 @@ test('an unknown role has no rights', () => {
   expect(may(caller('owner' as Role), 'article.read', { fields: { status: 'published' } })).toBe(false);
 });
 
-test('what happened to an unknown kind is readable for nobody, not even without looking it up', async () => {
+test('an aggregate of an unknown kind is readable for nobody, without a lookup', async () => {
   const isReadable = createPresentRights({
     domain: POLICY.domain,
     run: async () => {

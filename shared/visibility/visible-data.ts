@@ -11,10 +11,10 @@ import type { IsReadable } from './present-rights.ts';
 
 type Changed = Pick<Change, 'type' | 'stream' | 'resource' | 'former'>;
 
-/** Who asks, and what they may read now. */
+/** The caller, and the rights it has now. */
 type Asking = { readonly domain: Domain; readonly caller: Caller; readonly isReadable: IsReadable };
 
-/** What of the data of a change a caller gets to see, who may read what it happened to. */
+/** The data of a change as a caller sees it who may read its aggregate. */
 export const visibleTo = async (asking: Asking, change: Changed, data: JsonObject): Promise<JsonObject> => {
   const parts = partsIn(asking.domain, change, data);
   const lacked = await lackedBy(
@@ -28,7 +28,7 @@ export const visibleTo = async (asking: Asking, change: Changed, data: JsonObjec
   );
 };
 
-/** Whether nothing of it is kept from them. */
+/** Whether the caller may see all of the data. */
 export const seesAll = async (asking: Asking, change: Changed, data: JsonObject): Promise<boolean> => {
   if (catalogueOf(asking.domain).kindOf(change.stream) === undefined) return false;
   const operations = partsIn(asking.domain, change, data).map(({ operation }) => operation);
@@ -36,8 +36,8 @@ export const seesAll = async (asking: Asking, change: Changed, data: JsonObject)
 };
 
 /**
- * Those of some rights to parts that a caller did not have, neither before a change nor after it, or does not
- * have any more.
+ * Returns those of some part rights that a caller had neither before a change nor after it, or has lost
+ * since.
  */
 export const lackedBy = async (
   { caller, isReadable }: Asking,
@@ -55,7 +55,7 @@ export const lackedBy = async (
   return lacked;
 };
 
-/** What of an event fewer may read than the aggregate. */
+/** The parts of an event that fewer may read than the aggregate. */
 export const partsIn = (
   domain: Domain,
   { type, stream }: Pick<Changed, 'type' | 'stream'>,
@@ -64,12 +64,12 @@ export const partsIn = (
   const { types, kinds } = visibilityOf(domain);
   const told = types.get(type);
   if (told !== undefined) return told.parts.filter((part) => part.isIn(data));
-  // Of a type that is not known, whatever is called like a field is taken for it.
+  // In an unknown type, any key that is named like a guarded field counts as that field.
   const guards = kinds.get(catalogueOf(domain).kindOf(stream) ?? '')?.guards ?? [];
   return guards.map((guard) => ({ ...guard, isIn: () => true }));
 };
 
-/** The right to a field of an aggregate, where fewer may read it than the rest. */
+/** The right to a field of an aggregate, if fewer may read it than the rest. */
 export const rightToField = ({ kinds }: Domain, kind: string, field: string): Operation | undefined => {
   const name = kinds[kind] && guardOfField(kinds[kind], field);
   return name === undefined || kinds[kind] === undefined ? undefined : operationOf(kinds[kind], name);
@@ -81,7 +81,7 @@ export const withoutPrivate = (
   data: JsonObject,
 ): JsonObject => without(data, partsIn(domain, change, data));
 
-/** All that is left for whoever may know of it and not read it. */
+/** The only data left for a caller who may see the event but not read the aggregate. */
 export const idsIn = (
   domain: Domain,
   change: Pick<Changed, 'type' | 'stream'>,

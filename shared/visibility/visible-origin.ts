@@ -3,13 +3,13 @@ import type { Actor, Origin } from '#shared/events/metadata.ts';
 import { type Caller, may, type Resource } from '#shared/policy.ts';
 
 /**
- * Of who did something and how, what a caller gets to see who may know that it happened: who it was, and for
- * themself and administrators by which client, by which request, and because of what.
+ * The origin of an event as a caller sees it who may see the event: the actor. The actor themself and
+ * administrators also see client, request and cause.
  */
 export const visibleOrigin = (caller: Caller, origin: Origin): Pick<Origin, 'actor'> & Partial<Origin> =>
   may(caller, 'events.trace', resourceOf(origin.actor)) ? origin : { actor: origin.actor };
 
-/** The user who did it; nobody where it was the system, or somebody unknown. */
+/** The user who acted; undefined for the system and unknown actors. */
 export const userOf = (actor: Actor): UserId | undefined => {
   const [, id] = /^user:(\d+)$/.exec(actor) ?? [];
   return id === undefined ? undefined : (Number(id) as UserId);

@@ -2,13 +2,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 
-/** Where some of the texts are found: in a table, by its name, or in a file, by its path. */
+/** A match: in a table, by its name, or in a file, by its path. */
 export type Found = { readonly place: string; readonly text: string };
 
 /**
- * Looks for texts in every row and column of every table of a database, in the samples that PostgreSQL keeps
- * of them, and in what those hold in bytes. Not in its files: what was deleted stays there until vacuum, and
- * in the write-ahead log until that is recycled.
+ * Searches for texts in every row and column of every table of a database, in the samples that PostgreSQL
+ * keeps of them, and in the bytes that those hold. Not in its files: deleted data stays there until vacuum,
+ * and in the write-ahead log until that is recycled.
  */
 export const searchDatabase = (url: string, texts: readonly string[]): Promise<readonly Found[]> =>
   inDatabase(url, async (client) => {
@@ -30,8 +30,8 @@ export const searchDatabase = (url: string, texts: readonly string[]): Promise<r
   });
 
 /**
- * For what works on the tables of a database of tests: those may say that nobody waits for a lock, such as
- * that of the server's own vacuum.
+ * For code that changes tables of a test database directly: such a table may set `lock_timeout` to refuse
+ * waiting, even for a lock of the server’s own vacuum.
  */
 export const inDatabase = <Result>(
   url: string,
@@ -43,8 +43,8 @@ export const inDatabase = <Result>(
   });
 
 /**
- * For a connection on which nothing is set: one of a pooler is lent to others afterwards, and its own console
- * knows no settings.
+ * For a connection without any settings: a pooler lends it to others afterwards, and its console knows no
+ * settings.
  */
 export const onConnection = async <Result>(
   url: string,
@@ -66,7 +66,7 @@ const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg
 const readable = (value: string): string =>
   value.startsWith('\\x') ? Buffer.from(value.slice(2), 'hex').toString('latin1') : value;
 
-/** Looks for texts in every file of a folder. */
+/** Searches for texts in every file of a folder. */
 export const searchFolder = async (folder: string, texts: readonly string[]): Promise<readonly Found[]> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const found: Found[] = [];
@@ -83,12 +83,12 @@ export const hitsIn = (place: string, content: string, texts: readonly string[])
     .filter((text) => formsOf(text).some((form) => content.includes(form)))
     .map((text) => ({ place, text }));
 
-/** As it is, and as part of a longer text in base64, wherever in that it begins. */
+/** The text itself, and as part of a longer text in base64, at any offset. */
 const formsOf = (text: string): readonly string[] => [
   text,
   ...[0, 1, 2].map((shift) => {
     const digits = Buffer.concat([Buffer.alloc(shift), Buffer.from(text)]).toString('base64');
-    // The first and the last digits depend on what stands around it.
+    // The first and the last digits depend on the bytes around it.
     return digits.slice(shift === 0 ? 0 : 4, -4);
   }),
 ];

@@ -2,13 +2,13 @@ import { type Expression, resolve } from '#kernel/conditions/expression.ts';
 import { operationOf, rightsOf } from '#kernel/conditions/rights.ts';
 import type { CommandInfo, Domain, Kind } from '#kernel/registry/registry.ts';
 
-/** Where a reference to a user is: `team.approver`, or `team.members.person` in the items of a list. */
+/** The path of a reference to a user: `team.approver`, or `team.members.person` in the items of a list. */
 export type Place = string;
 export const placeOf = ({ name }: Kind, field: string, { list }: Pick<CommandInfo, 'list'>): Place =>
   [name, ...(list === undefined ? [] : [list.name]), field].join('.');
 
 /**
- * The roles of those whom rights and guards look for at a place: whoever is named there should have one, or
+ * The roles that rights and guards require of the user referenced at a path. If the user has none of them,
  * nobody gets the right.
  */
 export const rolesAskedAt = (domain: Domain): ReadonlyMap<Place, ReadonlySet<string>> => {
@@ -41,7 +41,7 @@ const placesIn = (expression: Expression, at: string): readonly Place[] => {
     case 'some':
       return placesIn(expression.of, `${at}.${expression.field}`);
     default:
-      // Who must not be named is not looked for.
+      // A negated right requires no particular user.
       return [];
   }
 };

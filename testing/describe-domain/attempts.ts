@@ -6,7 +6,7 @@ import { formOf, isToUser, referencesIn } from './forms.ts';
 import type { Found, Situation } from './situations.ts';
 import { bodyOf, type Made, requestOf, type Stage } from './stage.ts';
 
-/** One thing that can be asked of what was made, and on which representation its link would stand. */
+/** A request that can be made for a fixture, and the representation that would show its link. */
 export type Attempt = {
   readonly name: string;
   readonly kind: Kind;
@@ -15,7 +15,7 @@ export type Attempt = {
   readonly method: string;
   readonly path: string;
   readonly on: string;
-  /** Another each time. */
+  /** Different each time. */
   body(): Promise<unknown>;
   readonly type?: string;
 };
@@ -72,7 +72,7 @@ const commanded = (stage: Stage, made: Made, command: CommandInfo, ids: Row): At
   };
 };
 
-/** The keys of the items that are there: who adds one of them again changes nothing. */
+/** The keys of the present items: adding one of them again changes nothing. */
 const keysThere = async (
   { read, admin }: Stage,
   made: Made,
@@ -87,8 +87,8 @@ type Item = { readonly _links: { readonly self: { readonly href: string } } };
 const keyOf = ({ _links: { self } }: Item): string => decodeURIComponent(self.href.split('/').at(-1) ?? '');
 
 /**
- * What a command is sent with: other values each time, references to what was made for it, and of the people
- * nobody who is there already.
+ * The body of a command: new values each time, references to fixtures made for it, and no user who is already
+ * in the list.
  */
 export const freshBody = async (
   stage: Stage,
@@ -121,7 +121,7 @@ type Referring = {
   readonly to: string;
 };
 
-/** With which the command was let through in the search, or the first that there is. */
+/** The target with which the search carried out the command, or the first one that exists. */
 const targetFor = (
   { situations, byId }: Found,
   { kind, command, name, to }: Referring,
@@ -131,7 +131,7 @@ const targetFor = (
   return (known && byId.get(Number(known.form[name]))) ?? situations.find((each) => each.kind.name === to);
 };
 
-/** Of the first that there is. */
+/** Of the first item. */
 const attemptsOnItem = async (stage: Stage, made: Made, list: ListInfo): Promise<readonly Attempt[]> => {
   const { kind } = made.situation;
   const { body } = await stage.read<readonly Item[]>(`${made.path}/${kebab(list.name)}`, stage.admin);

@@ -2,10 +2,10 @@ import type { CommandInfo, Kind } from '#kernel/registry/registry.ts';
 import type { Situation } from './situations.ts';
 import type { Actor, Stage } from './stage.ts';
 
-/** What something is before a command that the search found a way to, and who gives it then. */
+/** The situation before a command that the search found, and the actor who sends it then. */
 export type Before = { readonly situation: Situation; readonly by: Actor };
 
-/** Once for each way to it: the shortest first. Nothing of a creation. */
+/** One per situation that allows the command, the shortest first. Empty for a creation. */
 export const beforeCommand = (
   { found, actors, admin }: Stage,
   kind: Kind,

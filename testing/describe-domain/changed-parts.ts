@@ -6,8 +6,8 @@ import { itemsIn } from './forms.ts';
 type Changed = { readonly before: AggregateState; readonly after: AggregateState };
 
 /**
- * The rights of which somebody needs one to know what was changed, where all of it is in parts that fewer may
- * read; else nothing.
+ * If only parts with narrower rights were changed: those rights, one of which a reader needs to see the
+ * change. Otherwise undefined.
  */
 export const partsChangedBy = (kind: Kind, { before, after }: Changed): readonly string[] | undefined => {
   if (before.status !== 'present' || after.status !== 'present') return undefined;
@@ -30,7 +30,7 @@ const partOf = (kind: Kind, { name }: ListInfo, item: Row): string | undefined =
     ({ reads, items }) => reads.includes(name) || (items[name] !== undefined && isHidden(items[name], item)),
   )?.name;
 
-/** Those that were added, changed or removed. */
+/** The added, changed and removed items. */
 const itemsChanged = (list: ListInfo, [before, after]: readonly [Row, Row]): readonly Row[] => {
   const [was, is] = [before, after].map(
     (fields) => new Map(itemsIn(fields, list).map((item) => [item.id, item])),

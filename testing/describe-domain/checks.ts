@@ -1,14 +1,11 @@
 import { demandEqual } from '../equal.ts';
 
-/**
- * Counts what was compared, so that a suite tells how much it has looked at, and one that looks at nothing
- * fails.
- */
+/** Counts comparisons, so that a suite reports how much it has checked, and one that checks nothing fails. */
 export type Checks = {
   equal(actual: unknown, wanted: unknown, what: string): void;
-  /** The same, counted beside that under a name. */
+  /** The same, counted under a name as well. */
   of(name: string): Checks;
-  /** How many, or how many of a name. */
+  /** The number of checks, in total or of a name. */
   made(name?: string): number;
 };
 

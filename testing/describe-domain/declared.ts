@@ -3,21 +3,21 @@ import { targetOf } from '#kernel/registry/names.ts';
 import type { Domain, Kind, ListInfo, Row } from '#kernel/registry/registry.ts';
 
 /**
- * What a right says, read a second time, word for word as docs/conditions.md has it and with nothing of the
- * kernel: the suites hold what the installation does against this.
+ * An independent evaluation of rights, word for word as docs/conditions.md has it and without any code of the
+ * kernel. The suites compare the behaviour of the installation with it.
  */
 export type Asking = {
   readonly domain: Domain;
   readonly role: string;
   readonly callerId: number | null;
-  /** What is there now. */
+  /** Returns the present row. */
   find(kind: string, id: unknown): Row | undefined;
 };
 
-/** A condition of a form that this reading does not know yet. */
+/** A condition in a form that this evaluation does not support yet. */
 export class UnknownCondition extends Error {}
 
-/** Whether somebody may do something with an aggregate, as far as rights go. */
+/** Whether rights allow somebody to do something with an aggregate. */
 export const mayAs = (asking: Asking, kind: Kind, name: string, state: Row): boolean => {
   const row = rowOf(kind, name);
   const { role } = asking;
@@ -35,7 +35,7 @@ export const mayAs = (asking: Asking, kind: Kind, name: string, state: Row): boo
   return isTrue(asking, kind, cellOf(row, role), state);
 };
 
-/** Whether there is anything with which somebody of a role may do it. */
+/** Whether a role may do it with any aggregate at all. */
 export const mayEver = (domain: Domain, kind: Kind, name: string, role: string): boolean => {
   const row = rowOf(kind, name);
   if (typeof row.as !== 'string') return cellOf(row, role) !== false;
@@ -45,18 +45,16 @@ export const mayEver = (domain: Domain, kind: Kind, name: string, role: string):
   return target !== undefined && mayEver(domain, target, name === 'read' ? 'read' : 'write', role);
 };
 
-/** Whether somebody may read a part of it: of what they may read at all. */
+/** Whether somebody may read the aggregate and this part of it. */
 export const mayReadPart = (asking: Asking, kind: Kind, part: string, state: Row): boolean =>
   mayAs(asking, kind, 'read', state) &&
   isTrue(asking, kind, cellOf(kind.fieldRights[part] ?? {}, asking.role), state);
 
-/** Whether there is any of which somebody of a role may read a part. */
+/** Whether a role may read this part of any aggregate at all. */
 export const mayEverReadPart = (kind: Kind, part: string, role: string): boolean =>
   cellOf(kind.fieldRights[part] ?? {}, role) !== false;
 
-/**
- * The names of the rights to parts, each with its fields and lists, and what it says of the items of some.
- */
+/** The rights to parts, each with its fields and lists, and the condition on the items of some. */
 export const partsOf = ({ fieldRights }: Kind) =>
   Object.entries(fieldRights).flatMap(([name, { reads, items }]) =>
     reads === undefined && items === undefined
@@ -70,7 +68,7 @@ export const partsOf = ({ fieldRights }: Kind) =>
         ],
   );
 
-/** Whether an item is one that only those of a right may read. */
+/** Whether only the holders of a part right may read the item. */
 export const isHidden = (where: Row, item: Row): boolean =>
   Object.entries(where).every(([name, value]) => isValue(item[name] ?? null, value));
 
@@ -83,7 +81,7 @@ const cellOf = (row: Row, role: string): unknown => {
   return (role === 'anonymous' ? row.anyone : (row.signedIn ?? row.anyone)) ?? false;
 };
 
-/** What is said of a role where everything else is as something else has it. */
+/** The exception of a role from a right that is otherwise copied from another. */
 const ownCell = (row: Row, role: string): unknown =>
   row[role] ?? (role === 'anonymous' || role === 'admin' ? undefined : row.signedIn);
 
@@ -122,7 +120,7 @@ const isEntry = (
     if (typeof value !== 'boolean') throw new UnknownCondition(`${kind.name}: ${name}`);
     return isFact(asking, kind, name, state) === value;
   }
-  // The people of this suite have no such values.
+  // The test users of this suite have no such values.
   if (isOfCaller(value)) throw new UnknownCondition(`${kind.name}: ${name} of the caller`);
   const target = targetKind(asking.domain, def);
   if (value === null || target === undefined || typeof value === 'number' || isNegation(value))

@@ -23,23 +23,23 @@ import { checkStreams, PAST, TOLD } from './streams.ts';
 import { checkViews, viewChecksOf } from './views.ts';
 
 export type Options = {
-  /** Forms for commands, where the values that the suite makes do not suffice. */
+  /** Forms for commands, if the generated values do not suffice. */
   readonly examples?: Examples;
   /**
-   * What the suite cannot reach, as it names that, each with the reason: `{ 'claim: no lapse': 'only its
-   * timer does' }`. Whatever else is not reached fails.
+   * States and commands that the suite cannot reach, by the names it prints, each with the reason: `{ 'claim:
+   * no lapse': 'only its timer does' }`. Anything else that is not reached fails.
    */
   readonly unreached?: Readonly<Record<string, string>>;
   /**
-   * The same of what the declaration demands a check of, and no situation has: `{ 'the limits of claim.iban':
-   * 'only … may say it' }`.
+   * Checks that the declaration demands but no situation allows, each with the reason: `{ 'the limits of
+   * claim.iban': 'only … may say it' }`.
    */
   readonly unchecked?: Readonly<Record<string, string>>;
 };
 
 /**
- * Everything that a domain must keep to on every surface, for each of its aggregates, by the declaration
- * alone.
+ * Tests everything that follows from the declaration of a domain, on every interface, for each of its
+ * aggregates.
  */
 export const describeDomain = (
   host: Host,
@@ -58,7 +58,7 @@ export const describeDomain = (
       await stage?.[Symbol.asyncDispose]();
       process.stderr.write(`${domain.name}: ${checks.made()} checks, drawn with DESCRIBE_SEED=${seed}\n`);
     });
-    /** What is demanded is named as it is counted; one check at least, if nothing else is said. */
+    /** `demands` are the names under which the checks are counted. Each must be checked at least once. */
     const each: Each = (name, check, demands = [name]) =>
       test(name, async () => {
         await check(stage, checks.of(name));
@@ -71,7 +71,7 @@ export const describeDomain = (
         );
       });
     each(
-      'every command is carried out, and every state reached, but for those that are named with their reason',
+      'every command is carried out and every state reached, except those that are named with a reason',
       async (on, of) => {
         of.equal(
           on.found.unreached.toSorted(),
@@ -84,13 +84,13 @@ export const describeDomain = (
     describeQueries(domain, each);
     describeStreams(domain, each);
     each(
-      'what refers to something does what it says when something happens to that',
+      'a reaction is carried out when its event happens to the referenced aggregate',
       checkReactions,
       reactionsOf(domain),
     );
     describePast(domain, each);
-    each('built again, and carried elsewhere, the read model is the same', checkRebuilding);
-    each('what is personal goes with its person, wherever it got to', checkErasure, [
+    each('the read model is the same after a rebuild, and after a restore elsewhere', checkRebuilding);
+    each('an erasure removes every copy of a person’s personal data', checkErasure, [
       'user.name',
       'user.email',
       ...ofAll(domain, personalFields),
@@ -104,36 +104,36 @@ const ofAll = (domain: Domain, of: (kind: Kind) => readonly string[]): readonly 
   kindsOf(domain).flatMap(of);
 
 const describeRest = (domain: Domain, each: Each): void => {
-  each('REST: forms are refused at the field that is wrong, and what is sent is there', async (on, of) => {
+  each('REST: an invalid form is refused at the invalid field, and a valid one is stored as sent', async (on, of) => {
     await inTurn(domain, firstsOf(on), (situation) => checkForms(on, of, situation));
   });
   each(
-    'REST: what just keeps to a limit is taken, and is there when it is read',
+    'REST: values at the edge of a limit are accepted, and stored as sent',
     async (on, of) => {
       await inTurn(domain, firstsOf(on, { byAnybody: true }), (situation) => checkLimits(on, of, situation));
     },
     ofAll(domain, limitedFields),
   );
   each(
-    'REST: files can be read by those who may read what they belong to',
+    'REST: a file is readable for those who may read the aggregate it belongs to',
     async (on, of) => {
       await inTurn(domain, firstsOf(on), (situation) => checkFiles(on, of, situation));
       for (const situation of firstsOf(on)) await checkFilesOfItems(on, of, situation);
     },
     ofAll(domain, filesOf),
   );
-  each('REST: versions and keys are kept to, and what is not there is not found', async (on, of) => {
+  each('REST: versions and idempotency keys are respected, and unknown ids are not found', async (on, of) => {
     await inTurn(domain, firstsOf(on), (situation) => checkPreconditions(on, of, situation));
   });
   each(
-    'REST: lists have what their reader may read, in their order, and in pages',
+    'REST: lists contain the readable aggregates, sorted, in pages',
     async (on, of) => {
       for (const kind of kindsOf(domain)) await checkLists(on, of, kind);
     },
     ofAll(domain, (kind) => sortsOf({ domain }, kind)),
   );
   each(
-    'lists of items are in the order of their moves, take as many as they may, and are shown in pages',
+    'lists of items keep the order of their moves, respect their maximum, and are paginated',
     async (on, of) => {
       for (const kind of kindsOf(domain)) await checkItemLists(on, of, kind);
     },
@@ -143,11 +143,11 @@ const describeRest = (domain: Domain, each: Each): void => {
 
 const describeQueries = (domain: Domain, each: Each): void => {
   each(
-    'GraphQL: random queries are answered as graphql-js does over the same rows, for everybody',
+    'GraphQL: random queries return what graphql-js returns over the same rows, for every reader',
     checkQueries,
   );
   each(
-    'links are there exactly where what they lead to changes something, for everybody in every state',
+    'a link is shown exactly if its request changes something, for every reader in every state',
     async (on, of) => {
       await inTurn(domain, on.found.situations, (situation) => checkLinks(on, of, situation));
     },
@@ -155,12 +155,12 @@ const describeQueries = (domain: Domain, each: Each): void => {
 };
 
 const describeStreams = (domain: Domain, each: Each): void => {
-  each('whoever follows is told what they may know, in order, and goes on where they were', checkStreams, [
+  each('every subscriber receives the events visible to it, in order, and resumes at its cursor', checkStreams, [
     TOLD,
     PAST,
   ]);
   each(
-    'who follows a view has what is in it, and nothing is left in it of what has ended',
+    'the subscriber of a view has its exact content, without the rows of ended aggregates',
     checkViews,
     viewChecksOf(domain),
   );
@@ -168,14 +168,14 @@ const describeStreams = (domain: Domain, each: Each): void => {
 
 const describePast = (domain: Domain, each: Each): void => {
   each(
-    'what has happened is told to whoever may know, and leads to how it was',
+    'histories show every visible event, and lead to the state at that time',
     async (on, of) => {
       await inTurn(domain, on.found.situations, (situation) => checkHistory(on, of, situation));
     },
     ofAll(domain, (kind) => [historiesOf(kind)]),
   );
   each(
-    'what somebody tampers with is found, in every column of every table',
+    'verification finds tampering in every column of every table',
     checkTampering,
     isCrowded(domain) ? undefined : tamperedTables(domain),
   );
@@ -187,8 +187,8 @@ const kindsOf = (domain: Domain): readonly Kind[] =>
   Object.values(domain.kinds).filter(({ name }) => name !== 'user');
 
 /**
- * Of each aggregate the situation in which most is there, so that there is most to be done with it; what only
- * administrators make is left out unless `byAnybody`.
+ * Of each aggregate the situation with the longest history, which allows most commands. Leaves out aggregates
+ * that only administrators create, unless `byAnybody`.
  */
 const firstsOf = ({ domain, found }: Stage, { byAnybody = false } = {}): readonly Situation[] =>
   kindsOf(domain).flatMap(({ name }) => {
@@ -200,7 +200,7 @@ const firstsOf = ({ domain, found }: Stage, { byAnybody = false } = {}): readonl
 
 const AT_ONCE = 4;
 
-/** So many at a time. */
+/** Runs this many at a time. */
 const inTurn = async <Item>(
   domain: Domain,
   items: readonly Item[],

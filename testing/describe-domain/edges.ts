@@ -2,10 +2,7 @@ import fc from 'fast-check';
 import * as z from 'zod';
 import type { FieldDef } from '#kernel/declare/fields.ts';
 
-/**
- * What is said of the values of a field: as JSON Schema has it, so that it is read without the kernel's own
- * code for them.
- */
+/** The limits of a field as JSON Schema states them, read without the kernel’s own code for them. */
 type Limits = {
   readonly type?: string;
   readonly format?: string;
@@ -22,7 +19,7 @@ type Limits = {
 export const limitsOf = ({ demanded }: Pick<FieldDef, 'demanded'>): Limits =>
   z.toJSONSchema(demanded, { io: 'input', unrepresentable: 'any' }) as Limits;
 
-/** Values on both sides of each limit: those that just do, and those that just do not. */
+/** Values on both sides of each limit: the last valid and the first invalid ones. */
 type Edges = { readonly taken: readonly unknown[]; readonly refused: readonly unknown[] };
 const NONE: Edges = { taken: [], refused: [] };
 
@@ -95,7 +92,7 @@ const FILLED: readonly ((length: number, serial: number) => string)[] = [
   (length, serial) => `https://example.com/${serial}`.padEnd(length, 'x'),
 ];
 
-/** A first part of 64 characters, and a name of a computer that fills the rest. */
+/** A local part of 64 characters, and a host name that fills the rest. */
 const mailEdges = (maxLength: number, serial: number): Edges => {
   const of = (length: number): string => {
     const name = `${serial.toString(36).padStart(LOCAL_MAX, 'a')}@`;
@@ -108,8 +105,8 @@ const DOMAIN = '.example';
 
 const LONGER_MAX = 400;
 /**
- * The longest and the shortest of a form, as far as repeating and leaving out one of its characters leads
- * there.
+ * The longest and the shortest match of a pattern, as far as repeating or dropping one of its characters
+ * leads there.
  */
 const wordEdges = (pattern: RegExp, serial: number): Edges => {
   const [first] = fc.sample(fc.stringMatching(pattern), { seed: serial, numRuns: 1 });
@@ -144,7 +141,7 @@ const lastOf = (first: string, next: (text: string) => string | undefined): stri
   return last;
 };
 
-/** As many different ones as there may be, one more, and one twice. */
+/** The maximum number of different items, one more, and a duplicate. */
 const setEdges = ({ maxItems, uniqueItems = false, items = {} }: Limits, serial: number): Edges => {
   if (maxItems === undefined) return NONE;
   const words = wordsOf(items, { count: maxItems + 1, serial });
@@ -173,7 +170,7 @@ const wordsOf = (
   return [...new Set([...fitting, ...sampled])].slice(0, count);
 };
 
-/** Whether a value keeps to what is said: what does not must be refused, whatever the kernel makes of it. */
+/** Whether a value is within the limits; any other must be refused, whatever the kernel thinks of it. */
 export const isWithin = (limits: Limits, value: unknown): boolean => {
   if (typeof value === 'string') return limits.type === 'string' && isTextWithin(limits, value);
   if (typeof value === 'number')

@@ -16,7 +16,7 @@ import { markerOf } from './values.ts';
 const ERASED_WITHIN_MS = 60_000;
 
 /**
- * Whatever is personal, in every field and list that says so, is in no table and no file once its person is
+ * No table and no file holds personal data, of any field or list declared personal, once its person is
  * deleted.
  */
 export const checkErasure = async (stage: Stage, checks: Checks): Promise<void> => {
@@ -42,7 +42,7 @@ export const checkErasure = async (stage: Stage, checks: Checks): Promise<void> 
     ...(await searchFolder(DATA_DIR, texts())),
   ];
   const before = new Set((await search()).map(({ text }) => text));
-  // What was refused in one state was taken in another.
+  // A value that is refused in one state may be accepted in another.
   for (const [field, all] of marks)
     checks.of(field).equal(
       all.some((mark) => before.has(mark)),
@@ -74,7 +74,7 @@ const TEXT = { kind: 'text', demanded: { safeParse: () => ({ success: true }) } 
 
 type Marking = { readonly person: number; readonly token: string; readonly marks: Map<string, string[]> };
 
-/** A form with a mark in each personal field, and the person wherever somebody is named. */
+/** A form with a marker in each personal field, and the person in each reference to a user. */
 const marked = async (
   stage: Stage,
   kind: Kind,
@@ -95,7 +95,7 @@ const marked = async (
   return form;
 };
 
-/** What a domain adds to users. */
+/** The fields that a domain adds to users. */
 const markUser = async (stage: Stage, user: Kind, marking: Marking): Promise<void> => {
   const changes = Object.fromEntries(
     Object.entries(user.fields).flatMap(([name, def]) => {
@@ -114,8 +114,8 @@ const markUser = async (stage: Stage, user: Kind, marking: Marking): Promise<voi
 };
 
 /**
- * Of each state one of the person's, with a mark in whatever is personal. Answers with their paths if it has
- * anything personal.
+ * Makes one aggregate of the person’s in each state, with a marker in each personal field. Returns their
+ * paths if the kind has personal data.
  */
 const markKind = async (stage: Stage, kind: Kind, marking: Marking): Promise<readonly string[]> => {
   const holds = (command: CommandInfo): boolean =>
@@ -135,7 +135,7 @@ const statesOf = ({ kind, state }: Situation): string =>
     .flatMap(([name, def]) => (def.kind === 'states' ? [state.fields[name]] : []))
     .join();
 
-/** The steps of a situation, with marks, and then whatever else says something personal. */
+/** The steps of a situation, with markers, and then every other command that writes personal data. */
 const markSituation = async (stage: Stage, situation: Situation, marking: Marking): Promise<string> => {
   const { admin, actors } = stage;
   const { kind, steps } = situation;
@@ -161,7 +161,7 @@ const markSituation = async (stage: Stage, situation: Situation, marking: Markin
     const [method, path] = requestOf(stage.domain, kind, command, ids);
     const sent = Object.keys(body).length > 0 && { body };
     const reply = await stage.ask(method, path, { token: by.token, ...sent });
-    // What nobody else may do, the person does.
+    // The person sends what the planned actor may not.
     const done =
       reply.status === 403 ? await stage.ask(method, path, { token: marking.token, ...sent }) : reply;
     if (command.kind !== 'create') continue;
@@ -174,8 +174,8 @@ const markSituation = async (stage: Stage, situation: Situation, marking: Markin
 };
 
 /**
- * What leads to the person whose the personal fields are, by the references to it: of the person, and marked
- * as well.
+ * Personal fields may find their person by a path of references: the aggregates on that path belong to the
+ * person, and have markers as well.
  */
 const markAbove = async (
   stage: Stage,
@@ -196,7 +196,7 @@ const editsOf = ({ commands }: Kind): readonly { readonly command: CommandInfo; 
     .filter(({ kind, internal }) => !internal && (kind === 'edit' || kind === 'changeItem'))
     .map((command) => ({ command, actor: 'admin' }));
 
-/** The first item of the list that a command is about. */
+/** The first item of the list that a command changes. */
 const itemIn = async ({ read, admin }: Stage, self: string, { kind, list }: CommandInfo): Promise<Row> => {
   if (list === undefined || kind === 'addItem') return {};
   const { body } = await read<readonly { readonly _links: { readonly self: { readonly href: string } } }[]>(

@@ -4,21 +4,21 @@ import type { CommandInfo, Kind, ListInfo, Row } from '#kernel/registry/registry
 import { fieldValue } from './values.ts';
 
 /**
- * Forms for a command, by the names of its aggregate, where the values that the suite makes do not suffice:
- * `{ claim: { pay: { iban: '…' } } }`.
+ * Forms for a command, by the names of its aggregate, if the generated values do not suffice: `{ claim: {
+ * pay: { iban: '…' } } }`.
  */
 export type Examples = Readonly<Record<string, Readonly<Record<string, Row>>>>;
 
-/** What a reference is to lead to; nothing if it is to stay empty. */
+/** The id for a reference; undefined to leave it empty. */
 type IdFor = (name: string, def: FieldDef) => number | undefined;
 
-/** The fields that a form says, under the names that it has for them. */
+/** The fields of a form, with its names for them. */
 export const fieldsOfForm = (kind: Kind, command: CommandInfo): readonly (readonly [string, FieldDef])[] => {
   const { list } = command;
   if (list === undefined) return command.form.map((name) => [name, kind.fields[name] as FieldDef]);
   const content =
     command.kind === 'addItem' || command.kind === 'changeItem' ? Object.entries(list.fields) : [];
-  // What says who may read an item stays as it was when that was added.
+  // The fields that decide who may read an item are immutable after it was added.
   const said = content.filter(([name]) => command.kind === 'addItem' || !list.settled.includes(name));
   return [
     ...(command.kind === 'addItem' && list.key !== undefined ? [[list.key, list.id.def] as const] : []),
@@ -33,7 +33,7 @@ type Making = {
   readonly idFor: IdFor;
 };
 
-/** Filled in with the values of a number. */
+/** Filled in with the values of a serial number. */
 export const formOf = ({ kind, command, examples, idFor }: Making, serial: number): Row => {
   const entries = fieldsOfForm(kind, command).map(
     ([name, def]) => [wire(name, def), filled(name, def, { serial, idFor })] as const,
@@ -47,7 +47,7 @@ const filled = (
   { serial, idFor }: { readonly serial: number; readonly idFor: IdFor },
 ): unknown => (def.kind === 'ref' ? (idFor(name, def) ?? null) : fieldValue(def, serial));
 
-/** Forms that lead on in different ways: of each choice each of its words. */
+/** Forms that lead to different states: one per value of each choice. */
 export const variantsOf = (making: Making, serial: number): readonly Row[] => {
   const { kind, command } = making;
   const form = formOf(making, serial);
@@ -57,13 +57,13 @@ export const variantsOf = (making: Making, serial: number): readonly Row[] => {
   return [form, ...choices];
 };
 
-/** The references that a form names. */
+/** The references that a form contains. */
 export const referencesIn = (kind: Kind, command: CommandInfo): readonly (readonly [string, FieldDef])[] =>
   fieldsOfForm(kind, command).filter(([, def]) => def.kind === 'ref');
 
 export const isToUser = (def: FieldDef): boolean => targetOf(def) === 'user';
 
-/** Texts of which no two may be the same, each time another. */
+/** New values for the texts that must be unique. */
 export const refreshed = (
   kind: Kind,
   command: CommandInfo,

@@ -14,7 +14,7 @@ export type Reference = {
 };
 
 export type Args = Readonly<Record<string, unknown>>;
-/** A row, and what it is a row of. */
+/** A row, and its type. */
 export type Node = {
   readonly type: string;
   readonly source: Source | ItemSource | ViewSource;
@@ -33,7 +33,7 @@ export const memberValue = (domain: Domain, { column, def, target }: Member): Re
   if (!other) return ({ row }) => row[column] ?? def.personal?.erased ?? null;
   return ({ row }, _, reference) => {
     const found = reference.rows.byId(other, row[column]);
-    // Of those who were deleted a name is left.
+    // A deleted user keeps a row with a placeholder name.
     return found && (other.staysWhenEnded || isReadable(other, found, reference))
       ? nodeOf(other, found)
       : null;
@@ -44,7 +44,7 @@ export const compareBy = (columns: readonly string[], one: Row, other: Row): num
   for (const column of columns) {
     const [a, b] = [one[column], other[column]] as [string, string];
     if (a === b) continue;
-    // As PostgreSQL has it, what is not there comes last.
+    // As in PostgreSQL, null comes last.
     if (a === null || b === null) return a === null ? 1 : -1;
     return a < b ? -1 : 1;
   }

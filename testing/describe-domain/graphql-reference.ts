@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one oracle: what queries must answer, said a second time.
+// Over 200 lines, because it is one oracle: an independent computation of the expected results of queries.
 import { type ExecutionResult, execute, GraphQLError, type GraphQLFieldResolver, parse } from 'graphql';
 import { itemType } from '#kernel/registry/names.ts';
 import type { Domain, Row } from '#kernel/registry/registry.ts';
@@ -99,7 +99,7 @@ const addFields = (domain: Domain, resolvers: Map<string, Resolve>, source: Sour
   const { type } = source.kind;
   const parts = partsOf(source.kind);
   const guarded = (name: string, read: Resolve): Resolve => {
-    // Of users alone, somebody is told when what they may not read was changed.
+    // Only of users, a reader sees that hidden parts were changed.
     const isOfAll = source.kind.name !== 'user' && (name === 'version' || name === 'updatedAt');
     const needed = parts.filter(({ reads }) => isOfAll || reads.includes(name));
     if (needed.length === 0) return read;
@@ -174,7 +174,7 @@ type Listed = { readonly source: Source; readonly of: (node: Node, reference: Re
 const addLists = (resolvers: Map<string, Resolve>, type: string, { source, of }: Listed): void => {
   const sorted: Resolve = (node, args, reference) => {
     const sort = sortOf(source, args.sort);
-    // In the order of creation, things are for everybody.
+    // The order of creation needs no right.
     const asked = [
       sort.name === 'createdAt' ? undefined : sort.name,
       ...source.filters.flatMap(({ name, by, column }) =>
@@ -208,7 +208,7 @@ const addLists = (resolvers: Map<string, Resolve>, type: string, { source, of }:
 };
 
 const isGiven = (filter: unknown, name: string): boolean => ((filter ?? {}) as Args)[name] != null;
-/** The field by which a filter goes. */
+/** The field that a filter compares. */
 const nameOf = ({ members }: Source, by: string, column: string): string | undefined =>
   by === 'words' ? undefined : members.find((member) => member.column === column)?.name;
 
@@ -221,7 +221,7 @@ const sortOf = ({ sorts, isNewestFirst, kind }: Source, asked: unknown): Sorting
   return { ...(sorts[0] as Sort), isDescending: isNewestFirst, field };
 };
 
-/** What is ordered by what not everything has leaves the others out. */
+/** An order by an optional field leaves out the rows without a value. */
 const isSorted = (row: Row, { column, state, field }: Sorting): boolean =>
   row[column] !== null && (state === undefined || field === undefined || row[field] === state);
 

@@ -7,12 +7,12 @@ import type { Asking } from './declared.ts';
 
 /** The whole read model in memory, as its tables have it. */
 export type Rows = {
-  /** Those that are there. */
+  /** The rows that have not ended. */
   of(source: Source): readonly Row[];
-  /** Of a view. */
+  /** The rows of a view. */
   ofTable(table: string): readonly Row[];
   items(source: ItemSource, row: Row): readonly Row[];
-  /** Also what is no more than a name for others. */
+  /** Includes rows that are kept only as a name for references. */
   byId(source: Source, id: unknown): Row | undefined;
   readonly find: Asking['find'];
   readonly stateOf: (source: Source, row: Row) => Row;
@@ -54,7 +54,7 @@ export const readRows = (domain: Domain, url: string): Promise<Rows> =>
     };
   });
 
-/** As JSON, in which moments are texts and ids are numbers. */
+/** As JSON: times are texts, and ids are numbers. */
 const rowsOf = async (client: pg.Client, table: string): Promise<readonly Row[]> => {
   const { rows } = await client.query<{ row: Row }>(`select row_to_json(t) as row from ${table} t`);
   return rows.map(({ row }) =>

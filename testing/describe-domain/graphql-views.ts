@@ -44,7 +44,7 @@ const queriesOf = (source: ViewSource): readonly (readonly [string, Resolve])[] 
 const isOrder = (name: string, asked: unknown): boolean =>
   [false, true].some((descending) => orderName({ name }, descending) === asked);
 
-/** Those of a key, or of parts of it. */
+/** The rows of a key, or of a part of a key. */
 const readable = (
   { view, keys, members, table }: ViewSource,
   args: Args,

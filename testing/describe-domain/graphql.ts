@@ -10,12 +10,14 @@ import { isCrowded, type Stage } from './stage.ts';
 import { askingAs, openWorld } from './world.ts';
 
 const QUERIES = 40;
-/** Cursors are opaque, words are found by PostgreSQL, addresses are signed anew each time. */
+/** Cursors are opaque, PostgreSQL searches words, and addresses are signed for each response. */
 const OMITTED = /^(cursor|startCursor|endCursor|after|before|search)$|Address$/;
-/** What a role can never read is refused as a whole, and what costs too much as well. */
+/** A query that its role can never read is refused as a whole, and so is one that is too costly. */
 const REFUSED = new Set(['unauthenticated', 'forbidden', 'insufficient_scope', 'too_costly']);
 
-/** Random queries, by everybody, are answered as graphql-js does over the same rows. */
+/**
+ * Compares the responses to random queries, for every reader, with those of graphql-js over the same rows.
+ */
 export const checkQueries = async (stage: Stage, checks: Checks): Promise<void> => {
   const { domain, found, installation, actors, random } = stage;
   const { DATABASE_URL = '' } = installation.settings;
@@ -40,7 +42,7 @@ export const checkQueries = async (stage: Stage, checks: Checks): Promise<void> 
       };
       let wanted = await expected();
       const seen = { data: JSON.stringify(actual.data), isWhole: actual.errors === undefined };
-      // Reactions may have changed something meanwhile.
+      // Reactions may have changed rows meanwhile.
       if (seen.data !== wanted.data) {
         rows = await readRows(domain, DATABASE_URL);
         wanted = await expected();

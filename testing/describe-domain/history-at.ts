@@ -4,17 +4,14 @@ import { graphqlClientOf } from '../graphql/graphql-client.ts';
 import type { Checks } from './checks.ts';
 import type { Made, Stage } from './stage.ts';
 
-/** One version of something, as its history tells of it. */
+/** One version of an aggregate in its history. */
 type Entry = { readonly version: number; readonly at: string; readonly cursor: string };
-/**
- * A way of asking for what something was, and the version that it must lead to; none if there was nothing
- * yet.
- */
+/** A value of `at`, and the version that it must lead to; undefined if the aggregate did not exist yet. */
 type Moment = { readonly at: string; readonly version: number | undefined };
 
 /**
- * By its number, by the cursor of its event, and by the last moment before the next: so what was written at
- * the same time makes no difference.
+ * Its number, the cursor of its event, and the last millisecond before the next version, which settles
+ * versions of the same time.
  */
 export const momentsOf = async (stage: Stage, made: Made): Promise<readonly Moment[]> => {
   const { status, body } = await stage.read<readonly Entry[]>(`${made.path}/history?limit=100`, stage.admin);
@@ -40,7 +37,7 @@ export const momentsOf = async (stage: Stage, made: Made): Promise<readonly Mome
 
 const millisecondBefore = (at: string): string => new Date(Date.parse(at) - 1).toISOString();
 
-/** The version that GraphQL shows of each moment. */
+/** The version that GraphQL shows at each of them. */
 export const checkByGraphql = async (
   stage: Stage,
   checks: Checks,
@@ -64,6 +61,6 @@ export const checkByGraphql = async (
     );
 };
 
-/** What the search had, version by version. */
+/** The states of the search, by version. */
 export const statesOf = ({ situation }: Made): ReadonlyMap<number, AggregateState> =>
   new Map(situation.steps.flatMap(({ told }) => told).map(({ after }, index) => [index + 1, after]));

@@ -10,8 +10,8 @@ import { toldIfKnown } from './told.ts';
 import { stateOf } from './world.ts';
 
 /**
- * What has happened to it is told to whoever may know, the latest first, and leads to how it was; so it was
- * by its version, too.
+ * Every reader sees the events visible to it, the latest first; each leads to the state at that time, and so
+ * does its version number.
  */
 export const checkHistory = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
   const made = await alone(() => stage.make(situation));
@@ -23,8 +23,8 @@ export const checkHistory = async (stage: Stage, checks: Checks, situation: Situ
 export const historiesOf = ({ name }: Kind): string => `what ${name} was at each version`;
 
 /**
- * One after the other, so that what comes next in the log is the next version, and one too many or too few is
- * seen.
+ * One after the other: the next position in the log is the next version, so that a surplus or missing event
+ * shows.
  */
 let making: Promise<unknown> = Promise.resolve();
 const alone = <Value>(make: () => Promise<Value>): Promise<Value> => {
@@ -59,12 +59,12 @@ const checkEntries = async (stage: Stage, checks: Checks, made: Made): Promise<v
   }
 };
 
-/** At each version, cursor and time what the events up to then add up to. */
+/** At each version, cursor and time, the state equals the sum of the events until then. */
 const checkVersions = async (stage: Stage, checks: Checks, made: Made): Promise<void> => {
   const { path, situation } = made;
   const { kind } = situation;
   const states = statesOf(made);
-  // What follows from something else by itself, the search did not plan.
+  // The search does not plan reactions.
   const moments = (await momentsOf(stage, made)).filter(
     ({ version }) => version === undefined || states.has(version),
   );
@@ -92,10 +92,7 @@ const checkVersions = async (stage: Stage, checks: Checks, made: Made): Promise<
   await checkByGraphql(stage, checks, { made, moments });
 };
 
-/**
- * Without what the search cannot know: ids, moments, and texts that are made anew because no two may be the
- * same.
- */
+/** Without the values that the search cannot know: ids, times, and new unique texts. */
 const comparable = ({ fields }: Kind, state: Row): Row => plain(fields, state);
 
 const plain = (fields: Readonly<Record<string, FieldDef>>, state: Row): Row =>

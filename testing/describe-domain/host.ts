@@ -1,6 +1,6 @@
 import type { Installation, Settings } from '../installation.ts';
 
-/** What the suite needs of a runner of tests; Node's and vitest have it. */
+/** The parts of a test runner that the suite needs; `node:test` and vitest have them. */
 export type Runner = {
   describe(name: string, body: () => void | Promise<void>): void;
   test(name: string, body: () => void | Promise<void>): void;
@@ -8,7 +8,7 @@ export type Runner = {
   afterAll(work: () => Promise<void>): void;
 };
 
-/** What surrounds the suite: who runs its tests, and where a domain is served. */
+/** The environment of the suite: the runner of its tests, and the means to serve a domain. */
 export type Host = {
   readonly runner: Runner;
   /** An empty one, which is dropped at the end. */
@@ -17,7 +17,7 @@ export type Host = {
   createFolder(): Promise<AsyncDisposable & { readonly path: string }>;
   /** All roles, on a database and a folder of their own. */
   start(settings: Settings): Promise<Installation>;
-  /** The projector alone, where the settings say. */
+  /** The projector alone, with these settings. */
   startProjector(settings: Settings): Promise<AsyncDisposable>;
   /** Another replica of the query role, beside an installation that runs with these settings. */
   startQuery(settings: Settings): Promise<AsyncDisposable & { readonly url: string }>;

@@ -12,7 +12,7 @@ import {
 } from './items.ts';
 import { checkBothWays, sizeFor } from './pages.ts';
 
-/** The items of a list, in pages on and back, by REST and by GraphQL. */
+/** Reads the items of a list in pages, forward and back, by REST and GraphQL. */
 export const checkItemPages = async ({ stage, made, list }: Filling, checks: Checks): Promise<void> => {
   const { kind } = made.situation;
   const wanted = await keysIn({ stage, made, list });

@@ -8,7 +8,7 @@ import { type Before, beforeCommand } from './before.ts';
 import { isToUser } from './forms.ts';
 import { type Actor, type Made, requestOf, type Stage } from './stage.ts';
 
-/** A list of something that was made, and who may add to it. */
+/** A list of a fixture, and an actor who may add to it. */
 export type Filling = {
   readonly stage: Stage;
   readonly made: Made;
@@ -22,7 +22,7 @@ export const commandOn = (kind: Kind, list: ListInfo, does: CommandInfo['kind'])
     (command) => command.list === list && command.kind === does && !command.internal,
   );
 
-/** Where a command was let through in the search. */
+/** Makes a situation in which the search carried out the command. */
 export const makeBefore = async (
   stage: Stage,
   kind: Kind,
@@ -50,7 +50,7 @@ export const keysIn = async (
   return body.map(keyOf);
 };
 
-/** One more item, which no other is like. */
+/** Adds an item that differs from all others. */
 export const addItem = async ({ stage, made, list, addition, by }: Filling, taken: readonly string[]) => {
   const { kind } = made.situation;
   const body: Record<string, unknown> = { ...(await freshBody(stage, kind, addition, taken)) };
@@ -59,7 +59,7 @@ export const addItem = async ({ stage, made, list, addition, by }: Filling, take
   const [method, path] = requestOf(stage.domain, kind, addition, { [`${kind.name}Id`]: made.id });
   const reply = await stage.ask(method, path, { token: by.token, body });
   const cursor = reply.headers.get('consistency-token');
-  // Whoever looks afterwards sees it.
+  // The next reader sees the write.
   if (cursor !== null)
     await stage.session.read(made.path, {
       token: stage.admin.token,
@@ -68,7 +68,7 @@ export const addItem = async ({ stage, made, list, addition, by }: Filling, take
   return reply;
 };
 
-/** Of people those first who are there already. */
+/** Of users, first those who exist already. */
 const freshTarget = async (
   stage: Stage,
   { id: { def } }: ListInfo,
@@ -92,7 +92,7 @@ export const itemSourceOf = ({ domain }: Stage, kind: Kind, list: ListInfo): Ite
   return found;
 };
 
-/** What of an item tells it apart, as GraphQL asks for it. */
+/** The field that identifies an item, as GraphQL selects it. */
 export const keySelection = ({ list, members: [first] }: ItemSource): string => {
   if (list.key === undefined || first === undefined) return list.id.name;
   return first.target ? `key: ${memberName(first)} { id }` : `key: ${memberName(first)}`;
@@ -110,7 +110,7 @@ export const keysByGraphql = async ({
 }: Pick<Filling, 'stage' | 'made' | 'list'>): Promise<readonly string[]> => {
   const { kind } = made.situation;
   const text = `{ one: ${kind.field}(id: "${made.id}") { items: ${list.name}(limit: 100) { ${keySelection(itemSourceOf(stage, kind, list))} } } }`;
-  // Whatever was written before is seen.
+  // Waits until every earlier write is visible.
   await stage.read(made.path, stage.admin);
   const { data, errors } = await graphqlClientOf(stage.installation)<{
     readonly one: { readonly items: readonly Row[] } | null;

@@ -11,8 +11,8 @@ import { askingAs, mayBy, openWorld, type World } from './world.ts';
 type Link = { readonly href: string; readonly method?: string };
 
 /**
- * For every aggregate in each of its states and everybody: it is shown to those who may read it, a command is
- * carried out for those who may give it, and its link is there exactly if it changes something.
+ * For every aggregate, in each of its states, and every actor: the aggregate is shown to those who may read
+ * it, a command succeeds for those who may send it, and its link is there exactly if it changes something.
  */
 export const checkLinks = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
   const world = openWorld(stage);
@@ -46,10 +46,7 @@ export const checkLinks = async (stage: Stage, checks: Checks, situation: Situat
 
 type Begun = { readonly made: Made; readonly attempts: readonly Attempt[]; readonly version: string };
 
-/**
- * The second of a role stands for whoever has it and owns nothing here: that is one more only beside the
- * owner.
- */
+/** The second actor of a role stands for those who own nothing here: it adds a case only beside the owner. */
 const isOfInterest = ({ owner }: Situation, { key, role }: Actor): boolean =>
   !key.endsWith(' 2') || owner === undefined || role === owner.role;
 
@@ -81,7 +78,7 @@ type Trying = {
   readonly actor: Actor;
 };
 
-/** Answers with whether something was changed. */
+/** Returns whether something was changed. */
 const checkAttempt = async (
   { stage, checks, world, begun, actor }: Trying,
   attempt: Attempt,
@@ -93,12 +90,11 @@ const checkAttempt = async (
   const links = shown.status === 200 ? Object.values(shown.body._links) : [];
   const isLinked = links.some(({ href, method }) => href === attempt.path && method === attempt.method);
   let outcome = await tried(stage, made, { actor, attempt, before });
-  // A choice of two may have been made as it was, and the key of an item may have been drawn that another
-  // has.
+  // A random choice may equal the present one, and a random item key may be in use.
   const isUnlucky = (outcome.isDone && !outcome.isChanged) || String(outcome.code).endsWith('_exists');
   if (isUnlucky && does === 'command') outcome = await tried(stage, made, { actor, attempt, before });
   const { isDone, isChanged, status, code } = outcome;
-  // What is moved to where it is, nobody is refused.
+  // A move to the present place succeeds for everyone, and has no link.
   const isIdle = command.kind === 'moveItem' && isDone && !isChanged;
   if (shown.status === 200 && !isIdle && !isApart(stage.domain, kind, command, code))
     checks.equal({ isLinked, code, status }, { isLinked: isChanged, code, status }, `the link to ${what}`);
@@ -149,10 +145,7 @@ const versionOf = async (
   return status === 200 ? String(headers.get('etag')) : String(status);
 };
 
-/**
- * What a link cannot foresee: how many others there are, what would be left behind, and what the author's own
- * code decides.
- */
+/** Links cannot foresee uniqueness, limits on other aggregates, and custom `decide` code. */
 const isApart = (domain: Domain, kind: Kind, command: CommandInfo, code: unknown): boolean => {
   if (command.decide !== undefined || String(code).endsWith('_exists')) return true;
   if (code === undefined) return false;

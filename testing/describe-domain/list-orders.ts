@@ -21,7 +21,7 @@ const movesIn = (kind: Kind, list: ListInfo): string => `the order of ${kind.nam
 const fullness = (kind: Kind, list: ListInfo): string => `how many ${kind.name}.${list.name} there may be`;
 const itemPages = (kind: Kind, list: ListInfo): string => `pages of ${kind.name}.${list.name}`;
 
-/** Longer lists would only take time, and people must sign up for it. */
+/** Longer lists would only take time, and their items may need new users. */
 const FILLED_MAX = 100;
 const PEOPLE_MAX = 30;
 
@@ -33,7 +33,7 @@ const MOVED = 4;
 const canBeMoved = ({ max, key, id: { def } }: ListInfo): boolean =>
   max >= MOVED && (key === undefined || def.values === undefined || def.values.length >= MOVED);
 
-/** What is checked of the lists of an aggregate, as it is counted. */
+/** The names under which checks of lists are counted. */
 export const listChecksOf = (kind: Kind): readonly string[] =>
   Object.values(kind.lists).flatMap((list) => {
     if (commandOn(kind, list, 'addItem') === undefined) return [];
@@ -43,10 +43,7 @@ export const listChecksOf = (kind: Kind): readonly string[] =>
     ];
   });
 
-/**
- * Lists are in the order in which their items were put, take as many as they may have, and show them in
- * pages.
- */
+/** Lists keep the order in which their items were put, hold their maximum, and are paginated. */
 export const checkItemLists = async (stage: Stage, checks: Checks, kind: Kind): Promise<void> => {
   for (const list of Object.values(kind.lists)) {
     const [addition, move] = [commandOn(kind, list, 'addItem'), commandOn(kind, list, 'moveItem')];
@@ -74,8 +71,8 @@ const PLACES = [
 ];
 
 /**
- * To the first place, the last, and those between: by REST and by GraphQL in turn, and read by both, and as
- * it was before.
+ * Moves to the first place, the last, and between: by REST and GraphQL in turn, read by both, and with time
+ * travel.
  */
 const checkMoves = async (
   stage: Stage,
@@ -151,7 +148,7 @@ const moveByGraphql = async (
   return /^"(\d+)-/.exec(headers.get('etag') ?? '')?.[1] ?? '';
 };
 
-/** As many as are declared, and not one more. */
+/** Accepts the declared maximum, and not one more. */
 const checkFullness = async (
   stage: Stage,
   checks: Checks,

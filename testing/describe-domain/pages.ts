@@ -3,27 +3,27 @@ import { graphqlClientOf } from '../graphql/graphql-client.ts';
 import type { Checks } from './checks.ts';
 import type { Actor, Stage } from './stage.ts';
 
-/** A list in pages, by REST and as a connection of GraphQL, and what must be in it in this order. */
+/** A list in pages, by REST and as a GraphQL connection, and its expected content in order. */
 type Paged = {
-  /** With its parameters, and how many there are in a page. */
+  /** With its parameters and the page size. */
   readonly path: string;
   readonly size: number;
   readonly wanted: readonly string[];
   readonly keyOf: (item: Row) => string;
   readonly connection: Connection;
   /**
-   * Its cursors are places between items: what is before one of `next` is the page itself, and what is after
-   * one of `prev`.
+   * Its cursors lie between items: `before` the cursor of `next` is the page itself, and so is `after` that
+   * of `prev`.
    */
   readonly hasPlaces?: true;
 };
 type Connection = {
-  /** Within what it is, in a query. */
+  /** The query around the connection. */
   readonly before: string;
   readonly after: string;
   readonly name: string;
   readonly args: string;
-  /** What is asked of each node. */
+  /** The selection on each node. */
   readonly node: string;
   readonly keyOf: (node: Row) => string;
 };
@@ -31,17 +31,17 @@ type Reader = { readonly stage: Stage; readonly checks: Checks; readonly by: Act
 
 const PAGES = 4;
 /**
- * So that there are several pages, and not too many; of two where that leaves more than one, as a page of one
- * has no order.
+ * Gives several pages, but not too many; a page of one item would have no order, so two if that leaves more
+ * than one page.
  */
 export const sizeFor = (count: number): number =>
   Math.max(count > 2 ? 2 : 1, Math.min(100, Math.ceil(count / PAGES)));
-/** A list that leads round in a circle ends here. */
+/** Ends a list whose links lead round in a circle. */
 const PAGES_MAX = 200;
 
 /**
- * Forward to the end and back again to the beginning there is the same, in the same order, without a gap and
- * nothing twice.
+ * Reads forward to the end and back to the beginning: the same items in the same order, without gaps and
+ * duplicates.
  */
 export const checkBothWays = async (reader: Reader, paged: Paged): Promise<void> => {
   const { checks } = reader;
@@ -63,7 +63,7 @@ export const checkBothWays = async (reader: Reader, paged: Paged): Promise<void>
     checks.equal(whole, wanted, `${path} by ${way}, back from the last page`);
     if (forward.length > 1)
       checks.equal(back.length > 0, true, `${path} by ${way} has a page before the last`);
-    // From the first page that was come back to, there is a way on again.
+    // The first page, reached by going back, leads forward again.
     const again = back.at(-1)?.next === undefined ? [] : await walk(read, 'forward', back.at(-1)?.next);
     if (back.length > 0)
       checks.equal(
@@ -111,7 +111,7 @@ const walk = async (
   return pages;
 };
 
-/** By its links, from page to page. */
+/** Follows its links, from page to page. */
 const readByRest =
   ({ stage, by }: Reader, { path, keyOf }: Paged): Read =>
   async (_, from) => {
@@ -147,7 +147,7 @@ const readByGraphql =
     const page = (data?.page ?? (data?.one as Row | null | undefined)?.page) as Shown | undefined;
     if (page === undefined) throw new Error(`${text} was refused: ${JSON.stringify(errors)}`);
     const { hasNextPage, hasPreviousPage, startCursor, endCursor } = page.pageInfo;
-    // Which way it is asked, there is more or not; the other way it was come from.
+    // The requested direction tells whether there is more; the opposite one always leads back.
     const isBack = direction === 'back';
     return {
       keys: page.nodes.map(keyOf),

@@ -19,7 +19,7 @@ export const isOfPerson = (kind: Kind, def: FieldDef): boolean => {
 export const markNamed = ({ name }: Kind, { list }: Pick<CommandInfo, 'list'>, field: string): string =>
   `${name}.${list === undefined ? '' : `${list.name}.`}${field}`;
 
-/** The personal texts that forms say, as they are counted. */
+/** The personal texts in forms, by the names under which checks are counted. */
 export const personalFields = (kind: Kind): readonly string[] => [
   ...new Set(
     Object.values(kind.commands).flatMap((command) =>

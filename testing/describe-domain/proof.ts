@@ -22,8 +22,8 @@ type Finding = {
 };
 
 /**
- * Whatever is changed behind the back of Annals is found, in each column of each table, and nothing is once
- * it is as it was.
+ * Changes each column of each table directly in the database: verification finds every change, and none once
+ * it is reverted.
  */
 export const checkTampering = async (stage: Stage, checks: Checks): Promise<void> => {
   if (!isCrowded(stage.domain)) for (const situation of stage.found.situations) await stage.make(situation);
@@ -54,12 +54,12 @@ const valuesIn = (members: Source['members']): ReadonlyMap<string, readonly stri
     ),
   );
 
-/** Every column in some row; another key is a row that is gone, and one that was never made. */
+/** Changes every column in some row. A changed key shows as a missing row and a surplus one. */
 const checkTable = async (stage: Stage, checks: Checks, { table, values, keys }: Table): Promise<void> => {
   const { DATABASE_URL = '' } = stage.installation.settings;
   const stored = await columnsOf(DATABASE_URL, table);
   const names = stored.map(({ name }) => name).join();
-  // What streams go by says nothing of what happened, and is another after a rebuild.
+  // The column that streams follow carries no content, and changes in a rebuild.
   const columns = stored.filter(({ name }) => name !== CHANGED);
   const forged = await inDatabase(DATABASE_URL, async (client) => {
     await client.query(`create table public.kept_rows as select ${names} from ${table}`);
@@ -76,7 +76,7 @@ const checkTable = async (stage: Stage, checks: Checks, { table, values, keys }:
   try {
     const found = (await findings(stage)).filter((finding) => finding.table === table.split('.')[1]);
     const named = new Set(found.flatMap(({ columns: of = [] }) => of.map(({ name }) => name)));
-    // A row with another key is one that is missing and one too many.
+    // A row with another key shows as one missing and one surplus row.
     const isOther = ['missing', 'extra'].every((word) => found.some(({ kind }) => kind.includes(word)));
     for (const name of forged.names) {
       const isFound = keys.includes(name) ? isOther : named.has(name);
@@ -102,7 +102,7 @@ const checkTable = async (stage: Stage, checks: Checks, { table, values, keys }:
   }
 };
 
-/** As checks of it are counted: by the names of tables. */
+/** The name under which its checks are counted: by table. */
 const tampered = (table: string): string => `the columns of ${table}`;
 export const tamperedTables = (domain: Domain): readonly string[] => {
   const { ofStreams, views } = tablesOf(domain);
@@ -111,8 +111,8 @@ export const tamperedTables = (domain: Domain): readonly string[] => {
 
 type Forged = { readonly ctid: string; readonly changed: readonly Column[] };
 /**
- * Every column in some row: a key in one where nothing else is changed, as far as there are so many rows, and
- * the others in turn.
+ * Assigns every column to a row: each key to a row in which nothing else is changed, as long as there are
+ * rows, and the others in turn.
  */
 const placesFor = (
   rows: readonly { readonly ctid: string }[],
@@ -160,7 +160,7 @@ export const findings = async ({ installation, domain }: Stage): Promise<readonl
     .listed;
 };
 
-/** Built again while it is in use, and carried elsewhere, the read model has the same rows. */
+/** The read model has the same rows after a rebuild in use, and after a restore elsewhere. */
 export const checkRebuilding = async (stage: Stage, checks: Checks): Promise<void> => {
   const { installation, domain, host } = stage;
   const { settings } = installation;

@@ -9,11 +9,11 @@ import type { Situation } from './situations.ts';
 import { type Made, requestOf, type Stage } from './stage.ts';
 import { giverOf } from './world.ts';
 
-/** As checks of it are counted. */
+/** The name under which its checks are counted. */
 const named = ({ kind, path, target, event, command }: Reaction): string =>
   `${kind.name}: ${command.name} after ${target.name}.${event.name} by ${path}`;
 
-/** Those to what somebody can do by a command; of users, erasures are checked. */
+/** The reactions to commands that somebody can send. Other checks cover erasures of users. */
 const reactionsTo = (domain: Domain): readonly (Reaction & { readonly cause: CommandInfo })[] =>
   reactionsIn(domain).flatMap((reaction) => {
     if (reaction.target.name === 'user' || reaction.when !== undefined) return [];
@@ -25,7 +25,7 @@ const reactionsTo = (domain: Domain): readonly (Reaction & { readonly cause: Com
 
 export const reactionsOf = (domain: Domain): readonly string[] => reactionsTo(domain).map(named);
 
-/** What something refers to comes to an event, and it does what it says that it does then. */
+/** An event happens to the referenced aggregate, and the referring one reacts as declared. */
 export const checkReactions = async (stage: Stage, checks: Checks): Promise<void> => {
   for (const reaction of reactionsTo(stage.domain))
     for (const situation of stage.found.situations)
@@ -41,7 +41,7 @@ export const checkReactions = async (stage: Stage, checks: Checks): Promise<void
         );
 };
 
-/** What code runs may be refused, and what an aggregate does afterwards waits for that. */
+/** A command that reactive code sends may be refused, and later changes of the aggregate depend on it. */
 const runsCode = ({ kind, steps }: Situation): boolean =>
   steps.some(({ command }) => command.events.some(({ name }) => name in kind.react));
 
@@ -52,7 +52,7 @@ type Reacting = {
   readonly cause: CommandInfo;
 };
 
-/** What the search had there. */
+/** The references in the state of the search. */
 const refersIn = (
   { state: { fields } }: Situation,
   { reference: { list, field } }: Reaction,
@@ -79,7 +79,7 @@ const checkReaction = async (
   const [method, path] = requestOf(stage.domain, target, cause, { [`${target.name}Id`]: id });
   const body = await freshBody(stage, target, cause);
   const done = await stage.ask(method, path, { token: by.token, ...(body && { body }) });
-  // What it has come to before may not allow it.
+  // Its present state may not allow the command.
   if (done.status >= 300) return;
   const look = async (): Promise<boolean> => isDone(await shownOf(stage, made, reaction), reaction, id);
   const isSeen = await until(look, Boolean).catch(look);
@@ -105,7 +105,7 @@ const shownOf = async (
   return { status, state: body, items: Array.isArray(items?.body) ? items.body : [] };
 };
 
-/** Ended, without the item, or with what its events set. */
+/** Ended, without the item, or with the values that its events set. */
 const isDone = (
   { status, state, items }: Shown,
   { command, reference: { list, field }, kind }: Reaction,

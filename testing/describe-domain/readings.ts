@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one oracle: what anybody may read, computed a second time.
+// Over 200 lines, because it is one oracle: an independent computation of who may read what.
 import fc from 'fast-check';
 import { attributeOf, attributesOf } from '#kernel/conditions/attributes.ts';
 import { type Expression, fieldsOfItem } from '#kernel/conditions/expression.ts';
@@ -24,19 +24,19 @@ import { demandEqual } from '../equal.ts';
 import type { Host } from './host.ts';
 
 /**
- * What the readings of a right must agree on, for any domain: for every aggregate, role and user, the ids by
- * SQL, by disjoint parts and in memory are the same, whatever is null, absent or ended; and nobody may know
- * of an event who could read neither what was before nor what is after it. A parked aggregate has no row, as
- * if it were absent.
+ * The evaluations of a right must agree, for any domain. For every aggregate, role and user, the ids by SQL,
+ * by disjoint parts and in memory are the same, whatever is null, absent or ended. Nobody may see an event
+ * who could read neither the state before it nor the state after it. A parked aggregate has no row, as if it
+ * were absent.
  */
 const IDS = 40;
 const USERS = [1, 2, 3, 4];
-/** Whole worlds are not made smaller once one fails: that takes longer than anybody waits. */
+/** Shrinking a failed world would take longer than anybody waits. */
 const RUNS = { numRuns: 5, endOnFailure: true } as const;
-/** Beyond those that are there. */
+/** Ids beyond the present ones. */
 const ABSENT_IDS = 3;
 
-/** Aggregates by their ids; what has ended has no row. */
+/** Aggregates by their ids; an ended one has no row. */
 type World = ReadonlyMap<string, ReadonlyMap<number, State | 'ended'>>;
 
 export const randomOf = (def: FieldDef): fc.Arbitrary<unknown> => {
@@ -64,7 +64,7 @@ export const randomOf = (def: FieldDef): fc.Arbitrary<unknown> => {
 const fieldsOf = (kind: Kind): readonly (readonly [string, FieldDef])[] =>
   Object.entries(kind.fields).filter(([, def]) => def.kind !== 'list' && def.parts === undefined);
 
-/** With views, of whose keys rights ask, and the kernel’s own: their rights are read alike. */
+/** Includes views, whose keys rights look up, and kernel kinds: their rights are evaluated alike. */
 const kindsOf = (domain: Domain): readonly Kind[] => [
   ...Object.values(domain.kinds),
   ...domain.views.map(({ asked }) => asked),
@@ -107,7 +107,7 @@ const worldOf = (domain: Domain): fc.Arbitrary<World> => {
 
 const ITEMS_MAX = 3;
 
-/** Told apart by numbers, or by their key. */
+/** Identified by numbers, or by their key. */
 const itemsOf = (list: ListInfo): fc.Arbitrary<readonly State[]> => {
   const fields = Object.entries(list.fields).map(
     ([name, def]) => [name, def.optional ? fc.option(randomOf(def)) : randomOf(def)] as const,
@@ -135,8 +135,8 @@ const presentIn = (world: World, kind: Kind): readonly (State & { readonly id: n
   );
 
 /**
- * Text with places for values; the constants of a declaration are values too, which no statement may depend
- * on.
+ * Text with placeholders for values; the constants of a declaration are values too, because no statement may
+ * depend on them.
  */
 type Piece = { readonly text: string; readonly values: readonly unknown[] };
 const writerFor = (domain: Domain, viewer: number | null, own: Attributes = {}): SqlWriter<Piece> => {
@@ -211,7 +211,7 @@ const fill = async (pool: Pool, domain: Domain, world: World): Promise<void> => 
 };
 
 export type Asker = { readonly role: string; readonly id: number | null; readonly own?: Attributes };
-/** What rights compare of a user: something else of each, and nothing of the last. */
+/** The attributes of a user that rights compare: different for each user, and none for the last. */
 const attributesFor = (domain: Domain, id: number): Attributes =>
   Object.fromEntries(
     attributesOf(domain).map(({ name, def }) => {
@@ -248,7 +248,7 @@ export const callerOf = (domain: Domain, { role, id, own }: Asker): Caller => {
   };
 };
 
-/** What stands under something goes with it. */
+/** A child ends with its parent. */
 const isPlaced = (domain: Domain, world: World, kind: Kind, state: State): boolean => {
   const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
   if (def === undefined) return true;
@@ -268,7 +268,7 @@ const inMemory = (right: Right, { role, id, own }: Asker, world: World): readonl
 };
 
 type Reading = 'whole' | 'parts' | 'parts of the caller';
-/** The ids by each reading, in which an id is twice if two parts have it. */
+/** The ids by each evaluation; an id occurs twice if two parts contain it. */
 const bySql = async (
   pool: Pool,
   domain: Domain,
@@ -318,11 +318,11 @@ export const describeReadings = (
   runner.afterAll(async () => open?.disposeAsync());
   const each = (name: string, check: (domain: Domain, pool: Pool) => Promise<void>) =>
     runner.test(`${domain.name}: ${name}`, () => check(domain, pool));
-  each('every right leaves the same ids by SQL, by disjoint parts and in memory', checkIds);
-  each('what followers are shown of what happened is what they can read now', checkFollowers);
+  each('every right gives the same ids by SQL, by disjoint parts and in memory', checkIds);
+  each('the events that followers see are those of aggregates they can read now', checkFollowers);
   if (listedIn(domain).length > 0)
-    each('of every list, the same items are in a part by SQL, in memory and by their events', checkItems);
-  each('who may know of an event could read what was, or can read what is', checkKnowledge);
+    each('the items of a part are the same by SQL, in memory and by their events', checkItems);
+  each('an event is visible to those who could read the state before it, or can read the state after it', checkKnowledge);
 };
 
 const checkIds = async (domain: Domain, pool: Pool): Promise<void> => {
@@ -427,7 +427,7 @@ const checkItems = async (domain: Domain, pool: Pool): Promise<void> => {
             items.filter((item) => told?.isIn({ ...item })).map(({ id }) => id),
             inPart,
           );
-          // One from before there was the right does not say what it asks.
+          // An event older than the right does not state the fields that it depends on.
           if (list.settled.length > 0) demandEqual(told?.isIn({ [list.id.name]: 1 }), true);
         }
       }),
@@ -439,7 +439,7 @@ const checkKnowledge = async (domain: Domain): Promise<void> => {
   fc.assert(
     fc.property(worldOf(domain), worldOf(domain), (before, after) => {
       for (const kind of Object.values(domain.kinds)) {
-        // What is not said of an item is taken to be of the part that fewer may read.
+        // An item whose event lacks the deciding field counts as belonging to the part that fewer may read.
         const rightTo = ({ list }: Kind['events'][string]) =>
           operationOf(kind, (list && partOfItems(kind, list)?.name) ?? 'read');
         for (const asker of askersOf(domain)) {

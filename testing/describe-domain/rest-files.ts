@@ -11,13 +11,13 @@ import { askingAs, giverOf, openWorld } from './world.ts';
 
 const filesIn = ({ name }: Kind, field: string, list?: ListInfo): string =>
   `the files in ${[name, ...(list === undefined ? [] : [list.name]), field].join('.')}`;
-/** What items have that can be given to one that is there. */
+/** The files that an existing item can be given. */
 const uploadsOf = (kind: Kind, list: ListInfo): readonly string[] =>
   commandOn(kind, list, 'addItem') && commandOn(kind, list, 'changeItem')
     ? Object.entries(list.fields).flatMap(([name, def]) => (def.kind === 'upload' ? [name] : []))
     : [];
 
-/** What is checked of what is uploaded to aggregates, as it is counted. */
+/** The names under which checks of uploads are counted. */
 export const filesOf = (kind: Kind): readonly string[] => [
   ...(editOf(kind)?.form ?? []).flatMap((name) =>
     kind.fields[name]?.kind === 'upload' ? [filesIn(kind, name)] : [],
@@ -28,13 +28,14 @@ export const filesOf = (kind: Kind): readonly string[] => [
 ];
 
 /**
- * A file that was uploaded can be read by those who may read what it belongs to, and belongs to nothing else.
+ * An uploaded file is readable for those who may read the aggregate it belongs to, and belongs to nothing
+ * else.
  */
 export const checkFiles = async (stage: Stage, checks: Checks, { kind }: Situation): Promise<void> => {
   const edit = editOf(kind);
   for (const name of edit?.form ?? []) {
     if (edit === undefined || kind.fields[name]?.kind !== 'upload') continue;
-    // In some of its states it takes none.
+    // Some states accept no file.
     for (const situation of stage.found.situations)
       if (
         situation.kind === kind &&
@@ -47,7 +48,7 @@ export const checkFiles = async (stage: Stage, checks: Checks, { kind }: Situati
 
 type Uploading = { readonly situation: Situation; readonly edit: CommandInfo; readonly name: string };
 
-/** Answers with whether it was taken. */
+/** Returns whether the file was accepted. */
 const checkFile = async (
   stage: Stage,
   checks: Checks,
@@ -108,7 +109,7 @@ const checkReaders = async (stage: Stage, checks: Checks, { made, field, address
   }
 };
 
-/** The same of the items of lists, of which some may be for fewer. */
+/** The same for the items of lists, some of which fewer may read. */
 export const checkFilesOfItems = async (stage: Stage, checks: Checks, { kind }: Situation): Promise<void> => {
   for (const list of Object.values(kind.lists))
     for (const field of uploadsOf(kind, list)) {
@@ -116,7 +117,7 @@ export const checkFilesOfItems = async (stage: Stage, checks: Checks, { kind }: 
       const before = addition && (await makeBefore(stage, kind, addition));
       if (addition === undefined || before === undefined) continue;
       const filling: Filling = { stage, list, addition, made: before.made, by: before.by };
-      // One after the other of what says who may read it.
+      // One item for each value of the field that decides who may read it.
       for (let count = 0; count < Math.min(list.max, ITEMS); count += 1)
         await addItem(filling, await keysIn(filling));
       for (const key of await keysIn(filling))

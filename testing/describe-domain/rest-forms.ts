@@ -9,8 +9,8 @@ import { wrongValuesOf } from './values.ts';
 import { giverOf, stateOf } from './world.ts';
 
 /**
- * Forms: what is missing, of another type, too long or unknown is refused at its field, and what is sent is
- * there when it is read.
+ * Forms: a missing, mistyped, too long or unknown field is refused at that field, and a valid form is stored
+ * as sent.
  */
 export const checkForms = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
   const { kind, steps } = situation;
@@ -107,7 +107,7 @@ const checkRefusals = async ({
   checks.equal(text.status, 415, `${command.name} of ${kind.name} as text`);
 };
 
-/** What was sent, as it is read afterwards; the sets in the order in which they were given. */
+/** The form as it is read afterwards; sets are compared in the order in which they were sent. */
 const checkRoundTrip = async ({
   stage,
   checks,
@@ -132,7 +132,7 @@ const checkRoundTrip = async ({
     checks.equal(state[kind.owner], by.userId, `the ${kind.owner} of ${kind.name}`);
 };
 
-/** By PUT and both kinds of PATCH: each leaves what it says and nothing else. */
+/** PUT and both kinds of PATCH store exactly what they send. */
 const checkReplacing = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
   const { kind } = situation;
   const made = await stage.make(situation);
@@ -144,7 +144,7 @@ const checkReplacing = async (stage: Stage, checks: Checks, situation: Situation
   const isGuarded = edit.when !== undefined || Object.keys(kind.invariants).length > 0;
   const put = (await freshBody(stage, kind, edit)) ?? {};
   const replaced = await stage.ask('PUT', path, { token, body: put });
-  // What does not fit what is there is for the links to be held against.
+  // Conflicts with the present state are compared in the checks of links.
   if (isGuarded && replaced.status === 409) return;
   checks.equal(replaced.status, 200, `PUT of ${kind.name}: ${JSON.stringify(replaced.body)}`);
   const read = async (after: Headers): Promise<Row> => {

@@ -10,7 +10,7 @@ import type { Situation } from './situations.ts';
 import type { Made, Stage } from './stage.ts';
 import { giverOf, stateOf } from './world.ts';
 
-/** As checks of it are counted. */
+/** The name under which its checks are counted. */
 const limitsOfField = (kind: Kind, { list }: Pick<CommandInfo, 'list'>, name: string): string =>
   `the limits of ${[kind.name, ...(list === undefined ? [] : [list.name]), name].join('.')}`;
 
@@ -27,7 +27,7 @@ export const limitedFields = (kind: Kind): readonly string[] => [
   ),
 ];
 
-/** What just keeps to a limit is taken, by each command that says it, and is there when it is read. */
+/** Every command that writes a field accepts values at the edge of its limit, and they are stored as sent. */
 export const checkLimits = async (stage: Stage, checks: Checks, situation: Situation): Promise<void> => {
   const { kind, steps } = situation;
   for (const command of Object.values(kind.commands)) {
@@ -49,7 +49,7 @@ export const checkLimits = async (stage: Stage, checks: Checks, situation: Situa
   }
 };
 
-/** A command that leads to no state of its own is on no way that the search kept. */
+/** The search keeps no path with a command that leads to no new state. */
 const beforeAny = async (stage: Stage, situation: Situation, command: CommandInfo): Promise<Before> => {
   const made = await stage.make(situation);
   const by = await giverOf(stage, made, command.name);
@@ -67,7 +67,7 @@ type Sending = {
 
 const checkCommand = async (sending: Sending): Promise<void> => {
   const { stage, kind, command, before } = sending;
-  // One does for all of its children.
+  // One parent serves all of its children.
   let made: Made | undefined;
   for (const [name, def] of fieldsOfForm(kind, command))
     for (const value of edgesOf(def, stage.serial()).taken) {
@@ -111,7 +111,7 @@ const checkTaken = async (
     token: by.token,
     headers,
   });
-  // Who may write it need not be able to read it.
+  // An actor who may write the aggregate may be unable to read it.
   if (status !== 200) return;
   const states = [body]
     .flat()

@@ -6,10 +6,7 @@ import { checkSortedPages } from './sorted-pages.ts';
 import { type Actor, isCrowded, type Made, type Stage } from './stage.ts';
 import { askingAs, openWorld, stateOf, type World } from './world.ts';
 
-/**
- * Lists have what their reader may read, in their order, narrowed as asked, and in pages that leave nothing
- * out.
- */
+/** Lists contain the readable aggregates, sorted, filtered on request, in pages without gaps. */
 export const checkLists = async (stage: Stage, checks: Checks, kind: Kind): Promise<void> => {
   const situations = stage.found.situations.filter((each) => each.kind === kind);
   const made: Made[] = [];
@@ -90,7 +87,7 @@ const checkReaders = async (
   }
 };
 
-/** In small pages there is the same as in large ones, once each, and in the order that is declared. */
+/** Small pages contain the same aggregates as large ones, once each, and in the declared order. */
 const checkPages = async ({ stage, checks, kind, path }: Listing): Promise<void> => {
   const whole = await walk(stage, stage.admin, `${path}?limit=100`);
   const small = await walk(stage, stage.admin, `${path}?limit=3`);

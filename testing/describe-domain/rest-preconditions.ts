@@ -7,7 +7,7 @@ import { type Actor, requestOf, type Stage } from './stage.ts';
 import { giverOf } from './world.ts';
 
 /**
- * Versions and keys: what somebody else has changed since is not overwritten, and what is sent again is done
+ * Versions and idempotency keys: no request overwrites a newer version, and a repeated request takes effect
  * once.
  */
 export const checkPreconditions = async (
@@ -56,7 +56,7 @@ const checkVersions = async (stage: Stage, checks: Checks, situation: Situation)
     });
     checks.equal(again.status, 304, `${kind.name} as it is known already`);
     const stale = await ask(stage, attempt, { by, headers: { 'if-match': `"${Number(version) + 1}-"` } });
-    // What may not be done at all is refused for that.
+    // A general refusal comes before that of a stale version.
     if (stale.status === 409 || stale.status === 403) continue;
     checks.equal(
       [stale.status, codeOf(stale)],
@@ -64,7 +64,7 @@ const checkVersions = async (stage: Stage, checks: Checks, situation: Situation)
       `${attempt.name} of another version of ${situation.name}`,
     );
     const not = await ask(stage, attempt, { by, headers: { 'if-none-match': etag } });
-    // The key of an item may have been drawn that another has.
+    // A random item key may be in use.
     if (not.status === 409) continue;
     checks.equal(not.status, 412, `${attempt.name} of any version of ${situation.name} but this`);
     const fresh = await ask(stage, attempt, { by, headers: { 'if-match': etag } });
@@ -109,7 +109,7 @@ const checkRepeated = async (
 
 const ABSENT = ['999999999', 'no-id', '0'];
 
-/** Whatever is asked of what is not there. */
+/** Every request for an unknown id. */
 const checkAbsent = async (stage: Stage, checks: Checks, { kind }: Situation): Promise<void> => {
   const { token } = stage.admin;
   for (const id of ABSENT) {

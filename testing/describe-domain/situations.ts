@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one search: by which commands an aggregate comes to each of its states.
+// Over 200 lines, because it is one search: for the commands that lead an aggregate to each of its states.
 import type { State } from '#kernel/conditions/holds.ts';
 import { operationOf } from '#kernel/conditions/rights.ts';
 import { typeOfCommand } from '#kernel/decide/decide.ts';
@@ -14,7 +14,7 @@ import { Rejection } from '#shared/rejection.ts';
 import { placeOf, rolesAskedAt } from './asked-persons.ts';
 import { type Examples, isToUser, itemsIn, referencesIn, variantsOf } from './forms.ts';
 
-/** Somebody of whom there are two in each role, and one administrator. */
+/** There are two persons of each role, and one administrator. */
 export type PersonKey = string;
 export type Planned = { readonly key: PersonKey; readonly role: string; readonly id: number };
 
@@ -26,7 +26,7 @@ const personsOf = ({ roles }: Domain): readonly Planned[] =>
     'admin',
   ].map((key, index) => ({ key, role: key.replace(/ \d$/, ''), id: index + 1 }));
 
-/** One command of the search, and who may give it. */
+/** One command of the search, and an actor who may send it. */
 export type Step = {
   readonly actor: PersonKey;
   readonly command: CommandInfo;
@@ -34,7 +34,7 @@ export type Step = {
   readonly told: readonly Told[];
 };
 
-/** One event of it, and what was and is. */
+/** One event of it, with the states before and after. */
 export type Told = {
   readonly type: string;
   readonly isInternal: boolean;
@@ -42,14 +42,14 @@ export type Told = {
   readonly after: AggregateState;
 };
 
-/** An aggregate in one of its states, and how it comes there. */
+/** An aggregate in one of its states, and the commands that lead there. */
 export type Situation = {
   readonly kind: Kind;
   readonly name: string;
   readonly owner: Planned | undefined;
   /** The first creates it. */
   readonly steps: readonly Step[];
-  /** What becomes of its parent afterwards. */
+  /** Later commands on its parent. */
   readonly later: readonly Step[];
   readonly state: Present;
 };
@@ -57,9 +57,9 @@ export type Situation = {
 export type Found = {
   readonly persons: readonly Planned[];
   readonly situations: readonly Situation[];
-  /** What the references in forms stand for, by the ids that the search gave. */
+  /** The targets of references in forms, by the ids of the search. */
   readonly byId: ReadonlyMap<number, Situation>;
-  /** What no command that was found leads to, in sentences. */
+  /** The states and commands that the search did not reach, in sentences. */
   readonly unreached: readonly string[];
 };
 
@@ -100,7 +100,7 @@ class Search {
   readonly #examples: Examples;
   readonly #taken = new Set<CommandInfo>();
   readonly #asked: ReturnType<typeof rolesAskedAt>;
-  /** Several situations begin with one creation: as what references lead to, each has an id of its own. */
+  /** Several situations share one creation: as a target of references, each has an id of its own. */
   readonly #aliases = new Map<Situation, number>();
   #nextId = FIRST_ID;
   #serial = 0;
@@ -169,7 +169,7 @@ class Search {
     });
   }
 
-  /** Rights to it may depend on whose its parent is. */
+  /** Rights to it may depend on the owner of its parent. */
   #ownerAbove(kind: Kind, state: Present): string {
     return kind.parent === undefined
       ? ''
@@ -192,7 +192,7 @@ class Search {
     return [...nodes.values()];
   }
 
-  /** With each of what its references may lead to, until one is let through; of a parent in every state. */
+  /** Tries each combination of reference targets until one is accepted; parents in every state. */
   #created(kind: Kind, command: CommandInfo, owner: Planned | undefined): readonly Node[] {
     const parents =
       kind.parent === undefined
@@ -261,7 +261,7 @@ class Search {
     return results;
   }
 
-  /** By the first who may, and is not refused. */
+  /** By the first actor who may send it and is not refused. */
   #firstOf({ kind, command, state, form, steps }: Tried, actors: readonly Planned[]) {
     const { decide, evolve } = deciderOf(this.#domain, kind);
     for (const actor of actors) {
@@ -303,7 +303,7 @@ class Search {
     return undefined;
   }
 
-  /** Under what somebody may not read, nothing is made. */
+  /** Nobody creates anything under a parent that they may not read. */
   #seesParent(kind: Kind, fields: Row, actor: Planned): boolean {
     const target =
       kind.parent === undefined
@@ -317,7 +317,7 @@ class Search {
     );
   }
 
-  /** The same of something whose parent goes on to another state. */
+  /** The same aggregate after its parent moves to another state. */
   #afterParent(situation: Situation): readonly Situation[] {
     const { kind, state } = situation;
     const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
@@ -339,8 +339,8 @@ class Search {
   }
 
   /**
-   * Ids that stand for situations of what the references of a form may lead to, another combination each
-   * time; of so many items that are there already.
+   * Ids of situations that the references of a form may lead to, another combination each time; lists already
+   * hold `already` items.
    */
   #combinations(kind: Kind, command: CommandInfo, already = 0): readonly ReadonlyMap<string, number>[] {
     const all = referencesIn(kind, command).map(
@@ -363,8 +363,8 @@ class Search {
   }
 
   /**
-   * Those first whom somebody's right asks for; of the two of a role another one with each item, and not the
-   * one who owns things for a field.
+   * First the users that a right looks for. Each item gets the other user of a role; a field does not get the
+   * owner.
    */
   #users(place: string, already: number): readonly number[] {
     const roles = this.#asked.get(place) ?? new Set();
@@ -376,7 +376,7 @@ class Search {
     return [...new Set([...sought, ...this.persons.slice(1, 2), ...this.persons])].map(({ id }) => id);
   }
 
-  /** Those first in which most is there. */
+  /** First the targets with the fullest lists. */
   #targets(name: string): number[] {
     return (this.found.get(name) ?? [])
       .filter(({ later }) => later.length === 0)
@@ -394,7 +394,7 @@ class Search {
     return this.#nextId;
   }
 
-  /** How much is in its lists; whoever is named there for a right counts by what else is said of them. */
+  /** The number of items in its lists; users that a right looks for count once per choice beside them. */
   #filled(kind: Kind, { fields }: Present): number {
     return Object.values(kind.lists).reduce(
       (sum, list) =>
@@ -405,7 +405,7 @@ class Search {
     );
   }
 
-  /** Of what can be moved there must be two, and of those who are named for a right. */
+  /** A list needs two items if it can be moved, or if a right looks for its users. */
   #howFull(kind: Kind, fields: Row, list: ListInfo): number {
     return Math.min(itemsIn(fields, list).length, list.isOrdered || this.#isAskedIn(kind, list) ? 2 : 1);
   }
@@ -413,7 +413,7 @@ class Search {
   #isAskedIn = (kind: Kind, list: ListInfo): boolean =>
     [...this.#asked.keys()].some((place) => place.startsWith(`${kind.name}.${list.name}.`));
 
-  /** The choices of those items in which rights look for somebody. */
+  /** The choices in those items whose users a right looks for. */
   #said(kind: Kind, fields: Row, list: ListInfo): readonly string[] {
     if (!this.#isAskedIn(kind, list)) return [];
     const choices = Object.entries(list.fields).flatMap(([name, { values }]) =>
@@ -462,7 +462,7 @@ type Tried = {
   readonly steps: readonly Step[];
 };
 
-/** What its choices and states are. */
+/** The values of its choices and states. */
 const valuesOf = ({ fields }: Kind, { fields: state }: Present): string =>
   Object.entries(fields)
     .flatMap(([name, { values }]) => (values === undefined ? [] : [String(state[name])]))

@@ -9,13 +9,13 @@ import type { Made, Stage } from './stage.ts';
 
 const sortedPages = (kind: Kind, sort: string): string => `pages of ${kind.plural} by ${sort}`;
 
-/** What is checked of the lists of aggregates, as it is counted. */
+/** The names under which checks of sorted lists are counted. */
 export const sortsOf = ({ domain }: Pick<Stage, 'domain'>, kind: Kind): readonly string[] =>
   (sourcesOf(domain).of(kind.name)?.sorts ?? []).map(({ name }) => sortedPages(kind, name));
 
 /**
- * By each order, up and down, forward and back: also where many have the same value, which is seen to here
- * behind the back of Annals.
+ * Each order, ascending and descending, forward and back. Sets equal values for many rows directly in the
+ * database.
  */
 export const checkSortedPages = async (
   stage: Stage,
@@ -85,7 +85,7 @@ type Ordered = {
   readonly parent: number | undefined;
 };
 
-/** Of all that is there, what an administrator may read, in the order of the table. */
+/** The ids that an administrator may read, in the order of the table. */
 const idsInOrder = async (
   stage: Stage,
   { source, sort, isDescending, parent }: Ordered,
@@ -107,14 +107,14 @@ const idsInOrder = async (
       return false;
     return sort.state === undefined || states === undefined || row[states] === sort.state;
   });
-  // What administrators may not read is left out.
+  // Leaves out rows that administrators may not read.
   const visible = new Set<string>();
   for (const { id } of kept)
     if ((await stage.read(`/${kind.path}/${id}`, stage.admin)).status === 200) visible.add(id);
   return kept.flatMap(({ id }) => (visible.has(id) ? [id] : []));
 };
 
-/** Half of the rows have one moment, the others another; answers with what makes it as it was. */
+/** Gives half of the rows one time, and the others another. Returns a function that reverts it. */
 const tie = async (stage: Stage, { table }: Source, { column }: Sort): Promise<() => Promise<void>> => {
   const { DATABASE_URL = '' } = stage.installation.settings;
   await inDatabase(DATABASE_URL, async (client) => {

@@ -1,5 +1,5 @@
-// Over 200 lines, because it is one thing: a running installation, its people, and whatever a test needs made
-// in it.
+// Over 200 lines, because it is one thing: a running installation, its users, and the fixtures that a test
+// needs in it.
 
 import { wire } from '#kernel/registry/names.ts';
 import type { CommandInfo, Domain, Kind, Row } from '#kernel/registry/registry.ts';
@@ -15,18 +15,18 @@ import { type Examples, fieldsOfForm, refreshed } from './forms.ts';
 import type { Host } from './host.ts';
 import { type Found, type PersonKey, type Situation, type Step, situationsOf } from './situations.ts';
 
-/** Something that was made as a situation says. */
+/** A fixture that follows a situation. */
 export type Made = {
   readonly situation: Situation;
   readonly id: number;
   /** `/articles/8001`. */
   readonly path: string;
   readonly owner: Actor | undefined;
-  /** What its references lead to, by the ids that the search gave. */
+  /** The ids of its references, by the ids of the search. */
   readonly ids: ReadonlyMap<number, number>;
 };
 
-/** One of the people, or nobody who is signed in. */
+/** A user, or an anonymous caller. */
 export type Actor = {
   readonly key: PersonKey;
   readonly role: string;
@@ -44,26 +44,26 @@ export type Stage = AsyncDisposable & {
   readonly ask: RestClient;
   readonly session: RestSession;
   readonly found: Found;
-  /** Two of each role, an administrator, and nobody. */
+  /** Two users of each role, an administrator, and an anonymous caller. */
   readonly actors: readonly Actor[];
   readonly admin: Actor;
   make(situation: Situation): Promise<Made>;
-  /** What references of forms lead to, another than those of what was made. */
+  /** The target of references in forms, other than the targets of the fixtures themselves. */
   target(situation: Situation): Promise<Made>;
-  /** Ends it, where only so many may be there. */
+  /** Ends the aggregate if its kind has a maximum. */
   unmake(made: Made): Promise<void>;
-  /** A number that was not given before, for values. */
+  /** A new number each time, for unique values. */
   serial(): number;
-  /** What the suite draws follows from its seed. */
+  /** Its values follow from the seed. */
   readonly random: Random;
-  /** As an actor, seeing what was written before. */
+  /** Reads as an actor, including every earlier write. */
   read<Body = Row>(path: string, by: Actor): Promise<Reply & { readonly body: Body }>;
   actorOf(userId: unknown): Actor | undefined;
 };
 
 type Options = { readonly host: Host; readonly examples: Examples; readonly seed: number };
 
-/** Random queries are larger than anybody's. */
+/** Random queries are larger than usual ones. */
 const ROOMY = {
   GRAPHQL_ALIASES_MAX: '1000',
   GRAPHQL_DIRECTIVES_MAX: '1000',
@@ -73,7 +73,7 @@ const ROOMY = {
   GRAPHQL_TOKENS_MAX: '100000',
 };
 
-/** Everybody has the role for which the search planned. */
+/** Every user has the role that the search planned. */
 export const openStage = async (domain: Domain, { host, examples, seed }: Options): Promise<Stage> => {
   await using opening = new AsyncDisposableStack();
   const sink = opening.use(await startWebhookSink());
@@ -147,7 +147,7 @@ const RENEWED_EACH_MS = 200_000;
 
 type Holders = {
   holder(key: PersonKey): TokenHolder;
-  /** Of everybody who can still sign in. */
+  /** Renews the tokens of all users who can still sign in. */
   renew(): Promise<void>;
 };
 
@@ -187,19 +187,19 @@ type MakerOptions = {
   readonly session: RestSession;
   readonly byKey: (key: PersonKey) => Actor;
   readonly serial: () => number;
-  /** Makes room for one more, where only so many may be there. */
+  /** Makes room for one more aggregate of a kind with a maximum. */
   readonly clear: (kind: Kind) => Promise<void>;
 };
 
-/** Those of which only so many may be there, and that can be ended. */
+/** Kinds with a maximum whose aggregates can be ended. */
 const isScarce = ({ limits, commands }: Kind): boolean =>
   limits.some(({ max, while: during }) => max > 1 || during !== undefined) &&
   Object.values(commands).some((command) => command.kind === 'end' && !command.internal);
 
-/** Where there are such, one test takes no other's place. */
+/** In such a domain, tests compete for room. */
 export const isCrowded = ({ kinds }: Domain): boolean => Object.values(kinds).some(isScarce);
 
-/** Gives the commands that the search found, for the ids that there are. */
+/** Sends the commands of the search, with the real ids. */
 const makerOf = ({
   domain,
   found,
@@ -209,7 +209,7 @@ const makerOf = ({
   clear,
 }: MakerOptions): Pick<Stage, 'make' | 'target'> => {
   const isLimited = Object.values(domain.kinds).some(({ limits }) => limits.length > 0);
-  /** What many may refer to is made once for all of them. */
+  /** Makes frequent targets of references once for all. */
   const shared = (): ((situation: Situation) => Promise<Made>) => {
     const known = new Map<Situation, Promise<Made>>();
     return (situation) => {
@@ -285,7 +285,7 @@ type Real = {
   idOf(planned: number): Promise<number>;
 };
 
-/** With the ids of what was made, and with texts of their own where no two may be the same. */
+/** With the ids of the fixtures, and with new values for unique texts. */
 const realForm = async (kind: Kind, { command, form, idOf, serial }: Real): Promise<Row> => {
   const fresh: Record<string, unknown> = { ...refreshed(kind, command, { form, serial: serial() }) };
   for (const [name, def] of fieldsOfForm(kind, command)) {
@@ -298,7 +298,7 @@ const realForm = async (kind: Kind, { command, form, idOf, serial }: Real): Prom
   return fresh;
 };
 
-/** Without what stands in the path; nothing where nothing is left that is sent. */
+/** Without the path parameters; undefined if nothing else is left to send. */
 export const bodyOf = (kind: Kind, command: CommandInfo, form: Row): Row | undefined => {
   const sent = new Set(fieldsOfForm(kind, command).map(([name, def]) => wire(name, def)));
   if (command.kind === 'create') {
@@ -310,7 +310,7 @@ export const bodyOf = (kind: Kind, command: CommandInfo, form: Row): Row | undef
   return sent.size === 0 ? undefined : body;
 };
 
-/** The method and the path of a command; of an edit those by which it says what changes. */
+/** The method and the path of a command; for an edit those that send changes only. */
 export const requestOf = (domain: Domain, kind: Kind, command: CommandInfo, path: Row): [string, string] => {
   const { method, path: pattern } = operationOf(domain, kind, command);
   return [

@@ -5,15 +5,15 @@ import type { Checks } from './checks.ts';
 import { type Actor, isCrowded, type Made, type Stage } from './stage.ts';
 import { toldIfKnown } from './told.ts';
 
-/** As checks of it are counted. */
+/** The names under which checks are counted. */
 export const TOLD = 'what is told';
 export const PAST = 'resumption from before what memory keeps';
 
 type Message = { readonly id: string; readonly type: string; readonly subject: string };
 
 /**
- * Whoever follows is told in order of what they may know, by server-sent events, GraphQL and webhooks, and
- * goes on where they were.
+ * Every subscriber receives the events visible to it, in order, by server-sent events, GraphQL and webhooks,
+ * and resumes at its cursor.
  */
 export const checkStreams = async (stage: Stage, checks: Checks): Promise<void> => {
   const readers = stage.actors.filter(({ token }) => token !== undefined);
@@ -21,8 +21,7 @@ export const checkStreams = async (stage: Stage, checks: Checks): Promise<void> 
   const followers = await Promise.all(readers.map((actor) => openFollower(stage, open, actor)));
   const made = await makeAll(stage);
   const expected = followers.flatMap((follower) => expectedBy(stage, follower, made));
-  // Whatever is to come has come to everybody before anything is compared: so what must not come is missed
-  // nowhere.
+  // Wait for all expected events of all subscribers before comparing, so that surplus events show too.
   for (const { seen, types } of expected)
     await until(seen, (messages) => messages.length >= types.length).catch(() => undefined);
   for (const { way, seen, types, what } of expected)
@@ -35,7 +34,7 @@ export const checkStreams = async (stage: Stage, checks: Checks): Promise<void> 
       what,
     );
   for (const follower of followers) await checkResumption({ checks, from: stage.installation.url }, follower);
-  // Another replica keeps in memory what came since its start: all of this it reads from the log.
+  // Another replica caches only events since its start, so it reads these from the log.
   await using replica = await stage.host.startQuery(stage.installation.settings);
   for (const follower of followers)
     await checkResumption({ checks: checks.of(PAST), from: replica.url }, follower);
@@ -50,10 +49,7 @@ type Expected = {
   readonly seen: () => readonly Message[];
 };
 
-/**
- * Of each thing that was made, by each way; nothing where the declaration asks for what this suite cannot
- * tell.
- */
+/** For each fixture, by each transport; leaves out conditions that this suite cannot evaluate. */
 const expectedBy = (stage: Stage, { actor, ways }: Follower, made: readonly Made[]): readonly Expected[] =>
   made.flatMap((one) => {
     const wanted = toldIfKnown(stage, actor, one.situation);
@@ -69,7 +65,7 @@ const expectedBy = (stage: Stage, { actor, ways }: Follower, made: readonly Made
     }));
   });
 
-/** Webhooks may come in another order unless that is asked for. */
+/** Webhooks deliver out of order unless their owner requests order. */
 const inOrder = (way: string, types: readonly string[]): readonly string[] =>
   way === 'webhook' ? types.toSorted() : types;
 
@@ -122,8 +118,8 @@ const makeAll = async (stage: Stage): Promise<readonly Made[]> => {
 };
 
 /**
- * From each of some places, what came after it comes again, and nothing else: out of memory, and out of the
- * log where memory does not go back so far.
+ * Resumes at several cursors: exactly the later events come again, from memory, or from the log for older
+ * cursors.
  */
 const checkResumption = async (
   { checks, from: url }: Resuming,

@@ -5,8 +5,8 @@ import type { Found, Planned, Situation, Told } from './situations.ts';
 import type { Actor, Stage } from './stage.ts';
 
 /**
- * What is told of a situation to somebody: of each event those may know who could read what was before it, or
- * can read what is after it; of a part that fewer may read, of that.
+ * The events of a situation that are visible to somebody: of each event, to those who could read the state
+ * before it, or can read the state after it. If only a part with its own right changed, that right decides.
  */
 export const toldTo = (stage: Stage, actor: Actor, situation: Situation): readonly Told[] => {
   if (actor.token === undefined) return [];
@@ -26,7 +26,7 @@ export const toldTo = (stage: Stage, actor: Actor, situation: Situation): readon
     });
 };
 
-/** Nothing where the declaration asks for what this suite cannot tell. */
+/** Undefined if the declaration has conditions that this suite cannot evaluate. */
 export const toldIfKnown = (
   ...[stage, actor, situation]: Parameters<typeof toldTo>
 ): readonly Told[] | undefined => {
@@ -38,7 +38,7 @@ export const toldIfKnown = (
   }
 };
 
-/** The people as the search knew them. */
+/** The users as the search planned them. */
 const planned = ({ domain, found }: Stage, { key, role }: Actor): Asking => ({
   domain,
   role,

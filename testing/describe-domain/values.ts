@@ -4,8 +4,8 @@ import type { Random } from '../random.ts';
 import { edgesOf, isWithin, limitsOf } from './edges.ts';
 
 /**
- * Values of fields by what their declarations say of them: the same for the same number, another for another
- * where the field has room.
+ * Field values that match the declaration: equal for equal serial numbers, and different for different ones
+ * as far as the field has room.
  */
 export const fieldValue = (def: FieldDef, serial: number): unknown => {
   const found = candidatesOf(def, serial).find((value) => def.demanded.safeParse(value).success);
@@ -15,8 +15,8 @@ export const fieldValue = (def: FieldDef, serial: number): unknown => {
 };
 
 /**
- * Of a form, with the reason that a client is to be told at the field: by what is said of the field, whatever
- * the kernel makes of that.
+ * Invalid values of a form that must be refused at this field, by its declared limits, independently of the
+ * kernel.
  */
 export const wrongValuesOf = (def: FieldDef, serial: number): readonly unknown[] => {
   const limits = limitsOf(def);
@@ -44,19 +44,16 @@ const WRONG: Readonly<Record<Kind, readonly unknown[]>> = {
   value: [],
 };
 
-/** Too short a text would be found everywhere. */
+/** A shorter text would be found everywhere. */
 const MARKER_CHARACTERS = 12;
 
-/**
- * A word that nothing else has, as far as the field has room for it: whoever looks for it finds this value
- * and no other.
- */
+/** A unique word, as far as the field has room for it: a search finds this value and no other. */
 export const markerOf = (def: FieldDef, random: Random): string | undefined => {
   if (def.kind !== 'text') return undefined;
   const word = `mark${Array.from({ length: 16 }, () => random.pick(LETTERS)).join('')}`;
   return [word, word.slice(0, MARKER_CHARACTERS)].find((text) => def.demanded.safeParse(text).success);
 };
-/** Whether such a word is a value of the field at all. */
+/** Whether the field accepts such a word at all. */
 export const hasRoom = (def: FieldDef): boolean =>
   def.demanded.safeParse(LETTERS.slice(0, MARKER_CHARACTERS).join('')).success;
 const LETTERS = [...'abcdefghijkmnopqrstuvwxyz'];
@@ -89,7 +86,7 @@ const candidatesOf = (def: FieldDef, serial: number): readonly unknown[] => {
 
 const integersOf = (def: FieldDef, serial: number): readonly number[] => {
   const { minimum = 0, maximum = 1_000 } = limitsOf(def);
-  // Small, so that sums stay below what a domain allows them.
+  // Small, so that sums stay within the limits of a domain.
   const room = Math.min(maximum - minimum, 50);
   return [minimum + (room === 0 ? 0 : 1 + (serial % room)), minimum];
 };

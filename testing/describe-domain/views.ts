@@ -7,7 +7,7 @@ import type { Checks } from './checks.ts';
 import { type Made, requestOf, type Stage } from './stage.ts';
 import { giverOf } from './world.ts';
 
-/** As checks of it are counted. */
+/** The name under which its checks are counted. */
 const followed = ({ name }: ViewInfo): string => `who follows ${name}`;
 const ended = ({ name }: ViewInfo, kind: string): string =>
   `what is left in ${name} of a ${kind} that has ended`;
@@ -36,7 +36,7 @@ export const viewChecksOf = (domain: Domain): readonly string[] =>
       .map((kind) => ended(view, kind.name)),
   ]);
 
-/** What gets into a view later may not be able to end by then. */
+/** An aggregate that enters a view later may be unable to end by then. */
 const isInFromTheStart = ({ shares }: ViewInfo, { name, events }: Kind): boolean =>
   shares.some(
     ({ kind, on }) =>
@@ -45,8 +45,8 @@ const isInFromTheStart = ({ shares }: ViewInfo, { name, events }: Kind): boolean
   );
 
 /**
- * Who follows a view has in the end what is in it; and what was given to it is taken out again when that
- * ends.
+ * A subscriber’s copy of a view finally equals its table. A row that an aggregate gave to the view is removed
+ * when the aggregate ends.
  */
 export const checkViews = async (stage: Stage, checks: Checks): Promise<void> => {
   await using open = new AsyncDisposableStack();
@@ -68,7 +68,7 @@ export const checkViews = async (stage: Stage, checks: Checks): Promise<void> =>
 type Message = { readonly type: string; readonly key?: Row; readonly row?: Row };
 type Copy = { readonly view: ViewInfo; readonly rows: () => readonly string[] };
 
-/** As somebody keeps it who does what its messages say. */
+/** The copy of a subscriber that follows the messages. */
 const openCopy = async (
   { installation, admin }: Stage,
   open: AsyncDisposableStack,
@@ -115,7 +115,7 @@ const rowsOf = async ({ installation, domain }: Stage, view: ViewInfo): Promise<
 
 type Sharing = { readonly view: ViewInfo; readonly kind: Kind };
 
-/** What it refers to is there already when it is made for the second time: so nothing else changes. */
+/** Makes it twice, so that its references exist already the second time and nothing else changes. */
 const checkEnded = async (stage: Stage, checks: Checks, { view, kind }: Sharing): Promise<void> => {
   const end = endOf(kind);
   for (const situation of stage.found.situations) {
@@ -142,7 +142,7 @@ const checkEnded = async (stage: Stage, checks: Checks, { view, kind }: Sharing)
   }
 };
 
-/** With all that was written before. */
+/** Waits for every earlier write. */
 const settled = async (stage: Stage, view: ViewInfo, made: Made): Promise<readonly string[]> => {
   await stage.read(made.path, stage.admin);
   return rowsOf(stage, view);

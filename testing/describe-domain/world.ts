@@ -3,14 +3,14 @@ import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import { type Asking, mayAs, UnknownCondition } from './declared.ts';
 import type { Actor, Made, Stage } from './stage.ts';
 
-/** What is there, as administrators read it: by kind and id. */
+/** The present aggregates, as administrators read them, by kind and id. */
 export type World = {
-  /** Looks again. */
+  /** Reads it again. */
   look(kind: Kind, id: number): Promise<Row | undefined>;
   find(kind: string, id: unknown): Row | undefined;
 };
 
-/** A representation as conditions speak of it: references as ids, under the names of fields. */
+/** A representation in the terms of conditions: references as ids, under the names of fields. */
 export const stateOf = (kind: Kind, item: Row): Row => {
   const fields = Object.entries(kind.fields).map(([name, def]) => {
     const value = item[name] ?? item[wire(name, def)] ?? null;
@@ -54,7 +54,7 @@ const itemsOf = async (
   return Object.fromEntries(await Promise.all(lists));
 };
 
-/** Rights may ask for what references lead to. */
+/** Rights may look up referenced aggregates. */
 const lookBehind = async (domain: Domain, world: World, kind: Kind, state: Row): Promise<void> => {
   for (const [name, def] of Object.entries(kind.fields)) {
     const target = def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined;
@@ -75,7 +75,9 @@ export const askingAs = ({ domain, actors }: Stage, world: World, { role, userId
   },
 });
 
-/** Whether somebody may, by the declaration; nothing where that asks for what this suite cannot tell. */
+/**
+ * Whether somebody may, by the declaration; undefined if it has conditions that this suite cannot evaluate.
+ */
 export const mayBy = (
   asking: Asking,
   { situation: { kind }, id }: Made,
@@ -90,7 +92,7 @@ export const mayBy = (
   }
 };
 
-/** Somebody who may do it with what was made: an administrator if that is enough. */
+/** An actor who may do it with the fixture: an administrator if that suffices. */
 export const giverOf = async (stage: Stage, made: Made, name: string): Promise<Actor> => {
   const world = openWorld(stage);
   await world.look(made.situation.kind, made.id);

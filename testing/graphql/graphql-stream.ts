@@ -8,9 +8,9 @@ type GraphqlError = {
 };
 type Result<Data> = { readonly data?: Data; readonly errors?: readonly GraphqlError[] };
 
-/** An operation whose results come as server-sent events. */
+/** An operation whose results arrive as server-sent events. */
 export type GraphqlStream = Followed & {
-  /** Waits for so many results, or for the end. */
+  /** Waits for this many results, or for the end. */
   results<Data = Record<string, never>>(count: number): Promise<readonly Result<Data>[]>;
   isComplete(): boolean;
 };
@@ -21,7 +21,7 @@ type Options = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Instead of the query. */
   readonly body?: object;
-  /** As of `follow`. */
+  /** See `follow`. */
   readonly onSign?: () => void;
 };
 

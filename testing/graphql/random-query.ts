@@ -23,26 +23,23 @@ export type RandomQuery = {
   readonly isOdd: boolean;
 };
 
-/** What arguments are drawn from, so that some of them find something. */
+/** Candidates for arguments, so that some of them find something. */
 export type Known = {
   readonly ids: readonly (string | number)[];
   readonly cursors: ReadonlyMap<string, readonly string[]>;
   readonly searches: readonly string[];
-  /** Of other filters, by their names. */
+  /** Of other filters, by name. */
   readonly words?: ReadonlyMap<string, readonly unknown[]>;
-  /** Fields and arguments that are not asked for. */
+  /** Fields and arguments to leave out. */
   readonly omitted?: RegExp;
 };
 
 const DEPTH_MAX = 5;
 const FIELDS_MAX = 4;
-/** Of the whole query; what comes after is a leaf. */
+/** In the whole query; every further field is a leaf. */
 const ITEMS_MAX = 60;
 
-/**
- * A query over the whole schema as it is: every field, argument, alias, fragment and directive that it may
- * have.
- */
+/** A random query over the whole schema: any field, argument, alias, fragment and directive. */
 export const randomQuery = (random: Random, schema: GraphQLSchema, known: Known): RandomQuery => {
   const writer = new Writer(random, schema, known);
   const query = schema.getQueryType() as GraphQLObjectType;
@@ -55,7 +52,7 @@ export const randomQuery = (random: Random, schema: GraphQLSchema, known: Known)
   };
 };
 
-/** What is shown of one change: a subscription to everything there is of it. */
+/** A random subscription to all fields of a change. */
 export const randomSubscription = (random: Random, schema: GraphQLSchema, known: Known): RandomQuery => {
   const writer = new Writer(random, schema, known);
   const selection = writer.selection(schema.getType('Change') as GraphQLObjectType, 0);
@@ -65,8 +62,8 @@ export const randomSubscription = (random: Random, schema: GraphQLSchema, known:
 };
 
 /**
- * Fields of federation are not what queries ask for; and where the read model is in a log cannot be told of
- * its rows; webhooks are always left to the resolvers. What was, is not in the rows.
+ * Leaves out the fields of federation, the cursor of the read model, which its rows do not tell, webhooks,
+ * which resolvers always read, and history, which is not in the rows.
  */
 const isCommon = ({ name }: GraphQLField<unknown, unknown>, type: GraphQLNamedType): boolean =>
   !/^(_|webhook|eventTypes|auditStatus|history$|coverAddress$)/.test(name) &&
@@ -93,7 +90,7 @@ class Writer {
     const { some, chance } = this.#random;
     const first = this.#item(type, depth);
     const items = [first, ...some(FIELDS_MAX - 1, () => this.#item(type, depth))];
-    // The same once more is merged.
+    // The same field once more is merged.
     if (chance(10)) items.push(first);
     return `{ ${items.join(' ')} }`;
   }
@@ -162,7 +159,7 @@ class Writer {
       arg.name !== 'at' &&
       !this.#isOmitted(arg) &&
       (isNonNullType(arg.type) || chance(arg.name === 'filter' ? 50 : 30));
-    // In the order of the schema, in which `sort` would come too late for the cursors.
+    // In the order of the schema, `sort` would come too late for the cursors.
     const given = args
       .filter(isGiven)
       .toSorted((one, other) => Number(other.name === 'sort') - Number(one.name === 'sort'));
@@ -184,7 +181,7 @@ class Writer {
   #argument({ type }: GraphQLArgument, value: unknown): string {
     const { chance } = this.#random;
     if (!chance(40)) return literalOf(value, getNamedType(type) as GraphQLNamedType);
-    // A null may just as well not be there.
+    // A null may as well be absent.
     return this.#variable(String(type), value === null && chance(50) ? undefined : value);
   }
 
@@ -212,7 +209,7 @@ class Writer {
     if (words !== undefined) return pick(words);
     if (name === 'tag') return pick(['tag-0', 'tag-1', 'none']);
     if (name === 'search') return pick(this.#known.searches);
-    // Either way round, not both.
+    // Either direction, not both.
     if (name === 'last' && (list.values.get('first') ?? null) !== null && chance(95)) return null;
     if (chance(99)) return pick([1, 2, 3, 5, 100, 0, below(9)]);
     this.isOdd = true;

@@ -1,6 +1,6 @@
 /**
- * A browser without scripts, styles and patience: it keeps cookies, finds forms, and shows every redirect
- * before it follows it.
+ * A browser without scripts and styles: it keeps cookies, finds forms, and shows every redirect before it
+ * follows it.
  */
 export type HandBrowser = {
   readonly cookies: Map<string, { value: string; path: string }>;
@@ -18,14 +18,14 @@ export type Seen = {
   readonly headers: Headers;
   readonly location: string | undefined;
   readonly body: string;
-  /** The first form: where it goes, and the hidden fields it has. */
+  /** The first form: its target, and its hidden fields. */
   readonly action: string;
   readonly hidden: Readonly<Record<string, string>>;
 };
 
 const REDIRECTS_MAX = 10;
 
-/** With another `fetch` where what it visits listens elsewhere. */
+/** With another `fetch` if the visited hosts listen elsewhere. */
 export const openHandBrowser = (fetchIt: typeof fetch = fetch): HandBrowser => {
   const cookies: HandBrowser['cookies'] = new Map();
   const ask = async (url: string, init: RequestInit & { headers: Record<string, string> }): Promise<Seen> => {

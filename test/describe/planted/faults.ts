@@ -33,7 +33,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'verification forgets the tables of lists',
     domain: 'expenses',
-    by: 'tampers',
+    by: 'tampering',
     file: 'audit/verify/compare-live.ts',
     from: '...tables.ofStreams.map(',
     to: "...tables.ofStreams.filter((each) => !('key' in each)).map(",
@@ -41,7 +41,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'verification forgets the last column',
     domain: 'helpdesk',
-    by: 'tampers',
+    by: 'tampering',
     file: 'audit/verify/compare-live.ts',
     from: 'return rows.map(({ name }) => name);',
     to: 'return rows.map(({ name }) => name).slice(0, -1);',
@@ -49,7 +49,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'verification forgets rows that are missing',
     domain: 'helpdesk',
-    by: 'tampers',
+    by: 'tampering',
     file: 'audit/verify/compare.ts',
     from: 'where r."isThere" is null or f."isThere" is null or',
     to: 'where r."isThere" is null or f."isThere" is not null and',
@@ -57,7 +57,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'administrators have no right unless it is named',
     domain: 'helpdesk',
-    by: 'links are',
+    by: 'a link is shown',
     file: 'kernel/conditions/rights.ts',
     from: "if (role === 'admin') return true;",
     to: "if (role === 'admin') return row.signedIn ?? false;",
@@ -65,7 +65,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'what signed-in people may is for nobody in particular',
     domain: 'lending',
-    by: 'links are',
+    by: 'a link is shown',
     file: 'kernel/conditions/rights.ts',
     from: "(role === 'anonymous' ? row.anyone : (row.signedIn ?? row.anyone))",
     to: '(row.signedIn ?? row.anyone)',
@@ -89,7 +89,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'the owner is whoever is signed in',
     domain: 'helpdesk',
-    by: 'links are',
+    by: 'a link is shown',
     file: 'kernel/conditions/holds.ts',
     from: 'callerId !== null && state[field] === callerId',
     to: 'callerId !== null',
@@ -97,7 +97,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a link to what the state does not allow',
     domain: 'expenses',
-    by: 'links are',
+    by: 'a link is shown',
     file: 'query/kinds/links.ts',
     from: 'return (resource) => holds(resource.fields ?? {}, userId, resource.find ?? (() => undefined), own) && isAllowed(resource);',
     to: 'return (resource) => true && isAllowed(resource);',
@@ -105,7 +105,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a link to an action that changes nothing',
     domain: 'helpdesk',
-    by: 'links are',
+    by: 'a link is shown',
     file: 'query/kinds/links.ts',
     from: 'if (changes.length > 0 && !changes.some(([column, value]) => row[column] !== value)) return;',
     to: '',
@@ -113,7 +113,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'no link to remove what was uploaded',
     domain: 'publishing',
-    by: 'links are',
+    by: 'a link is shown',
     file: 'query/kinds/links.ts',
     from: ", ...(value !== null && { [`un${rel}`]: { href, method: 'DELETE' } })",
     to: '',
@@ -121,7 +121,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a link to a list that is for others',
     domain: 'publishing',
-    by: 'links are',
+    by: 'a link is shown',
     file: 'query/kinds/links.ts',
     from: 'const isListed = isAsParent ? isReadable(resourceUnder(source, resource)) : hasAny;',
     to: 'const isListed = true;',
@@ -129,7 +129,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'If-Match is not looked at',
     domain: 'helpdesk',
-    by: 'versions and keys',
+    by: 'versions and idempotency keys',
     file: 'shared/rest/writes/context.ts',
     from: 'const demanded = versionsDemandedBy(request)?.map(versionOf);',
     to: 'const demanded = versionsDemandedBy(request)?.slice(1).map(versionOf);',
@@ -137,7 +137,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'If-None-Match lets writes through',
     domain: 'helpdesk',
-    by: 'versions and keys',
+    by: 'versions and idempotency keys',
     file: 'shared/rest/writes/context.ts',
     from: "unlessVersion: forbidden === 'any' ? forbidden : forbidden?.map(versionOf),",
     to: "unlessVersion: forbidden === 'any' ? forbidden : undefined,",
@@ -145,7 +145,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a key may be used for another request',
     domain: 'helpdesk',
-    by: 'versions and keys',
+    by: 'versions and idempotency keys',
     file: 'command/idempotency.ts',
     from: 'digest: digest(`content ${canonicalize(content)}`)',
     to: "digest: digest('content')",
@@ -153,7 +153,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'forms take what is unknown',
     domain: 'helpdesk',
-    by: 'forms are',
+    by: 'an invalid form',
     file: 'kernel/rest/schemas.ts',
     from: 'z.strictObject(formShape(kind, command)).meta({ id: `New${capital(kind.name)}` });',
     to: 'z.looseObject(formShape(kind, command)).meta({ id: `New${capital(kind.name)}` });',
@@ -161,7 +161,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'what a form must say may be left out',
     domain: 'helpdesk',
-    by: 'forms are',
+    by: 'an invalid form',
     file: 'kernel/decide/forms.ts',
     from: 'isCreation ? withDefault(schema, def) : isPartial',
     to: 'isCreation ? withDefault(schema, def).optional() : isPartial',
@@ -169,7 +169,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'texts may be longer than they are declared to be',
     domain: 'helpdesk',
-    by: 'forms are',
+    by: 'an invalid form',
     file: 'kernel/declare/values.ts',
     from: '.refine(hasAtMost(charactersMax), {',
     to: '.refine(hasAtMost(charactersMax * 2 + 1_000_000), {',
@@ -177,7 +177,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'an edit forgets the last field',
     domain: 'helpdesk',
-    by: 'forms are',
+    by: 'an invalid form',
     file: 'kernel/rows/compile.ts',
     from: 'if (from in each.data) changed[column]',
     to: 'if (from in each.data && copied.at(-1)?.column !== column) changed[column]',
@@ -185,7 +185,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a default that nothing says',
     domain: 'helpdesk',
-    by: 'forms are',
+    by: 'an invalid form',
     file: 'kernel/rows/compile.ts',
     from: 'for (const { column, of, from } of copied) row[column] = of(each.data[from]);',
     to: 'for (const { column, of, from } of copied) row[column] = of(each.data[from]) ?? null;\n    if (copied.length > 2) row[copied.at(-1)?.column ?? ""] = initial[copied.at(-1)?.column ?? ""];',
@@ -193,7 +193,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'the fold forgets what an event sets',
     domain: 'helpdesk',
-    by: 'links are',
+    by: 'a link is shown',
     file: 'kernel/decide/evolve.ts',
     from: 'const fields = { ...merge(state.fields, given(happened.data)), ...set(happened) };',
     to: 'const fields = { ...merge(state.fields, given(happened.data)) };',
@@ -201,7 +201,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'nobody is told of what only they could read before',
     domain: 'expenses',
-    by: 'whoever follows',
+    by: 'every subscriber',
     file: 'kernel/visibility/may-know.ts',
     from: 'return [before, after].some(',
     to: 'return [after].some(',
@@ -209,7 +209,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a resumption skips one event',
     domain: 'helpdesk',
-    by: 'whoever follows',
+    by: 'every subscriber',
     file: 'query/changes/history.ts',
     from: 'pages ??= past.follow(last, signal)',
     to: 'pages ??= past.follow((last + 1) as Position, signal)',
@@ -217,7 +217,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a webhook is not sent what changes an aggregate',
     domain: 'helpdesk',
-    by: 'whoever follows',
+    by: 'every subscriber',
     file: 'webhook-dispatcher/matching.ts',
     from: "status === 'enabled' && eventTypes",
     to: "status === 'enabled' && type !== 'ticket.solved' && eventTypes",
@@ -225,7 +225,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'time travel is one version too late',
     domain: 'helpdesk',
-    by: 'leads to how it was',
+    by: 'histories show',
     file: 'query/as-of/fold-stream.ts',
     from: 'page.filter(({ position }) => position <= upTo)',
     to: 'page.filter(({ position }) => position <= upTo + 1)',
@@ -233,7 +233,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a history leaves out the first event',
     domain: 'helpdesk',
-    by: 'leads to how it was',
+    by: 'histories show',
     file: 'query/history/find-entries.ts',
     from: 'Math.max(edge - atOnce, above + 1)',
     to: 'Math.max(edge - atOnce, above + 2)',
@@ -241,7 +241,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a page leaves out the row behind its cursor',
     domain: 'helpdesk',
-    by: 'lists have',
+    by: 'lists contain',
     file: 'query/lists/walk.ts',
     from: 'return isDownward ? id + 1 : id - 1;',
     to: 'return isDownward ? id - 1 : id + 1;',
@@ -249,7 +249,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'lists are in the wrong order',
     domain: 'helpdesk',
-    by: 'lists have',
+    by: 'lists contain',
     file: 'query/sources.ts',
     from: 'isNewestFirst: !kind.oldestFirst,',
     to: 'isNewestFirst: kind.oldestFirst,',
@@ -257,7 +257,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a filter is not applied',
     domain: 'helpdesk',
-    by: 'lists have',
+    by: 'lists contain',
     file: 'query/sources.ts',
     from: "const BY = { set: 'element', ref: 'id' } as const;",
     to: "const BY = { set: 'value', ref: 'id' } as const;",
@@ -273,7 +273,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'an item that is removed stays',
     domain: 'expenses',
-    by: 'links are',
+    by: 'a link is shown',
     file: 'kernel/decide/items.ts',
     from: 'itemsOf(state.fields, list).filter((each) => each.id !== data[id.name]),',
     to: 'itemsOf(state.fields, list),',
@@ -289,7 +289,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a sum is one behind',
     domain: 'expenses',
-    by: 'tampers',
+    by: 'tampering',
     file: 'kernel/decide/items.ts',
     from: 'items.reduce((sum, item) => sum + Number(item[field]), 0)',
     to: 'items.slice(1).reduce((sum, item) => sum + Number(item[field]), 0)',
@@ -297,7 +297,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'the state before a guard is not looked at',
     domain: 'expenses',
-    by: 'links are',
+    by: 'a link is shown',
     file: 'kernel/decide/decide.ts',
     from: 'if (!isCreation) guard(before.fields, context);',
     to: '',
@@ -313,7 +313,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'what has ended stays in the sums of a view',
     domain: 'rounds',
-    by: 'who follows a view',
+    by: 'the subscriber of a view',
     file: 'kernel/rows/shares.ts',
     from: "if (event.effect === 'ends' || effect?.kind === 'ends')",
     to: "if (effect?.kind === 'ends')",
@@ -321,7 +321,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'the stream of a view skips a row',
     domain: 'rounds',
-    by: 'who follows a view',
+    by: 'the subscriber of a view',
     file: 'query/views/changed-rows.ts',
     from: 'const from = parameters.add(position);',
     to: 'const from = parameters.add(position + 1);',
@@ -329,7 +329,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'files of items that fewer may read are for all who may read the rest',
     domain: 'receipts',
-    by: 'files can be',
+    by: 'a file is readable',
     file: 'query/uploads/visibility.ts',
     from: 'return found.isForAll || each.part === undefined ? [] : [each.part.right];',
     to: 'return [];',
@@ -337,7 +337,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a day is the one before',
     domain: 'rounds',
-    by: 'just keeps to a limit',
+    by: 'at the edge of a limit',
     file: 'shared/database/pool.ts',
     from: 'if (oid === DATE) return (text: string) => text;',
     to: 'if (oid === DATE) return (text: string) => new Date(Date.parse(text) - 1).toISOString().slice(0, 10);',
@@ -353,7 +353,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'reactions leave out what items refer to',
     domain: 'rounds',
-    by: 'what refers to something',
+    by: 'a reaction is carried out',
     file: 'command/process-manager/fan-out.ts',
     from: 'name: nameOf(name, type), cause }, reference: name }));',
     to: 'name: nameOf(name, type), cause }, reference: name })).filter(({ reference }) => !reference.includes(`/`));',
@@ -369,7 +369,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a page back is the wrong way round',
     domain: 'helpdesk',
-    by: 'lists have',
+    by: 'lists contain',
     file: 'query/lists/walk.ts',
     from: 'const rows = isBackward ? nearest.toReversed() : nearest;',
     to: 'const rows = nearest;',
@@ -377,7 +377,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a set takes one more than it may',
     domain: 'helpdesk',
-    by: 'forms are',
+    by: 'an invalid form',
     file: 'kernel/declare/values.ts',
     from: '    .array(of)\n    .max(max)',
     to: '    .array(of)\n    .max(max + 1)',
@@ -385,7 +385,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'characters that take two units count twice',
     domain: 'helpdesk',
-    by: 'just keeps to a limit',
+    by: 'at the edge of a limit',
     file: 'kernel/declare/values.ts',
     from: 'for (const _ of value) characters += 1;',
     to: 'characters = value.length;',
@@ -393,7 +393,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a timer goes off although what it waits for has happened',
     domain: 'requests',
-    by: 'links are',
+    by: 'a link is shown',
     file: 'kernel/decide/timers.ts',
     from: 'timer.unless === undefined ? and()',
     to: 'timer.unless === undefined || true ? and()',
