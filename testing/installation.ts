@@ -7,17 +7,17 @@ export type Settings = Readonly<Record<string, string>>;
 /** All of Annals as an operator runs it, reached over HTTP alone. */
 export type Installation = AsyncDisposable & {
   readonly domain: Domain;
-  /** By what clients know it: the issuer of its tokens, and where links begin. */
+  /** Its public address: the issuer of its tokens, and the base of its links. */
   readonly url: string;
-  /** As `fetch`, for URLs that begin with `url`, wherever it listens. */
+  /** Works like `fetch` for URLs that begin with `url`, wherever the installation listens. */
   readonly fetch: typeof fetch;
-  /** Everybody's first client: a service that acts as an administrator. */
+  /** The first client of an installation: a service that acts as an administrator. */
   readonly admin: { readonly clientId: string; readonly secret: string };
-  /** What it was started with, for commands of its operator. */
+  /** The settings of its start, for operator commands. */
   readonly settings: Settings;
 };
 
-/** All requests of a test come from one address, and many webhooks are one administrator's. */
+/** All requests of a test come from one address, and one administrator owns many webhooks. */
 export const PLENTY = {
   WEBHOOKS_PER_OWNER_MAX: '1000',
   RATE_LIMIT: '100000',
@@ -37,8 +37,8 @@ export const createAdmin = async (settings: Settings, domain: Domain): Promise<I
 };
 
 /**
- * By the command of operators, though in this process: starting one for it costs more than what it does.
- * Answers with what it prints.
+ * Runs an operator command in this process, because starting a process costs more than the command. Returns
+ * its output.
  */
 export const operate = async (
   args: readonly string[],

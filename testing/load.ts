@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 
 const CORES = cpus().length;
-/** So many runnable processes a core are the tests themselves: they are quick enough with them. */
+/** The tests themselves keep this many runnable processes a core busy, and are fast enough with them. */
 const OWN_PER_CORE = 2;
 const SAMPLE_EVERY_MS = 200;
-/** What one sample weighs against the ones before. */
+/** The weight of one sample in the moving average. */
 const WEIGHT = 0.1;
 
 /**
- * The load average of a minute rises too late for a run that has just begun, so what runs at the moment
- * counts as well (Linux).
+ * The load average of a minute rises too late for a run that has just begun, so the present number of
+ * runnable processes counts as well (Linux).
  */
 const runnableNow = (): number => {
   try {
@@ -26,15 +26,13 @@ let sampledAtMs = performance.now();
 const sample = (): void => {
   const nowMs = performance.now();
   if (nowMs - sampledAtMs < SAMPLE_EVERY_MS) return;
-  // Whoever did not look for long knows little of what was before.
+  // After a pause, the old average says little.
   const weight = Math.min(1, (WEIGHT * (nowMs - sampledAtMs)) / SAMPLE_EVERY_MS);
   runnable += weight * (runnableNow() - runnable);
   sampledAtMs = nowMs;
 };
 
-/**
- * How many times slower than on a quiet machine things go with so many runnable processes; 1 on a quiet one.
- */
+/** The factor by which this many runnable processes slow the machine down; 1 on a quiet one. */
 export const slownessOf = (processes: number, cores: number): number =>
   Math.max(1, 1 + processes / cores - OWN_PER_CORE);
 
@@ -43,9 +41,7 @@ const slowness = (): number => {
   return slownessOf(Math.max(runnable, loadavg()[0] ?? 0), CORES);
 };
 
-/**
- * A limit on time, as long as the load of the machine makes it now. Every limit of a test comes from here.
- */
+/** A time limit, scaled by the present load of the machine. Every time limit of a test comes from here. */
 export const scaled = (quietMs: number): number => Math.ceil(quietMs * slowness());
 
 export type Deadline = {
@@ -55,8 +51,7 @@ export type Deadline = {
 };
 
 /**
- * A deadline whose clock goes as slowly as the machine, from one look to the next: load that comes later
- * stretches it, too.
+ * A deadline whose clock slows down with the machine between two checks, so that later load extends it, too.
  */
 export const startDeadline = (quietMs: number): Deadline => {
   const startedAtMs = performance.now();

@@ -6,7 +6,7 @@ import { restClientOf } from './http/rest-client.ts';
 import type { Installation } from './installation.ts';
 import { until } from './until.ts';
 
-/** Somebody with an access token of the installation's own. */
+/** A user with an access token of the installation. */
 export type TokenHolder = { readonly userId: number; readonly token: string; readonly email?: string };
 export type Person = TokenHolder & {
   readonly email: string;
@@ -16,21 +16,21 @@ export type Person = TokenHolder & {
 
 type Service = { readonly clientId: string; readonly secret: string };
 
-/** One that its users are not asked about. */
+/** An application that needs no consent of its users. */
 type Application = { readonly clientId: string; readonly redirectUri: string };
 
-/** How people and programs come to an installation, over HTTP alone. */
+/** Creates users and clients of an installation, over HTTP alone. */
 export type People = {
   readonly administrator: TokenHolder;
   /** With a new token. */
   administratorAgain(): Promise<TokenHolder>;
-  /** Signs up on the page, and in at an application that then has the token. */
+  /** Signs up on the page, and signs in at an application that then has the token. */
   signUp(name: string): Promise<Person>;
-  /** Signs in once more, after a change of role, until the token has it. */
+  /** Signs in again after a change of role, until the token has the role. */
   signIn(person: Person, role: Role): Promise<Person>;
-  /** Signs in once more, at another application. */
+  /** Signs in again at another application. */
   signInAt(application: Application, person: Person): Promise<Person>;
-  /** Answers once the authorization server gives tokens to it. */
+  /** Resolves once the authorization server issues tokens to it. */
   registerClient(settings: object): Promise<Service>;
   registerService(role: Role): Promise<Service>;
   tokenOf(service: Service, scopes?: readonly string[]): Promise<TokenHolder>;
@@ -38,12 +38,12 @@ export type People = {
 
 const CALLBACK = 'https://app.example/callback';
 export const PASSWORD = 'correct horse battery staple';
-/** By those who asked this installation before. */
+/** Registered by an earlier run on this installation. */
 const THERE_ALREADY = 409;
-/** The application that people sign up at, and come by. */
+/** The application at which users sign up and sign in. */
 export const JOURNAL: Application = { clientId: 'journal-app', redirectUri: CALLBACK };
 
-/** Where the installation sends mail, addresses are confirmed by the link that arrives at them. */
+/** If the installation sends mail, `linkTo` finds the link that confirms an address. */
 export const openPeople = async (
   installation: Pick<Installation, 'url' | 'fetch' | 'admin' | 'domain'>,
   linkTo?: (email: string) => Promise<string>,
@@ -62,7 +62,7 @@ export const openPeople = async (
       type: 'application/x-www-form-urlencoded',
       headers: { authorization },
     };
-    // The authorization server follows the log, and may not have heard of the service's user yet.
+    // The authorization server follows the log, and may not have read about the user of the service yet.
     const { body } = await until(
       () => ask('POST', '/token', options),
       ({ status }) => status === 200,
@@ -113,7 +113,7 @@ export const openPeople = async (
     }),
     async registerClient(settings) {
       const client = await register(settings);
-      // Where it has heard of the second, it has heard of the first, whose way of proving itself need not be
+      // Once it knows the second client, it knows the first, whose authentication method may differ from
       // ours.
       await tokenOf(await registerService('reader'));
       return client;
@@ -142,7 +142,7 @@ type Page = Awaited<ReturnType<Browser['get']>>;
 
 type Tokens = { readonly access_token: string; readonly refresh_token: string };
 
-/** The code flow with PKCE, as far as the tokens; what is done on the sign-in page is the caller's. */
+/** The code flow with PKCE, up to the tokens; the caller handles the sign-in page. */
 const visitorOf = (
   installation: Pick<Installation, 'url' | 'fetch'>,
   { clientId, redirectUri }: Application,
@@ -159,7 +159,7 @@ const visitorOf = (
     });
     const signInPage = await browser.follow(await browser.get(`${installation.url}/authorize?${query}`));
     const last = await browser.follow(await enter(browser, signInPage));
-    // An application of our own is where we are.
+    // A first-party application redirects to the page we are on.
     const code = new URL(last.location ?? last.url).searchParams.get('code');
     if (!code)
       throw new Error(`there is no code at ${last.url} (${last.status}): ${last.body.slice(0, 1_000)}`);

@@ -1,6 +1,6 @@
-/** Draws that follow from a seed alone. */
+/** Random values that follow from a seed alone. */
 export type Random = {
-  /** A whole number below. */
+  /** A whole number below the limit. */
   below(limit: number): number;
   chance(percent: number): boolean;
   pick<Item>(items: readonly Item[]): Item;

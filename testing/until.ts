@@ -3,8 +3,8 @@ import { startDeadline } from './load.ts';
 const LOOK_AGAIN_MS = 10;
 
 /**
- * Looks again until what is seen is what was waited for; tells what was seen last when the time is up. The
- * deadline is that of a quiet machine.
+ * Repeats `look` until the condition holds; after the deadline, the error shows the last value. The deadline
+ * is that of a quiet machine, scaled by its load.
  */
 export const until = async <Seen>(
   look: () => Promise<Seen> | Seen,

@@ -8,14 +8,14 @@ import { namesOf } from './request-span.ts';
 /** The page of the documentation that explains each code. */
 export const ERRORS_PATH = '/docs/errors';
 
-/** The last route: nothing has answered. */
+/** The last route: no other has answered. */
 export const refuseUnknownPath: RequestHandler = () => {
   throw new HttpProblem('not_found');
 };
 
 /**
- * For `router.all(path, …)` after the methods that a path takes: tells who asks by `OPTIONS` or comes with
- * another which they are.
+ * For `router.all(path, …)` after the methods of a path: answers `OPTIONS` and refuses other methods, with
+ * the list of allowed ones.
  */
 export const refuseOtherMethods = (...methods: readonly string[]): RequestHandler => {
   const headers = { Allow: [...new Set([...methods, 'OPTIONS'])].join(', ') };
@@ -25,19 +25,16 @@ export const refuseOtherMethods = (...methods: readonly string[]): RequestHandle
   };
 };
 
-/**
- * The one place where errors become answers. What nobody expected is logged whole and told to the client only
- * by its request id.
- */
+/** Turns every error into a response. Logs an unexpected error whole; the client gets only its request id. */
 export const answerErrors =
   (log: Log): ErrorRequestHandler =>
   (error: unknown, request, response, _next) => {
     const names = namesOf(request);
     const { status, headers, body } = problemOf(error);
-    // Who has too much to do does not write more of it into the log than the line that each request has.
+    // An overloaded process writes no more about it to the log than the line of each request.
     if (status >= 500 && body.code !== 'overloaded')
       logFailure(log, error, { code: body.code, ...names, method: request.method, path: request.path });
-    // The answer has begun and cannot be taken back: the client must see that it is not whole.
+    // The response has begun and cannot be taken back: the client must see that it is incomplete.
     if (response.headersSent) return void response.destroy();
     for (const name of response.getHeaderNames()) if (OF_THE_BODY.has(name)) response.removeHeader(name);
     const challenge = challengeFor(request, error);
@@ -60,8 +57,7 @@ type Failure = {
 };
 
 /**
- * What is provided for, such as a database that is away for a moment, is no fault of the program, and a stack
- * would tell nothing of it.
+ * An expected failure, such as an unreachable database, is no fault of the program, so its stack is useless.
  */
 const logFailure = (log: Log, error: unknown, failure: Failure): void => {
   if (failure.code === 'internal') log.error({ err: error, ...failure }, 'A request failed.');
@@ -73,7 +69,7 @@ const reasonOf = (error: unknown): { readonly reason: string; readonly cause?: s
   return { reason: error.message, ...(error.cause instanceof Error && { cause: error.cause.message }) };
 };
 
-/** Headers that a route may have set for an answer that it then did not give. */
+/** Headers that a route may have set for a response that it then did not send. */
 const OF_THE_BODY = new Set([
   'etag',
   'last-modified',

@@ -66,14 +66,14 @@ test('a caller who is not signed in is challenged', () => {
   expect(problemOf(new Rejection('unauthenticated')).headers).toEqual({ 'WWW-Authenticate': 'Bearer' });
 });
 
-test('a log that does not answer is 503 with Retry-After', () => {
+test('an event log that does not answer is 503 with Retry-After', () => {
   expect(problemOf(new LogUnavailable('away'))).toMatchObject({
     status: 503,
     headers: { 'Retry-After': '1' },
   });
 });
 
-test('fields that are wrong are listed by JSON pointer, and what is not there is said to be missing', () => {
+test('invalid fields are listed by JSON pointer, and missing ones are called missing', () => {
   const schema = z.object({ 'a/b': z.array(z.object({ c: z.string(), d: z.enum(['x']), e: z.string() })) });
   const missing = 'Is missing.';
   const errors = [
@@ -86,7 +86,7 @@ test('fields that are wrong are listed by JSON pointer, and what is not there is
   );
 });
 
-test('data of ours that is not as a schema demands is our fault', () => {
+test('stored data that violates a schema is a server error', () => {
   expect(problemOf(z.string().safeParse(1).error)).toMatchObject({ status: 500, body: { code: 'internal' } });
 });
 
@@ -116,7 +116,7 @@ test('an unexpected error is masked, and logged whole with the request id', asyn
   expect(server.logged()).toContain(answer.requestId);
 });
 
-test('an error after the answer has begun ends the connection', async () => {
+test('an error after the response has begun ends the connection', async () => {
   await using server = await serveRoutes(
     Router().get('/x', (_request, response) => {
       response.write('half');
@@ -127,7 +127,7 @@ test('an error after the answer has begun ends the connection', async () => {
   await expect(response).rejects.toThrow();
 });
 
-test('headers that belong to the answer that was not given are taken back', async () => {
+test('headers of a response that failed are removed', async () => {
   await using server = await serveRoutes(
     Router().get('/x', (_request, response) => {
       response.set({ ETag: '"1"', 'Cache-Control': 'public' });
@@ -203,7 +203,7 @@ test('a path that cannot be decoded is 400', async () => {
   });
 });
 
-test('another method is 405 and says which there are', async () => {
+test('another method is 405 and lists the allowed ones', async () => {
   await using server = await serveRoutes(echo());
   const response = await fetch(`${server.url}/echo`);
   expect(response.status).toBe(405);
@@ -233,7 +233,7 @@ test.each([
   expect(seen[0] === given).toBe(kept);
 });
 
-test('answers tell nothing about the framework and may not be sniffed', async () => {
+test('responses do not reveal the framework and may not be sniffed', async () => {
   await using server = await serveRoutes(echo());
   const { headers } = await post(server.url, '{}');
   expect(headers.get('x-powered-by')).toBeNull();

@@ -17,19 +17,17 @@ export type AppOptions = {
   readonly log: Log;
   readonly metrics: Registry;
   readonly routes: readonly (RequestHandler | ErrorRequestHandler)[];
-  /** How many proxies in front are believed about where a request comes from. */
+  /** The number of trusted proxies in front. */
   readonly trustProxy?: number;
-  /** Off unless given. */
+  /** Off by default. */
   readonly tracing?: Tracing;
 };
 
-/**
- * The HTTP of a role: every request is identified, observed, routed, and answered, whatever happens to it.
- */
+/** The HTTP stack of a role: it identifies, observes, routes and answers every request. */
 export const createApp = ({ trustProxy = 0, routes, ...options }: AppOptions): Express => {
   const app = express();
   app.disable('x-powered-by');
-  // Entity tags are made by those who know the version, not by hashing what goes out.
+  // Entity tags come from versions, not from a hash of the response.
   app.disable('etag');
   app.set('query parser', 'simple');
   app.set('trust proxy', trustProxy);
@@ -40,7 +38,7 @@ export const createApp = ({ trustProxy = 0, routes, ...options }: AppOptions): E
   return app;
 };
 
-/** What every request passes first, whatever it is for. */
+/** The first handlers of every request, on any route. */
 export const firstHandlers = ({
   log,
   metrics,
@@ -57,10 +55,10 @@ const takeTypesAsSaid: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** Asked every few seconds by machines. */
+/** Machines request these every few seconds. */
 const UNTRACED: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
-/** Served without a route of Express: by a short way, or by the router of the authorization server. */
+/** Served without a route of Express: by a fast path, or by the router of the authorization server. */
 const FIXED_PATHS: ReadonlySet<string> = new Set([
   '/graphql',
   '/authorize',
@@ -76,8 +74,8 @@ const FIXED_PATHS: ReadonlySet<string> = new Set([
 const SERVER_ERROR = 500;
 
 /**
- * A span for each request, which goes on with the trace that it brings along. It is named by its route and
- * says neither path nor query: those may hold what is nobody's business.
+ * Starts a span for each request, which continues the trace of the caller. The span is named by its route and
+ * has neither path nor query, because those may hold private data.
  */
 const traceRequests =
   (tracing: Tracing): RequestHandler =>
@@ -111,7 +109,7 @@ type Answered = {
 const finish = (span: Span, { request, response, method, path }: Answered): void => {
   const route = routeOf(request, path);
   if (route !== undefined) span.rename(`${method} ${route}`);
-  // Who leaves before there was an answer has got no status.
+  // If the client left before the response, there is no status.
   const status = response.headersSent ? response.statusCode : undefined;
   span.set({ 'http.route': route, 'http.response.status_code': status });
   if (status !== undefined && status >= SERVER_ERROR) span.fail(String(status));
@@ -128,7 +126,7 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const MS_PER_SECOND = 1_000;
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Logs and times every answer. The path goes without its query, which may hold a token or an address. */
+/** Logs and times every response. The log leaves out the query, which may hold a token or an address. */
 const observeRequests = (log: Log, registry: Registry): RequestHandler => {
   const duration = durationIn(registry);
   return (request, response, next) => {

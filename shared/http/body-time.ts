@@ -11,19 +11,19 @@ type Watch = {
 
 const watches = requestFact<Watch | undefined>('body time');
 
-/** Ends a request whose body takes longer than this to come in, unless its route lets it take longer. */
+/** Ends a request whose body takes longer than this to arrive, unless its route allows more. */
 export const limitBodyTime = (request: IncomingMessage, response: ServerResponse, windowMs: number): void => {
   const { headers } = request;
   if (headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0') return;
   const cut = (): void => {
     if (request.complete) return;
-    // An answer that has begun cannot be taken back.
+    // A response that has begun cannot be taken back.
     if (response.headersSent) request.socket.destroy();
     else answerOnSocket(new HttpProblem('request_timeout'), request.socket);
   };
   const watched: Watch = { timer: undefined, windowMs, cut };
   watches.set(request, watched);
-  // Most bodies are small and come with their heads: they are whole by then, and need no timer.
+  // Most bodies are small and arrive with their headers: they are complete by then, and need no timer.
   queueMicrotask(() => {
     if (request.complete) return stop(request);
     if (watches.of(request) === watched) watch(request, { ...watched, timer: setTimeout(cut, windowMs) });
@@ -32,8 +32,8 @@ export const limitBodyTime = (request: IncomingMessage, response: ServerResponse
 };
 
 /**
- * For a body too large for that time on a slow line: it may take longer, while it comes at this rate at
- * least.
+ * For a body too large for that time on a slow line: it may take longer, as long as it arrives at this rate
+ * at least.
  */
 export const demandBodyRate = (request: IncomingMessage, bytesPerSecondMin: number): void => {
   const watched = watches.of(request);

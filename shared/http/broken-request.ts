@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { HttpProblem, type HttpProblemCode } from './http-problem.ts';
 import { problemOf } from './problem.ts';
 
-/** What Node's parser finds wrong before there is a request to answer. */
+/** The errors of Node’s parser before there is a request to answer. */
 const FAULTS: Readonly<Record<string, HttpProblemCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
@@ -12,19 +12,18 @@ const FAULTS: Readonly<Record<string, HttpProblemCode>> = {
 const MALFORMED = new HttpProblem('malformed_request', { detail: 'This is not a well-formed HTTP request.' });
 
 /**
- * How long a client may take to read the answer; destroying the connection at once could take it away from
- * under its eyes.
+ * The time a client may take to read the response; destroying the connection immediately could discard it.
  */
 const LINGER_MS = 1_000;
 
-/** Answers a request that cannot even be read, with the same body as every other refusal (RFC 9457). */
+/** Answers a request that cannot be parsed, with the same body as every other refusal (RFC 9457). */
 export const answerBrokenRequest = (error: NodeJS.ErrnoException, socket: Duplex): void => {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const code = FAULTS[error.code ?? ''];
   answerOnSocket(code === undefined ? MALFORMED : new HttpProblem(code), socket);
 };
 
-/** Where there is no response to write to, or it is too late to wait for the rest of the request. */
+/** For requests without a response object, or if it is too late to wait for the rest of the request. */
 export const answerOnSocket = (problem: HttpProblem, socket: Duplex): void => {
   const requestId = randomUUID();
   const { status, body, headers } = problemOf(problem);
@@ -39,7 +38,7 @@ export const answerOnSocket = (problem: HttpProblem, socket: Duplex): void => {
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
-  // Else a client that never closes its side keeps the connection, and the route that waits for the rest of
-  // its body.
+  // Otherwise a client that never closes its side keeps the connection, and the route that waits for the rest
+  // of its body.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 };

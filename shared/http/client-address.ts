@@ -2,15 +2,15 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { Request } from 'express';
 
 /**
- * The address that a request is counted under, after as many proxies as TRUST_PROXY says. IPv6 is counted by
- * /64 (RFC 6177): one household has all of it, and could come by another address each time.
+ * The address that a request counts for, behind as many proxies as TRUST_PROXY says. IPv6 counts by /64 (RFC
+ * 6177): one household has all of it, and could use another address each time.
  */
 export const clientAddress = (request: Request): string => {
-  // What a proxy wrote may be anything; what the connection comes from is an address.
+  // A proxy may write anything; the peer of the connection has an address.
   return networkOf(request.ip ?? '') ?? networkOf(request.socket.remoteAddress ?? '') ?? 'unknown';
 };
 
-/** Undefined for what is no address. Some proxies write the port as well. */
+/** Undefined for text that is no address. Some proxies write the port as well. */
 export const networkOf = (text: string): string | undefined => {
   const address = WITH_PORT.exec(text)?.slice(1).find(Boolean) ?? text;
   if (isIPv4(address)) return address;
@@ -28,7 +28,7 @@ const networkOfIPv6 = (address: string): string => {
   return `${groups.slice(0, GROUPS_OF_NETWORK).join(':')}::/64`;
 };
 
-/** All eight, each without leading zeros, whichever way the address was written (RFC 4291 §2.2). */
+/** All eight groups, without leading zeros, in whichever form the address was written (RFC 4291 §2.2). */
 const groupsOf = (address: string): readonly string[] => {
   const [unscoped = ''] = address.split('%', 1);
   // Compressed, in lower case, and without dots.
@@ -39,7 +39,7 @@ const groupsOf = (address: string): readonly string[] => {
   return [...head, ...new Array<string>(GROUPS - head.length - tail.length).fill('0'), ...tail];
 };
 
-/** An IPv4 client of a socket that takes both (RFC 4291 §2.5.5.2) is the same client. */
+/** An IPv4 client of a dual-stack socket (RFC 4291 §2.5.5.2) is the same client. */
 const dotted = (high: string, low: string): string =>
   [high, low]
     .map((group) => Number.parseInt(group, 16))

@@ -3,22 +3,19 @@ import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 
 /**
- * What the ingress says of the handshake with the client, as nginx's `$ssl_client_escaped_cert` and
+ * The ingress describes the TLS handshake with the client as nginx does: `$ssl_client_escaped_cert` and
  * `$ssl_client_verify`.
  */
 const CERTIFICATE_HEADER = 'x-client-cert';
 const VERIFIED_HEADER = 'x-client-verify';
-/**
- * By which the ingress shows that it is the ingress: anybody can send the other two, and some ingresses pass
- * them on.
- */
+/** Authenticates the ingress: anybody can send the other two headers, and some ingresses pass them on. */
 const SECRET_HEADER = 'x-client-cert-secret';
 const PEM_CHARACTERS_MAX = 16_384;
 
 /**
- * The certificate by which a client has proved itself in the TLS handshake (RFC 8705): of the connection
- * itself, or as the header of an ingress tells that ended it. The header is believed only beside the secret
- * that the ingress alone has; without a secret in the settings it is never believed.
+ * The certificate of the client in the TLS handshake (RFC 8705): of the connection itself, or from the header
+ * of an ingress that ended TLS. The header counts only beside the secret of the ingress, and never without a
+ * secret in the settings.
  */
 export const clientCertificateOf = (
   request: IncomingMessage,
@@ -30,8 +27,7 @@ export const clientCertificateOf = (
 };
 
 /**
- * Whether an authority that we trust vouches for the certificate; one that is not may still be known by its
- * very bytes.
+ * Whether a trusted authority signed the certificate; any other may still be registered by its very bytes.
  */
 export const isCertificateVerified = (
   request: IncomingMessage,
@@ -45,7 +41,7 @@ export const isCertificateVerified = (
 const isOfIngress = ({ headers }: IncomingMessage, ingressSecret: string | undefined): boolean => {
   const given = headers[SECRET_HEADER];
   if (ingressSecret === undefined || typeof given !== 'string') return false;
-  // Digests are of one length, and comparing them tells nothing of the secret by its time.
+  // Digests have one length, and comparing them reveals nothing of the secret by its time.
   return timingSafeEqual(digestOf(given), digestOf(ingressSecret));
 };
 
@@ -57,7 +53,7 @@ const fromHeader = ({ headers }: IncomingMessage): X509Certificate | undefined =
   try {
     return new X509Certificate(decodeURIComponent(escaped));
   } catch {
-    // What cannot be read is no certificate; whoever needs one refuses the request.
+    // An unreadable certificate counts as none; routes that need one refuse the request.
     return undefined;
   }
 };

@@ -24,7 +24,7 @@ test.each([
   expect(preferredCoding(header)).toBe(coding);
 });
 
-test('what is compressed is what it was', async () => {
+test('a compressed response decompresses to the original', async () => {
   const bytes = Buffer.from('what it was '.repeat(1_000));
   const decoded = { zstd: zstdDecompressSync, br: brotliDecompressSync, gzip: gunzipSync };
   for (const coding of ['zstd', 'br', 'gzip'] as const)
@@ -35,7 +35,7 @@ test('what is compressed is what it was', async () => {
     }
 });
 
-test('where much is being compressed already, answers go as they are', async () => {
+test('under a load of compressions, responses are sent uncompressed', async () => {
   const waiting: (() => void)[] = [];
   const text = 'what it is '.repeat(30_000);
   const answer = (response: Response, all: number) => {

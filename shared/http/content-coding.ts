@@ -5,21 +5,18 @@ import { remember } from '#shared/remember.ts';
 
 export type Coding = 'zstd' | 'br' | 'gzip' | 'identity';
 
-/**
- * Below that, compressing costs as much of the processor as the rest of a read, and saves two or three
- * packets.
- */
+/** Below that, compression costs as much CPU as the rest of a read, and saves two or three packets. */
 const BYTES_MIN = 4_096;
 /**
- * Of single answers that are being compressed at once, all together; files and look-ups of names wait in the
- * same queue.
+ * The total of single responses that are being compressed; file access and name resolution wait in the same
+ * thread pool.
  */
 const UNDERWAY_BYTES_MAX = 1_048_576;
 export const isWorthCompressing = (text: string): boolean => text.length >= BYTES_MIN;
 
-/** By which answers are compressed one by one: quick ones. */
+/** For single responses: fast levels. */
 const QUICK = { zstd: 3, br: 4, gzip: 5 } as const;
-/** For what is compressed once and sent again and again. */
+/** For content that is compressed once and sent often. */
 export const THOROUGH = { zstd: 15, br: 10, gzip: 9 } as const;
 type Levels = Readonly<Record<Exclude<Coding, 'identity'>, number>>;
 
@@ -48,10 +45,10 @@ export const compressAs = async (coding: Coding, bytes: Buffer, levels: Levels =
   }
 };
 
-/** At equal weights the first. */
+/** At equal weights the first wins. */
 const CODINGS = ['zstd', 'br', 'gzip'] as const;
 
-/** What the client prefers (RFC 9110, section 12.5.3); the answer says that it depends on that. */
+/** The coding that the client prefers (RFC 9110, section 12.5.3); sets `Vary`. */
 export const codingFor = (request: Request, response: Response): Coding => {
   response.vary('Accept-Encoding');
   return preferredCoding(request.headers['accept-encoding']);
@@ -79,18 +76,18 @@ const weightOf = (member: string): readonly [string, number] => {
 };
 
 /**
- * An answer that one client asks for. Only answers that hold no secret come here: beside what a stranger may
- * choose, the length of a compressed one would tell of it. Streams do not come here either.
+ * A single response. It must hold no secret: beside text that a stranger may choose, its compressed length
+ * would reveal it. Not for streams.
  */
 export type Answer = {
-  /** A strong tag stands for bytes: compressed they are others. What it says of the version stays. */
+  /** A strong tag identifies bytes, so a compressed response gets another one, with the same version. */
   readonly entityTag: string | undefined;
   send(): void;
 };
 
 /**
- * Where much is being compressed already, an answer goes as it is. What the client has is looked for under
- * the tag of the coding it prefers.
+ * Sends the response uncompressed if too much is being compressed already. Compares the client’s tag with
+ * that of its preferred coding.
  */
 export const answerIn = (
   request: Request,

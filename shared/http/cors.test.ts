@@ -44,11 +44,11 @@ test.each<[CorsOrigins, string, string]>([
   ]) {
     expect(read.headers.get('access-control-expose-headers')).toContain(header);
   }
-  // Cookies are for the pages of the authorization server alone.
+  // Only the pages of the authorization server use cookies.
   expect(read.headers.get('access-control-allow-credentials')).toBeNull();
 });
 
-test('an error can be read as well', async () => {
+test('an error is readable as well', async () => {
   await using server = await open('any');
   const answer = await fetch(`${server.url}/nowhere`, { headers: { Origin: APP } });
   expect(answer.status).toBe(404);
@@ -69,7 +69,7 @@ test.each<[CorsOrigins, string]>([
   expect(read.headers.get('vary')).toContain('Origin');
 });
 
-test('a request that is not of a page gets none of it', async () => {
+test('a request that does not come from a web page gets no CORS headers', async () => {
   await using server = await open('any');
   expect((await fetch(`${server.url}/x`)).headers.get('access-control-allow-origin')).toBeNull();
 });

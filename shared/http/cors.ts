@@ -1,6 +1,6 @@
 import { type RequestHandler, Router } from 'express';
 
-/** Which web pages may read our answers: any, or those of the named origins. */
+/** The origins whose pages may read our responses. */
 export type CorsOrigins = 'any' | ReadonlySet<string>;
 
 const EXPOSED = [
@@ -31,13 +31,13 @@ export const isAllowedOrigin = (origins: CorsOrigins, origin: string): boolean =
   origins === 'any' || origins.has(origin);
 
 /**
- * Cross-origin requests by web pages (the Fetch standard). They carry a token at most, never a cookie, so that a page can do
- * nothing that it could not do from a server of its own.
+ * Cross-origin requests by web pages (the Fetch standard). They carry a token at most, never a cookie, so
+ * that a page can do nothing that its own server could not do.
  */
 export const cors = (origins: CorsOrigins, isPage?: IsPage): Router =>
   Router().use(corsHandler(origins, isPage));
 
-/** Whether a path is that of a page, which nobody but its own origin may read. */
+/** Whether a path is that of a page, which only its own origin may read. */
 export type IsPage = (path: string) => boolean;
 
 export const corsHandler =
@@ -51,7 +51,7 @@ export const corsHandler =
     response.set('Access-Control-Expose-Headers', EXPOSED.join(', '));
     if (request.method !== 'OPTIONS' || request.get('Access-Control-Request-Method') === undefined)
       return next();
-    // Whatever it wants to send it may: no header of ours does harm by itself.
+    // Every request header is allowed: no header of ours does harm by itself.
     const headers = request.get('Access-Control-Request-Headers') ?? '';
     if (REQUESTED_HEADERS.test(headers)) response.set('Access-Control-Allow-Headers', headers);
     response.vary('Access-Control-Request-Headers');

@@ -27,7 +27,7 @@ const tookMs = async (elsewhere: Elsewhere): Promise<number> => {
   return performance.now() - startedMs;
 };
 
-test('until it begins everything is done here, and afterwards what may not move', async () => {
+test('before it begins every request is served here, and afterwards only those that may not move', async () => {
   await using server = await start();
   expect((await server.ask(true)).status).toBe(200);
   server.elsewhere.begin();
@@ -36,7 +36,7 @@ test('until it begins everything is done here, and afterwards what may not move'
   expect((await server.ask(false)).status).toBe(200);
 });
 
-test('the listener can be closed a moment after somebody was led elsewhere, while they stay away', async () => {
+test('the listener can be closed shortly after a sender was redirected, while it stays away', async () => {
   await using server = await start();
   server.elsewhere.begin();
   await server.ask(true);
@@ -44,14 +44,14 @@ test('the listener can be closed a moment after somebody was led elsewhere, whil
   expect(ms).toBeGreaterThan(300);
 });
 
-test('or at once where nobody can be led elsewhere', async () => {
+test('or immediately if nobody can be redirected', async () => {
   await using server = await start();
   await server.ask(false);
   server.elsewhere.begin();
   expect(await tookMs(server.elsewhere)).toBeLessThan(scaled(2_000));
 });
 
-test('or when nobody has come for so long that next to nobody comes', async () => {
+test('or after a long time without requests', async () => {
   await using server = await start();
   await server.ask(true);
   server.elsewhere.begin();

@@ -1,30 +1,33 @@
 import type { RequestListener } from 'node:http';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 
-/** By this header whoever sends a request says that another copy can do it as well. */
+/** With this header a sender states that another replica can serve the request as well. */
 export const MAY_MOVE = 'x-may-move';
-/** That nothing was done, and another copy is to be asked. No role says 502 of anything else. */
+/**
+ * Means that the request was not processed, and another replica should get it. Roles use 502 for nothing
+ * else.
+ */
 export const MOVED = 502;
 
-/** What is led elsewhere while a process stops. */
+/** Redirects requests to other replicas while a process stops. */
 export type Elsewhere = {
   readonly handler: RequestListener;
   begin(): void;
   untilNobodyComes(): Promise<void>;
 };
 
-/** What comes so soon may still have been sent before all of the sender knew. */
+/** The sender may have sent requests of this age before all of it knew. */
 const SETTLED_MS = 400;
-/** Who was led elsewhere does not come again for at least a second: nginx by `fail_timeout=1s`. */
+/** A redirected sender stays away for at least a second: nginx by `fail_timeout=1s`. */
 const AWAY_MS = 900;
-/** Who has not come for so long sends next to nothing. */
+/** A sender that was silent for this long sends next to nothing. */
 const QUIET_MS = 2_500;
 const LOOK_AGAIN_MS = 20;
 
 /**
- * Once it has begun, leads elsewhere what may be, and finds the moment in which the listener can be closed:
- * what reaches a port, and not the process, when the process closes the port, is lost, and its sender cannot
- * tell whether it was carried out.
+ * Once begun, redirects the requests that may move, and finds the moment to close the listener. Requests that
+ * have reached the port but not the process are lost when the port closes, and their sender cannot tell
+ * whether they were carried out.
  */
 export const leadElsewhere = (handler: RequestListener): Elsewhere => {
   let [hasBegun, mayMove, sinceMs] = [false, false, 0];
@@ -37,9 +40,9 @@ export const leadElsewhere = (handler: RequestListener): Elsewhere => {
       mayMove ||= moves;
       if (!hasBegun || !moves) return handler(request, response);
       movedMs = performance.now();
-      // An answer before the end of the request would look like a failure to who is sending still.
+      // A response before the end of the request would look like a failure to a client that still sends.
       request.resume().once('end', () => {
-        // Where there is nobody else, nginx goes to this place of its configuration, and asks without the
+        // Without another replica, nginx goes to this location of its configuration, and retries without the
         // header.
         response
           .writeHead(MOVED, { 'X-Accel-Redirect': '@again', 'Content-Type': 'text/plain' })
@@ -58,7 +61,7 @@ export const leadElsewhere = (handler: RequestListener): Elsewhere => {
       ) {
         await delay(LOOK_AGAIN_MS);
       }
-      // Then all that has reached the port has just been taken from there.
+      // By then every request that had reached the port was accepted.
       await nextTurn();
     },
   };

@@ -2,8 +2,8 @@ import { IncomingMessage, type ServerOptions, ServerResponse } from 'node:http';
 import type { Express } from 'express';
 
 /**
- * The classes from which the server makes requests and responses, with the prototypes of the Express app.
- * Otherwise Express changes the prototype of each of them, which costs more than most handlers do.
+ * The classes of requests and responses, with the prototypes of the Express app. Otherwise Express changes
+ * the prototype of each object, which costs more than most handlers do.
  */
 export const exchangeOf = (app: Express): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> => {
   class AppRequest extends IncomingMessage {}

@@ -33,7 +33,7 @@ test('ready means that every check passes', async () => {
   });
 });
 
-test('a check that fails is named, and why is only in the log', async () => {
+test('a failed check is named, and its reason is only in the log', async () => {
   await using fixture = await open();
   fixture.health.add('database', async () => {});
   fixture.health.add('event log', () => Promise.reject(new Error('no route to db.internal')));
@@ -44,7 +44,7 @@ test('a check that fails is named, and why is only in the log', async () => {
   expect(fixture.logged()).toContain('no route to db.internal');
 });
 
-test('a check that has words for whoever asks gives them', async () => {
+test('a check may state a public reason', async () => {
   await using fixture = await open();
   fixture.health.add('database', () =>
     Promise.reject(new NotReady('The disk is full.', { cause: new Error('/srv/annals') })),
@@ -57,7 +57,7 @@ test('a check that has words for whoever asks gives them', async () => {
   });
 });
 
-test('what is not required is shown, and the process is ready without it', async () => {
+test('an optional check is shown, and the process is ready without it', async () => {
   await using fixture = await open();
   fixture.health.add('database', async () => {});
   fixture.health.add('event log', () => Promise.reject(new Error('away')), { isRequired: false });
@@ -67,7 +67,7 @@ test('what is not required is shown, and the process is ready without it', async
   });
 });
 
-test('a check that throws at once fails like any other', async () => {
+test('a check that throws synchronously fails like any other', async () => {
   await using fixture = await open();
   fixture.health.add('database', () => {
     throw new Error('broken');
@@ -75,7 +75,7 @@ test('a check that throws at once fails like any other', async () => {
   expect((await fixture.ready()).status).toBe(503);
 });
 
-test('a check that takes too long fails, and is told to stop', async () => {
+test('a check that takes too long fails, and is aborted', async () => {
   await using fixture = await open(50);
   let aborted = false;
   fixture.health.add('database', async (signal) => {
@@ -88,7 +88,7 @@ test('a check that takes too long fails, and is told to stop', async () => {
   expect(aborted).toBe(true);
 });
 
-test('many askers at once cause one run of the checks', async () => {
+test('concurrent requests share one run of the checks', async () => {
   await using fixture = await open();
   const { promise, resolve } = Promise.withResolvers<void>();
   let runs = 0;
@@ -102,7 +102,7 @@ test('many askers at once cause one run of the checks', async () => {
   expect(runs).toBe(1);
 });
 
-test('while draining it says so and asks nothing', async () => {
+test('while draining it says so and runs no checks', async () => {
   await using fixture = await open();
   fixture.health.add('database', () => Promise.reject(new Error('asked')));
   fixture.health.drain();

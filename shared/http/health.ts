@@ -5,14 +5,14 @@ import { NotReady } from '#shared/process/not-ready.ts';
 import { refuseOtherMethods } from './answer-errors.ts';
 import { createRouteTable } from './route-table.ts';
 
-/** Resolves where the thing can do its work; the signal aborts once nobody waits any more. */
+/** Resolves if the component can work; the signal aborts once nobody waits any more. */
 export type HealthCheck = (signal: AbortSignal) => Promise<unknown>;
 
 type Outcome = 'pass' | 'fail';
 export type Readiness = {
   readonly status: 'ready' | 'not ready' | 'draining';
   readonly checks: Readonly<Record<string, Outcome>>;
-  /** By the name of the check, if there are words for it. */
+  /** Public reasons, by the name of the check. */
   readonly reasons?: Readonly<Record<string, string>>;
 };
 
@@ -20,10 +20,7 @@ const CHECK_TIMEOUT_MS = 2_000;
 
 type Check = { readonly run: HealthCheck; readonly isRequired: boolean };
 
-/**
- * Whether this process can do its work: it can when it is not stopping and every required check passes in
- * time.
- */
+/** Whether this process can do its work: it is not stopping, and every required check passes in time. */
 export class Health {
   readonly #checks = new Map<string, Check>();
   readonly #log: Log;
@@ -37,26 +34,26 @@ export class Health {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** What is not required is shown as it is, and the process is ready without it. */
+  /** An optional check is shown, but does not affect readiness. */
   add(name: string, run: HealthCheck, { isRequired = true } = {}): void {
     this.#checks.set(name, { run, isRequired });
   }
 
-  /** Called when the process begins to stop: for what would otherwise go on until it is cut off. */
+  /** Called when the process begins to stop: for work that would otherwise go on until it is cut off. */
   onDrain(callback: () => void): void {
     this.#onDrain.push(callback);
   }
 
   /**
-   * From now on the process says that it is stopping, so that a balancer sends it nothing new; not if another
-   * has taken its place at this address.
+   * From now on the process says that it is stopping, so that a load balancer sends it no new requests;
+   * unless another has replaced it at this address.
    */
   drain({ isReplaced = false } = {}): void {
     this.#draining = !isReplaced;
     for (const callback of this.#onDrain.splice(0)) callback();
   }
 
-  /** Askers at the same time share one run, so that nobody can make work by asking often. */
+  /** Concurrent requests share one run, so that frequent requests cause no extra work. */
   async readiness(): Promise<Readiness> {
     if (this.#draining) return { status: 'draining', checks: {} };
     this.#running ??= this.#run().finally(() => {
@@ -84,7 +81,7 @@ export class Health {
     };
   }
 
-  /** Why a check fails is for the log: the message of a driver may name hosts and users. */
+  /** The reason of a failed check goes only to the log: the message of a driver may name hosts and users. */
   async #try(name: string, check: HealthCheck): Promise<Outcome | NotReady> {
     const waiting = new AbortController();
     const late = delay(this.#timeoutMs, undefined, { signal: waiting.signal }).then(() => {

@@ -36,14 +36,14 @@ const begin = (url: string, headers: readonly string[]): Socket => {
 };
 const firstOf = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0]);
 
-test('a body that is said to be too large is refused before it comes', async () => {
+test('a body with too large a Content-Length is refused before it arrives', async () => {
   await using server = await serve(app());
   const socket = begin(server.url, ['Authorization: x', 'Content-Length: 1000000']);
   expect(await firstOf(socket)).toMatch(/^HTTP\/1\.1 413 .*"code":"body_too_large"/s);
   socket.destroy();
 });
 
-test('a coding that cannot be undone is refused with those that can', async () => {
+test('an unsupported coding is refused with the supported ones', async () => {
   await using server = await serve(app());
   const headers = { 'Content-Type': 'application/json', 'Content-Encoding': 'zstd', Authorization: 'x' };
   const response = await fetch(`${server.url}/echo`, { method: 'POST', body: '{}', headers });
@@ -54,7 +54,7 @@ test('a coding that cannot be undone is refused with those that can', async () =
   });
 });
 
-test('whoever asks before sending a body is told to go on only once it is wanted', async () => {
+test('Expect: 100-continue is answered only once a body is wanted', async () => {
   await using server = await serve(app());
   const asking = ['Expect: 100-continue', 'Content-Length: 2', 'Connection: close'];
   const refused = begin(server.url, asking);
@@ -67,7 +67,7 @@ test('whoever asks before sending a body is told to go on only once it is wanted
   expect(await text(wanted)).toMatch(/^HTTP\/1\.1 200 [\s\S]*\[\]$/);
 });
 
-test('whoever expects something else is served all the same', async () => {
+test('another expectation is ignored', async () => {
   await using server = await serve(app());
   const socket = begin(server.url, [
     'Authorization: x',
@@ -90,10 +90,10 @@ const trickle = async (socket: Socket, bytes: number, bytesAtOnce: number): Prom
   return text(socket).finally(() => clearInterval(timer));
 };
 
-test('a route may take a body that comes slowly, for as long as it comes at a rate', async () => {
+test('a route may accept a slow body as long as it keeps a minimum rate', async () => {
   const patient: RequestListener = async (request, response) => {
     demandBodyRate(request, 1_000);
-    // What was cut off is not answered.
+    // A request that was cut off gets no response.
     const read = await text(request).catch(() => '');
     response.end(String(read.length));
   };
@@ -106,7 +106,7 @@ test('a route may take a body that comes slowly, for as long as it comes at a ra
   expect(await trickle(begin(server.url, headers), 1_000, 100)).toMatch(/^HTTP\/1\.1 408 /);
 });
 
-test('what cannot be read is refused in the same shape as everything else', async () => {
+test('an unreadable request is refused in the same form as any other', async () => {
   await using server = await serve(app());
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
   socket.write('HELLO\r\n\r\n');

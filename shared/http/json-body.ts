@@ -4,16 +4,18 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { pointerTo } from '#shared/json-pointers.ts';
 import { HttpProblem } from './http-problem.ts';
 
-/** What the parser can undo. */
+/** The codings that the parser can decode. */
 const CODINGS = /^(?:identity|gzip|deflate|br)?$/i;
 
 const JSON_TYPES = ['application/json', 'application/*+json'];
 
-/** No body of ours comes near; without them a small body can be made that takes long to check. */
+/** No body of ours comes near; without these limits a small body can take long to check. */
 const VALUES_MAX = 10_000;
 const LEVELS_MAX = 100;
 
-/** Reads a JSON body, in UTF-8, up to a size; a body of another media type is refused, not overlooked. */
+/**
+ * Reads a JSON body, in UTF-8, up to a size; refuses a body of another media type rather than ignoring it.
+ */
 export const readJsonBody = (bytesMax: number, types: readonly string[] = JSON_TYPES): RequestHandler[] => [
   (request, _response, next) => {
     const {
@@ -21,7 +23,7 @@ export const readJsonBody = (bytesMax: number, types: readonly string[] = JSON_T
       'content-encoding': coding = '',
       'content-length': length = '0',
     } = request.headers;
-    // `is` answers null where there is no body.
+    // `is` returns null if there is no body.
     if (!types.includes(type ?? '') && (request.is([...types]) === false || !isUtf8(type))) {
       const header = request.method === 'PATCH' ? 'Accept-Patch' : 'Accept';
       throw new HttpProblem('unsupported_media_type', {
@@ -34,7 +36,7 @@ export const readJsonBody = (bytesMax: number, types: readonly string[] = JSON_T
         detail: 'Send it without a Content-Encoding, or with gzip, deflate or br.',
         headers: { 'Accept-Encoding': 'gzip, deflate, br' },
       });
-    // The parser would let all of it come in before it says so.
+    // The parser would read all of it before it refuses.
     if (Number(length) > bytesMax) throw tooLarge(bytesMax);
     next();
   },
@@ -46,9 +48,8 @@ export const readJsonBody = (bytesMax: number, types: readonly string[] = JSON_T
 ];
 
 /**
- * The body as it is, or none. Almost all are not compressed, and need nothing but to be put together. One
- * without a length is refused as soon as it is too long; the parser would read on until its end, whenever
- * that comes.
+ * The body as it is, or none. Almost all are uncompressed, and only need concatenation. A body without a
+ * length is refused as soon as it is too long; the parser would read on until its end, whenever that comes.
  */
 const readBytes = (bytesMax: number, types: readonly string[]): RequestHandler => {
   const readAnyBytes = express.raw({ limit: bytesMax, type: [...types] });
@@ -73,7 +74,7 @@ const readBytes = (bytesMax: number, types: readonly string[]): RequestHandler =
     const fail = (cause: Error): void =>
       next(new HttpProblem('malformed_body', { detail: 'The body did not come whole.', cause }));
     const pass = (): void => {
-      // An answer may go on for long, and they would keep the chunks.
+      // A response may last long, and the listeners would keep the chunks.
       request.off('data', take).off('error', fail);
       request.body = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
       next();
@@ -85,7 +86,7 @@ const readBytes = (bytesMax: number, types: readonly string[]): RequestHandler =
 const tooLarge = (bytesMax: number) =>
   new HttpProblem('body_too_large', { detail: `At most ${bytesMax} bytes are taken.` });
 
-/** A client that still sends may not see the answer if the connection ended at once. */
+/** A client that still sends may not see the response if the connection ended immediately. */
 const LINGER_MS = 1_000;
 
 const letGoBy = (request: IncomingMessage): void => {
@@ -95,7 +96,7 @@ const letGoBy = (request: IncomingMessage): void => {
   }, LINGER_MS).unref();
 };
 
-/** JSON between systems is in UTF-8 (RFC 8259, section 8.1), and says so or nothing. */
+/** JSON between systems is in UTF-8 (RFC 8259, section 8.1), and declares that or nothing. */
 const isUtf8 = (contentType = ''): boolean => {
   const [, charset] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(contentType) ?? [];
   return charset === undefined || /^utf-?8$/i.test(charset);
@@ -112,9 +113,8 @@ const decode = (bytes: Buffer): string => {
 };
 
 /**
- * Parses JSON and refuses what readers of it disagree about: a name that stands twice in an object, of which
- * some take the first and some the last (RFC 8259, section 4), and `__proto__`, which some take for the
- * prototype.
+ * Parses JSON and refuses names that parsers disagree about: duplicates in an object, of which some take the
+ * first and some the last (RFC 8259, section 4), and `__proto__`, which some take for the prototype.
  */
 export const parseJson = (text: string): Json => {
   const { names, values, levels } = measure(text);
@@ -137,8 +137,8 @@ const parse = (text: string): Json => {
 };
 
 /**
- * Counts outside of strings: colons, each of which follows a name; what begins a value; and how deep they
- * lie.
+ * Counts outside of strings: colons, each of which follows a name; beginnings of values; and the depth of
+ * nesting.
  */
 const measure = (
   text: string,
@@ -173,21 +173,21 @@ const measure = (
 const [QUOTE, COLON, COMMA, BACKSLASH] = [0x22, 0x3a, 0x2c, 0x5c];
 const [OPENING_BRACKET, CLOSING_BRACKET, OPENING_BRACE, CLOSING_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Where the string that begins at a quotation mark ends; at the end of the text, where it does not. */
+/** The end of the string that begins at a quotation mark; the end of the text if it is not closed. */
 const endOfString = (text: string, start: number): number => {
   let end = text.indexOf('"', start + 1);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end < 0 ? text.length : end;
 };
 
-/** Behind an odd number of backslashes; a string cannot begin with one that is before its quotation mark. */
+/** Behind an odd number of backslashes; no backslash stands directly before the opening quotation mark. */
 const isEscaped = (text: string, at: number): boolean => {
   let before = at;
   while (text.charCodeAt(before - 1) === BACKSLASH) before -= 1;
   return (at - before) % 2 === 1;
 };
 
-/** The names of all objects in it, each once. It is not deep: that was measured before. */
+/** The number of names in all objects, without duplicates. The depth was checked before. */
 const namesIn = (value: Json | undefined, path: readonly PropertyKey[] = []): number => {
   if (typeof value !== 'object' || value === null) return 0;
   const isObject = !Array.isArray(value);

@@ -12,8 +12,8 @@ const MAKE_ROOM_EVERY_MS = 1_000;
 const TELL_EVERY_MS = 10_000;
 
 /**
- * Lets so many be connected, and hangs up on others at once. Connections on which nothing is asked for make
- * room for those who come again, so that whoever opens very many and leaves them idle keeps nobody out.
+ * Limits the number of connections, and closes surplus ones immediately. Idle connections make room for new
+ * ones, so that many idle ones of one client keep nobody out.
  */
 export const limitConnections = (server: Server, { connectionsMax, log, metrics }: Options): void => {
   server.maxConnections = connectionsMax;
@@ -43,7 +43,7 @@ const atMostEvery = (intervalMs: number, work: () => void): (() => void) => {
 
 const OPEN = 'annals_http_connections';
 
-/** Of the server of clients; answers with what counts a refusal. */
+/** Of the server of clients; returns a function that counts a refusal. */
 const observe = (registry: Registry, server: Server): (() => void) => {
   new Gauge({
     name: OPEN,

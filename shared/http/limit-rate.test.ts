@@ -15,7 +15,7 @@ import { type Authentication, limitRate, takeMore } from './limit-rate.ts';
 const client = { name: 'default', unitsPerSecond: 100, burst: 2_000 };
 const anonymous = { name: 'anonymous', unitsPerSecond: 20, burst: 500 };
 
-/** As the real one: fails on a token that is not good, and knows the caller of one that is. */
+/** Like the real one: fails on an invalid token, and knows the caller of a valid one. */
 const authenticate = (): Authentication => {
   const callers = new WeakMap<IncomingMessage, Caller>();
   const handler: RequestHandler = (request, _response, next) => {
@@ -42,7 +42,7 @@ type Options = {
   readonly units?: number;
 };
 
-/** The clock stands still, so that what is left is a matter of counting. */
+/** The clock is frozen, so that the remaining units can be counted. */
 const start = async ({
   trustProxy = 0,
   bursts = { client: 2_000, anonymous: 500 },
@@ -71,7 +71,7 @@ const start = async ({
 
 const fieldsOf = ({ headers }: Response) => [headers.get('ratelimit-policy'), headers.get('ratelimit')];
 
-test('the policy tells the burst and how long it takes to come back', async () => {
+test('the policy header has the burst and the time to refill it', async () => {
   await using app = await start();
   expect(fieldsOf(await app.get({ 'X-Caller': '1 a' }))).toEqual([
     '"default";q=2000;w=20',
@@ -80,7 +80,7 @@ test('the policy tells the burst and how long it takes to come back', async () =
   expect(fieldsOf(await app.get())).toEqual(['"anonymous";q=500;w=25', '"anonymous";r=499;t=1']);
 });
 
-test('whoever never takes more than q in w seconds is never refused', async () => {
+test('a client that never takes more than q in w seconds is never refused', async () => {
   await using app = await start({ bursts: { client: 2_000, anonymous: 30 } });
   for (let window = 0; window < 3; window += 1) {
     for (let index = 0; index < 30; index += 1) {
@@ -92,7 +92,7 @@ test('whoever never takes more than q in w seconds is never refused', async () =
   }
 });
 
-test('what is too much is a problem that says when to come back', async () => {
+test('a request over the limit is a problem with a time to retry', async () => {
   await using app = await start({ bursts: { client: 10, anonymous: 1 } });
   await app.get();
   const response = await app.get();
@@ -109,7 +109,7 @@ test('what is too much is a problem that says when to come back', async () => {
   expect((await app.get()).status).toBe(200);
 });
 
-test('each user by each client has a limit of its own, and addresses have theirs', async () => {
+test('each user has a limit per client, and each address has its own', async () => {
   await using app = await start({ bursts: { client: 1, anonymous: 1 } });
   for (const caller of ['1 a', '1 b', '2 a', '12 a', undefined]) {
     const headers: Record<string, string> = caller === undefined ? {} : { 'X-Caller': caller };
@@ -118,7 +118,7 @@ test('each user by each client has a limit of its own, and addresses have theirs
   }
 });
 
-test('a token that is not good is charged to the address', async () => {
+test('an invalid token is charged to the address', async () => {
   await using app = await start({ bursts: { client: 1, anonymous: 2 } });
   const statuses = [];
   for (let index = 0; index < 3; index += 1) statuses.push((await app.get({ 'X-Caller': 'forged' })).status);
@@ -170,14 +170,14 @@ test.each([
   expect(seen).toEqual(statuses);
 });
 
-test('a route may take more, and is refused what is not there', async () => {
+test('a route may take more units, and is refused if they are missing', async () => {
   await using app = await start({ bursts: { client: 10, anonymous: 10 }, units: 5 });
   expect(fieldsOf(await app.get())[1]).toBe('"anonymous";r=4;t=1');
   const refused = await app.get();
   expect([refused.status, fieldsOf(refused)[1]]).toEqual([429, '"anonymous";r=3;t=1']);
 });
 
-test('what costs more than a burst is told to ask for less, and not to come back', async () => {
+test('a request that costs more than a burst must become smaller, not wait', async () => {
   await using app = await start({ bursts: { client: 10, anonymous: 10 }, units: 11 });
   const response = await app.get();
   expect([response.status, response.headers.get('retry-after')]).toEqual([429, null]);
@@ -186,7 +186,7 @@ test('what costs more than a burst is told to ask for less, and not to come back
   });
 });
 
-test('what was given and refused is counted', async () => {
+test('granted and refused units are counted', async () => {
   await using app = await start({ bursts: { client: 1, anonymous: 1 } });
   await app.get();
   await app.get({ 'X-Caller': 'forged' });

@@ -7,17 +7,17 @@ import { clientAddress } from './client-address.ts';
 import { HttpProblem } from './http-problem.ts';
 import { requestFact } from './request-fact.ts';
 
-/** Finds out who sends a request, and tells it afterwards. A handler that fails has found nobody. */
+/** Identifies the caller of each request. If the handler fails, the caller is unknown. */
 export type Authentication = { readonly handler: RequestHandler; callerOf(request: IncomingMessage): Caller };
 
 export type RateLimitOptions = {
   readonly limits: RateLimits;
-  /** For callers with a verified token, each user by each client apart. */
+  /** For callers with a verified token, per user and client. */
   readonly client: RatePolicy;
   /** For addresses. */
   readonly anonymous: RatePolicy;
   readonly metrics: Registry;
-  /** Without it everybody is anonymous. */
+  /** Without it every caller is anonymous. */
   readonly authentication?: Authentication | undefined;
 };
 
@@ -32,7 +32,7 @@ const accounts = requestFact<Account>('account');
 
 /**
  * Takes one unit for every request, or refuses it (429). Tokens are checked before, so that each client has
- * its own limit; a request whose check fails is charged to its address, or guessing would be free.
+ * its own limit. A request with an invalid token is charged to its address, or guessing would be free.
  */
 export const limitRate = (options: RateLimitOptions): Router => {
   const { handlers, onFailure } = rateLimiter(options);
@@ -44,7 +44,7 @@ export type RateLimiter = {
   readonly onFailure: ErrorRequestHandler;
 };
 
-/** `limitRate` in its parts. */
+/** The handlers of `limitRate`, for use apart. */
 export const rateLimiter = ({
   limits,
   client,
@@ -85,14 +85,11 @@ export const rateLimiter = ({
 
 type AccountOf = (key: string) => Account;
 
-/**
- * For a request that turns out to be dearer than the one unit it has been charged; throws where that is too
- * much.
- */
+/** For a request that costs more than the one unit it was charged; throws if that exceeds the limit. */
 export const takeMore = async (request: IncomingMessage, response: Response, units: number): Promise<void> =>
   takeUnits(request, response, units);
 
-/** Returns nothing, rather than a promise, if this process counts by itself. */
+/** Returns undefined, rather than a promise, if this process counts by itself. */
 const takeUnits = (
   request: IncomingMessage,
   response: Response,
@@ -134,9 +131,10 @@ const refusalOf = (
       });
 
 /**
- * The fields of draft-ietf-httpapi-ratelimit-headers-10. The policy tells the burst and how long it takes to
- * come back: who never takes more than `q` in any `w` seconds is never refused, because n such windows on end
- * hold at most q + rate · (n-1) · w. `t` is when there will be more than `r`, not when all is there again.
+ * The fields of draft-ietf-httpapi-ratelimit-headers-10. The policy states the burst and the time to refill
+ * it: a client that never takes more than `q` in any `w` seconds is never refused, because n consecutive
+ * windows hold at most q + rate · (n-1) · w. `t` is when there will be more than `r`, not when the burst is
+ * full again.
  */
 const limitFieldOf = ({ name }: RatePolicy, { remaining, refillMs }: Taken): string =>
   `"${name}";r=${remaining}${refillMs > 0 ? `;t=${secondsOf(refillMs)}` : ''}`;

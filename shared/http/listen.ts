@@ -4,13 +4,13 @@ import type { Listener } from '#shared/process/config.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 
 /**
- * Who comes while so many wait to be let in is dropped by the system without a word. Node's own 511 are there
- * within a pause of the garbage collector.
+ * Beyond this many waiting connections the system silently drops new ones. A pause of the garbage collector
+ * fills Node’s default of 511.
  */
 const BACKLOG_MAX = 4_096;
 
 /**
- * Starts to listen and answers with the URL; a port that cannot be had is one sentence that names its
+ * Starts to listen and returns the URL. If the port is unavailable, the error is one sentence that names its
  * setting.
  */
 export const listen = async (
@@ -32,8 +32,8 @@ export const listen = async (
 type Wanted = Listener & { readonly setting: string };
 
 /**
- * Refuses ports that could not be had, all in one message. They are free again afterwards: a process that
- * others already reach must not ask this, because it would take connections that it does not serve.
+ * Refuses unavailable ports, all in one message, and frees the others again. Not for a process that already
+ * has clients, because it would accept connections that it does not serve.
  */
 export const demandFreePorts = async (wanted: readonly Wanted[]): Promise<void> => {
   const refused: StartRefused[] = [];

@@ -37,7 +37,7 @@ test.each<[accept: string | undefined, preferred: string | undefined]>([
   expect(preferredType({ headers: { accept } }, TYPES)).toBe(preferred);
 });
 
-test('what a request does not take is refused', () => {
+test('a request that accepts no offered type is refused', () => {
   const headers = { accept: 'text/plain' };
   expect(() => demandPreferredType({ headers }, TYPES)).toThrow(
     expect.objectContaining({ code: 'not_acceptable' }),

@@ -3,9 +3,8 @@ import { remember } from '#shared/remember.ts';
 import { HttpProblem } from './http-problem.ts';
 
 /**
- * Which of the types the request prefers (RFC 9110, section 12.5.1); who does not say is given the first.
- * Parameters of a range are overlooked: our types have none, and `application/json; charset=utf-8` is a way
- * to ask for JSON.
+ * The type that the request prefers (RFC 9110, section 12.5.1); the first if it states none. Ignores
+ * parameters of a range: our types have none, and some clients ask for `application/json; charset=utf-8`.
  */
 export const preferredType = <const Type extends string>(
   { headers }: Asking,
@@ -34,7 +33,7 @@ const preferredIn = <Type extends string>(accept: string, types: readonly Type[]
   return best?.type;
 };
 
-/** As `preferredType`, and refuses a request that takes none of them. */
+/** Like `preferredType`, but refuses a request that accepts none of them. */
 export const demandPreferredType = <const Type extends string>(
   request: Asking,
   types: readonly [Type, ...Type[]],
@@ -50,13 +49,13 @@ type Asking = Pick<IncomingMessage, 'headers'>;
 type Range = {
   readonly name: string;
   readonly weight: number;
-  /** Of what the client named at the same weight, the first. */
+  /** At equal weights, the first in the header wins. */
   readonly place: number;
 };
 
 /**
- * Commas within quotes part nothing. An open quote reaches to the end, so that no text takes long to look
- * through.
+ * Commas within quotes separate nothing. An open quote extends to the end, so that no text takes long to
+ * parse.
  */
 const QUOTED = /"(?:[^"\\]|\\.?)*(?:"|$)/gs;
 
@@ -76,10 +75,7 @@ const weightIn = (parameters: readonly string[]): number => {
   return weight >= 0 && weight <= 1 ? weight : 1;
 };
 
-/**
- * What is said of the type itself counts before what is said of all of its kind, and that before what is said
- * of all.
- */
+/** The exact type takes precedence over `type/*`, and that over `*/*`. */
 const mostSpecific = (ranges: readonly Range[], type: string): Range | undefined => {
   for (const name of namesOf(type)) {
     const [found] = ranges

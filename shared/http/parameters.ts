@@ -1,10 +1,7 @@
 import type * as z from 'zod';
 import { HttpProblem } from './http-problem.ts';
 
-/**
- * Checks the parameters of a query; one that there is not is refused rather than overlooked, because a filter
- * that does nothing misleads.
- */
+/** Checks the parameters of a query. Refuses unknown ones, because a filter without effect misleads. */
 export const parametersOf = <Schema extends z.ZodObject>(
   schema: Schema,
   query: unknown,
@@ -31,5 +28,5 @@ const errorsOf = (
       }))
     : [{ parameter: String(issue.path[0] ?? ''), detail: issue.message }];
 
-/** Where it would be overlooked, the present would be taken for what was. */
+/** Ignoring `at` would return the present as if it were the past. */
 const NO_PAST = 'There is no past of this to ask for, only what is now.';

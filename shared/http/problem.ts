@@ -6,7 +6,7 @@ import type { Json } from '#shared/json.ts';
 import { isAbsence, type REJECTIONS, Rejection, type RejectionCode, sentenceOf } from '#shared/rejection.ts';
 import { HTTP_PROBLEMS, HttpProblem, type HttpProblemCode } from './http-problem.ts';
 
-/** What an error means to a client (RFC 9457), and the headers that go with it. */
+/** The meaning of an error to a client (RFC 9457), and the headers that go with it. */
 export type Problem = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,14 +14,16 @@ export type Problem = {
     readonly type: string;
     readonly title: string;
     readonly status: number;
-    /** Stable: what a program compares. */
+    /** Stable; programs compare it. */
     readonly code: string;
     readonly detail?: string;
     readonly [extension: string]: Json | undefined;
   };
 };
 
-/** The status of every refusal of the domain; what is deleted is gone from reads, so it is not found. */
+/**
+ * The status of every refusal of the domain; a deleted aggregate is absent from reads, so it is not found.
+ */
 const REJECTION_STATUS = {
   user_not_found: 404,
   not_erased: 404,
@@ -66,7 +68,7 @@ const REJECTION_STATUS = {
   invalid_command: 422,
 } as const satisfies Record<keyof typeof REJECTIONS, number>;
 
-/** Other refusals of a domain than of what is not there are about a state. */
+/** Unlisted refusals of a domain are 404 if something is absent, otherwise conflicts with a state. */
 export const statusOf = (code: RejectionCode): number => {
   const listed: Partial<Record<RejectionCode, number>> = REJECTION_STATUS;
   return listed[code] ?? (isAbsence(code) ? 404 : 409);
@@ -74,7 +76,7 @@ export const statusOf = (code: RejectionCode): number => {
 
 export type ProblemCode = RejectionCode | HttpProblemCode;
 
-/** What a code means, for the description of the interface. */
+/** The meaning of a code, for the description of the interface. */
 export const describeProblem = (code: ProblemCode): { readonly status: number; readonly title: string } => {
   if (isHttpProblem(code)) return { status: HTTP_PROBLEMS[code][0], title: HTTP_PROBLEMS[code][1] };
   return { status: statusOf(code), title: sentenceOf(code) };
@@ -84,7 +86,7 @@ const isHttpProblem = (code: ProblemCode): code is HttpProblemCode => Object.has
 
 const RETRY_AFTER_SECONDS = '1';
 
-/** Every error has an answer; one that nobody expected is masked, and its caller logs it. */
+/** Every error has a response; an unexpected one is masked, and its caller logs it. */
 export const problemOf = (error: unknown): Problem => {
   if (error instanceof Rejection) return ofRejection(error);
   if (error instanceof HttpProblem) return ofHttpProblem(error);
@@ -93,7 +95,7 @@ export const problemOf = (error: unknown): Problem => {
   return ofHttpProblem(new HttpProblem(expressCode(error) ?? 'internal'));
 };
 
-/** An engine does not answer just now, or has no connection to spare. */
+/** An engine does not respond at the moment, or has no spare connection. */
 const isUnavailable = (error: unknown): boolean =>
   error instanceof LogUnavailable ||
   error instanceof LogWentBack ||
@@ -131,7 +133,7 @@ const ofHttpProblem = ({ code, message, headers, extensions }: HttpProblem): Pro
 
 const typeOf = (code: string): string => `urn:annals:problem:${code}`;
 
-/** RFC 9110 demands a challenge with every 401, and RFC 6750 says how a missing scope is told. */
+/** RFC 9110 demands a challenge with every 401, and RFC 6750 defines how it names a missing scope. */
 const headersOf = (code: RejectionCode, { scope }: Rejection['details']): Problem['headers'] => {
   if (code === 'unauthenticated') return { 'WWW-Authenticate': 'Bearer' };
   if (code === 'insufficient_scope') {
@@ -143,8 +145,8 @@ const headersOf = (code: RejectionCode, { scope }: Rejection['details']): Proble
 };
 
 /**
- * Express and its body parser put the status on the error, as `http-errors` does; theirs below 500 are the
- * client's doing.
+ * Express and its body parser put the status on the error, as `http-errors` does; a status below 500 is the
+ * client’s fault.
  */
 const expressCode = (error: unknown): HttpProblemCode | undefined => {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return undefined;

@@ -5,10 +5,10 @@ import { requestFact } from './request-fact.ts';
 
 const ids = requestFact<string>('id');
 
-/** What may come from outside and go into logs and events: nothing that could break a line or a header. */
+/** The request ids accepted from outside for logs and events: nothing that could break a line or a header. */
 const ACCEPTABLE = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/;
 
-/** Gives every request an id, its sender's own if that is harmless, and says it in the answer. */
+/** Gives every request an id, the sender’s own if it is harmless, and returns it in the response. */
 export const identifyRequest: RequestHandler = (request, response, next) => {
   const given = request.headers['x-request-id'];
   const id = typeof given === 'string' && ACCEPTABLE.test(given) ? given : randomUUID();

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Something that is known of a request. */
+/** A fact about a request. */
 export type RequestFact<Value> = {
   of(request: IncomingMessage): Value | undefined;
   set(request: IncomingMessage, value: Value): void;
 };
 
 /**
- * Kept at the request itself, under a key that nobody else has. A WeakMap would keep it too, and make the
- * collection of garbage dear.
+ * Stored in the request itself, under a private key. A WeakMap would store it too, but make garbage
+ * collection expensive.
  */
 export const requestFact = <Value>(name: string): RequestFact<Value> => {
   const key = Symbol(name);

@@ -8,13 +8,13 @@ const spans = requestFact<Span>('span');
 
 export const keepSpan = (request: IncomingMessage, span: Span): void => spans.set(request, span);
 
-/** The span of a request; none where tracing is off. */
+/** The span of a request; undefined if tracing is off. */
 export const spanOf = (request: IncomingMessage): Span | undefined => spans.of(request);
 
-/** What follows from a request names this as its parent. */
+/** The parent of every span that follows from the request. */
 export const traceparentOf = (request: IncomingMessage): string | undefined => spans.of(request)?.traceparent;
 
-/** How logs name a request: by its own id, and by that of the trace that it belongs to. */
+/** The ids of a request in logs: its own, and that of its trace. */
 export const namesOf = (
   request: IncomingMessage,
 ): { readonly requestId: string; readonly traceId?: string } => {

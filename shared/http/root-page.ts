@@ -5,7 +5,7 @@ import { type Html, html } from '#shared/html.ts';
 
 export type Link = { readonly rel: string; readonly href: string; readonly title: string };
 
-/** Where a person goes first, if it is served here: by the link that says so. */
+/** A first destination for people, shown if a link with this `rel` is served here. */
 type Door = { readonly rel: string; readonly href: string; readonly title: string; readonly says: string };
 
 const DOORS: readonly Door[] = [
@@ -60,7 +60,7 @@ code { font: .9375em ui-monospace, monospace; }
 small { display: block; margin-top: 2rem; color: color-mix(in srgb, currentColor 80%, transparent); }
 `;
 
-/** Nothing but the one style may load or run. */
+/** Only this one style may load; nothing may run. */
 export const ROOT_PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -73,7 +73,7 @@ export type RootPage = {
   readonly version: string;
   readonly domain: Domain;
   readonly links: readonly Link[];
-  /** Whether nobody has done anything yet, and there is a demo to look at. */
+  /** Whether the installation is unused, and has a demo to show. */
   readonly offersDemo: boolean;
 };
 
@@ -91,7 +91,7 @@ ${
 <h2>For programs</h2>
 <ul class="programs">${links.map(linkOf)}</ul>
 <small>Annals ${version}</small>`;
-  // The content of a style element is none of HTML's text.
+  // HTML does not escape the content of a style element.
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

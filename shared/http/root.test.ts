@@ -20,7 +20,7 @@ test('a program gets JSON with links', async () => {
   });
 });
 
-test('a browser gets a page on which nothing can be run or loaded', async () => {
+test('a browser gets a page that runs and loads nothing', async () => {
   await using server = await open();
   const response = await fetch(server.url, {
     headers: { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
@@ -35,7 +35,7 @@ test('a browser gets a page on which nothing can be run or loaded', async () => 
   expect(html).toContain('<a href="/readyz">');
 });
 
-test('the page begins with what people look for, and says what the installation is about', async () => {
+test('the page begins with the frequent destinations, and describes the installation', async () => {
   await using server = await open({
     links: [
       ...links,
@@ -52,12 +52,12 @@ test('the page begins with what people look for, and says what the installation 
   expect(places).toEqual(places.toSorted((one, other) => one - other));
 });
 
-test('what is not served here is not offered', async () => {
+test('links to roles that are not served here are left out', async () => {
   await using server = await open();
   expect(await pageOf(server.url)).not.toContain('Sign in to the console');
 });
 
-test('an installation that nobody has used yet offers the demo', async () => {
+test('an unused installation offers the demo', async () => {
   let isUnused = true;
   await using server = await open({ offersDemo: async () => isUnused });
   expect(await pageOf(server.url)).toContain('npm run demo');
@@ -65,7 +65,7 @@ test('an installation that nobody has used yet offers the demo', async () => {
   expect(await pageOf(server.url)).not.toContain('npm run demo');
 });
 
-test('a media type that there is not is 406', async () => {
+test('an unknown media type is 406', async () => {
   await using server = await open();
   expect((await fetch(server.url, { headers: { Accept: 'image/png' } })).status).toBe(406);
 });

@@ -5,15 +5,15 @@ import { ROOT_PAGE_POLICY, type RootPage, rootPage } from './root-page.ts';
 import { createRouteTable } from './route-table.ts';
 
 export type RootOptions = Omit<RootPage, 'offersDemo'> & {
-  /** Whether a page for people offers the demo. */
+  /** Whether the page for people offers the demo. */
   readonly offersDemo?: (() => Promise<boolean>) | undefined;
 };
 
 const MEDIA_TYPES = ['application/json', 'application/hal+json', 'text/html'] as const;
 
 /**
- * `GET /` names what is there: JSON with links for programs, a page for people that begins with what they
- * look for.
+ * `GET /` lists the interfaces: JSON with links for programs, and a page for people that begins with the
+ * frequent destinations.
  */
 export const rootRoutes = (options: RootOptions): RequestHandler => {
   const table = createRouteTable();

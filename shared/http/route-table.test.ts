@@ -17,7 +17,7 @@ test.each([
   ['/notes/', '/notes', {}],
   ['/NOTES/7', '/notes/:id', { id: '7' }],
   ['/notes/a%2Fb/?x=/y/z', '/notes/:id', { id: 'a/b' }],
-  // The first that fits, as everywhere.
+  // The first match wins, as everywhere.
   ['/notes/new', '/notes/:id', { id: 'new' }],
   ['/notes/7/parts/8', '/notes/:id/parts/:part', { id: '7', part: '8' }],
   ['/notes/7/PARTS/', '/notes/:id/parts', { id: '7' }],
@@ -41,7 +41,7 @@ test.each([
   expect((await fetch(server.url + path)).status).toBe(404);
 });
 
-test('what fails is told as elsewhere', async () => {
+test('an error reaches the error handlers as usual', async () => {
   await using server = await serveTable();
   expect((await fetch(`${server.url}/notes/%ff`)).status).toBe(400);
 });

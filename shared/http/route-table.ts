@@ -12,8 +12,8 @@ export type RouteTable = {
 };
 
 /**
- * Express compares a path with each route there is, one after the other. The first part of each route here is
- * a word, if it has any.
+ * Express compares a path with every route, one after the other. The first segment of each route here is a
+ * literal word, if it has any.
  */
 export const createRouteTable = (): RouteTable => {
   const groups = new Map<string, Router>();
@@ -32,7 +32,7 @@ export const createRouteTable = (): RouteTable => {
   };
 };
 
-/** The first part of a path, in any case, and how many there are; a slash at the end adds none. */
+/** The first segment of a path, ignoring case, and the number of segments; a slash at the end adds none. */
 const groupOf = (path: string): string => {
   let [parts, firstEnd] = [0, path.length];
   for (let at = 0; at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1)) {

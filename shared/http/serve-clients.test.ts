@@ -33,7 +33,7 @@ const start = async (
   return url;
 };
 
-test('every path is limited, but those of health are not', async () => {
+test('every path is rate-limited, except those of health', async () => {
   await using resources = new AsyncDisposableStack();
   const url = await start(resources);
   const statusOf = async (path: string) => (await fetch(url + path)).status;
@@ -46,7 +46,7 @@ test('every path is limited, but those of health are not', async () => {
 test.each([
   ['production', 'https://annals.example', 'max-age=31536000'],
   ['production', 'http://annals.example', null],
-  // On one's own machine the same host has other ports.
+  // On a developer’s machine the same host has other ports.
   ['development', 'https://localhost:4000', null],
 ])('in %s at %s browsers are told of https: %s', async (NODE_ENV, PUBLIC_URL, expected) => {
   await using resources = new AsyncDisposableStack();
@@ -66,7 +66,7 @@ test.each([
 
 const answerOk: RequestHandler = (_request, response) => void response.end('ok');
 
-test('two servers are drained at the same time', async () => {
+test('two servers drain at the same time', async () => {
   await using resources = new AsyncDisposableStack();
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
   let isAsked = false;
@@ -90,7 +90,7 @@ test('two servers are drained at the same time', async () => {
     (is) => is,
   );
   const stopped = resources.disposeAsync();
-  // The first request is still open when the second server hears that it is to stop.
+  // The first request is still open when the second server starts to drain.
   await until(
     () => isDraining,
     (is) => is,
@@ -101,7 +101,7 @@ test('two servers are drained at the same time', async () => {
   await stopped;
 });
 
-test('while it says that it stops, it still takes requests, and keeps no connection for others', async () => {
+test('during the notice before it stops, it still accepts requests, and closes each connection afterwards', async () => {
   await using resources = new AsyncDisposableStack();
   const quick = Router().get('/quick', (_request, response) => void response.json({}));
   const url = await start(

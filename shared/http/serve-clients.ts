@@ -20,7 +20,7 @@ import { openLoadShedder } from './shed-load.ts';
 import { type ShortWay, withShortWays } from './short-way.ts';
 
 /**
- * How much of `DRAIN_MS` is for requests in flight, after the notice; the rest is for closing what they used.
+ * The part of `DRAIN_MS` for requests in flight, after the notice; the rest is for closing their resources.
  */
 export const drainingOf = (
   { drainMs, drainNoticeMs }: Pick<Config, 'drainMs' | 'drainNoticeMs'>,
@@ -30,7 +30,7 @@ export const drainingOf = (
   lingerMs: () => (drainNoticeMs === 0 && worker?.isReplaced !== true ? 0 : LINGER_MS),
 });
 
-/** Longer than the ingress keeps a connection that it does not use. */
+/** Longer than the ingress keeps an idle connection. */
 const LINGER_MS = 2_500;
 const HTTP_SHARE_OF_DRAIN = 0.7;
 
@@ -39,22 +39,19 @@ const LINKS: readonly Link[] = [
   { rel: 'ready', href: '/readyz', title: 'Whether it can do its work' },
 ];
 
-/** What a role serves beside what all roles do. */
+/** The part that differs between roles. */
 export type Served = {
   readonly routes: readonly (RequestHandler | ErrorRequestHandler)[];
   readonly links: readonly Link[];
   /** Whether its first page offers the demo. */
   readonly offersDemo?: (() => Promise<boolean>) | undefined;
-  /** Finds out who asks, before every route but those of health. */
+  /** Identifies the caller, before every route but those of health. */
   readonly authentication?: Authentication;
-  /** Which of them are pages for people. */
+  /** The paths that are pages for people. */
   readonly isPage?: IsPage;
   /** Frequent requests that skip the router; the routes would answer them in the same way. */
   readonly shortWays?: readonly ShortWay[];
-  /**
-   * Another server of the same process: the two are drained at the same time, because there is one deadline
-   * for both.
-   */
+  /** Another server of the same process: the two drain at the same time, because they share one deadline. */
   readonly beside?: HttpServer;
 };
 
@@ -75,7 +72,7 @@ export const serveClients = async (
   const forBrowsers = [demandHttps(config), corsHandler(corsOrigins, isPage)];
   const limiter = rateLimiter({ limits: rateLimits, client, anonymous, metrics, authentication });
   const shedder = resources.use(openLoadShedder(config.load, metrics));
-  // Whoever watches the process is answered however many others ask.
+  // Health checks are answered whatever the load.
   const common = [
     Router().use(...forBrowsers),
     healthRoutes(health),
@@ -109,7 +106,7 @@ export const serveClients = async (
       tls,
       limits,
       ...drainingOf(config, worker),
-      // Whoever followed a stream here comes again at once, and not by a connection that leads here.
+      // A subscriber reconnects immediately, over a connection that leads to another process.
       whenIdleAreClosed: () => {
         if (worker?.isReplaced) health.drain({ isReplaced: true });
       },
@@ -133,13 +130,13 @@ export const serveClients = async (
   return server;
 };
 
-/** A year. Not for other hosts of the same domain, which are not ours to speak for. */
+/** A year. Leaves out subdomains, which are not ours. */
 const HEADER = ['Strict-Transport-Security', 'max-age=31536000'] as const;
 
 /**
- * Tells browsers to come by https alone from now on (RFC 6797), where that is how clients know this
- * installation. Over plain http, as behind a proxy that ends TLS, they do not listen. Not in development,
- * where a host such as localhost has other ports as well.
+ * Tells browsers to use https only from now on (RFC 6797), if that is the public address of this
+ * installation. Over plain http, as behind a proxy that ends TLS, they ignore it. Not in development, where a
+ * host such as localhost has other ports as well.
  */
 const demandHttps = ({
   environment,

@@ -21,7 +21,7 @@ const exchange = async (url: string, bytes: string): Promise<string> => {
   return text(socket);
 };
 
-/** A handler whose answers wait until they are released. */
+/** A handler that holds its responses until they are released. */
 const gate = () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   let waiting = 0;
@@ -84,7 +84,7 @@ test('disposal ends connections that have not sent a request yet, also in the mi
     return socket;
   });
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-  // The server takes connections in their order, so that it has those before this one.
+  // The server accepts connections in order, so it has accepted those before this one.
   await (await fetch(server.url)).text();
   const ended = Promise.all(sockets.map((socket) => text(socket)));
   const startedAt = performance.now();
@@ -121,7 +121,7 @@ test('with TLS, disposal ends connections without a request and lets requests in
   await disposed;
 });
 
-test('an answer given while draining tells the client to close', async () => {
+test('a response sent while draining tells the client to close', async () => {
   const { handler, open, waiting } = gate();
   await using server = await serve(handler);
   const raw = exchange(server.url, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -132,7 +132,7 @@ test('an answer given while draining tells the client to close', async () => {
   await disposed;
 });
 
-test('what takes longer than the drain is cut off', async () => {
+test('a request that outlasts the drain is cut off', async () => {
   const { handler, waiting } = gate();
   await using server = await serve(handler, { drainMs: 50 });
   const answer = fetch(server.url);
@@ -150,7 +150,7 @@ test('headers over the limit are refused with 431', async () => {
   expect(raw).toContain('"code":"headers_too_large"');
 });
 
-test('what is not HTTP is refused with 400', async () => {
+test('bytes that are not HTTP are refused with 400', async () => {
   await using server = await serve((_request, response) => response.end());
   const raw = await exchange(server.url, 'HELLO\r\n\r\n');
   expect(raw).toMatch(/^HTTP\/1\.1 400 [\s\S]*application\/problem\+json/);

@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one thing: the life of a server, from listening to the last answer.
+// Over 200 lines, because it is one thing: the life of a server, from listening to the last response.
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import {
@@ -26,50 +26,50 @@ import { listen } from './listen.ts';
 export type HttpServerOptions = {
   readonly handler: RequestListener;
   readonly listener: Listener;
-  /** The setting that the port comes from, for the message when it is taken. */
+  /** The setting of the port, for the message if it is in use. */
   readonly setting: 'PORT' | 'INTERNAL_PORT';
   /** Undefined means plain HTTP. */
   readonly tls?: TlsFiles | undefined;
   readonly limits: HttpLimits;
-  /** How long requests in flight may go on after disposal has begun. */
+  /** The time for requests in flight after disposal has begun. */
   readonly drainMs: number;
   /**
-   * How much of that is left to peers, to close what they do not use: who closes on a peer's request may not
-   * know that it was on its way.
+   * The part of that in which peers close idle connections themselves: if the server closes one, the peer may
+   * have a request under way on it.
    */
   readonly lingerMs?: () => number;
-  /** Called while it is drained, once nothing but requests in flight is left, streams among them. */
+  /** Called during the drain, once only requests in flight are left, streams among them. */
   readonly whenIdleAreClosed?: () => void;
-  /** How long a connection may be idle; a peer that is told so closes it somewhat before. */
+  /** The idle timeout of a connection; a peer that is told so closes it somewhat earlier. */
   readonly keepAliveMs?: number;
   readonly log: Log;
-  /** The classes of requests and responses; Node's own unless given. */
+  /** The classes of requests and responses; Node’s own by default. */
   readonly exchange?: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>;
-  /** Where the connections are counted, of one server in a process. */
+  /** Counts the connections of one server in a process. */
   readonly metrics?: Registry;
 };
 
 export type HttpServer = AsyncDisposable & {
   readonly url: string;
   /**
-   * From now on every answer ends its connection, so that nobody keeps one ready for later; requests are
-   * still taken, unless another copy can have them.
+   * From now on every response ends its connection, so that nobody keeps one for later. The server still
+   * accepts requests, unless another replica can take them.
    */
   leave(): void;
 };
 
 /**
- * Longer than the usual idle timeout of a proxy in front (60 s), so that it is never this side that hangs up
- * on a request.
+ * Longer than the usual idle timeout of a proxy in front (60 s), so that never this side closes a connection
+ * with a request under way.
  */
 const KEEP_ALIVE_MS = 65_000;
 const TIMEOUT_CHECKS_MAX_MS = 5_000;
-/** The longest that any route may take to read a body. */
+/** The longest time that any route may take to read a body. */
 const REQUEST_TIMEOUT_MAX_MS = 900_000;
 
 /**
- * Serves HTTP within limits. Disposal takes no new connections, lets requests in flight finish, and ends what
- * lasts too long.
+ * Serves HTTP within limits. Disposal accepts no new connections, lets requests in flight finish, and cuts
+ * off those that outlast the drain.
  */
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
   const {
@@ -88,7 +88,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     ...exchange,
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
-    // Bodies are timed by request, because some routes let them take longer.
+    // Bodies are timed by request, because some routes allow more time.
     requestTimeout: Math.max(limits.requestTimeoutMs, REQUEST_TIMEOUT_MAX_MS),
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, TIMEOUT_CHECKS_MAX_MS),
@@ -120,10 +120,10 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   };
 };
 
-/** A handshake is part of what comes before a request. */
+/** A handshake is part of the time before a request. */
 const shaking = ({ headersTimeoutMs }: HttpLimits) => ({ handshakeTimeout: headersTimeoutMs });
 
-/** Whether answers end their connections, and whether those that nobody uses are left to their peers. */
+/** Whether responses end their connections, and whether idle connections are left to their peers. */
 type Leaving = { hasBegun: boolean; lingers: boolean; readonly elsewhere: Elsewhere };
 
 const leave = (leaving: Leaving, { inFlight }: Traffic): void => {
@@ -138,7 +138,7 @@ type Traffic = {
 };
 
 /**
- * By their peers: with TLS, a response knows another socket than the one that the connection began with, and
+ * Keyed by peer: with TLS, a response has another socket than the one that the connection began with, and
  * both have the same peer.
  */
 const trackConnections = (server: Server): ReadonlyMap<string, Socket> => {
@@ -158,7 +158,7 @@ const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddre
 const trackResponses = (server: Server, leaving: Readonly<Leaving>): ReadonlySet<ServerResponse> => {
   const inFlight = new Set<ServerResponse>();
   let isClosingIdle = false;
-  // Looks at all connections, so once for all responses that end together: there may be ten thousand of them.
+  // Scans all connections, so once for all responses that end together: there may be ten thousand of them.
   const closeIdleSoon = (): void => {
     if (isClosingIdle) return;
     isClosingIdle = true;
@@ -171,7 +171,7 @@ const trackResponses = (server: Server, leaving: Readonly<Leaving>): ReadonlySet
     inFlight.add(response);
     response.on('close', () => {
       inFlight.delete(response);
-      // While draining, a connection that has had its answer is of no more use.
+      // While draining, a connection is of no more use after its response.
       if (!server.listening && !leaving.lingers) closeIdleSoon();
     });
     if (leaving.hasBegun || !server.listening) response.shouldKeepAlive = false;
@@ -195,7 +195,7 @@ const drain = async (server: Server, traffic: Traffic, draining: Draining): Prom
   if (lingerMs > 0) {
     leaving.lingers = true;
     await Promise.race([leaving.elsewhere.untilNobodyComes(), deadline]);
-    // Takes no new connections, and leaves those that there are, as closing an HTTP server does not.
+    // Accepts no new connections, and keeps the open ones, unlike closing an HTTP server.
     NetServer.prototype.close.call(server);
     await Promise.race([closed, after(lingerMs), deadline]);
     leaving.lingers = false;
@@ -219,12 +219,11 @@ const drain = async (server: Server, traffic: Traffic, draining: Draining): Prom
 };
 
 /**
- * Whoever asks before sending a body (RFC 9110, section 10.1.1) is told to go on once something reads it, and
- * not before: what is refused by its headers is refused without it. Node closes a connection on which the
- * body was not asked for.
+ * Answers `Expect: 100-continue` (RFC 9110, section 10.1.1) once something reads the body, and not before: a
+ * request refused by its headers never sends it. Node closes a connection whose body was not requested.
  */
 const continueOnceRead = (server: Server): void => {
-  // Whatever else is expected may be overlooked; Node would refuse it without a word.
+  // Any other expectation may be ignored; Node would refuse it silently.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
     server.emit('request', request, response),
   );
@@ -240,8 +239,8 @@ const continueOnceRead = (server: Server): void => {
 };
 
 /**
- * What a server needs to speak TLS itself. With authorities for clients it asks each for a certificate, and
- * takes any or none: whether it is one that counts is for whoever needs it (RFC 8705).
+ * The TLS options of the server. With authorities for clients it asks each client for a certificate, and
+ * accepts any or none: routes that need one check it (RFC 8705).
  */
 const readTls = async ({ certFile, keyFile, clientCaFile }: TlsFiles): Promise<TlsOptions> => {
   const options: SecureContextOptions = {

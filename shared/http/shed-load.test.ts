@@ -7,7 +7,7 @@ import { until } from '../../testing/until.ts';
 import { createApp } from './app.ts';
 import { countNoLonger, type LoadLimits, openLoadShedder } from './shed-load.ts';
 
-/** Answers where it is told to, streams without an end, and blocks the process. */
+/** Answers on demand, streams without an end, and blocks the process. */
 const start = async (limits: Partial<LoadLimits>) => {
   const metrics = createMetrics();
   const shedder = openLoadShedder({ ...loadConfig({}).load, requestsMax: 100, ...limits }, metrics);
@@ -34,7 +34,7 @@ const start = async (limits: Partial<LoadLimits>) => {
   };
 };
 
-test('so many are in the works at once, and the next is refused until one of them is answered', async () => {
+test('beyond the maximum of concurrent requests, the next is refused until one is answered', async () => {
   await using app = await start({ requestsMax: 2 });
   const begun = [app.get('/waits'), app.get('/waits')];
   await until(
@@ -58,7 +58,7 @@ test('so many are in the works at once, and the next is refused until one of the
   await Promise.all(begun);
 });
 
-test('who leaves does not count any more, and neither does a stream', async () => {
+test('a client that left does not count, and neither does a stream', async () => {
   await using app = await start({ requestsMax: 1 });
   const leaving = new AbortController();
   const left = app.get('/waits', leaving.signal).catch((error: Error) => error.name);
@@ -78,10 +78,10 @@ test('who leaves does not count any more, and neither does a stream', async () =
   streaming.abort();
 });
 
-test('while the event loop is steadily late, requests are refused, and it recovers by itself', async () => {
+test('while the event loop lags steadily, requests are refused, and it recovers by itself', async () => {
   await using app = await start({ lagMaxMs: 100 });
   const blocking = new AbortController();
-  // Late by 300 ms each time, with room for what waits in between.
+  // Late by 300 ms each time, with room for waiting work in between.
   const timer = setInterval(() => {
     const untilMs = performance.now() + 300;
     while (performance.now() < untilMs);

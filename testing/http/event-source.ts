@@ -11,11 +11,11 @@ export type Followed = {
   readonly status: number;
   readonly headers: Headers;
   readonly messages: readonly Message[];
-  /** What the next connection would send as `Last-Event-ID`. */
+  /** The `Last-Event-ID` of the next connection. */
   readonly lastEventId: () => string;
   readonly comments: () => number;
   readonly isOver: () => boolean;
-  /** Waits for so many messages, and answers with their data. */
+  /** Waits for this many messages, and returns their data. */
   data<Data>(count: number): Promise<readonly Data[]>;
   over(): Promise<void>;
   close(): Promise<void>;
@@ -24,7 +24,7 @@ export type Followed = {
 type Options = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly fetch?: typeof fetch;
-  /** Is called for whatever comes, also where that is only a sign of life. */
+  /** Called for every chunk, heartbeats included. */
   readonly onSign?: () => void;
 };
 
@@ -48,7 +48,7 @@ export const follow = async (
         onSign?.();
       }
     } catch {
-      // A connection that breaks ends the stream as well.
+      // A broken connection ends the stream as well.
     }
     isOver = true;
   };

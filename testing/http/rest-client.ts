@@ -1,9 +1,9 @@
-/** An answer, with its body as JSON if it is that, or as text. */
+/** A response with its body, parsed if it is JSON, otherwise as text. */
 export type Reply = { readonly status: number; readonly headers: Headers; readonly body: unknown };
 
 export type Ask = {
   readonly token?: string | undefined;
-  /** An object goes as JSON. */
+  /** An object is sent as JSON. */
   readonly body?: unknown;
   /** Instead of `application/json`. */
   readonly type?: string;

@@ -2,11 +2,11 @@ import type { Ask, Reply, RestClient } from './rest-client.ts';
 
 type Written = { readonly id: number; readonly version: number; readonly cursor: string };
 
-/** Speaks to an installation as one who always sees what they have written. */
+/** A client that always reads its own writes. */
 export type RestSession = {
-  /** Writes, and remembers how far a reader must have come to see it. */
+  /** Writes, and remembers the cursor that a reader must have reached to see it. */
   write(method: string, path: string, options: Ask): Promise<Reply & { readonly written: Written }>;
-  /** Reads what was written before. */
+  /** Reads with every earlier write applied. */
   read<Body>(path: string, options?: Ask): Promise<Reply & { readonly body: Body }>;
 };
 

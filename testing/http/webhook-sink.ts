@@ -10,16 +10,16 @@ export type Received = {
   readonly atMs: number;
 };
 
-/** What the receiver does with a callback; 204 unless told otherwise. */
+/** The response of the receiver to a delivery; 204 by default. */
 type Behaviour = (received: Received, response: ServerResponse) => void | Promise<void>;
 
-/** A receiver of webhooks that keeps all that comes. */
+/** A webhook receiver that records every delivery. */
 export type WebhookSink = AsyncDisposable & {
   readonly url: string;
   readonly received: readonly Received[];
-  /** From now on. */
+  /** For later deliveries. */
   behave(behaviour: Behaviour): void;
-  /** Ends it at once, and starts it again where it was. */
+  /** Stops it immediately; `start` starts it again at the same address. */
   kill(): Promise<void>;
   start(): Promise<void>;
 };

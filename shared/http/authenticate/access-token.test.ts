@@ -20,7 +20,7 @@ const tokenWith = (claims: object) =>
     .setExpirationTime('5m')
     .sign(privateKey);
 
-test('a token says of its user what rights compare, and nothing else of that is taken', async () => {
+test('a token carries the attributes that rights compare, and no others', async () => {
   const { caller } = await verify(await tokenWith({ attributes: { department: null, shoe: 42 } }), 'one');
   expect(caller.attributes).toEqual({ department: null });
 });

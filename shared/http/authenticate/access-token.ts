@@ -12,19 +12,19 @@ import { HttpProblem } from '../http-problem.ts';
 import type { VerificationKeys } from './keys.ts';
 import type { Revocable } from './revocations.ts';
 
-/** What an access token says, once its signature, issuer, audience, and form are known to be right. */
+/** The content of a verified access token: its signature, issuer, audience and form are valid. */
 export type AccessToken = Revocable & {
   readonly caller: Extract<Caller, { kind: 'user' }>;
   readonly notBeforeS: number;
   readonly expiresAtS: number;
-  /** When its user signed in; a token of a service or of a former release does not say it. */
+  /** When its user signed in; absent from tokens of services and of a former release. */
   readonly signedInAtS: number | undefined;
   readonly kid: string;
-  /** What the caller must prove to possess, beside the token. */
+  /** The key or certificate that the caller must prove to hold, beside the token. */
   readonly bound: { readonly jkt?: string | undefined; readonly 'x5t#S256'?: string | undefined };
 };
 
-/** Why a token is not good; its message may be told to the client. */
+/** The reason why a token is invalid; clients may see its message. */
 export class InvalidToken extends Error {
   readonly code = 'invalid_token';
 }
@@ -36,7 +36,7 @@ const SCOPES_MAX = 50;
 
 const thumbprint = z.string().regex(/^[\w-]{43}$/);
 
-/** RFC 9068, section 2.2. A kind of binding that we do not know could not be checked, so it is refused. */
+/** RFC 9068, section 2.2. An unknown kind of binding could not be checked, so it is refused. */
 const Claims = z.object({
   sub: z
     .string()
@@ -70,15 +70,14 @@ type Options = {
 };
 
 export type TokenVerifier = {
-  /** A token that was verified before, unless its key is gone; throws if it has expired. */
+  /** Returns a token that was verified before, unless its key is gone; throws if it has expired. */
   known(digest: string): AccessToken | undefined;
   verify(jwt: string, digest: string): Promise<AccessToken>;
 };
 
 /**
- * Verifies access tokens. One that was verified is known by its digest for as long as it lives and its key
- * stands, so that a signature is checked once and not at every request; what can change meanwhile is the
- * caller's to check each time.
+ * Verifies access tokens. Caches each by its digest until it expires or its key goes, so that its signature
+ * is checked once and not at every request. The caller checks the rest, such as revocation, each time.
  */
 export const createTokenVerifier = (options: Options): TokenVerifier => {
   const verified = new LRUCache<string, AccessToken>({ max: CACHED_MAX });
@@ -156,10 +155,7 @@ const accessTokenOf = (claims: z.infer<typeof Claims>, kid: string, policy: Poli
   bound: claims.cnf,
 });
 
-/**
- * What rights compare, and nothing else. What the user was is not known of a token from before there were
- * such rights.
- */
+/** Only the attributes that rights compare. A token issued before there were such rights has none. */
 const attributesIn = (
   { attributes: own }: z.infer<typeof Claims>,
   { domain }: Policy,
@@ -171,7 +167,7 @@ const attributesIn = (
   return { attributes: Object.fromEntries(asked.map(({ name }) => [name, own[name] ?? null])) };
 };
 
-/** Most tokens have the scopes of many others, and are kept for as long as they are used. */
+/** Most tokens share their set of scopes with many others. */
 const scopesOf = (scopes: readonly string[]): ReadonlySet<string> => {
   const key = scopes.join(' ');
   const known = scopeSets.get(key) ?? new Set(scopes);
@@ -182,7 +178,7 @@ const scopesOf = (scopes: readonly string[]): ReadonlySet<string> => {
 const SCOPE_SETS_MAX = 1_000;
 const scopeSets = new LRUCache<string, ReadonlySet<string>>({ max: SCOPE_SETS_MAX });
 
-/** Enough for whoever mixes up two tokens or two servers, and nothing for who forges one. */
+/** Tells a confused client which check failed, without helping a forger. */
 const reasonOf = (error: unknown): string => {
   const { code, claim } = error as { code?: unknown; claim?: unknown };
   if (code === 'ERR_JWT_EXPIRED') return 'The token has expired.';

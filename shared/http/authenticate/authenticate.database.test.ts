@@ -36,7 +36,7 @@ describe('a request', () => {
     expect(await get({})).toEqual({ status: 200, body: { kind: 'anonymous' }, challenge: null });
   });
 
-  test('with a token is its user’s, by its client, in its role, within its scopes', async () => {
+  test('with a token has its user, client, role and scopes', async () => {
     const token = await mint.token({ scope: 'read:articles write:articles' });
     const expected = {
       kind: 'user',
@@ -128,17 +128,17 @@ describe('a token', () => {
     );
   });
 
-  test('that has just expired is good for the few seconds that clocks differ', async () => {
+  test('that has just expired is valid within the tolerance for clocks', async () => {
     expect(await get(bearer(await mint.token({ exp: nowS() - 2 })))).toMatchObject({ status: 200 });
   });
 
-  test('for several audiences, ours among them, is good', async () => {
+  test('for several audiences, ours among them, is valid', async () => {
     expect(await get(bearer(await mint.token({ aud: ['https://other.example', AUDIENCE] })))).toMatchObject({
       status: 200,
     });
   });
 
-  test('that was good is refused once it expires', async () => {
+  test('is refused once it expires', async () => {
     const token = await mint.token({ exp: nowS() - 4 });
     expect(await get(bearer(token))).toMatchObject({ status: 200 });
     await until(
@@ -176,7 +176,7 @@ describe('a token', () => {
 });
 
 describe('on one connection', () => {
-  test('each request is its own token’s, and a token counts as long as it is good', async () => {
+  test('each request has its own token, and a token counts until it expires', async () => {
     using agent = new OneConnection();
     const ask = async (authorization?: string | string[]) => {
       const sent = request(`${world.url}/me`, {

@@ -18,41 +18,41 @@ import { TokenRefusal } from './token-refusal.ts';
 
 export type AuthenticateOptions = {
   readonly issuer: string;
-  /** The resource's own URL: what `aud` must name, and what the URLs of DPoP proofs begin with. */
+  /** The resource’s own URL: the required `aud`, and the base of the URLs in DPoP proofs. */
   readonly audience: string;
   readonly keys: VerificationKeys;
   readonly revocations: Revocations;
   readonly spentProofs: SpentProofs;
   readonly personalTokens: PersonalTokens;
   readonly policy: Policy;
-  /** Whether the certificate of a client is what the proxy in front says it is. */
+  /** Proves that a certificate in a header comes from the proxy in front. */
   readonly ingressSecret: string | undefined;
-  /** Paths whose tokens are for somebody else to check, such as `/userinfo`. */
+  /** Paths with their own token check, such as `/userinfo`. */
   readonly elsewhere?: ReadonlySet<string>;
 };
 
-/** How long we go by what was revoked when the database last answered. */
+/** If the database is unreachable, revocations of this age are still trusted. */
 const REVOCATIONS_STALE_MAX_MS = 60_000;
 
 const accessTokens = requestFact<AccessToken>('access token');
 const anonymous = requestFact<Caller>('anonymous caller');
-/** Of a request that nobody has looked at. */
+/** For requests that did not pass `authenticate`. */
 const NOBODY: Caller = { kind: 'anonymous', policy: NO_RIGHTS };
 
-/** Who sends a request, once it has passed `authenticate`; before that, nobody. */
+/** The caller of a request that has passed `authenticate`; anonymous before that. */
 export const callerOf = (request: IncomingMessage): Caller =>
   accessTokens.of(request)?.caller ?? anonymous.of(request) ?? NOBODY;
 
 /**
  * When the user of a request that has passed `authenticate` signed in, in seconds; undefined if its token
- * does not say it.
+ * does not state it.
  */
 export const signedInAtOf = (request: IncomingMessage): number | undefined =>
   accessTokens.of(request)?.signedInAtS;
 
 /**
- * Why a request that has passed `authenticate` would not pass it now: an answer that goes on for long is
- * looked at again by this. A proof was for the beginning, and a certificate is the connection's own.
+ * The reason why an authenticated request would be refused now; long responses check this while they last.
+ * The proof counted for the beginning only, and the certificate belongs to the connection.
  */
 export const refusalNow = (
   request: Request,
@@ -71,8 +71,8 @@ export const refusalNow = (
 };
 
 /**
- * Finds out who sends a request, and refuses it where it says so falsely. Without a token it is anonymous:
- * whether that is enough is for the policy to say.
+ * Identifies the caller, and refuses invalid credentials. A request without a token is anonymous; the policy
+ * decides whether that suffices.
  */
 export const authenticate = (options: AuthenticateOptions): RequestHandler => {
   const { elsewhere = new Set(), policy } = options;
@@ -118,7 +118,7 @@ const createIdentifier = (options: AuthenticateOptions): Identify => {
       if (isStale(revocations)) throw staleRevocations();
       if (revocations.isRevoked(accessToken)) throw new InvalidToken(REVOKED);
       demandCertificate(request, accessToken, options.ingressSecret);
-      // Last, because a proof is spent by being looked at.
+      // Last, because checking a proof spends it.
       if (scheme !== 'Bearer' || accessToken.bound.jkt !== undefined)
         await demandProof(request, { accessToken, scheme, digest });
       return accessToken;
@@ -137,7 +137,7 @@ const staleRevocations = (): HttpProblem =>
 
 const REVOKED = 'The token was revoked.';
 
-/** RFC 8705, section 3: the certificate of the connection must be the one that the token was issued to. */
+/** RFC 8705, section 3: the connection must have the certificate to which the token is bound. */
 const demandCertificate = (
   request: Request,
   { bound }: AccessToken,
@@ -158,7 +158,7 @@ type Presented = {
   readonly digest: string;
 };
 
-/** RFC 9449, section 7: a bound token comes with a proof and by its own scheme, and another comes without. */
+/** RFC 9449, section 7: a bound token comes with a proof and under the DPoP scheme, and any other without. */
 const createProofDemand = ({ audience, spentProofs }: AuthenticateOptions) => {
   const verifyProof = createProofVerifier();
   const base = audience.replace(/\/$/, '');

@@ -4,14 +4,14 @@ import { requestFact } from '../request-fact.ts';
 import { DPOP_ALGORITHMS } from './dpop-algorithms.ts';
 import { type Scheme, TokenRefusal } from './token-refusal.ts';
 
-/** What a challenge needs to know of the request that it answers. */
+/** The parts of a request that its challenge depends on. */
 export type Challenged = {
   /**
-   * Where the metadata of the resource lies (RFC 9728, section 5.1): from it a client finds the authorization
+   * The URL of the resource metadata (RFC 9728, section 5.1), by which a client finds the authorization
    * server.
    */
   readonly metadataUrl: string;
-  /** By which scheme the caller came. */
+  /** The scheme that the caller used. */
   readonly scheme: Scheme | undefined;
 };
 
@@ -21,8 +21,8 @@ export const rememberChallenge = (request: IncomingMessage, by: Challenged): voi
   void challenged.set(request, by);
 
 /**
- * The `WWW-Authenticate` of a refusal, or nothing where it is not about who asks, or the request never came
- * to be authenticated.
+ * The `WWW-Authenticate` of a refusal; undefined if the refusal is not about the caller, or the request was
+ * not authenticated.
  */
 export const challengeFor = (request: IncomingMessage, error: unknown): string | undefined => {
   const by = challenged.of(request);
@@ -51,7 +51,7 @@ export const challengeFor = (request: IncomingMessage, error: unknown): string |
 
 type Parameters = Readonly<Record<string, string>>;
 
-/** Both schemes are offered; what went wrong is told under the one that was tried (RFC 9449, section 7.1). */
+/** Offers both schemes; the error stands under the scheme that the client used (RFC 9449, section 7.1). */
 const format = ({ metadataUrl }: Challenged, tried: Scheme | undefined, parameters: Parameters): string =>
   (['Bearer', 'DPoP'] as const)
     .toSorted((one, other) => Number(other === tried) - Number(one === tried))

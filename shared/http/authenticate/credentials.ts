@@ -5,18 +5,18 @@ import { type Scheme, TokenRefusal } from './token-refusal.ts';
 export type Credentials = {
   readonly scheme: Scheme;
   readonly token: string;
-  /** Of the token; the same is the `ath` of a DPoP proof. */
+  /** Of the token; equals the `ath` of a DPoP proof. */
   readonly digest: string;
 };
 
-/** The `b64token` of RFC 6750, section 2.1; schemes are known regardless of case. */
+/** The `b64token` of RFC 6750, section 2.1; schemes are case-insensitive. */
 const CREDENTIALS = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*) *$/i;
 const OURS = /^(bearer|dpop)(?: |$)/i;
 
 /**
- * The token of a request, or nothing: it is looked for in `Authorization` and nowhere else. In a query it
- * would end up in logs and histories (RFC 9700, section 4.3.2), so that is refused rather than overlooked.
- * Another scheme counts as no token.
+ * The token of a request; undefined without one. Only `Authorization` counts. A token in a query would end up
+ * in logs and histories (RFC 9700, section 4.3.2), so it is refused rather than ignored. Another scheme
+ * counts as no token.
  */
 export const credentialsOf = (request: Request): Credentials | undefined => {
   const { authorization: header } = request.headers;
@@ -35,7 +35,7 @@ export const credentialsOf = (request: Request): Credentials | undefined => {
   return credentials;
 };
 
-/** For a connection on which no further request comes: it need not keep the token. */
+/** For a connection without further requests: frees the memory of its token. */
 export const forgetPresented = ({ socket }: Pick<Request, 'socket'>): void => {
   delete (socket as Presenting)[PRESENTED];
 };
@@ -61,7 +61,8 @@ const parse = (header: string): Credentials | undefined => {
 };
 
 /**
- * How often a request has a header; for headers that may occur once, `request.headers` has only the first.
+ * The number of such headers in a request; `request.headers` has only the first of a header that may occur
+ * once.
  */
 const countOf = ({ rawHeaders }: Request, name: string): number => {
   let count = 0;

@@ -1,2 +1,2 @@
-/** Asymmetric, and quick to verify; the authorization server takes the same. */
+/** Asymmetric, and fast to verify; the authorization server accepts the same. */
 export const DPOP_ALGORITHMS = ['ES256', 'Ed25519', 'EdDSA'] as const;

@@ -24,7 +24,7 @@ describe('DPoP', () => {
   const bound = () => mint.token({ cnf: { jkt: holder.jkt } });
   const dpop = (token: string, proof: string) => ({ Authorization: `DPoP ${token}`, DPoP: proof });
 
-  test('a bound token with its proof is good, and the same proof a second time is not', async () => {
+  test('a bound token with its proof is valid, and the same proof a second time is not', async () => {
     const token = await bound();
     const proof = await holder.proof({ token });
     expect(await get(dpop(token, proof))).toMatchObject({ status: 200, body: { userId: 7001 } });
@@ -35,13 +35,13 @@ describe('DPoP', () => {
     expect(await get(dpop(token, await holder.proof({ token })))).toMatchObject({ status: 200 });
   });
 
-  test('Ed25519 proves as well', async () => {
+  test('an Ed25519 proof is valid as well', async () => {
     const edwards = await createProofMint('Ed25519');
     const token = await mint.token({ cnf: { jkt: edwards.jkt } });
     expect(await get(dpop(token, await edwards.proof({ token })))).toMatchObject({ status: 200 });
   });
 
-  test('the query of a URL does not count, nor does its spelling', async () => {
+  test('the query and the spelling of a URL do not count', async () => {
     const token = await bound();
     expect(
       await get(
@@ -121,7 +121,7 @@ describe('DPoP', () => {
     });
   });
 
-  test('of many requests with one proof to several processes exactly one is answered', async () => {
+  test('many requests with one proof to several processes: exactly one succeeds', async () => {
     await using other = await openResourceProcess(world.databaseUrl, async () => mint.jwks);
     for (let round = 0; round < 10; round += 1) {
       const token = await bound();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { AUDIENCE, createProofMint } from '../../../test/token-mint.ts';
 import { createProofVerifier } from './dpop-proof.ts';
 
-test('a proof is for no request whose target makes no URL', async () => {
+test('a request target that is no URL matches no proof', async () => {
   const { jkt, proof } = await createProofMint();
   const token = 'a token';
   const tokenDigest = createHash('sha256').update(token).digest('base64url');

@@ -10,7 +10,7 @@ import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
 import { DPOP_ALGORITHMS } from './dpop-algorithms.ts';
 
-/** What a proof must be about. */
+/** The facts that a proof must match. */
 export type Proven = {
   readonly method: string;
   /** Without query and fragment. */
@@ -21,16 +21,16 @@ export type Proven = {
   readonly jkt: string;
 };
 
-/** Why a proof is not good; its message may be told to the client. */
+/** The reason why a proof is invalid; clients may see its message. */
 export class InvalidProof extends Error {
   readonly code = 'invalid_dpop_proof';
 }
 
-/** A proof that is right in itself; it must not have been used before. */
+/** A valid proof; the caller checks that it was not used before. */
 export type Proof = { readonly jti: string; readonly expiresAtS: number };
 
 const PROOF_AGE_MAX_S = 60;
-/** Clocks of clients go wrong, and a proof made a little in the future is of no more use to a thief. */
+/** Clocks of clients may be wrong, and a proof made a little in the future is of no more use to a thief. */
 const PROOF_AHEAD_MAX_S = 15;
 const PROOF_CHARACTERS_MAX = 4_000;
 const KEYS_CACHED_MAX = 5_000;
@@ -43,7 +43,7 @@ const Payload = z.object({
   ath: z.string(),
 });
 
-/** Verifies the value of a `DPoP` header (RFC 9449, section 4.3), apart from its being new. */
+/** Verifies the value of a `DPoP` header (RFC 9449, section 4.3), except that it is unused. */
 export const createProofVerifier = (): ((proof: string, about: Proven) => Promise<Proof>) => {
   const keys = new LRUCache<string, CryptoKey>({ max: KEYS_CACHED_MAX });
   return async (proof, about) => {
@@ -64,7 +64,7 @@ type FindKey = (header: JWTHeaderParameters) => Promise<CryptoKey>;
 const readProof = async (proof: string, findKey: FindKey): Promise<z.infer<typeof Payload>> => {
   if (proof.length > PROOF_CHARACTERS_MAX) throw new InvalidProof('The proof is too long.');
   try {
-    // The times are judged by the window above, whatever else the proof may claim.
+    // The window above decides, whatever else the proof may claim.
     const { payload } = await jwtVerify(proof, findKey, {
       typ: 'dpop+jwt',
       algorithms: [...DPOP_ALGORITHMS],
@@ -78,8 +78,8 @@ const readProof = async (proof: string, findKey: FindKey): Promise<z.infer<typeo
 };
 
 /**
- * The key of the proof, which must be that of the token. Its import costs as much as a signature, so it is
- * kept.
+ * The key of the proof, which must be that of the token. Cached, because its import costs as much as a
+ * signature.
  */
 const keyOf = async (
   header: JWTHeaderParameters,
@@ -116,7 +116,7 @@ const publicPartOf = (jwk: unknown): JWK => {
   return publicPart as JWK;
 };
 
-/** Spellings of one URL count as the same (RFC 3986, section 6.2); query and fragment do not count. */
+/** Compares URLs in normal form (RFC 3986, section 6.2), without query and fragment. */
 const isSameUrl = (given: string, expected: string): boolean => {
   // A request target need not be a path: `*` and another scheme make no URL of ours (RFC 9112, section 3.2).
   if (!URL.canParse(given) || !URL.canParse(expected)) return false;

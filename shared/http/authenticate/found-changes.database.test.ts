@@ -23,7 +23,10 @@ beforeEach(() => {
   userId = (userId + 1) as UserId;
 });
 
-/** What the authorization server issues once its directory has read the user's stream up to a version. */
+/**
+ * Issues a token as the authorization server does once its directory has read the user’s stream up to a
+ * version.
+ */
 const issue = async (userVersion: number | undefined, more: Partial<Revocable> = {}): Promise<Revocable> => {
   const token = { jti: 'one', grantId: undefined, clientId: 'web', userId, issuedAtS: nowS() };
   const seen = await readSeenRevocations(pool, token);
@@ -34,14 +37,11 @@ const issue = async (userVersion: number | undefined, more: Partial<Revocable> =
     ...more,
   };
 };
-/**
- * The role of the user changes, as a process finds it in the log; the authorization server has not read it
- * yet.
- */
+/** A process finds a change of the user’s role in the log before the authorization server has read it. */
 const change = (version: number, at = new Date()) =>
   revocations.revokeUser(userId, { version: version as Version, at });
 const isRevoked = (token: Revocable) => revocations.isRevoked(token);
-/** The authorization server has read the change before, and its revocation is known here. */
+/** The authorization server has read an earlier change, and its revocation is known here. */
 const settle = async () => {
   const before = await issue(1);
   await revoke(pool, 'user', String(userId));
@@ -51,7 +51,7 @@ const settle = async () => {
   );
 };
 
-test('each of two changes in the same second ends the tokens of before it', async () => {
+test('each of two changes in the same second revokes the earlier tokens', async () => {
   const at = new Date();
   change(2, at);
   await settle();
@@ -61,7 +61,7 @@ test('each of two changes in the same second ends the tokens of before it', asyn
   expect(isRevoked(between)).toBe(true);
 });
 
-test('a change ends the tokens of before it also while the revocation for an earlier change is stored', async () => {
+test('a change revokes earlier tokens even while the revocation for an earlier change is stored', async () => {
   change(2, new Date(Date.now() - 5_000));
   const between = await issue(2, { issuedAtS: nowS() - 4 });
   change(3);
@@ -70,25 +70,25 @@ test('a change ends the tokens of before it also while the revocation for an ear
   expect([between, late].map(isRevoked)).toEqual([true, true]);
 });
 
-test('a change ends the tokens of an authorization server whose clock is ahead', async () => {
+test('a change revokes the tokens of an authorization server whose clock is ahead', async () => {
   const ahead = await issue(1, { issuedAtS: nowS() + 4 });
   change(2);
   expect(isRevoked(ahead)).toBe(true);
 });
 
-test('a token that knows of the change is good, also where the clock that dated the change is ahead', async () => {
+test('a token issued after the change is valid, even if the clock that dated the change is ahead', async () => {
   change(2, new Date(Date.now() + 4_000));
   expect(isRevoked(await issue(2))).toBe(false);
   expect(isRevoked(await issue(3))).toBe(false);
 });
 
-test('an older change that is found later takes nothing back', async () => {
+test('an older change that is found later undoes nothing', async () => {
   change(3);
   change(2);
   expect(isRevoked(await issue(2))).toBe(true);
 });
 
-test('a token of the former release ends by when it was issued', async () => {
+test('a token of the former release is revoked by its time of issue', async () => {
   const before = await issue(undefined);
   change(2);
   expect(isRevoked(before)).toBe(true);

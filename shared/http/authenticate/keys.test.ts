@@ -6,7 +6,7 @@ import { createVerificationKeys } from './keys.ts';
 const log = pino({ level: 'silent' });
 const MINUTE_MS = 60_000;
 
-/** An authorization server that can be out, and a clock that is set by hand. */
+/** An authorization server that can go down, and a clock that is set by hand. */
 const open = async () => {
   const mint = await createTokenMint();
   const state = { nowMs: 0, loads: 0, isOut: false, keys: [...mint.jwks.keys] as unknown[] };
@@ -18,19 +18,19 @@ const open = async () => {
   return { state, mint, keys: createVerificationKeys({ load, log, now: () => state.nowMs }) };
 };
 
-test('a key is read once and then known', async () => {
+test('a key is read once and then cached', async () => {
   const { state, mint, keys } = await open();
   for (let each = 0; each < 3; each += 1) expect(await keys.find(mint.kid)).toBeDefined();
   expect(state.loads).toBe(1);
 });
 
-test('many who ask at once make one read', async () => {
+test('concurrent look-ups share one read', async () => {
   const { state, mint, keys } = await open();
   await Promise.all(Array.from({ length: 20 }, () => keys.find(mint.kid)));
   expect(state.loads).toBe(1);
 });
 
-test('an unknown key makes us look again, but not for every one that is made up', async () => {
+test('an unknown key causes another read, but not for every invented one', async () => {
   const { state, mint, keys } = await open();
   await keys.find(mint.kid);
   state.nowMs += 6_000;
@@ -47,7 +47,7 @@ test('a new key is found at the first token that it signs', async () => {
   expect(await keys.find(next.kid)).toBeDefined();
 });
 
-test('what is known stays known while the authorization server is out, and for an hour at most', async () => {
+test('keys stay cached while the authorization server is down, and for an hour at most', async () => {
   const { state, mint, keys } = await open();
   await keys.find(mint.kid);
   state.isOut = true;

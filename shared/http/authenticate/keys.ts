@@ -3,25 +3,25 @@ import * as z from 'zod';
 import type { Log } from '#shared/process/log.ts';
 import { HttpProblem } from '../http-problem.ts';
 
-/** Gives the key set of the authorization server (RFC 7517). */
+/** Loads the key set of the authorization server (RFC 7517). */
 export type LoadKeys = () => Promise<unknown>;
 
 /** The keys by which tokens are verified. */
 export type VerificationKeys = {
   /**
-   * Undefined where the authorization server has no such key. Throws `unavailable` where it never answered,
-   * or not for too long.
+   * Undefined if the authorization server has no such key. Throws `unavailable` if the server has never
+   * answered, or not for too long.
    */
   find(kid: string): Promise<CryptoKey | undefined>;
-  /** Whether it was in the set when that was last read. */
+  /** Whether the key was in the set at its last read. */
   has(kid: string): boolean;
 };
 
-/** A known set is used for this long before it is read again, in the background. */
+/** A cached set is used for this long before it is read again, in the background. */
 const REFRESH_MS = 5 * 60_000;
-/** An unknown key makes us read the set, but not more often: anyone can name an unknown key. */
+/** An unknown key triggers a read of the set, but not more often: anyone can name an unknown key. */
 const COOLDOWN_MS = 5_000;
-/** How long we go on without the authorization server. Its keys change by the month. */
+/** Cached keys outlive an outage of the authorization server by this much. Its keys change by the month. */
 const STALE_MAX_MS = 60 * 60_000;
 const KEYS_MAX = 50;
 
@@ -72,7 +72,7 @@ export const createVerificationKeys = ({
   };
 };
 
-/** Tokens are signed by ES256 alone, so other keys of the set do not concern us. */
+/** Tokens are signed by ES256 alone, so other keys are ignored. */
 const importKeys = async (loaded: unknown): Promise<ReadonlyMap<string, CryptoKey>> => {
   const ours = KeySet.parse(loaded).keys.filter(
     ({ kty, crv, use }) => kty === 'EC' && crv === 'P-256' && (use ?? 'sig') === 'sig',
@@ -83,7 +83,7 @@ const importKeys = async (loaded: unknown): Promise<ReadonlyMap<string, CryptoKe
   return new Map(entries);
 };
 
-/** Only its public part, whatever came. */
+/** Only the public part, whatever arrives. */
 const importEcKey = async ({ kty, crv, x, y }: JWK & { kty: string }): Promise<CryptoKey> => {
   const key = await importJWK({ kty, crv, x, y } as JWK, 'ES256');
   if (key instanceof Uint8Array) throw new Error('the key is a shared secret');
@@ -92,7 +92,7 @@ const importEcKey = async ({ kty, crv, x, y }: JWK & { kty: string }): Promise<C
 
 const FETCH_TIMEOUT_MS = 5_000;
 
-/** Reads the set of an authorization server in another process. */
+/** Reads the key set of an authorization server in another process. */
 export const fetchKeys =
   (url: string): LoadKeys =>
   async () => {

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import { digestOfToken, isPersonalToken, newPersonalToken } from './personal-token.ts';
 
-/** By Python's zlib. */
+/** By Python’s zlib. */
 const CRC_OF_KNOWN = 313_760_197;
 const KNOWN = 'annals_pat_0000000000000000000000000000000000000000000';
 
-test('a token has a prefix, 43 random characters and a checksum, as the documentation tells scanners', () => {
+test('a token has a prefix, 43 random characters and a checksum, as documented for scanners', () => {
   const token = newPersonalToken();
   expect(token).toMatch(/^annals_pat_[0-9A-Za-z]{49}$/);
   expect(isPersonalToken(token)).toBe(true);
   expect(newPersonalToken()).not.toBe(token);
 });
 
-test('another character anywhere is no token', () => {
+test('a token with a changed character is invalid', () => {
   const token = newPersonalToken();
   for (let at = 0; at < token.length; at += 1) {
     const other = token[at] === 'x' ? 'y' : 'x';
@@ -22,7 +22,7 @@ test('another character anywhere is no token', () => {
     expect(isPersonalToken(text)).toBe(false);
 });
 
-test('the checksum is the CRC-32 of what is before it, in base 62', () => {
+test('the checksum is the CRC-32 of the text before it, in base 62', () => {
   const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
   let text = '';
   for (let rest = CRC_OF_KNOWN; rest > 0; rest = Math.floor(rest / 62)) text = `${digits[rest % 62]}${text}`;

@@ -1,7 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** What a personal access token begins with, so that scanners of sources and logs recognize one. */
+/** The prefix of personal access tokens, by which scanners of sources and logs recognize one. */
 export const PERSONAL_TOKEN_PREFIX = 'annals_pat_';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -13,22 +13,24 @@ const FORM = new RegExp(
   `^(${PERSONAL_TOKEN_PREFIX}[0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
 );
 
-/** Made once and shown once; only its digest is kept. */
+/** Created and shown once; only its digest is stored. */
 export const newPersonalToken = (): string => {
   const secret = Array.from({ length: SECRET_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   return withChecksum(`${PERSONAL_TOKEN_PREFIX}${secret}`);
 };
 
 /**
- * Whether a text has the form of one. The checksum tells tokens from other texts without a look at the
- * database; it proves nothing.
+ * Whether a text has the form of one. The checksum tells tokens from other texts without asking the database;
+ * it proves nothing.
  */
 export const isPersonalToken = (text: string): boolean => {
   const [, body] = FORM.exec(text) ?? [];
   return body !== undefined && withChecksum(body) === text;
 };
 
-/** As `credentialsOf` has it. The secret is random and long, so nobody finds it by its plain digest. */
+/**
+ * Equals the digest in `credentialsOf`. The secret is random and long, so a plain digest does not reveal it.
+ */
 export const digestOfToken = (token: string): string => hash('sha256', token, 'base64url');
 
 const withChecksum = (body: string): string => {

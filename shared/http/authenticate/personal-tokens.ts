@@ -13,7 +13,7 @@ import { type AccessToken, InvalidToken } from './access-token.ts';
 import { isPersonalToken } from './personal-token.ts';
 import { REVOKED_AT, type Revocations } from './revocations.ts';
 
-/** Finds out what a personal access token is good for now. */
+/** Finds the present rights of a personal access token. */
 export type PersonalTokens = { find(token: string, digest: string): Promise<AccessToken> };
 
 type Dependencies = {
@@ -26,7 +26,7 @@ type Dependencies = {
 
 const CACHED_MAX = 10_000;
 /**
- * The feed of revocations ends a token within a second. This bounds for how long it counts if the feed has
+ * The feed of revocations ends a token within a second. This limits how long it still counts if the feed has
  * missed something.
  */
 const CACHED_MS = 60_000;
@@ -35,8 +35,8 @@ const ATTEMPTS_MAX = 10;
 const PAUSE_MS = 100;
 
 /**
- * One that was found is known by its digest for a minute, so requests rarely cost a statement. What revokes
- * the tokens of a user revokes it too: then it is read again, and has the role that its user has now.
+ * Caches a token by its digest for a minute, so requests rarely cost a statement. A revocation of the user’s
+ * tokens drops it too; the next read then has the user’s present role.
  */
 export const createPersonalTokens = (dependencies: Dependencies): PersonalTokens => {
   const { revocations } = dependencies;
@@ -87,7 +87,7 @@ const createRead = ({ pool, policy, readAttributes, log }: Dependencies) => {
     const row = await rowOf(digest);
     if (row === undefined || !roles.includes(row.role))
       throw new InvalidToken('The token was revoked, or is none of ours.');
-    // After the version by which later changes are told.
+    // Read after the version, so that later changes are noticed.
     const attributes = await readAttributes(row.userId);
     if (!row.isUseNoted)
       void noteUse(pool, digest).catch((err: unknown) =>
@@ -130,13 +130,13 @@ const accessTokenOf = (
   };
 };
 
-/** How often a use is written. */
+/** The interval at which uses are written. */
 const NOTED_EVERY = `interval '10 minutes'`;
 
 /**
  * One statement reads the token, its user and their revocations from one snapshot. A change of the role
- * revokes the user's tokens in the same transaction, so either the role is the new one, or the revocation is
- * newer than the one that was seen.
+ * revokes the user’s tokens in the same transaction, so either the role is new, or the revocation is newer
+ * than the one in `seen`.
  */
 const selectTokens = async (pool: Pool, digests: readonly string[]): Promise<ReadonlyMap<string, Row>> => {
   const { rows } = await pool.query<Omit<Row, 'digest'> & { readonly digest: Buffer }>({

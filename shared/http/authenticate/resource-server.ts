@@ -21,26 +21,26 @@ import {
 } from './revocations.ts';
 import { createSpentProofs } from './spent-proofs.ts';
 
-/** Finds out who sends a request, and tells it afterwards. */
+/** Identifies the caller of each request. */
 export type ResourceServer = AsyncDisposable &
   RevocationNews & {
     readonly handler: RequestHandler;
     callerOf(request: IncomingMessage): Caller;
     /**
-     * Why a request that was let in before would not be now; nothing where it would, or where it came without
-     * a token. Also by a change of its user.
+     * The reason why an accepted request would be refused now, given a change of its user if one is known;
+     * undefined if it would be accepted, or has no token.
      */
     refusalNow(request: Request, change?: UserChange): Error | undefined;
   };
 
-/** What long answers ask of it while they last. */
+/** The part that long responses use while they last. */
 export type LastingAccess = Pick<ResourceServer, 'refusalNow' | 'revokeUser' | 'onRevoked'>;
 
 type Options = Pick<AuthenticateOptions, 'issuer' | 'audience' | 'ingressSecret' | 'elsewhere'> & {
   readonly pool: Pool;
   readonly log: Log;
   readonly domain: Domain;
-  /** Both are needed where rights compare fields of users: a personal access token does not say them. */
+  /** Both are needed if rights compare fields of users: a personal access token does not carry them. */
   readonly eventLog?: EventLog;
   readonly keys?: KeyStore;
   /** From the authorization server: over the network (`fetchKeys`), or directly in one process. */
@@ -98,10 +98,7 @@ const EVERY_MS = 30_000;
 const ROWS_MAX = 5_000;
 const ROUNDS_MAX = 40;
 
-/**
- * Removes what has expired, a bounded number of rows at a time; processes that do so at once pass over each
- * other's rows.
- */
+/** Removes expired rows, a bounded number at a time; concurrent processes skip each other’s rows. */
 const startSweeping = ({
   pool,
   log,

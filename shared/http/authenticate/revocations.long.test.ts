@@ -90,7 +90,7 @@ describe('a revoked', () => {
     },
   );
 
-  test('user loses the tokens of the former release, which say only when they were issued', async () => {
+  test('user loses the tokens of the former release, which state only their time of issue', async () => {
     const claims = facts();
     const token = await mint.token(claims);
     await revoke(world.pool, 'user', claims.sub);
@@ -100,9 +100,9 @@ describe('a revoked', () => {
     });
   });
 
-  test('user is revoked also where the clock of the database has been set back', async () => {
+  test('user is revoked even if the clock of the database was set back', async () => {
     const [early, again, other] = [facts(), facts(), facts()];
-    // What the clock said before it was set back.
+    // The time before the clock was set back.
     await inTransaction(world.pool, async (connection) => {
       for (const { sub } of [early, again]) await revoke(connection, 'user', sub);
       await connection.query(
@@ -124,7 +124,7 @@ describe('a revoked', () => {
   });
 });
 
-test('what is revoked after the clock of the database was set back is found all the same', async () => {
+test('a revocation after the clock of the database was set back is found', async () => {
   // As if it had been revoked before that.
   await revoke(world.pool, 'jti', 'before');
   await world.pool.query(
@@ -145,14 +145,14 @@ test('what is revoked after the clock of the database was set back is found all 
 });
 
 describe('the keys', () => {
-  test('that are new are found, and those that are gone no longer count, even for tokens seen before', async () => {
+  test('that are new are found, and removed ones no longer count, even for cached tokens', async () => {
     const [first, second] = [await createTokenMint(), await createTokenMint()];
     let keys: readonly unknown[] = first.jwks.keys;
     await using own = await openResourceProcess(world.databaseUrl, async () => ({ keys }));
     const old = await first.token();
     expect(await get(bearer(old), '/me', own.url)).toMatchObject({ status: 200 });
     keys = second.jwks.keys;
-    // Known keys are not asked about; an unknown one is, once the cooldown after the last time is over.
+    // Known keys cause no read; an unknown one does, once the cooldown is over.
     await until(
       async () => get(bearer(await second.token()), '/me', own.url),
       ({ status }) => status === 200,
@@ -160,7 +160,7 @@ describe('the keys', () => {
     expect(await get(bearer(old), '/me', own.url)).toMatchObject({ status: 401 });
   });
 
-  test('that cannot be had at all are a passing trouble, not the caller’s', async () => {
+  test('that cannot be loaded are a temporary failure, not the caller’s fault', async () => {
     await using own = await openResourceProcess(world.databaseUrl, async () => {
       throw new Error('no answer');
     });

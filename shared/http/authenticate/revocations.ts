@@ -7,7 +7,7 @@ import type { Log } from '#shared/process/log.ts';
 /** One token, all tokens of a grant, or those issued so far to a client or for a user. */
 export type RevocationKind = 'jti' | 'grant' | 'client' | 'user';
 
-/** What is known of a token that may have been revoked. */
+/** The properties of a token by which it can be revoked. */
 export type Revocable = {
   readonly jti: string;
   readonly grantId: string | undefined;
@@ -15,38 +15,38 @@ export type Revocable = {
   readonly userId: number;
   readonly issuedAtS: number;
   readonly seen: SeenRevocations | undefined;
-  /** The version of the user's stream at which their role was read. */
+  /** The version of the user’s stream at which their role was read. */
   readonly userVersion: Version | undefined;
 };
 
 /**
- * The last revocations of its user and of its client that came before a token: when they were, in
- * microseconds of the database, and zero where there was none for a while. They grow with each revocation of
- * the same one, whatever a clock says.
+ * The times of the last revocations of its user and its client before the token was issued, in microseconds
+ * of the database; zero if there was none recently. They grow with each revocation of the same user or
+ * client, whatever a clock says.
  */
 export type SeenRevocations = { readonly user: number; readonly client: number };
 
 /**
- * A change of a user's role, or their end, as the log has it: no other event is at that version of their
+ * A change of a user’s role, or their deletion, as in the log: no other event has that version in their
  * stream.
  */
 export type UserChange = { readonly version: Version; readonly at: Date };
 
-/** What has been revoked, as of at most `staleMs` ago. */
+/** All revocations, as of at most `staleMs` ago. */
 export type Revocations = {
-  /** Also by a change of its user that is known from elsewhere. */
+  /** Optionally includes a change of its user that is known from elsewhere. */
   isRevoked(token: Revocable, change?: UserChange): boolean;
   readonly staleMs: () => number;
 };
 
-/** Called with the user whose tokens were revoked, or with nothing if they may be anybody's. */
+/** Called with the user whose tokens were revoked, or with undefined if any user may be affected. */
 export type RevocationListener = (userId: number | undefined) => void;
 
-/** What a process may add to the revocations that it knows, and how it hears of new ones. */
+/** Adds revocations to those known in this process, and notifies of new ones. */
 export type RevocationNews = {
   /**
-   * Refuses the tokens of a user that were issued before a change, in this process. Whoever finds it in the
-   * log calls it; the authorization server stores a revocation of those tokens when it reads that event.
+   * Refuses the tokens of a user that were issued before a change, in this process. Its caller found the
+   * change in the log; the authorization server stores the revocation when it reads the same event.
    */
   revokeUser(userId: number, change: UserChange): void;
   /** Calls the listener, in the same turn, whenever tokens are revoked. */
@@ -55,11 +55,11 @@ export type RevocationNews = {
 
 type FollowedRevocations = Revocations & RevocationNews & AsyncDisposable;
 
-/** No token lives longer; what is revoked can be forgotten after this and the tolerance of clocks. */
+/** No token lives longer; a revocation can be forgotten after this and the tolerance for clocks. */
 export const ACCESS_TOKEN_LIFETIME_S = 300;
 const RETENTION_S = 2 * ACCESS_TOKEN_LIFETIME_S;
 const REFRESH_MS = 1_000;
-/** How far the clocks of two authorization servers of the former release may differ. */
+/** The possible difference between the clocks of two authorization servers of the former release. */
 const SKEW_S = 1;
 /**
  * A revocation that commits late has an earlier time than one already seen; no transaction of ours lasts
@@ -71,8 +71,8 @@ export const migrateRevocations = (pool: Pool): Promise<void> =>
   migrate(pool, 'revocations', new URL('./migrations/', import.meta.url));
 
 /**
- * Revokes in the caller's transaction, or at once. Every resource server refuses it within `REFRESH_MS` and a
- * little.
+ * Revokes in the caller’s transaction, or immediately. Every resource server refuses the tokens within
+ * `REFRESH_MS` and a little.
  */
 export const revoke = async (
   database: Pick<Pool, 'query'>,
@@ -101,8 +101,8 @@ type Row = {
 type Entry = { readonly revokedAt: number; readonly forgetAtMs: number };
 
 /**
- * Keeps what is revoked in memory, read again every second. The first read must succeed; later ones may fail
- * for a while, and how long that has been is for the caller to judge.
+ * Keeps revocations in memory, read again every second. The first read must succeed; later ones may fail, and
+ * callers check `staleMs`.
  */
 export const followRevocations = async ({
   pool,
@@ -128,7 +128,7 @@ export const followRevocations = async ({
       entries.set(key, { revokedAt, forgetAtMs: askedAtMs + livesMs });
       newest = Math.max(newest, revokedAt);
     }
-    // By what has passed here: this clock may be ahead of the database's.
+    // By the time that passed here: this clock may be ahead of the database’s.
     for (const [key, { forgetAtMs }] of entries) if (forgetAtMs < askedAtMs) entries.delete(key);
     for (const [userId, { forgetAtMs }] of changed) if (forgetAtMs < askedAtMs) changed.delete(userId);
     readAtMs = askedAtMs;
@@ -184,14 +184,14 @@ const isBefore = (change: UserChange | undefined, { issuedAtS, userVersion }: Re
     : userVersion < change.version);
 
 /**
- * Tokens of the former release say only the second of their issue, so those of the very second are refused as
- * well.
+ * Tokens of the former release state only the second of their issue, so those of the same second are refused
+ * as well.
  */
 const isIssuedBy = (issuedAtS: number, atS: number): boolean => issuedAtS <= Math.floor(atS) + SKEW_S;
 
 /**
- * What came since the newest that is known. Once the database's clock was set back, what comes is older than
- * that.
+ * The revocations since the newest known one. After the database’s clock was set back, new ones are older
+ * than that.
  */
 const read = async (pool: Pool, newest: number): Promise<readonly Row[]> => {
   const { rows } = await pool.query<Row>(
@@ -203,7 +203,7 @@ const read = async (pool: Pool, newest: number): Promise<readonly Row[]> => {
   return rows;
 };
 
-/** One failure in a row is told, not each. */
+/** Logs only the first of several failures in a row. */
 const repeat = async (
   work: () => Promise<void>,
   signal: AbortSignal,

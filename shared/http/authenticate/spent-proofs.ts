@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Pool } from '#shared/database/pool.ts';
 
-/** Remembers which proofs were used, for all processes together. */
+/** Remembers used proofs, for all processes together. */
 export type SpentProofs = {
-  /** Answers whether this is its first use. */
+  /** Returns whether this is its first use. */
   spend(proof: { readonly jkt: string; readonly jti: string; readonly expiresAtS: number }): Promise<boolean>;
 };
 
-/** Beyond a proof's own lifetime, for clocks that differ. */
+/** Beyond a proof’s own lifetime, for clocks that differ. */
 const MARGIN_S = 60;
 
 export const createSpentProofs = (pool: Pool): SpentProofs => ({
@@ -18,8 +18,8 @@ export const createSpentProofs = (pool: Pool): SpentProofs => ({
 });
 
 /**
- * One insert decides between all that try. It does not wait for the disk: a crash of the server may forget
- * the proofs of its last half second, and whoever kept one of those would have had to wait for that.
+ * One insert decides between concurrent uses. It does not wait for the disk: a crash of the server may forget
+ * the proofs of its last half second, and an attacker would have to know one of those and wait for the crash.
  */
 const insertProof = async (pool: Pool, digest: Buffer, expiresAtS: number): Promise<boolean> => {
   const { rowCount } = await pool.query({

@@ -12,12 +12,12 @@ const PROBLEMS = {
 } as const satisfies Record<TokenError, HttpProblemCode>;
 
 /**
- * What came in `Authorization` does not prove anything. The answer's `WWW-Authenticate` says the same in its
- * own words.
+ * The credentials in `Authorization` are invalid. The `WWW-Authenticate` of the response says the same in its
+ * own terms.
  */
 export class TokenRefusal extends HttpProblem {
   readonly error: TokenError;
-  /** By which scheme the caller tried. */
+  /** The scheme that the caller used. */
   readonly scheme: Scheme;
 
   constructor(error: TokenError, detail: string, { scheme, cause }: { scheme: Scheme; cause?: unknown }) {
