@@ -2,7 +2,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { coalesce } from './coalesce.ts';
 
-/** Loads whose end the test decides. */
+/** Loads that the test ends. */
 const slowLoads = () => {
   const loads: {
     readonly keys: readonly number[];
@@ -22,7 +22,7 @@ const slowLoads = () => {
   return { loads, loadMany, keys };
 };
 
-test('a read that comes alone goes at the end of its turn', async () => {
+test('a single read runs at the end of its turn', async () => {
   const { loads, loadMany, keys } = slowLoads();
   const read = coalesce(loadMany)(1);
   expect(keys()).toEqual([]);
@@ -32,7 +32,7 @@ test('a read that comes alone goes at the end of its turn', async () => {
   expect(await read).toBe('value 1');
 });
 
-test('reads that come in the same turn go together', async () => {
+test('reads of the same turn run together', async () => {
   const { loads, loadMany, keys } = slowLoads();
   const read = coalesce(loadMany);
   const reads = [read(1), read(2), read(1)];
@@ -42,7 +42,7 @@ test('reads that come in the same turn go together', async () => {
   expect(await Promise.all(reads)).toEqual(['value 1', 'value 2', 'value 1']);
 });
 
-test('reads that come while one is on its way go together, each key once, and get what is theirs', async () => {
+test('reads during a load run together, each key once, and each gets its result', async () => {
   const { loads, loadMany, keys } = slowLoads();
   const read = coalesce(loadMany);
   const first = read(1);
@@ -56,7 +56,7 @@ test('reads that come while one is on its way go together, each key once, and ge
   expect(await Promise.all(others)).toEqual(['two', undefined, 'two', undefined]);
 });
 
-test('a batch has a size', async () => {
+test('a batch has a maximum size', async () => {
   const { loads, loadMany, keys } = slowLoads();
   const read = coalesce(loadMany, 2);
   const reads = [read(1)];
@@ -70,7 +70,7 @@ test('a batch has a size', async () => {
   expect(await Promise.all(reads)).toEqual(['value 1', 'value 2', 'value 3', 'value 4']);
 });
 
-test('a failure is told to those whose load it was, and later reads go on', async () => {
+test('a failure reaches the readers of its load, and later reads work', async () => {
   const { loads, loadMany } = slowLoads();
   const read = coalesce(loadMany);
   const first = read(1);

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 
-/** Finds what belongs to many keys at once; a key without a value is left out. */
+/** Finds the values of many keys at once; a key without a value is left out. */
 type LoadMany<Key, Value> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
 
 const KEYS_MAX = 500;
@@ -8,9 +8,9 @@ const KEYS_MAX = 500;
 const endOfTurn = promisify(setImmediate);
 
 /**
- * Makes one statement of reads that come while another is on its way, or in the same turn of the event loop.
- * A read that comes alone goes at the end of its turn, so that only those wait who would have had to. What is
- * on its way is never joined: it may have begun before what the new reader must see.
+ * Combines reads into one statement if they arrive while another is under way, or in the same turn of the
+ * event loop. A single read runs at the end of its turn, so that no read waits unnecessarily. A read never
+ * joins a statement under way, which may have begun before the data that it must see.
  */
 export const coalesce = <Key, Value>(
   loadMany: LoadMany<Key, Value>,

@@ -32,7 +32,7 @@ describe.skipIf(pgBouncerMissing)('the addresses of the database', () => {
     return (error as StartRefused).message;
   };
 
-  test('say whether notifications are heard', async () => {
+  test('say whether notifications are received', async () => {
     expect(await demandDatabase({ databaseUrl: direct })).toBe('notifications');
     for (const databaseUrl of [through.session ?? '', through.transaction ?? '']) {
       expect(await demandDatabase({ databaseUrl })).toBe('polling');
@@ -41,19 +41,19 @@ describe.skipIf(pgBouncerMissing)('the addresses of the database', () => {
     }
   });
 
-  test('are refused where no transaction is kept together', async () => {
+  test('are refused if the statements of a transaction do not stay together', async () => {
     expect(await refusalOf(through.statement)).toMatch(
       /^The pooler at 127\.0\.0\.1:\d+ lends connections for a statement, .+: set it to/,
     );
   });
 
-  test('are refused where the direct one lends connections as well', async () => {
+  test('are refused if the direct one is a pooler as well', async () => {
     expect(await refusalOf(direct, through.transaction)).toMatch(
       /^DATABASE_DIRECT_URL leads through a pooler that lends connections/,
     );
   });
 
-  test('are refused where the direct one is another database, or none', async () => {
+  test('are refused if the direct one is another database, or none', async () => {
     expect(await refusalOf(through.transaction, at(server, '/postgres'))).toMatch(
       /^DATABASE_DIRECT_URL leads to another database/,
     );

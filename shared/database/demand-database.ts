@@ -6,16 +6,16 @@ import { processOf } from './session.ts';
 
 type Addresses = { readonly databaseUrl: string; readonly directUrl?: string | undefined };
 
-/** Whether notifications of the database can be heard, or must be replaced by looking again and again. */
+/** Whether the process receives notifications of the database, or has to poll. */
 export type Hearing = 'notifications' | 'polling';
 
 const ANSWER_WITHIN_MS = 10_000;
-/** Other clients of a pooler may take what this one has just given back. */
+/** Other clients of a pooler may take a session that this one has just returned. */
 const ROUNDS = 5;
 
 /**
- * Makes sure that DATABASE_URL can be used, and that DATABASE_DIRECT_URL, if there is one, leads to the same
- * database, where notifications are heard.
+ * Checks that DATABASE_URL is usable, and that DATABASE_DIRECT_URL, if set, leads to the same database and
+ * delivers notifications.
  */
 export const demandDatabase = async ({ databaseUrl, directUrl }: Addresses): Promise<Hearing> => {
   await demandPostgres({ url: databaseUrl, setting: 'DATABASE_URL' });
@@ -52,10 +52,7 @@ const pidOf = async (client: pg.Client): Promise<number | undefined> =>
 
 const isPooled = async (client: pg.Client): Promise<boolean> => (await pidOf(client)) !== processOf(client);
 
-/**
- * Two clients that both have a connection to themselves never meet the same session, and never another than
- * before.
- */
+/** Two clients with sessions of their own never meet the same session, and always the same one as before. */
 const areLent = async (one: pg.Client, other: pg.Client): Promise<boolean> => {
   const [ones, others] = [new Set<unknown>(), new Set<unknown>()];
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -65,7 +62,7 @@ const areLent = async (one: pg.Client, other: pg.Client): Promise<boolean> => {
   return ones.size > 1 || others.size > 1 || [...ones].some((pid) => others.has(pid));
 };
 
-/** An advisory lock is of one database on one server. */
+/** An advisory lock belongs to one database on one server. */
 const areSame = async (one: pg.Client, other: pg.Client): Promise<boolean> => {
   const lock = randomInt(2 ** 32, 2 ** 48);
   await one.query('begin');

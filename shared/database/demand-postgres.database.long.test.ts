@@ -24,11 +24,11 @@ const refusalOf = async (
   return (error as StartRefused).message;
 };
 
-test('a server that can be used is used', async () => {
+test('a usable server is used', async () => {
   await demandPostgres({ url: inject('postgresUrl'), setting: 'DATABASE_URL' });
 });
 
-test('a server that is not there is a sentence with the setting and without the password', async () => {
+test('an absent server is refused in a sentence with the setting and without the password', async () => {
   const url = 'postgres://annals:hidden@127.0.0.1:1/annals';
   expect(await refusalOf(url, { setting: 'EVENT_LOG_URL' })).toBe(
     'No PostgreSQL answers at 127.0.0.1:1 (ECONNREFUSED): start it, or set EVENT_LOG_URL to one that runs.',
@@ -38,7 +38,7 @@ test('a server that is not there is a sentence with the setting and without the 
   );
 });
 
-test('so is a database that is not there', async () => {
+test('so is an absent database', async () => {
   const { host } = new URL(inject('postgresUrl'));
   const url = changed(inject('postgresUrl'), (to) => {
     to.pathname = '/nowhere';
@@ -59,7 +59,7 @@ test('so is a wrong password', async () => {
   );
 });
 
-test('so is a database that takes no more connections', async () => {
+test('so is a database without a free connection', async () => {
   await using database = await createDatabase();
   await using pool = openPool({ url: inject('postgresUrl'), applicationName: 'test', connectionsMax: 1 });
   await pool.query(`alter database ${database.name} with allow_connections false`);
@@ -133,7 +133,7 @@ test.each([
   );
 });
 
-test('the tables of another application do not matter beside ours, nor those that are only like ours where only the log is', async () => {
+test('tables of other applications do not matter, nor do similarly named ones if only the log is stored there', async () => {
   await using database = await createDatabase();
   await execute(
     database.url,
@@ -145,7 +145,7 @@ test('the tables of another application do not matter beside ours, nor those tha
   await demandPostgres({ url: database.url, setting: 'DATABASE_URL' });
 });
 
-test('a role that may not make tables is refused, and the sentence has the remedy', async () => {
+test('a role that may not create tables is refused, and the sentence has the remedy', async () => {
   await using database = await createDatabase();
   await using role = await createRole(database.url);
   const refusal = await refusalOf(role.url);
@@ -154,7 +154,7 @@ test('a role that may not make tables is refused, and the sentence has the remed
   await demandPostgres({ url: role.url, setting: 'DATABASE_URL' });
 });
 
-test('a role that may not use the tables that are there is refused', async () => {
+test('a role that may not use the present tables is refused', async () => {
   await using database = await createDatabase();
   await using pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 1 });
   await migrateLeases(pool);
@@ -165,7 +165,7 @@ test('a role that may not use the tables that are there is refused', async () =>
   );
 });
 
-/** The statements that a refusal ends with. */
+/** The statements at the end of a refusal. */
 const remedyIn = (refusal: string): string =>
   /: ((?:alter|grant) [^(]+?)(?: \(docs\/postgresql\.md\))?\.$/.exec(refusal)?.[1] ?? '';
 

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { type Found, whyUnusable } from './usable.ts';
 
-/** The setting that an address comes from, for the message when it is of no use. */
+/** The setting of an address, for the message if the address is useless. */
 export type AddressSetting = 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'EVENT_LOG_URL';
 
 type Demand = { readonly url: string; readonly setting: AddressSetting; readonly majorMin?: number };
@@ -11,8 +11,8 @@ const MAJOR_MIN = 15;
 const ANSWER_WITHIN_MS = 10_000;
 
 /**
- * Makes sure that the server of a setting can be used, before anything is begun or made; what is wrong with
- * it is one sentence.
+ * Checks that the server of a setting is usable, before anything starts or is created; the error is one
+ * sentence.
  */
 export const demandPostgres = async (demand: Demand): Promise<void> => {
   const { url, setting, majorMin = MAJOR_MIN } = demand;
@@ -22,7 +22,7 @@ export const demandPostgres = async (demand: Demand): Promise<void> => {
   if (refusal !== undefined) throw new StartRefused(refusal);
 };
 
-/** Where an address leads, without the user and the password that it may hold. */
+/** The host of an address, without the user and the password. */
 const placeOf = (url: string): string => {
   const { host, searchParams } = new URL(url);
   return host || searchParams.get('host') || 'localhost';
@@ -36,7 +36,7 @@ const ask = async (url: string, found: Found): Promise<string | undefined> => {
   try {
     await client.connect();
     const reason = await whyUnusable(client, found);
-    // A pooler closes the server's session after a client that goes within a transaction.
+    // A pooler closes the server’s session of a client that leaves within a transaction.
     await client.query('rollback');
     return reason;
   } finally {
@@ -49,7 +49,7 @@ const WRONG_USER = new Set(['28000', '28P01']);
 const NO_SUCH_DATABASE = '3D000';
 const PROTOCOL_VIOLATION = '08P01';
 
-/** Whatever goes wrong here has to do with the address, or with what is found there. */
+/** Any error here is about the address, or the server behind it. */
 const explain = (error: unknown, { url, setting }: Demand): string => {
   const place = placeOf(url);
   if (!(error instanceof pg.DatabaseError))
@@ -63,7 +63,7 @@ const explain = (error: unknown, { url, setting }: Demand): string => {
   return `PostgreSQL at ${place} takes no connection: ${message}. Try again, or set ${setting} to another.`;
 };
 
-/** Where a name has several addresses, the failure of all of them has a code and no message. */
+/** If a name has several addresses, the failure of all of them has a code and no message. */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   return 'code' in error ? String(error.code) : error.message;

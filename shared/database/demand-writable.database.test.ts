@@ -6,7 +6,7 @@ import { openPool } from './pool.ts';
 
 const open = (url: string) => openPool({ url, applicationName: 'test', connectionsMax: 1 });
 
-test('room is looked for by one file, and not with every check', async () => {
+test('free space is tested with one file, and not in every check', async () => {
   await using database = await createDatabase();
   await using pool = open(database.url);
   for (let times = 0; times < 5; times += 1) await demandWritable(pool, 'database');
@@ -21,7 +21,7 @@ test('room is looked for by one file, and not with every check', async () => {
   expect(await until(filesOf, (files) => files !== 0)).toBe(1);
 });
 
-test('a limit of temporary files says nothing of the disk', async () => {
+test('a limit on temporary files does not mean a full disk', async () => {
   await using database = await createDatabase({ settings: { temp_file_limit: `'1kB'` } });
   await using pool = open(database.url);
   await demandWritable(pool, 'database');

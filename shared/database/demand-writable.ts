@@ -4,8 +4,8 @@ import type { Pool } from './pool.ts';
 import { inTransaction } from './transaction.ts';
 
 /**
- * Throws if a server that may go on answering reads takes no writes: it is read-only, as a standby is, or its
- * disk is full.
+ * Throws if a server accepts no writes, though it may still answer reads: it is read-only, as a standby is,
+ * or its disk is full.
  */
 export const demandWritable = async (pool: Pool, name: string): Promise<void> => {
   const { rows } = await pool.query<{ isReadOnly: boolean }>(
@@ -20,19 +20,19 @@ export const demandWritable = async (pool: Pool, name: string): Promise<void> =>
   roomUntilMs.set(pool, performance.now() + ROOM_LASTS_MS);
 };
 
-/** Looking for room costs the server a file, and readiness is asked for every few seconds. */
+/** Testing for free space costs the server a file, and readiness is checked every few seconds. */
 const ROOM_LASTS_MS = 30_000;
 const roomUntilMs = new WeakMap<Pool, number>();
 
 /**
- * Some 200 KiB: more than the least memory that a statement can be given, so that the server puts them into a
- * file, which it then removes.
+ * Some 200 KiB: more than the least memory of a statement, so that the server writes them to a file, which it
+ * then removes.
  */
 const ROWS = 8_000;
 
 /**
- * The file is where the tables of the database are. No table of ours is written to: that would leave dead
- * rows with every check.
+ * The file is on the disk of the database’s tables. Writing to a table of ours would leave dead rows with
+ * every check.
  */
 const demandRoom = (pool: Pool): Promise<void> =>
   inTransaction(

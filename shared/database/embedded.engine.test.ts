@@ -1,5 +1,5 @@
 // Takes minutes, so it starts first.
-// Over 200 lines, because every end of a server is tried with the one program that is set up here.
+// Over 200 lines, because every end of a server is tested with the one program that is set up here.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
@@ -37,7 +37,7 @@ const pgdataOf = async (dataDir: string): Promise<string> => {
   return cluster.pgdata;
 };
 
-/** Another process that owns a data folder; it is killed at the end, if it still lives. */
+/** Another process that owns a data folder; it is killed at the end if it still lives. */
 const startOwner = async (
   dataDir: string,
 ): Promise<AsyncDisposable & { child: ChildProcess; url: string }> => {
@@ -106,7 +106,7 @@ test('a second start finds the data of the first, and the server is gone in betw
   expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
 });
 
-test('a second owner is refused, and the first goes on', async () => {
+test('a second owner is refused, and the first continues', async () => {
   await using dataDir = await temporaryDataDir();
   await using first = await start(dataDir.path);
   const second = start(dataDir.path);
@@ -115,7 +115,7 @@ test('a second owner is refused, and the first goes on', async () => {
   expect(await query(first.url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
-test('of several first starts at once one wins, and no other leaves anything', async () => {
+test('of several concurrent first starts one wins, and the others leave nothing behind', async () => {
   await using dataDir = await temporaryDataDir();
   const starts = await Promise.allSettled(Array.from({ length: 3 }, () => start(dataDir.path)));
   await using winners = new AsyncDisposableStack();
@@ -140,7 +140,7 @@ test('a server whose owner was killed is adopted with its data', async () => {
   expect(await query(heir.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
 });
 
-test('an adopted server is stopped by the one who adopted it', async () => {
+test('an adopted server is stopped by its adopter', async () => {
   await using dataDir = await temporaryDataDir();
   await using owner = await startOwner(dataDir.path);
   await owner[Symbol.asyncDispose]();
@@ -149,20 +149,20 @@ test('an adopted server is stopped by the one who adopted it', async () => {
   expect(await readPostmaster(await pgdataOf(dataDir.path))).toBeUndefined();
 });
 
-test('the server of a living owner is found, and no other', async () => {
+test('only the server of a living owner is found', async () => {
   await using dataDir = await temporaryDataDir();
   expect(await connectEmbeddedPostgres(join(dataDir.path, 'absent'))).toBeUndefined();
   expect(await connectEmbeddedPostgres(dataDir.path)).toBeUndefined();
   await using owner = await startOwner(dataDir.path);
   expect(await connectEmbeddedPostgres(dataDir.path)).toBe(owner.url);
   await owner[Symbol.asyncDispose]();
-  // The server ends the dead owner's session a moment after the death.
+  // The server ends the dead owner’s session a moment after the death.
   await vi.waitFor(async () => expect(await connectEmbeddedPostgres(dataDir.path)).toBeUndefined(), {
     timeout: scaled(5_000),
   });
 });
 
-test('a server that was killed is started again at the same address', async () => {
+test('a server that was killed is restarted at the same address', async () => {
   await using dataDir = await temporaryDataDir();
   const told: string[] = [];
   await using server = await startEmbeddedPostgres({
@@ -179,7 +179,7 @@ test('a server that was killed is started again at the same address', async () =
     },
   );
   expect((await readPostmaster(await pgdataOf(dataDir.path)))?.pid).not.toBe(before?.pid);
-  // It answers a moment before it has its owner again.
+  // It responds a moment before it has its owner again.
   await vi.waitFor(() => expect(told).toContain('The embedded PostgreSQL is back.'), {
     timeout: scaled(20_000),
   });
@@ -208,7 +208,7 @@ test('a server that does not start is one sentence with the end of its log', asy
   await expect(wrong).rejects.toThrow('no_such_setting');
 });
 
-test('a record whose cluster is gone is refused, not made anew', async () => {
+test('a record whose cluster is missing is refused, not created again', async () => {
   await using dataDir = await temporaryDataDir();
   await writeFile(
     join(dataDir.path, 'postgres.json'),
@@ -218,7 +218,7 @@ test('a record whose cluster is gone is refused, not made anew', async () => {
 });
 
 test.runIf(asRoot)(
-  'as root, a data folder that only root can enter has its cluster elsewhere (skipped unless run as root)',
+  'as root, the cluster of a data folder that only root can enter is elsewhere (skipped unless run as root)',
   async () => {
     await using dataDir = await temporaryDataDir();
     await chmod(dataDir.path, 0o700);

@@ -10,26 +10,26 @@ import { readPostmaster } from './embedded/postmaster.ts';
 export type EmbeddedPostgres = AsyncDisposable & {
   /** The connection string of the database `annals`. */
   readonly url: string;
-  /** Whether a server was found that an owner had left behind without stopping it. */
+  /** Whether the server was adopted from an owner that ended without stopping it. */
   readonly adopted: boolean;
-  /** Why the server cannot run now, in words for anybody; it is tried again until it does. */
+  /** The reason why the server cannot run now, for public display; the owner retries until it runs. */
   readonly trouble: () => string | undefined;
 };
 
 export type EmbeddedPostgresOptions = {
   readonly dataDir: string;
-  /** Server settings that win over the durable defaults; they have no effect on an adopted server. */
+  /** Server settings that override the durable defaults; they have no effect on an adopted server. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly log?: EmbeddedLog;
-  /** Ends the making of the database. */
+  /** Aborts the creation of the database. */
   readonly signal?: AbortSignal;
 };
 
-/** The one database that everything of Annals is in. */
+/** The one database of all roles. */
 const DATABASE = 'annals';
 
 /**
- * Starts the PostgreSQL server of a data folder, made on the first start, and owns it until disposed: a
+ * Starts the PostgreSQL server of a data folder, created on the first start, and owns it until disposed: a
  * second owner is refused by `DataDirInUse`. Disposal stops the server; an owner that was killed leaves it
  * running, and the next one adopts it.
  */
@@ -68,7 +68,7 @@ export const hasEmbeddedPostgres = async (dataDir: string): Promise<boolean> => 
 };
 
 /**
- * Finds the server that another process runs on a data folder: its connection string, or undefined when no
+ * Returns the connection string of the server that another process runs on a data folder, or undefined if no
  * owner is alive.
  */
 export const connectEmbeddedPostgres = async (dataDir: string): Promise<string | undefined> => {
@@ -79,7 +79,7 @@ export const connectEmbeddedPostgres = async (dataDir: string): Promise<string |
   return (await isOwned(cluster, postmaster.port)) ? urlOf(cluster, postmaster.port, DATABASE) : undefined;
 };
 
-/** Only the owner comes here, so that nobody else creates it between the question and the answer. */
+/** Only the owner comes here, so nobody else creates it between check and creation. */
 const ensureDatabase = async (url: string): Promise<void> => {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   await client.connect();

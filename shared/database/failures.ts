@@ -3,11 +3,11 @@ import { NotReady } from '#shared/process/not-ready.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** SQLSTATE classes and codes after which the same statement may succeed on a later try. */
+/** SQLSTATE classes and codes after which a retry of the statement may succeed. */
 const PASSING_CLASSES = ['08', '53', '57P'];
 const PASSING_CODES = new Set(['40001', '40P01', '55P03', '57014', '25006', '3D000']);
 
-/** So many wait for a connection already that another would only wait in vain. */
+/** Too many callers wait for a connection for another to wait. */
 export class PoolExhausted extends Error {
   constructor(waitingMax: number) {
     super(`${waitingMax} wait for a connection to the database already`);
@@ -16,7 +16,7 @@ export class PoolExhausted extends Error {
 }
 
 /**
- * Whether a failure is the server's or the network's passing trouble, rather than an answer to the statement.
+ * Whether a failure is a temporary one of the server or the network, rather than a response to the statement.
  */
 export const isPassing = (error: unknown): boolean => {
   if (error instanceof pg.DatabaseError) {
@@ -32,17 +32,16 @@ export const isPassing = (error: unknown): boolean => {
 export const isUniqueViolation = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === UNIQUE_VIOLATION;
 
-/** Whether the server has no room left for what it was to keep. */
+/** Whether the disk of the server is full. */
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === DISK_FULL;
 
-/** Whether a statement needed more than `temp_file_limit`, which says nothing of the disk. */
+/** Whether a statement exceeded `temp_file_limit`, which says nothing about the disk. */
 export const isLimitOfTemporaryFiles = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === LIMIT_EXCEEDED;
 
 /**
- * One sentence about what a server refuses for as long as it is set up as it is; undefined for every other
- * error.
+ * One sentence about a refusal that lasts until the server’s setup changes; undefined for every other error.
  */
 export const setupFailure = (error: unknown): string | undefined => {
   const remedy = error instanceof pg.DatabaseError ? REMEDIES[error.code ?? ''] : undefined;
@@ -52,7 +51,7 @@ export const setupFailure = (error: unknown): string | undefined => {
   );
 };
 
-/** Whether a statement names a table that nobody has made yet. */
+/** Whether a statement names a table that does not exist yet. */
 export const isUndefinedTable = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
 
@@ -60,7 +59,7 @@ export const isUndefinedTable = (error: unknown): boolean =>
 export const isUndefinedColumn = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === UNDEFINED_COLUMN;
 
-/** Whether a statement names a schema, a table or a column that nobody has made yet. */
+/** Whether a statement names a schema, a table or a column that does not exist yet. */
 export const isUndefined = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && UNDEFINED.has(error.code ?? '');
 
@@ -79,8 +78,8 @@ const UNDEFINED_COLUMN = '42703';
 const UNDEFINED: ReadonlySet<string> = new Set(['3F000', UNDEFINED_TABLE, UNDEFINED_COLUMN]);
 
 /**
- * Whether the server has said nothing in time. Its answer may still come, so that the connection is of no
- * more use.
+ * Whether the server did not respond in time. Its response may still come, so the connection is of no more
+ * use.
  */
 export const isSilence = (error: unknown): error is Error =>
   error instanceof Error && error.message === SILENCE;
@@ -98,7 +97,7 @@ const NETWORK_CODES = new Set([
   'ENETUNREACH',
 ]);
 
-/** The driver tells these by their message alone. */
+/** The driver distinguishes these by their message alone. */
 const DRIVER_MESSAGES = [
   'Connection terminated',
   'Client has encountered a connection error',
@@ -107,7 +106,7 @@ const DRIVER_MESSAGES = [
   'Connection ended unexpectedly',
 ];
 
-/** What failed, in words that say nothing of persons, hosts and folders; the whole error is in the log. */
+/** The failure in words without personal data, hosts and folders; the whole error is in the log. */
 export const failureForAnybody = (error: unknown): string => {
   if (error instanceof NotReady) return error.message;
   if (error instanceof pg.DatabaseError)
@@ -116,8 +115,5 @@ export const failureForAnybody = (error: unknown): string => {
   return [name ?? typeof error, code].filter((part) => part !== undefined).join(' ');
 };
 
-/**
- * PostgreSQL quotes whatever was given to it, in the quotation marks of its language; a value may hold such
- * marks itself.
- */
+/** PostgreSQL quotes values in the quotation marks of its language; a value may contain such marks itself. */
 const withoutValues = (message: string): string => message.replace(/["'„“”«»‹›‘’].*["'„“”«»‹›‘’]/s, '…');

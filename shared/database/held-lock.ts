@@ -1,20 +1,20 @@
 import type { Pool } from './pool.ts';
 
 /**
- * Nothing but this is asked on the connection, so that it is soon known when its process is gone, whatever
- * stands in between.
+ * The connection has no other traffic, so keep-alives soon reveal that its process is gone, whatever lies in
+ * between.
  */
 const ALIVE_EVERY_MS = 3_000;
 /** Several times as long, for a process that is busy. */
 const GONE_AFTER_MS = 20_000;
 
-/** What is locked for may take hours. PostgreSQL has the setting from 17 on. */
+/** The locked work may take hours. PostgreSQL has the setting from 17 on. */
 const UNLIMITED = `select set_config(name, '0', true) from pg_settings where name = 'transaction_timeout'`;
 
 /**
  * Takes an advisory lock, named by an expression of `$1`, and holds it until it is disposed of; undefined
- * while another holds it. It belongs to a transaction, because a pooler may lend a session to others in
- * between, and ends with its connection, whatever ends that.
+ * while another process holds it. It belongs to a transaction, because a pooler may lend a session to others
+ * in between. It ends with its connection, whatever ends that.
  */
 export const holdLock = async (
   pool: Pool,

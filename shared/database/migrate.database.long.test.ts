@@ -27,7 +27,7 @@ const openFixture = async () => {
   return { pool, folder, url: database.url, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-test('every migration is taken once, in order, and remembered', async () => {
+test('every migration is applied once, in order, and recorded', async () => {
   await using fixture = await openFixture();
   await migrate(fixture.pool, 'things', await fixture.folder(FIRST));
   await migrate(fixture.pool, 'things', await fixture.folder(SECOND));
@@ -42,7 +42,7 @@ test('every migration is taken once, in order, and remembered', async () => {
   expect((await fixture.pool.query('select count(*) from public.thing')).rows).toEqual([{ count: 2 }]);
 });
 
-test('components are numbered each for itself', async () => {
+test('each component has its own numbers', async () => {
   await using fixture = await openFixture();
   await migrate(fixture.pool, 'things', await fixture.folder(FIRST));
   await migrate(
@@ -55,7 +55,7 @@ test('components are numbered each for itself', async () => {
   ]);
 });
 
-test('several processes at once take every migration exactly once', async () => {
+test('of several concurrent processes one applies each migration', async () => {
   await using fixture = await openFixture();
   const folder = await fixture.folder(SECOND);
   const starts = Array.from({ length: 6 }, async () => {
@@ -66,7 +66,7 @@ test('several processes at once take every migration exactly once', async () => 
   expect((await fixture.pool.query('select count(*) from public.thing')).rows).toEqual([{ count: 2 }]);
 });
 
-test('a failing migration leaves nothing of itself and is tried again', async () => {
+test('a failing migration leaves no trace and is retried', async () => {
   await using fixture = await openFixture();
   const broken = {
     ...FIRST,
@@ -90,7 +90,7 @@ test('a migration that was changed after it was applied is refused', async () =>
   await expect(changed).rejects.toThrow('things 0001-thing was changed after it was applied');
 });
 
-test('what a newer version has only added, or what this one does not use any more, is left alone', async () => {
+test('migrations by which a newer version only adds, or which this version no longer uses, are ignored', async () => {
   await using fixture = await openFixture();
   const unused = { ...SECOND, '0003-less.sql': '-- Unused since 0.0.1: nobody reads it.\ndrop table thing' };
   await migrate(fixture.pool, 'things', await fixture.folder(unused));
@@ -100,7 +100,7 @@ test('what a newer version has only added, or what this one does not use any mor
   ]);
 });
 
-test('a database from which a newer version has taken what this one needs is refused', async () => {
+test('a database is refused if a newer version has removed anything that this one needs', async () => {
   await using fixture = await openFixture();
   const contracted = {
     ...FIRST,
@@ -112,7 +112,7 @@ test('a database from which a newer version has taken what this one needs is ref
   );
 });
 
-test('the first release, which refuses what it does not know, is shown only what takes something away', async () => {
+test('the first release, which refuses unknown migrations, sees only those that remove something', async () => {
   await using fixture = await openFixture();
   const shown = async () =>
     (
@@ -130,7 +130,7 @@ test('the first release, which refuses what it does not know, is shown only what
   expect(await shown()).toEqual([1, 3]);
 });
 
-test('migrations that an earlier release has noted down are known', async () => {
+test('migrations recorded by an earlier release are known', async () => {
   await using fixture = await openFixture();
   await migrate(fixture.pool, 'things', await fixture.folder(FIRST));
   await fixture.pool.query('alter table public.annals_migration drop column unused_since');
@@ -150,7 +150,7 @@ test.each([
   );
 });
 
-test('a migration may take longer than a statement may', async () => {
+test('a migration may take longer than the timeout of statements', async () => {
   await using fixture = await openFixture();
   await using pool = openPool({
     url: fixture.url,

@@ -21,13 +21,13 @@ type Applied = {
 };
 
 /**
- * Spells `annm` in bytes: whoever migrates holds the advisory lock of this number, whatever the component.
+ * Spells `annm` in bytes: a migrating process holds the advisory lock of this number, whatever the component.
  */
 const MIGRATION_LOCK = 0x616e6e6d;
-/** How long one migration may take, and how long another process waits for it. */
+/** The timeout of one migration, and of another process that waits for it. */
 const MIGRATION_TIMEOUT_MS = 600_000;
 
-/** The files of a component do not fit what its database has seen. */
+/** The migrations of a component do not match those that its database has applied. */
 export class MigrationMismatch extends StartRefused {
   readonly code = 'migration_mismatch';
 
@@ -38,8 +38,8 @@ export class MigrationMismatch extends StartRefused {
 }
 
 /**
- * Brings the tables of one component up to date: each `0001-name.sql` of its folder is taken once and for
- * ever, in a transaction of its own, under a lock that makes other processes wait and then find it done.
+ * Updates the tables of one component: applies each `0001-name.sql` of its folder once, in a transaction of
+ * its own, under a lock. Other processes wait and then find it applied.
  */
 export const migrate = async (pool: pg.Pool, component: string, folder: URL): Promise<void> => {
   const migrations = await readMigrations(folder);
@@ -91,7 +91,7 @@ const pending = (
     const title = `${component} ${String(number).padStart(4, '0')}-${name}`;
     const migration = byNumber.get(number);
     if (migration === undefined) {
-      // Whatever a newer release has only added does not matter here.
+      // Additions of a newer release do not matter here.
       if (unusedSince === null || !isOlder(packageJson.version, unusedSince)) continue;
       throw new MigrationMismatch(
         `The database has migration ${title}, which takes away what Annals ${packageJson.version} needs: start ${unusedSince} or a newer one.`,
@@ -108,8 +108,8 @@ const pending = (
 };
 
 /**
- * What a migration takes away is unused since the release that it names so; without the line it takes nothing
- * away, which a test checks.
+ * The release since which the objects that a migration removes are unused, as the migration states it.
+ * Without that line it removes nothing; a test checks that.
  */
 export const unusedSinceOf = (sql: string): string | null =>
   /^-- Unused since (\d+\.\d+\.\d+)\b/m.exec(sql)?.[1] ?? null;
@@ -136,7 +136,7 @@ const readApplied = async (database: Queryable, component: string): Promise<read
   );
   if (table.rows[0]?.found !== true) return [];
   const applied = await database.query<Applied>(
-    // The column is not there yet where an earlier release has made the table.
+    // The column is missing if an earlier release has created the table.
     `select number, name, checksum, to_jsonb(annals_migration)->>'unused_since' as "unusedSince"
      from public.annals_migration where component in ($1, $2) order by number`,
     [component, additionsOf(component)],
@@ -159,20 +159,19 @@ const apply = async (
 };
 
 /**
- * The first release starts on no component with a migration that it does not know. What was only added since
- * is noted down where it does not look, so that a process of it can start again while others take the places
- * of the rest.
+ * The first release does not start if a component has a migration unknown to it. Later additions are recorded
+ * under another name, so that a process of the first release can still restart during a rolling upgrade.
  */
 const additionsOf = (component: string): string => `${component}, added`;
 
-/** Its last migration of a component, where that is not the first. */
+/** The last migration of a component in the first release, unless it is number 1. */
 const LAST_OF_FIRST_RELEASE: Readonly<Record<string, number>> = {
   'event-log': 2,
   'auth-storage': 2,
   revocations: 2,
 };
 
-/** What the driver takes for a single query, though its types do not say so. */
+/** The driver takes this timeout per query, though its types omit it. */
 type Patient = pg.QueryConfig & { readonly query_timeout: number };
 
 const patient = (text: string): Patient => ({ text, query_timeout: MIGRATION_TIMEOUT_MS + SILENCE_MS });
@@ -180,7 +179,7 @@ const patient = (text: string): Patient => ({ text, query_timeout: MIGRATION_TIM
 const inLockedTransaction = async (client: Queryable, work: () => Promise<unknown>): Promise<void> => {
   await client.query('begin');
   try {
-    // A migration that names no schema means this one, whatever the server's search path is.
+    // A migration without a schema name means this one, whatever the server’s search path is.
     await client.query(
       `set local statement_timeout = ${MIGRATION_TIMEOUT_MS}; set local search_path = public`,
     );

@@ -3,7 +3,7 @@ import type { Pool } from './pool.ts';
 
 const pools = new WeakMap<Registry, Map<string, Pool>>();
 
-/** Shows how many connections of a pool work and how many are idle, and how many wait for one. */
+/** Counts the working and idle connections of a pool, and the callers that wait for one. */
 export const observePool = (registry: Registry, name: string, pool: Pool): void => {
   const known = pools.get(registry) ?? new Map<string, Pool>();
   if (known.size === 0) showAll(registry, known);

@@ -5,7 +5,7 @@ import { hasEmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
 
 export type Database = AsyncDisposable & {
   readonly url: string;
-  /** Why the server cannot run now, if it is ours and its owner knows: in words for anybody. */
+  /** The reason why the embedded server cannot run now, if this process owns it; for public display. */
   readonly trouble?: () => string | undefined;
 };
 
@@ -16,7 +16,7 @@ type Opening = {
   readonly settings?: Readonly<Record<string, string>>;
 };
 
-/** The database of the settings, or the embedded one, which is then this process's to stop. */
+/** The database of the settings, or the embedded one, which this process then stops. */
 export const openDatabase = async (
   { databaseUrl, databaseDirectUrl: directUrl, dataDir }: Config,
   { log, signal, settings = {} }: Opening,
@@ -36,6 +36,6 @@ export const openDatabase = async (
   return { url: databaseUrl, [Symbol.asyncDispose]: async () => {} };
 };
 
-/** Whether opening the database makes one. */
+/** Whether opening the database creates it. */
 export const isFirstStart = async ({ databaseUrl, dataDir }: Config): Promise<boolean> =>
   databaseUrl === undefined && !(await hasEmbeddedPostgres(dataDir));

@@ -17,7 +17,7 @@ test('an int8 is read as a number', async () => {
   expect(rows).toEqual([{ one: 9007199254740991, many: [1, null, -9007199254740991] }]);
 });
 
-test('an int8 that no number holds exactly is an error', async () => {
+test('an int8 that exceeds the safe integers is an error', async () => {
   await using database = await createDatabase();
   await using pool = open(database.url);
   await expect(pool.query('select 9007199254740992::int8')).rejects.toThrow(RangeError);
@@ -39,7 +39,7 @@ test('a connection that the server ends while idle is replaced', async () => {
   expect((await pool.query('select 1 as again')).rows).toEqual([{ again: 1 }]);
 });
 
-test('what the server is set to does not change what is read and written', async () => {
+test('settings of the server do not change reads and writes', async () => {
   await using database = await createDatabase();
   await using pool = open(database.url);
   const { rows } = await pool.query(
@@ -96,7 +96,7 @@ test('disposal ends the connections, and doing it twice is fine', async () => {
   expect(pool.totalCount).toBe(0);
 });
 
-test('a connection that has fallen silent is given up in time and never used again', async () => {
+test('a silent connection times out and is never used again', async () => {
   await using database = await createDatabase();
   await using pool = openPool({
     url: database.url,
@@ -114,7 +114,7 @@ test('a connection that has fallen silent is given up in time and never used aga
   expect(await pidOf()).not.toBe(first);
 });
 
-test('where very many wait for a connection, the next is told at once', async () => {
+test('if very many callers wait for a connection, the next fails at once', async () => {
   await using database = await createDatabase();
   await using pool = openPool({ url: database.url, applicationName: 'test', connectionsMax: 1 });
   const held = await pool.connect();

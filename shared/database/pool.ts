@@ -5,33 +5,31 @@ import { clientWith, type SessionSettings, settle } from './session.ts';
 
 export type PoolOptions = {
   readonly url: string;
-  /** Shown by `pg_stat_activity`, so that an operator sees who does what. */
+  /** Shown by `pg_stat_activity`, for operators. */
   readonly applicationName: string;
   readonly connectionsMax: number;
   /** Idle connections to keep open: the next statement need not connect, and they need no idle timer. */
   readonly connectionsMin?: number;
   /**
-   * How long the server may take over a statement. One that has said nothing by `SILENCE_MS` later is taken
-   * to be away.
+   * The timeout of a statement on the server. A server that has not responded by `SILENCE_MS` later counts as
+   * unreachable.
    */
   readonly statementTimeoutMs?: number;
-  /** What else the server is told before the first statement. */
+  /** Further settings of each session. */
   readonly settings?: SessionSettings;
 };
 
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** A server that is well ends a statement in time by itself, and says so within this. */
+/** A healthy server ends a statement in time by itself, and reports it within this. */
 export const SILENCE_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 30_000;
-/** Who comes when so many wait is told at once, instead of after `CONNECT_TIMEOUT_MS`. */
+/** Beyond this many waiting callers, the next fails at once instead of after `CONNECT_TIMEOUT_MS`. */
 const WAITING_MAX = 2_000;
-/** How long disposal waits for statements in flight; their answers are of no use to anybody any more. */
+/** The time that disposal waits for statements in flight, whose results nobody needs any more. */
 const END_TIMEOUT_MS = 5_000;
 
-/**
- * One connection, for what must happen on the same one; the name by which code outside the adapters knows it.
- */
+/** One connection, for statements that must share it; code outside the adapters uses this name. */
 export type Connection = pg.ClientBase;
 
 type Connected = (
@@ -87,17 +85,16 @@ export const openPool = (options: PoolOptions): Pool => {
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     Client: clientWith({ statement_timeout: String(statementTimeoutMs), ...settings }),
     onConnect: settle,
-    // The server's own limit is none where the server, or the network to it, has fallen silent.
+    // The server’s own limit has no effect if the server, or the network to it, is silent.
     query_timeout: answerWithinMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     types: TYPES,
   });
-  // A server that goes away ends idle connections; the pool replaces them, and whoever asks next sees what is
-  // wrong.
+  // A server that stops ends idle connections; the pool replaces them, and the next caller sees the failure.
   pool.on('error', () => {});
-  // The same while somebody holds the connection between two statements: their next one fails, the process
-  // goes on.
+  // The same while a caller holds the connection between two statements: its next one fails, the process
+  // lives on.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 };
@@ -120,7 +117,7 @@ const safeInteger = (text: string): number => {
   return value;
 };
 
-/** The driver's own parsers, which give an int8 as text, except for int8 and days. */
+/** The driver’s own parsers, which return an int8 as text, except for int8 and days. */
 export const typeParser = (oid: number): ((text: string) => unknown) => {
   if (oid === INT8) return safeInteger;
   if (oid === INT8_ARRAY) return safeIntegers;

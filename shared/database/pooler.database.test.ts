@@ -35,7 +35,7 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)(
     const open = (given: Partial<Parameters<typeof openPool>[0]> = {}) =>
       openPool({ url, applicationName: 'test', connectionsMax: 4, ...given });
 
-    test('a statement has its timeout and its settings, alone and in a transaction', async () => {
+    test('a statement has its timeout and settings, alone and in a transaction', async () => {
       await using pool = open({ statementTimeoutMs: 1_234, settings: { search_path: 'elsewhere, there' } });
       const asked = `select current_setting('statement_timeout') as timeout, current_setting('search_path') as path`;
       const expected = [{ timeout: '1234ms', path: 'elsewhere, there' }];
@@ -46,7 +46,7 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)(
       expect((await pool.query(`${asked} where $1`, [true])).rows).toEqual(expected);
     });
 
-    test('a prepared read is an ordinary one, whichever session it meets', async () => {
+    test('a prepared read behaves like an ordinary one, whichever session it meets', async () => {
       await using pool = open();
       const statement = { name: 'of-a-pooler', text: 'select $1::int8 as big' };
       const read = () => pool.query<object>(new PreparedRead<object>(statement, [7]) as pg.QueryConfig);
@@ -55,7 +55,7 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)(
           expect(rows).toEqual([{ big: 7 }]);
     });
 
-    test('a transaction that begins with several statements has its settings, and their answers', async () => {
+    test('a transaction that begins with several statements has its settings, and their results', async () => {
       await using pool = open({ statementTimeoutMs: 1_234 });
       const asked = { name: 'shown', text: `select current_setting('statement_timeout') as timeout` };
       const work = () =>
@@ -68,7 +68,7 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)(
         expect(rows).toEqual([{ timeout: '1234ms' }]);
     });
 
-    test('what commits is on the disk, though the server would not wait for it', async () => {
+    test('a commit is on the disk, even if the server is set not to wait for it', async () => {
       const asked = 'show synchronous_commit';
       expect(await onConnection(database.url, async (client) => (await client.query(asked)).rows)).toEqual([
         { synchronous_commit: 'off' },
@@ -80,7 +80,7 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)(
       ]);
     });
 
-    test('a statement takes one round trip, settings and all', async () => {
+    test('a statement takes one round trip, settings included', async () => {
       await using relay = await startRelay(url);
       await using pool = open({ url: relay.url, connectionsMax: 1 });
       await pool.query('select 1');
@@ -103,7 +103,7 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)(
       expect(isolation).toEqual([{ isolation: 'repeatable read' }]);
     });
 
-    test('no setting of one reaches another', async () => {
+    test('no setting of one client reaches another', async () => {
       await using pool = open({
         connectionsMax: 1,
         statementTimeoutMs: 1_234,
@@ -117,7 +117,7 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)(
       expect(await onConnection(url, async (client) => (await client.query(asked)).rows)).toEqual(untouched);
     });
 
-    test('a statement that fails leaves nothing behind, and the next is well', async () => {
+    test('a failed statement leaves nothing behind, and the next one works', async () => {
       await using pool = open({ connectionsMax: 1 });
       await pool.query('create table if not exists public.kept (id integer primary key)');
       await expect(
@@ -132,7 +132,7 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)(
       expect((await pool.query('select count(*) from public.kept')).rows).toEqual([{ count: 1 }]);
     });
 
-    test('a lock is held by one, and free again when that lets go or is gone', async () => {
+    test('a lock has one holder, and is free again when it is released or its holder is gone', async () => {
       await using one = open();
       await using two = open();
       const hold = (pool: typeof one) => holdLock(pool, 'hashtext($1)', 'a lock');
@@ -150,7 +150,7 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)(
       expect(held).toBeDefined();
     });
 
-    test('a lock outlasts what a transaction may take', async ({ skip }) => {
+    test('a lock outlasts the timeout of transactions', async ({ skip }) => {
       await using two = open();
       const { rows } = await two.query<{ number: number }>(
         `select current_setting('server_version_num')::integer as number`,
@@ -167,7 +167,7 @@ describe.skipIf(pgBouncerMissing).each(['session', 'transaction'] as const)(
       ).then(([, other]) => expect(other).toBeUndefined());
     });
 
-    test('the same name may stand for different statements of two processes', async () => {
+    test('two processes may use one name for different statements', async () => {
       await using one = open({ connectionsMax: 2 });
       await using two = open({ connectionsMax: 2 });
       const named = (pool: typeof one, text: string) => pool.query({ name: 'same', text, values: [1] });

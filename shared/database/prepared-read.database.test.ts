@@ -22,7 +22,7 @@ const EVERYTHING = `select n.n as id, 'text ' || n.n as text, null::text as noth
   '{a,"b,c"}'::text[] as list, '2026-01-02'::date as day, '2026-01-02T03:04:05.678Z'::timestamptz as instant, '{"a":[1]}'::jsonb as json, $1::text as given
   from generate_series(1, 2) n (n)`;
 
-test('each time, its rows are those of an ordinary query', async () => {
+test('its rows equal those of an ordinary query each time', async () => {
   const { rows: expected } = await pool.query(EVERYTHING, ['given']);
   for (let time = 0; time < 3; time += 1)
     expect(await read('everything', EVERYTHING, ['given'])).toEqual(expected);
@@ -31,7 +31,7 @@ test('each time, its rows are those of an ordinary query', async () => {
   );
 });
 
-test('rows come as lists where they are asked for so, and none as none', async () => {
+test('rows come as arrays on request, and no rows as an empty one', async () => {
   const text = 'select $1::int8, true where $1::int8 > 0';
   const connection = await pool.connect();
   const run = (value: number) =>
@@ -48,7 +48,7 @@ test('rows come as lists where they are asked for so, and none as none', async (
   }
 });
 
-test('what PostgreSQL refuses fails, and the next read does not', async () => {
+test('a refused statement fails, and the next read does not', async () => {
   const text = 'select 1 / $1::integer as one';
   for (let time = 0; time < 2; time += 1) {
     expect(await read('division', text, [1])).toEqual([{ one: 1 }]);
@@ -58,7 +58,7 @@ test('what PostgreSQL refuses fails, and the next read does not', async () => {
   await expect(read('unknown', 'select * from nothing_like_it')).rejects.toMatchObject({ code: '42P01' });
 });
 
-test('a value that cannot be held exactly fails as it does elsewhere, and the next read does not', async () => {
+test('a value that cannot be held exactly fails as elsewhere, and the next read does not', async () => {
   const text = 'select $1::int8 as value';
   for (let time = 0; time < 2; time += 1) {
     await expect(read('large', text, ['9007199254740993'])).rejects.toThrow(RangeError);
@@ -66,7 +66,7 @@ test('a value that cannot be held exactly fails as it does elsewhere, and the ne
   }
 });
 
-test('a statement whose rows have become others fails once, and is then prepared anew', async () => {
+test('a statement whose columns have changed fails once, and is then prepared again', async () => {
   await pool.query(
     'create schema of_test; create table of_test.changing (one integer); insert into of_test.changing values (1)',
   );

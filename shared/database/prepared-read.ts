@@ -23,7 +23,7 @@ export type Wire = pg.Connection & {
 /** The columns of each prepared statement; PostgreSQL describes them once per connection. */
 const described = new WeakMap<Wire, Map<string, readonly Column[]>>();
 
-/** As the driver itself writes a value. */
+/** Writes a value as the driver does. */
 export const { prepareValue } = (
   pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } }
 ).utils;
@@ -54,7 +54,7 @@ export class PreparedRead<Row> {
     this.rowMode = rowMode;
   }
 
-  /** Runs on a given connection; `pool.query` takes the read itself. */
+  /** Runs on a given connection; `pool.query` accepts the read itself. */
   runOn(connection: Connection): Promise<readonly Row[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly Row[]>();
     this.callback = (error, answer) => (answer === undefined ? reject(error) : resolve(answer.rows));

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** What the server is told of a session before its first statement, by the names of its parameters. */
+/** The settings of a session, by the names of the server’s parameters. */
 export type SessionSettings = Readonly<Record<string, string>>;
 
 type Query = Record<string, unknown> & { readonly text: string; readonly name?: string };
@@ -15,24 +15,24 @@ export const isThroughPooler = (connection: pg.ClientBase): boolean =>
   connection instanceof SessionClient && connection.isThroughPooler;
 
 /**
- * The number by which the other end of a connection knows it: that of the server's process, unless a pooler
- * is in between.
+ * The number by which the other end of a connection knows it: that of the server’s process, unless there is a
+ * pooler in between.
  */
 export const processOf = (connection: pg.ClientBase): number =>
   (connection as unknown as { readonly processID: number }).processID;
 
 /**
- * Gives a new connection its settings, by a statement: poolers refuse them in the startup packet. A session
- * of the server that is ours alone keeps them. A pooler gives its clients process numbers of its own; its
- * sessions are lent to others in between, so each transaction brings its settings along.
+ * Sends the settings of a new connection in a statement, because poolers refuse them in the startup packet. A
+ * session of our own keeps them. Behind a pooler, which has process numbers of its own and lends sessions to
+ * others in between, each transaction sends its settings along.
  */
 export const settle = async (connection: pg.ClientBase): Promise<void> => {
   if (connection instanceof SessionClient) await connection.settle();
 };
 
 /**
- * What our statements mean and how their answers are written, which depends on what these are: what the
- * server has them set to does not matter.
+ * The meaning of our statements and the form of their results depend on these parameters, so the server’s own
+ * values must not matter.
  */
 const OURS: SessionSettings = {
   datestyle: 'ISO',
@@ -43,13 +43,13 @@ const OURS: SessionSettings = {
   standard_conforming_strings: 'on',
   array_nulls: 'on',
   transform_null_equals: 'off',
-  // Each statement has a limit, with what it waits for.
+  // Each statement has a timeout, which includes waiting for locks.
   lock_timeout: '0',
 };
 
 /**
- * An acknowledgement says that a crash loses nothing. What a server does beyond that, as by waiting for a
- * standby, stays.
+ * An acknowledged write survives a crash. A stricter setting of the server, such as waiting for a standby,
+ * stays.
  */
 const DURABLE: SessionSettings = { synchronous_commit: 'on' };
 
@@ -63,7 +63,7 @@ const SETTLE = `
   select pg_backend_pid() = $1 as "isOurs", current_setting('synchronous_commit') = 'off' as "mayLose",
     (select count(set_config(name, value, false)) from given where pg_backend_pid() = $1)`;
 
-/** The class of connections with these settings beside ours, which the pool makes itself. */
+/** The class of connections with these settings beside ours; the pool instantiates it. */
 export const clientWith = (settings: SessionSettings): (new () => pg.ClientBase) =>
   class extends SessionClient {
     protected override readonly settings = { ...OURS, ...settings };
@@ -88,7 +88,7 @@ abstract class SessionClient extends pg.Client {
       .map(([name, value]) => `;set local ${name} = ${listOf(value)}`)
       .join('');
     this.isThroughPooler = true;
-    // Several statements are sent at once from then on, so that the settings cost no round trip.
+    // Sends several statements at once from then on, so that the settings cost no round trip.
     Object.assign(this, { pipeline: true });
   }
 
@@ -126,8 +126,8 @@ const listOf = (value: string): string => value.split(/, */).map(pg.escapeLitera
 const unnamed = ({ name: _, ...query }: Query): Query => query;
 
 /**
- * The statement's own failure says more than those that follow from it; without one, what could not be
- * committed was not done.
+ * The statement’s own failure says more than the later ones; without one, a failed commit means that nothing
+ * was done.
  */
 const inOne = async ([begun, asked, committed]: readonly [
   Promise<unknown>,

@@ -30,7 +30,7 @@ const noted = async () =>
     (row) => row.value,
   );
 
-test('each statement has its own answer, prepared or not', async () => {
+test('each statement has its own result, prepared or not', async () => {
   const statements = [
     { text: 'select $1::int8 as big, null as nothing', values: [7] },
     prepared('select $1::text as text from generate_series(1, 2)', ['given']),
@@ -47,7 +47,7 @@ test('each statement has its own answer, prepared or not', async () => {
   expect(await send([])).toEqual([]);
 });
 
-test('the same text may be prepared twice at once, and a value that cannot be written leaves the connection well', async () => {
+test('the same text may be prepared twice at once, and a value that cannot be written leaves the connection usable', async () => {
   const twice = prepared('select $1::integer as value', [1]);
   expect(await send([twice, { ...twice, values: [2] }])).toMatchObject([
     { rows: [{ value: 1 }] },
@@ -64,7 +64,7 @@ test('the same text may be prepared twice at once, and a value that cannot be wr
   expect(await send([twice])).toMatchObject([{ rows: [{ value: 1 }] }]);
 });
 
-test('nothing after a failure is done, and nothing before it, without a transaction either', async () => {
+test('statements after a failure are skipped, and the ones before it are undone, even without a transaction', async () => {
   await expect(send([note(1), prepared('select 1 / $1::integer', [0]), note(2)])).rejects.toMatchObject({
     code: '22012',
   });
@@ -76,14 +76,14 @@ test('nothing after a failure is done, and nothing before it, without a transact
   expect(await noted()).toEqual([3]);
 });
 
-test('what a statement refuses to be prepared for fails each time', async () => {
+test('a statement that cannot be prepared fails each time', async () => {
   const unknown = prepared('select * from nothing_like_it', []);
   for (let time = 0; time < 2; time += 1)
     await expect(send([note(4), unknown])).rejects.toMatchObject({ code: '42P01' });
   expect(await noted()).toEqual([3]);
 });
 
-test('a transaction begins with its first statements, and is nothing where one of them fails', async () => {
+test('a transaction begins with its first statements, and is rolled back if one of them fails', async () => {
   const work = inTransactionAfter(pool, [note(5)], async (connection, [first]) => {
     expect(first?.rowCount).toBe(1);
     expect(connection).toHaveProperty('processID');

@@ -38,10 +38,10 @@ const nameOf = (text: string): string => {
 
 const NAME_CHARACTERS = 32;
 
-/** What sends statements one by one. */
+/** Sends statements one by one. */
 export type Sender = { query(text: string, values?: unknown[]): Promise<unknown> };
 
-/** Collects the statements that the work sends, for `sendTogether`: the work gets no answers. */
+/** Collects the statements that the work sends, for `sendTogether`; the work gets no results. */
 export const collect = async (work: (sender: Sender) => Promise<unknown>): Promise<readonly Statement[]> => {
   const statements: Statement[] = [];
   await work({
@@ -53,9 +53,9 @@ export const collect = async (work: (sender: Sender) => Promise<unknown>): Promi
 };
 
 /**
- * Sends several statements at once, which costs one round trip. The server runs them in their order, and none
- * after one that fails: that failure is thrown. Through a pooler they are sent one after the other, so that
- * outside of a transaction those before the failure stay.
+ * Sends several statements at once, which costs one round trip. The server runs them in order, and none after
+ * a failed one, whose failure is thrown. Through a pooler they are sent one after the other; outside of a
+ * transaction, those before the failure then stay.
  */
 export const sendTogether = async (
   connection: Connection,
@@ -88,7 +88,7 @@ type Limited = { readonly connectionParameters: { readonly query_timeout?: numbe
 class Together {
   /** Set by the driver, and replaced if the driver stops waiting. */
   callback: ((error: Error | null, answers?: readonly Answer[]) => void) | undefined = undefined;
-  /** The driver gives up after it, as after so many statements sent one by one. */
+  /** The driver’s timeout for all of them, as long as if they were sent one by one. */
   query_timeout: number | undefined = undefined;
   readonly #statements: readonly Statement[];
   readonly #answers: Answer[] = [];
@@ -100,7 +100,7 @@ class Together {
     this.#statements = statements;
   }
 
-  /** Of the statement that is being answered: the driver notes by them what is prepared. */
+  /** Name of the statement whose response is being read: the driver records prepared statements by it. */
   get name(): string | undefined {
     return this.#statements[this.#answers.length]?.name;
   }

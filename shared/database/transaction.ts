@@ -3,8 +3,8 @@ import type { Connection, Pool } from './pool.ts';
 import { type Answer, type Statement, sendTogether } from './together.ts';
 
 /**
- * Does all of the work or, where it throws, nothing of it. Settings are sent with the beginning, which saves
- * a round trip.
+ * Does all of the work, or none of it if it throws. Sends settings with the beginning, which saves a round
+ * trip.
  */
 export const inTransaction = <Result>(
   pool: Pool,
@@ -12,7 +12,7 @@ export const inTransaction = <Result>(
   settings = '',
 ): Promise<Result> => transact(pool, (connection) => connection.query(`begin;${settings}`), work);
 
-/** The same; the first statements are sent with the beginning, and the work is given their answers. */
+/** The same; sends the first statements with the beginning, and passes their results to the work. */
 export const inTransactionAfter = <Result>(
   pool: Pool,
   first: readonly Statement[],
@@ -38,7 +38,7 @@ const transact = async <Begun, Result>(
     await connection.query('commit');
     return result;
   } catch (error) {
-    // A server that has fallen silent would be waited for a second time.
+    // A rollback would wait for a silent server a second time.
     if (isSilence(error)) broken = error;
     else
       await connection.query('rollback').catch((failure: Error) => {

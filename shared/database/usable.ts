@@ -4,19 +4,19 @@ import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { LIVE, NEXT, PREVIOUS } from '#shared/read-model/versions.ts';
 
-/** Where a setting leads, as sentences name it. */
+/** The host of a setting, as sentences name it. */
 export type Found = { readonly place: string; readonly setting: string; readonly majorMin: number };
 
 const PAGE = 'docs/postgresql.md';
 const ENCODING = 'UTF8';
-/** What transactions and triggers of ours rely on, and no session may set by itself for all that it does. */
+/** Our transactions and triggers rely on these parameters, and a session cannot set all of them itself. */
 const DEMANDED = {
   default_transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
   session_replication_role: 'origin',
 };
 
-/** Everything is read at one moment: another process may be making its first tables. */
+/** One snapshot for everything: another process may be creating its first tables. */
 const BEGIN = 'begin isolation level repeatable read';
 
 const FACTS = `
@@ -44,7 +44,7 @@ type Facts = {
   readonly database: string;
   readonly mayMakeSchemas: boolean;
   readonly mayMakeTables: boolean;
-  /** In which schemas migrations of ours are noted down, and whether they may be read and written. */
+  /** The schemas that record our migrations, and whether they are readable and writable. */
   readonly made: Readonly<Record<string, boolean>>;
 };
 
@@ -54,7 +54,10 @@ const STRANGERS = `
   union all select 'schema ' || quote_ident(nspname) from pg_namespace where nspname = any($2)
   order by 1`;
 
-/** Why a server cannot be used, in one sentence with the remedy; undefined if it can. Nothing is made. */
+/**
+ * The reason why a server is unusable, in one sentence with the remedy; undefined if it is usable. Creates
+ * nothing.
+ */
 export const whyUnusable = async (client: pg.Client, found: Found): Promise<string | undefined> => {
   await client.query(BEGIN);
   const { rows } = await client.query<Facts>(FACTS, [Object.keys(DEMANDED)]);
@@ -123,8 +126,8 @@ const ofRights = (
 };
 
 /**
- * What the migrations make: tables that name no schema, which are in `public`, and schemas with all that they
- * hold.
+ * The objects that the migrations create: tables without a schema name, which are in `public`, and schemas
+ * with all that they contain.
  */
 type OwnNames = { readonly tables: readonly string[]; readonly schemas: readonly string[] };
 

@@ -75,7 +75,7 @@ const weightIn = (parameters: readonly string[]): number => {
   return weight >= 0 && weight <= 1 ? weight : 1;
 };
 
-/** The exact type takes precedence over `type/*`, and that over `*/*`. */
+/** The exact type takes precedence over a range of its main type, and that over the range of all types. */
 const mostSpecific = (ranges: readonly Range[], type: string): Range | undefined => {
   for (const name of namesOf(type)) {
     const [found] = ranges

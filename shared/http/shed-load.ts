@@ -6,18 +6,18 @@ import { requestFact } from './request-fact.ts';
 import { createSlowClients, type SlowClientLimits, type SlowClients } from './slow-clients.ts';
 
 export type LoadLimits = SlowClientLimits & {
-  /** How many requests may be in the works at once; streams do not count, they have limits of their own. */
+  /** The maximum of concurrent requests; streams do not count, because they have limits of their own. */
   readonly requestsMax: number;
-  /** How late the event loop may steadily be. */
+  /** The maximum steady lag of the event loop. */
   readonly lagMaxMs: number;
 };
 
 export type LoadShedder = Disposable & { readonly handler: RequestHandler };
 
 const TICK_MS = 100;
-/** Of each tick in the lag that counts. */
+/** The weight of one tick in the moving average of the lag. */
 const WEIGHT = 0.2;
-/** One pause, however long, is no overload: it counts as this many times the lag that is too much. */
+/** One pause, however long, is no overload: a tick counts at most this many times `lagMaxMs`. */
 const PAUSE_COUNTS = 2;
 const RETRY_AFTER_SECONDS = '1';
 
@@ -25,10 +25,10 @@ const leaving = requestFact<() => void>('in the works');
 const rooms = requestFact<(bytes: number) => void>('room for the answer');
 
 /**
- * Refuses at once (503) what could not be answered soon, so that what has been begun is answered in time and
- * memory stays bounded. Refusing costs little, so that the process recovers by itself however many ask. Where
- * all places are taken, whoever only keeps one waiting loses it, so that a thousand clients who send a byte
- * at a time, or take one, do not keep out all others.
+ * Refuses requests at once (503) that could not be answered soon, so that the accepted ones are answered in
+ * time and memory stays bounded. Refusing is cheap, so the process recovers by itself under any load. If
+ * every place is taken, the slowest client loses its place, so that a thousand clients that send or receive
+ * byte by byte do not keep out all others.
  */
 export const openLoadShedder = (limits: LoadLimits, metrics: Registry): LoadShedder => {
   const { requestsMax, lagMaxMs } = limits;
@@ -68,20 +68,20 @@ export const openLoadShedder = (limits: LoadLimits, metrics: Registry): LoadShed
 };
 
 /**
- * To be asked before a large answer is sent: where so much is on its way to others that it would not find
- * room, the request is refused.
+ * To be called before a large response is sent: refuses the request if responses under way to other clients
+ * leave no room for it.
  */
 export const demandRoom = (request: IncomingMessage, bytes: number): void => {
   if (bytes >= LARGE_BYTES) rooms.of(request)?.(bytes);
 };
 
-/** As many smaller answers as requests are taken at once find room in any case. */
+/** Smaller responses always find room, as many as there are concurrent requests. */
 const LARGE_BYTES = 16_384;
 
-/** A request has become a stream, which lasts. */
+/** A request has become a stream, which no longer counts. */
 export const countNoLonger = (request: IncomingMessage): void => leaving.of(request)?.();
 
-/** How late timers are, smoothed over about a second. */
+/** The delay of timers, smoothed over about a second. */
 const watchLag = (tickMaxMs: number, onTick: () => void): Disposable & { ms(): number } => {
   let [expectedAtMs, lagMs] = [performance.now() + TICK_MS, 0];
   const timer = setInterval(() => {
@@ -98,7 +98,7 @@ type Load = { readonly requests: number; readonly clients: Pick<SlowClients, 'by
 type Observed = {
   readonly refused: Counter<'reason'>;
   readonly cut: Counter;
-  /** Counts a load in until the answer is called. */
+  /** Includes a load until the returned function is called. */
   watch(load: Load): () => void;
 };
 

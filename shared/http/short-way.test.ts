@@ -8,7 +8,7 @@ import { HttpProblem } from './http-problem.ts';
 import { readJsonBody } from './json-body.ts';
 import { withShortWays } from './short-way.ts';
 
-/** The same handlers twice: at `/short` by the short way, and at `/long` as routes. */
+/** The same handlers twice: at `/short` on the fast path, and at `/long` as routes. */
 const serveBoth = async (...handlers: readonly RequestHandler[]) => {
   const tell: ErrorRequestHandler = (error, _request, response, next) => {
     response.set('X-Told', String(error));
@@ -75,7 +75,7 @@ test.each<[string, readonly RequestHandler[], number]>([
   expect(short?.status).toBe(status);
 });
 
-test('an answer that fails half way is broken off, so that it cannot be taken for whole', async () => {
+test('a response that fails half way is cut off, so that it does not look complete', async () => {
   await using server = await serveBoth(breakOff);
   for (const path of ['/short', '/long'])
     await expect(
@@ -83,7 +83,7 @@ test('an answer that fails half way is broken off, so that it cannot be taken fo
     ).rejects.toThrow('terminated');
 });
 
-test('a failure that nobody answers ends the connection', async () => {
+test('an unhandled failure ends the connection', async () => {
   const failing = {
     takes: () => true,
     handlers: [() => Promise.reject(new Error('nobody answers'))],

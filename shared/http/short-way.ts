@@ -10,16 +10,16 @@ import {
 } from 'express';
 import { requestFact } from './request-fact.ts';
 
-/** A request that comes so often that finding its route would cost more than answering it. */
+/** A fast path for requests so frequent that finding their route would cost more than answering them. */
 export type ShortWay = {
   takes(request: IncomingMessage): boolean;
-  /** All that it passes on the long way too, in the same order; the last answers. */
+  /** The same handlers as on the slow path, in the same order; the last one answers. */
   readonly handlers: readonly RequestHandler[];
-  /** What comes after a handler has failed; the last answers. */
+  /** Called after a handler has failed; the last one answers. */
   readonly failures: readonly ErrorRequestHandler[];
 };
 
-/** Serves by a short way what it takes, and by the app all else. */
+/** Serves the requests that a fast path takes, and leaves all others to the app. */
 export const withShortWays = (app: Express, ways: readonly ShortWay[]): RequestListener => {
   const passing = ways.map((way) => ({ takes: way.takes, pass: passBy(way) }));
   return (incoming, outgoing) => {
@@ -33,7 +33,7 @@ export const withShortWays = (app: Express, ways: readonly ShortWay[]): RequestL
 type Pass = (request: Request, response: Response, place: number) => void;
 
 const passBy = ({ handlers, failures }: ShortWay): Pass => {
-  // Failures are rare: they go as they do in the app.
+  // Failures are rare, so the app handles them.
   const failing = Router().use(failAgain, ...failures);
   const pass: Pass = (request, response, place) => {
     const next: NextFunction = (error?: unknown) => {
@@ -56,7 +56,7 @@ const causes = requestFact<{ readonly error: unknown }>('cause');
 
 const failAgain: RequestHandler = (request, _response, next) => next(causes.of(request)?.error);
 
-/** What the app and its router do to them before the first handler. */
+/** Prepares request and response as the app and its router do before the first handler. */
 const dress = (
   app: Express,
   incoming: IncomingMessage,

@@ -10,7 +10,7 @@ import { createApp } from './app.ts';
 import { readJsonBody } from './json-body.ts';
 import { demandRoom, type LoadLimits, openLoadShedder } from './shed-load.ts';
 
-/** More than fits between a server and a client who does not read. */
+/** More than the buffers between a server and a client hold. */
 const LARGE = 'x'.repeat(20 * 1_048_576);
 
 const start = async (limits: Partial<LoadLimits>) => {
@@ -53,12 +53,12 @@ const start = async (limits: Partial<LoadLimits>) => {
 
 const BODY = ['POST /echo HTTP/1.1', 'Content-Type: application/json', 'Content-Length: 100'];
 
-test('who sends a body for long loses the place to somebody else, and is told to come again', async () => {
+test('a client that sends its body slowly loses its place, and is told to retry', async () => {
   await using app = await start({ requestsMax: 2 });
   const [first, second] = [app.open(BODY), app.open(BODY)];
   const [told, kept] = [text(first), text(second)];
   await app.inFlight(2);
-  // At first it may be on its way.
+  // At first it may only be under way.
   expect(await app.statusOf('/quick')).toBe(503);
   await until(
     () => app.statusOf('/quick'),
@@ -70,7 +70,7 @@ test('who sends a body for long loses the place to somebody else, and is told to
   expect(await app.sum('annals_http_slow_clients_cut_total')).toBe(1);
 });
 
-test('who does not take an answer loses the place to somebody else', async () => {
+test('a client that does not receive its response loses its place', async () => {
   await using app = await start({ requestsMax: 1 });
   app.open(['GET /large HTTP/1.1']).pause();
   await app.inFlight(1);
@@ -80,26 +80,26 @@ test('who does not take an answer loses the place to somebody else', async () =>
   );
 });
 
-test('a large answer is refused while too much is on its way to others, who are not slow yet', async () => {
+test('a large response is refused while too much is under way to other clients that are not slow yet', async () => {
   await using app = await start({ clientBytesMax: LARGE.length });
   app.open(['GET /large HTTP/1.1']).pause();
   await app.inFlight(1);
   expect([await app.statusOf('/large'), await app.statusOf('/quick')]).toEqual([503, 200]);
-  // The other has become slow.
+  // The other client has become slow.
   await until(
     () => app.statusOf('/large'),
     (status) => status === 200,
   );
 });
 
-test('an answer of which nothing is taken is given up', async () => {
+test('a response that makes no progress is cut off', async () => {
   await using app = await start({ stalledMaxMs: 200 });
   app.open(['GET /large HTTP/1.1']).pause();
   await app.inFlight(1);
   await app.inFlight(0);
 });
 
-test('a body without a length is refused once it is too long, while it still comes', async () => {
+test('a body without a length is refused once it is too long, while it still arrives', async () => {
   await using app = await start({});
   const socket = app.open([
     'POST /echo HTTP/1.1',

@@ -3,28 +3,27 @@ import { answerOnSocket } from './broken-request.ts';
 import { HttpProblem } from './http-problem.ts';
 
 export type SlowClientLimits = {
-  /** How much of bodies that are still coming, and of answers that are not taken yet, may wait at once. */
+  /** The maximum of waiting bytes, in unfinished bodies and unreceived responses together. */
   readonly clientBytesMax: number;
-  /** No more of one body is kept; what is larger is refused, or handed on as it comes. */
+  /** Memory for one body is limited to this; a larger body is refused, or passed on as it arrives. */
   readonly bodyBytesMax: number;
-  /** An answer of which nothing is taken for so long is given up. */
+  /** A response without progress for this long is cut off. */
   readonly stalledMaxMs: number;
 };
 
-/**
- * The requests that a process is busy with, as far as it is their clients that it waits for: by a body or
- * with an answer.
- */
+/** The requests in progress that wait for their client: to send a body, or to receive a response. */
 export type SlowClients = {
   enter(client: Pick<Client, 'request' | 'response' | 'leave'>): Client;
   delete(client: Client): void;
-  /** Keeps room for an answer of so many bytes until its client has gone; answers whether there is any. */
+  /**
+   * Reserves room for a response of so many bytes until its client has gone; returns whether there is room.
+   */
   promise(client: Client, bytes: number): boolean;
   /** To be called regularly. */
   look(): void;
-  /** Cuts off who has kept the process waiting for longest, if anybody has for more than a moment. */
+  /** Cuts off the client that has kept the process waiting longest, if any has for more than a moment. */
   makeRoom(): boolean;
-  /** What waits, as it was last seen. */
+  /** The waiting bytes at the last look. */
   readonly bytes: number;
 };
 
@@ -33,29 +32,28 @@ type Client = {
   readonly response: ServerResponse;
   readonly leave: () => void;
   readonly bytesReadBefore: number;
-  /** How often in a row it was seen to be waited for. */
+  /** The number of looks in a row that found it waiting. */
   seen: number;
   isTimed: boolean;
-  /** Of the answer, once it is known. */
+  /** Of the response, once it is known. */
   answerBytes: number;
 };
 
 /**
- * A body or an answer on its way through a network that is well takes fewer looks, of which there are ten in
- * a second. They are counted instead of the time, because while this process has too much to do it is not the
- * clients who are slow.
+ * On a healthy network a body or response takes fewer looks; there are ten a second. Counts looks instead of
+ * time, because while this process is overloaded the clients are not the slow ones.
  */
 const LOOKS_MAX = 10;
 const RETRY_AFTER_SECONDS = '1';
 
-/** `onCut` is told of each that is cut off. */
+/** Calls `onCut` for each client that it cuts off. */
 export const createSlowClients = (limits: SlowClientLimits, onCut: () => void): SlowClients => {
   const { clientBytesMax, bodyBytesMax, stalledMaxMs } = limits;
   const clients = new Set<Client>();
-  /** Those who have kept us waiting for longest, first. */
+  /** The slowest clients first. */
   let slow: Client[] = [];
   let bytes = 0;
-  /** Of all answers that are on their way. */
+  /** The bytes of all responses under way. */
   let promised = 0;
   const makeRoom = (): Client | undefined => {
     for (let client = slow.shift(); client; client = slow.shift()) {
@@ -108,10 +106,7 @@ export const createSlowClients = (limits: SlowClientLimits, onCut: () => void): 
   };
 };
 
-/**
- * Its body is still coming, or the answer is on its way. One that was asked for behind another has no socket
- * until its turn has come.
- */
+/** Its body is unfinished, or its response under way. A pipelined request has no socket until its turn. */
 const isAwaited = ({ request, response }: Client): boolean => !request.complete || isBeingTaken(response);
 
 const isBeingTaken = ({
@@ -121,10 +116,10 @@ const isBeingTaken = ({
   writableNeedDrain,
 }: ServerResponse): boolean => socket !== null && ((writableEnded && !writableFinished) || writableNeedDrain);
 
-/** Remembers how long a client has been waited for; answers whether it is. */
+/** Counts for how long a client has been waited for; returns whether it is. */
 const note = (client: Client, stalledMaxMs: number): boolean => {
   const isTaking = isBeingTaken(client.response);
-  // Node looks itself whether anything is taken, also in the midst of a write.
+  // Node itself checks for progress, even within one write.
   if (isTaking !== client.isTimed) client.request.socket.setTimeout(isTaking ? stalledMaxMs : 0);
   client.isTimed = isTaking;
   client.seen = isTaking || !client.request.complete ? client.seen + 1 : 0;
@@ -137,10 +132,10 @@ const bytesOf = ({ request, response, bytesReadBefore, answerBytes }: Client, bo
 
 const cutOff = ({ request, response, leave }: Client): void => {
   leave();
-  // An answer that has begun cannot be taken back, and one behind another cannot be given yet.
+  // A response that has begun cannot be taken back, and that of a pipelined request cannot be sent yet.
   if (request.complete || response.headersSent || response.socket === null)
     return void request.socket.destroy();
-  // What still comes of it is nothing to be carried out any more.
+  // The rest of its body must no longer be carried out.
   request.pause();
   answerOnSocket(
     new HttpProblem('overloaded', { headers: { 'Retry-After': RETRY_AFTER_SECONDS } }),

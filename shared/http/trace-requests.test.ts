@@ -41,7 +41,7 @@ const serveTraced = async () => {
   return { ...server, logged, ended, tracing };
 };
 
-test('a request is a span by the name of its route, without its path and its query', async () => {
+test('a request is a span named by its route, without path and query', async () => {
   await using server = await serveTraced();
   await fetch(`${server.url}/things/41?token=hunter2`, { headers: { 'X-Request-Id': 'request-1' } });
   const [span] = await server.ended();
@@ -61,7 +61,7 @@ test('a request is a span by the name of its route, without its path and its que
   });
 });
 
-test('a request goes on with the trace that it brings, and hands on its own place in it', async () => {
+test('a request continues the trace of its caller, and passes on its own span', async () => {
   await using server = await serveTraced();
   const answer = await fetch(`${server.url}/things/41`, {
     headers: { traceparent: `00-${TRACE_ID}-${SPAN_ID}-01` },
@@ -72,7 +72,7 @@ test('a request goes on with the trace that it brings, and hands on its own plac
   expect(server.logged()).toContain(`"traceId":"${TRACE_ID}"`);
 });
 
-test('what is no traceparent begins a trace', async () => {
+test('an invalid traceparent begins a new trace', async () => {
   await using server = await serveTraced();
   await fetch(`${server.url}/things/41`, { headers: { traceparent: `ff-${TRACE_ID}-${SPAN_ID}-01` } });
   const [span] = await server.ended();
@@ -80,7 +80,7 @@ test('what is no traceparent begins a trace', async () => {
   expect(span?.parentSpanId).toBeUndefined();
 });
 
-test('a failure of ours is one by its status alone, and its line in the log has the trace', async () => {
+test('a server error fails the span by its status alone, and its log line has the trace id', async () => {
   await using server = await serveTraced();
   await fetch(`${server.url}/broken`);
   const [span] = await server.ended();
@@ -97,7 +97,7 @@ test('a failure of ours is one by its status alone, and its line in the log has 
   expect(lines).toHaveLength(2);
 });
 
-test('what is not found, or comes by another method, is no failure and has no path', async () => {
+test('an unknown path or method is no failure, and the span does not name the path', async () => {
   await using server = await serveTraced();
   await fetch(`${server.url}/secret-path`);
   await fetch(`${server.url}/things/41`, { method: 'PROPFIND' });
@@ -110,7 +110,7 @@ test('what is not found, or comes by another method, is no failure and has no pa
   expect(JSON.stringify(spans)).not.toContain('secret-path');
 });
 
-test('a path that always is the same is named without a route', async () => {
+test('a fixed path names the span without a route', async () => {
   await using server = await serveTraced();
   await fetch(`${server.url}/token`, { method: 'POST' });
   expect((await server.ended())[0]?.name).toBe('POST /token');

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { remember } from '#shared/remember.ts';
 
-/** Adds request headers to `Vary`, as the method of Express that it replaces. */
+/** Adds request headers to `Vary`; replaces the method of Express. */
 export function vary(this: Response, fields: string | string[]): Response {
   const said = this.getHeader('Vary');
   const list = united(`${said ?? ''},${fields}`);

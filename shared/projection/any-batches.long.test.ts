@@ -137,7 +137,7 @@ const event = fc.oneof(
   ),
 ) satisfies fc.Arbitrary<AnnalsEvent>;
 
-/** What may be wrong with a recorded event. PostgreSQL has no year 0, and RFC 3339 has. */
+/** Kinds of damage to a recorded event. PostgreSQL has no year 0, but RFC 3339 has. */
 const DAMAGES: Readonly<Record<string, (whole: NewEvent) => NewEvent>> = {
   'unknown type': (whole) => ({ ...whole, type: 'article.eaten' }),
   'unknown field': (whole) => ({ ...whole, data: { ...whole.data, more: 1 } }),
@@ -149,7 +149,7 @@ const DAMAGES: Readonly<Record<string, (whole: NewEvent) => NewEvent>> = {
   }),
 };
 
-/** Rare, so that streams grow before something is wrong with them. */
+/** Rare, so that streams grow before they are damaged. */
 const fate = fc.oneof(
   { weight: 12, arbitrary: fc.constant(null) },
   { weight: 1, arbitrary: fc.constantFrom(...Object.keys(DAMAGES)) },
@@ -173,7 +173,7 @@ const examples = Object.keys(DAMAGES).map((fate): [Happened[]] => {
   return [[{ event: registered, fate, isSkipped: false, endsBatch: false }]];
 });
 
-test('however the log is cut into batches, whatever is damaged in it, the read model ends the same', async () => {
+test('however the log is cut into batches, and whatever events are damaged, the final read model is the same', async () => {
   const parkedBy = new Set<string>();
   await fc.assert(
     fc.asyncProperty(history, async (happened) => {

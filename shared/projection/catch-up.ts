@@ -11,9 +11,9 @@ import type { Mending } from './retry.ts';
 import { useReadModel } from './schema.ts';
 import type { Held } from './versions.ts';
 
-/** What a version of the read model is brought up to date from, and who wants to know how far it is. */
+/** Dependencies of bringing a version of the read model up to date, and the listener for its progress. */
 export type Work = Mending & {
-  /** Leaves everything live as it is. */
+  /** On abort, everything live stays as it is. */
   readonly signal: AbortSignal;
   onProgress(progress: Progress): void;
 };
@@ -21,24 +21,22 @@ export type Work = Mending & {
 export type Progress =
   | {
       readonly step: 'events';
-      /** How many were taken in so far. */
+      /** The number of events applied so far. */
       readonly events: number;
       readonly position: Position;
-      /** Where this was begun, and where the live version was then. */
+      /** The position of the start, and that of the live version then. */
       readonly from: Position;
       readonly upTo: Position;
     }
   | { readonly step: 'indexes'; readonly done: number; readonly of: number };
 
-/** The user wanted no more of it. */
+/** The user has stopped it. */
 export class Stopped extends Error {}
 
 type Range = { readonly after: Position; readonly upTo: Position };
 type Part = { readonly prepared: Prepared; readonly last: Position; readonly count: number };
 
-/**
- * The events after one position up to another, at which there is one. Waits for nothing that is yet to come.
- */
+/** The events after one position up to another, which exists. Does not wait for future events. */
 export async function* read(work: Omit<Work, 'onProgress'>, { after, upTo }: Range): AsyncGenerator<Part> {
   if (after >= upTo) return;
   const { eventLog, signal } = work;
@@ -62,16 +60,17 @@ export async function* read(work: Omit<Work, 'onProgress'>, { after, upTo }: Ran
   throw new Stopped();
 }
 
-/** What so few events need, the live projector can be kept waiting for. */
+/** The live projector can wait for this many events. */
 const FEW = 1_000;
 /**
- * A projector that is itself far behind moves on as fast as this does; in the end it is kept waiting however
+ * A projector that lags far behind moves on as fast as this does; after these passes it has to wait, however
  * long that takes.
  */
 const PASSES_MAX = 100;
 
 /**
- * Takes in what the live version has and this one lacks, until that is little. Answers with where it is then.
+ * Applies the events that the live version has and this one lacks, until few are left. Returns the position
+ * reached.
  */
 export const comeNear = async (work: Work, version: Held, from: Position): Promise<Position> => {
   let position = from;
@@ -106,7 +105,7 @@ const takeIn = (
     await projectPrepared(connection, tables, prepared);
   });
 
-/** How far the live version is, which is the most that another can be brought up to. */
+/** The position of the live version, which limits that of any other. */
 export const demandLive = async ({ pool, eventLog }: Mending): Promise<Position> => {
   const live = await readCheckpoint(pool, PROJECTOR);
   if (!live)

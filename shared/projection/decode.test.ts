@@ -10,7 +10,7 @@ const events = Array.from(
     ({ stream: `article-${n}`, version: 1, position: n + 1, type: 'article.drafted' }) as RecordedEvent,
 );
 
-/** Fails as told for some positions, and counts how often it is asked. */
+/** Fails with the given errors at some positions, and counts its calls. */
 const codecThatFails = (failures: ReadonlyMap<number, Error>) => {
   let calls = 0;
   const decodeAll: Codec['decodeAll'] = async (recorded) => {
@@ -23,13 +23,13 @@ const codecThatFails = (failures: ReadonlyMap<number, Error>) => {
 
 const unknown = new UnknownEventType({ type: 'article.eaten', id: 'x' as never, position: 7 as never });
 
-test('events that can be decoded are, at once', async () => {
+test('decodable events are decoded in one call', async () => {
   const { codec, calls } = codecThatFails(new Map());
   expect(await decodeAround(codec, events)).toEqual({ decoded: events, damaged: [] });
   expect(calls()).toBe(1);
 });
 
-test('a few damaged events are found in a few tries, and the others decoded in order', async () => {
+test('a few damaged events are found in a few calls, and the others decoded in order', async () => {
   const { codec, calls } = codecThatFails(
     new Map([
       [7, unknown],

@@ -10,8 +10,7 @@ export type Decoded = {
 };
 
 /**
- * Decodes all at once; where that fails, halves are tried, down to the damaged events, and the others are
- * decoded.
+ * Decodes all events at once; after a failure, bisects them down to the damaged ones, and decodes the others.
  */
 export const decodeAround = async (codec: Codec, events: readonly RecordedEvent[]): Promise<Decoded> => {
   const [first, second] = events;

@@ -34,18 +34,18 @@ const ROWS = {
   'comment.deleted': 'Nzes2x2xx9',
 };
 
-test('the tables of publishing are those of the releases before: an upgrade needs no rebuild', async () => {
+test('the tables of publishing are those of earlier releases: an upgrade needs no rebuild', async () => {
   const { fingerprint } = await readDefinition(tablesOf(publishing));
   expect(fingerprint.schema).toBe('9TDbH3lQU3SpJMTfonWwBByJw2pPkQGSwzS75uimxRY');
 });
 
-// What is new is added here; what is there already stays, or every installation has to rebuild.
-test('the rows of publishing are those of the releases before', async () => {
+// Additions go here; changing an existing entry would make every installation rebuild.
+test('the rows of publishing are those of earlier releases', async () => {
   const { fingerprint } = await readDefinition(tablesOf(publishing));
   expect(fingerprint.rows).toEqual(ROWS);
 });
 
-test('the tables are others once a sum is one of something else', async () => {
+test('the definition changes if a sum adds something else', async () => {
   const base = domain({ name: 'tried', roles: ['clerk'] });
   const summing = (derived: object) =>
     assemble(base, [
@@ -66,7 +66,7 @@ test('the tables are others once a sum is one of something else', async () => {
   expect([one === other, one === same]).toEqual([false, true]);
 });
 
-test('the tables are to be made anew once an event has another version, though they look the same', async () => {
+test('the tables need a rebuild once an event has a new version, though they look the same', async () => {
   const base = domain({ name: 'tried', roles: ['clerk'] });
   const priced = (versions: object) =>
     assemble(base, [

@@ -10,8 +10,7 @@ import { digestToldOf } from './kept-digest.ts';
 import { keptViewsOf, sumsOf } from './views.ts';
 
 /**
- * The SQL that makes a read model, in two parts for who fills it from a whole log: rows are written faster
- * without the indexes.
+ * The SQL that creates a read model, in two parts: filling it from a whole log is faster without the indexes.
  */
 export type Definition = {
   readonly tables: string;
@@ -19,7 +18,7 @@ export type Definition = {
   readonly fingerprint: Fingerprint;
 };
 
-/** Says what the domain's tables are, and reads from read-model.sql what there is beside them. */
+/** Composes the domain’s tables, and reads the others from read-model.sql. */
 export const readDefinition = async (tables: Tables): Promise<Definition> => {
   const text = await readFile(new URL('./read-model.sql', import.meta.url), 'utf8');
   const beside = text
@@ -36,12 +35,12 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
   ];
   const statements = statementsWith(({ table }) => table);
   const firstStatements = statementsWith(({ table, firstTable = table }) => firstTable);
-  // What numbers follow from, no table says.
+  // No table shows how its sums are computed.
   const sums = tables.all.flatMap(({ items }) =>
     items.flatMap((each) => each.derived.map(({ column, sql }) => `${each.name} ${column}: ${sql}`)),
   );
   const shares = tables.all.flatMap((table) => table.shares.map(({ share }) => JSON.stringify(share)));
-  // Rows of before are what the former version said; those of the kernel's own were made with these versions.
+  // Old rows hold the data of former event versions; those of kernel kinds began with these versions.
   const versions = tables.all.flatMap(({ aggregate }) =>
     Object.values(aggregate.isManaged ? {} : aggregate.events).flatMap(({ type, version }) =>
       version > 1 ? [`${type}: ${version}`] : [],
@@ -77,7 +76,7 @@ export const readDefinition = async (tables: Tables): Promise<Definition> => {
 
 const HASH_CHARACTERS = 10;
 
-/** What the kernel's own events do, its versions say. */
+/** The versions of kernel events stand for their effect. */
 const rowsOf = ({ all }: Tables): Fingerprint['rows'] =>
   Object.fromEntries(
     all.flatMap(({ aggregate }) =>
@@ -91,13 +90,13 @@ const rowsOf = ({ all }: Tables): Fingerprint['rows'] =>
 const named = (index: string): string =>
   index.replace(/^create index (\w+)/, (_, name: string) => `create index ${sqlName(name)}`);
 
-/** What a deleted user wrote and registered is found by them, also while a read model is being filled. */
+/** Deletions find the rows of a user by these indexes, even while a read model is being filled. */
 const isNeededByWrites = (tables: Tables, statement: string): boolean =>
   tables.ofStreams.some(
     ({ name, person }) => person !== 'id' && statement.includes(` on ${name} (${person}, `),
   );
 
-/** Whether this release can write into a version. */
+/** Whether this release can write to a version. */
 export const isOfThisRelease = async (pool: Pool, tables: Tables, schema: string): Promise<boolean> => {
   const { rows } = await pool.query<Marks>(`select ${marksIn('$1')}`, [schema]);
   return isMadeBy((await readDefinition(tables)).fingerprint, rows[0]);

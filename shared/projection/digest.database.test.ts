@@ -28,7 +28,7 @@ afterAll(async () => {
 const write = (...rows: readonly string[]) =>
   pool.query(`truncate other.note; insert into other.note (id, text, at) values ${rows.join(', ')}`);
 
-test('tables that say the same have the same digest, whatever the order of rows and columns, and where the reader is', async () => {
+test('tables with equal content have the same digest, whatever the order of rows and columns, and the time zone of the reader', async () => {
   await write(`(2, null, '2026-01-02T04:04:06+01')`, `(1, 'first', '2026-01-02T04:04:05+01')`);
   const digests = await digestOf(pool, 'one');
   expect(Object.keys(digests)).toEqual(['note', 'parked']);

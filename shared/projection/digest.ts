@@ -3,14 +3,14 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 
 /**
- * One digest per table of a read model, all of one moment: equal exactly when the tables say the same,
- * however their rows and columns came to be there. It leaves out what is computed from other columns, when an
- * aggregate was parked, and what streams of views go on by. It is computed anew.
+ * One digest per table of a read model, all of one snapshot. Digests are equal exactly if the tables have the
+ * same content, whatever the order of rows and columns. Leaves out computed columns, the times of parking,
+ * and the positions of view streams. Always computed from the rows.
  */
 export const digestOf = (pool: Pool, schema: string): Promise<Record<string, string>> =>
   inTransaction(pool, async (connection) => {
     await connection.query('set transaction isolation level repeatable read, read only');
-    // The text of a time depends on where the reader is.
+    // The text of a time depends on the reader’s time zone.
     await connection.query(`set local timezone = 'UTC'`);
     const digests: Record<string, string> = {};
     for (const { table, statement } of await statementsFor(connection, schema)) {
@@ -21,7 +21,7 @@ export const digestOf = (pool: Pool, schema: string): Promise<Record<string, str
   });
 
 /**
- * The sums of the two halves of each row's hash do not depend on the order of the rows, and need no memory.
+ * The sums of the two halves of each row’s hash do not depend on the order of the rows, and need no memory.
  */
 const statementsFor = async (connection: Connection, schema: string) => {
   const { rows } = await connection.query<{ table: string; statement: string }>(

@@ -64,7 +64,7 @@ const type = fc.constantFrom(
   'uuid',
 );
 
-test('nothing that the database refuses is called certain', async () => {
+test('no value that the database refuses counts as certain', async () => {
   await fc.assert(
     fc.asyncProperty(type, fc.oneof(value, moment), async (column, given) => {
       if (await isRefused(column, given)) expect(isDoubtful(column, given), `${column} ${given}`).toBe(true);

@@ -2,9 +2,8 @@ type Values = Readonly<Record<string, unknown>>;
 type IsTaken = (value: unknown) => boolean;
 
 /**
- * Those rows that have a value of which it is not certain that PostgreSQL takes it in its column. Certain is
- * what follows from the value alone, so that nearly no row has to be shown to the database; whatever is not
- * known here is doubtful.
+ * The rows with a value that PostgreSQL might refuse in its column. A value is certain if the value alone
+ * shows it, so that hardly any row has to be checked by the database; anything unknown here is doubtful.
  */
 export const doubtfulAmong = (
   columns: Readonly<Record<string, string>>,
@@ -14,7 +13,7 @@ export const doubtfulAmong = (
 const isCertain = (columns: Readonly<Record<string, string>>, row: Values): boolean => {
   for (const name in row) {
     const value = row[name];
-    // A table may refuse to be without a value, but the columns of a row that is only shown do not.
+    // A column may be `not null`, but the columns of a row that is only checked are not.
     if (value === null || value === undefined) continue;
     const type = columns[name];
     if (type !== undefined && TAKEN[type]?.(value) !== true) return false;
@@ -24,7 +23,7 @@ const isCertain = (columns: Readonly<Record<string, string>>, row: Values): bool
 
 const INTEGER_MAX = 2 ** 31 - 1;
 
-/** By the type of a column. Every text that was decoded is one for PostgreSQL too. */
+/** By the type of a column. Every decoded text is valid for PostgreSQL too. */
 const TAKEN: Readonly<Record<string, IsTaken | undefined>> = {
   text: (value) => typeof value === 'string',
   'text[]': (value) => Array.isArray(value) && value.every((each) => typeof each === 'string'),
@@ -38,10 +37,10 @@ const TAKEN: Readonly<Record<string, IsTaken | undefined>> = {
 /** RFC 3339 has a year 0, and PostgreSQL has not. */
 const MOMENT = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-[0-3]\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z$/;
 
-/** Where in it the day is. */
+/** The offset of the day in it. */
 const DAY = 'YYYY-MM-'.length;
 
-/** Beyond the end of a month is the beginning of the next one here, and nothing there. */
+/** JavaScript rolls a day beyond the end of a month over to the next one, but PostgreSQL refuses it. */
 const isMoment = (text: string): boolean => {
   if (!MOMENT.test(text)) return false;
   const day = text.slice(DAY, DAY + 2);

@@ -6,16 +6,13 @@ import { Stopped, type Work } from './catch-up.ts';
 import { type Prepared, partOf } from './prepared.ts';
 import { projectPrepared } from './project.ts';
 
-/**
- * What each transaction on a read model that is being filled begins with: its tables are those that are
- * meant.
- */
+/** The first statement of each transaction on a read model that is being filled: selects its tables. */
 type Begin = (connection: Connection) => Promise<void>;
 
 type Filling = { readonly pool: Pool; readonly tables: Tables };
 
 /**
- * Each part in a transaction of its own, on a core of its own: what is unfinished is begun anew, or dropped.
+ * Each part in a transaction of its own, on a core of its own: an unfinished fill starts over, or is dropped.
  */
 export const writeInParts = async (
   { pool, tables }: Filling,
@@ -27,14 +24,14 @@ export const writeInParts = async (
       await begin(connection);
       await projectPrepared(connection, tables, partOf(prepared, isIn));
     });
-  // Rows with a full text take longer to write than all others.
+  // Rows with full-text search take longer to write than all others.
   const isSearched = ({ stream }: { readonly stream: StreamName }) =>
     tables.rowOf(stream)?.table.isSearched === true;
   const written = await Promise.allSettled([write(isSearched), write((event) => !isSearched(event))]);
   for (const outcome of written) if (outcome.status === 'rejected') throw outcome.reason;
 };
 
-/** Nobody waits for the disk: whoever puts it in its place does, for everything before it. */
+/** No commit waits for the disk: the final swap does, for everything before it. */
 export const inBackground = (
   pool: Pool,
   work: (connection: Connection) => Promise<unknown>,
@@ -46,7 +43,7 @@ export const inBackground = (
 
 const INDEX_MEMORY = '128MB';
 
-/** And what the planner knows of the tables. */
+/** Also collects the planner’s statistics of the tables. */
 export const addIndexes = async (work: Work, indexes: readonly string[], begin: Begin): Promise<void> => {
   const statements = [...indexes, `analyze ${work.tables.ofStreams.map(({ name }) => name).join(', ')}`];
   for (const [done, statement] of statements.entries()) {
@@ -63,7 +60,7 @@ export const addIndexes = async (work: Work, indexes: readonly string[], begin: 
 
 type Stoppable = Pick<Work, 'pool' | 'signal'>;
 
-/** A statement that takes long is cancelled on the server when the user has had enough. */
+/** Cancels a long statement on the server when the user aborts. */
 export const untilAborted = async <Result>(
   { pool, signal }: Stoppable,
   connection: Connection,

@@ -24,7 +24,7 @@ import { digestOf } from './digest.ts';
 import { project } from './project.ts';
 import { createReadModel, useReadModel } from './schema.ts';
 
-/** The lists of an aggregate in its read model: however they came there, they are what the deciders say. */
+/** The lists of an aggregate in its read model equal the state of the deciders, however they were written. */
 const resources = new AsyncDisposableStack();
 const signal = new AbortController().signal;
 let side: CommandSide;
@@ -70,7 +70,7 @@ const asked = fc.oneof(
   fc.record({ word: fc.constantFrom('a', 'B', 'c') }).map((form) => ['RemoveLabel', form] as const),
 );
 
-test('whatever is decided, the rows of items are what the deciders say, and a replay in any batches makes the same', async () => {
+test('whatever is decided, the item rows equal the state of the deciders, and a replay in any batches produces the same', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(asked, { minLength: 5, maxLength: 40 }),
@@ -121,7 +121,7 @@ const happened = fc.record({
   ),
 });
 
-test('however a log is cut into batches that no decider made, the rows end the same', async () => {
+test('however a log that no decider made is cut into batches, the final rows are the same', async () => {
   for (const schema of ['singly', 'in_batches']) await createReadModel(side.pool, side.tables, schema);
   const projected = async (schema: string, batches: readonly (readonly RecordedEvent[])[]) => {
     const tables = ['claims', 'claim_items', 'claim_approvers', 'removed', 'parked'].map(
@@ -185,7 +185,7 @@ const recordedOf = ({ stream, version, position, at, ...told }: Told): RecordedE
   } as unknown as RecordedEvent;
 };
 
-/** What nobody may do to a table of items, and what undoes it. */
+/** Forbidden changes of a table of items, and statements that revert them. */
 const otherThan = (column: string, type: string): string => {
   if (/int/.test(type)) return `coalesce(${column}, 0) + 100`;
   if (type.startsWith('timestamp')) return `${column} + interval '1 day'`;
@@ -211,7 +211,7 @@ test.each([
   );
   const one = `claim_id = ${claimId} and ${first}`;
   const wrongs = [
-    // Tables differ by what tells their rows apart, which is tried of each.
+    // Tables differ by their keys, which are tried for each.
     ...columns
       .slice(0, table === 'claim_items' ? undefined : 2)
       .map(
@@ -224,7 +224,7 @@ test.each([
       `insert into read_model.${table} select ${columns.map(({ name }) => moreOf(name)).join()} from read_model.${table} where ${one}`,
     ] as const,
   ];
-  // When something happened, and by which event, only the replay says.
+  // The time of an event, and its version, are only in the replay.
   const unwatched = new Set(['seal', 'version', 'created_at', 'updated_at']);
   for (const [what, wrong] of wrongs) {
     await side.pool.query(`create table public.kept as select * from read_model.${table}`);
@@ -246,7 +246,7 @@ test.each([
   expect((await verified()).outcome).toBe('proven');
 });
 
-test('a sum or a count that somebody tampers with is found', async () => {
+test('tampering with a sum or a count is found', async () => {
   const claimId = await draft();
   for (const amount of [1, 2]) await send('AddItemClaim', { claimId, amount });
   await untilProjected(side);
@@ -265,7 +265,7 @@ test('a sum or a count that somebody tampers with is found', async () => {
   }
 });
 
-test('of two that are added at once where there is room for one, one is refused', async () => {
+test('of two concurrent additions with room for one, one is refused', async () => {
   const claimId = await draft();
   for (const amount of [1, 2, 3, 4]) await send('AddItemClaim', { claimId, amount });
   const added = await Promise.allSettled([5, 6].map((amount) => send('AddItemClaim', { claimId, amount })));
@@ -280,7 +280,7 @@ test('of two that are added at once where there is room for one, one is refused'
 const moreOf = (column: string): string =>
   column === 'id' || column === 'approver_id' ? `${column} + 50` : column === 'word' ? `'forged'` : column;
 
-test('what is personal of an item goes with its person, from every read model', async () => {
+test('the personal data of an item is erased with its person, from every read model', async () => {
   const gone = await registerUser(side, { role: 'employee' as never });
   const claimId = await draft(gone);
   const secret = `secret-${randomUUID()}`;
@@ -298,7 +298,7 @@ test('what is personal of an item goes with its person, from every read model', 
   expect((await verified()).findings.listed).toEqual([]);
 });
 
-test('an aggregate that is parked has no items either', async () => {
+test('a parked aggregate has no items either', async () => {
   const claimId = await draft();
   await send('AddItemClaim', { claimId, amount: 1 });
   await untilProjected(side);

@@ -7,9 +7,9 @@ import { demandValues, grouped, sourceOf, valuesOf } from './rows.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Writes what a batch does to the items of a list, before the rows of their aggregates: each item once, with
- * one statement for each kind of change and each set of columns. Without its aggregate, no item is there:
- * those of `made` will be. Answers with the aggregates of which an item was written.
+ * Writes the changes of a batch to the items of a list, before the rows of their aggregates: each item once,
+ * with one statement for each kind of change and each set of columns. Items need their aggregate: those of
+ * `made` follow. Returns the aggregates whose items were written.
  */
 export const writeItems = async (
   connection: Sender,
@@ -21,7 +21,7 @@ export const writeItems = async (
   const [of] = table.key;
   const { cleared, folded, unwritten } = fold(table, changes);
   const isMade = ({ row }: Change) => made.has((row as Values)[of]);
-  // Of aggregates that are not there, nothing is written.
+  // Items of absent aggregates are not written.
   const uncertain = folded.flatMap((change) => (isMade(change) ? [] : [change.row]));
   await demandValues(connection, table, [...unwritten, ...uncertain]);
   if (cleared.length > 0) await connection.query(clearing(table), [...valuesOf([of, 'version'], cleared)]);
@@ -39,11 +39,11 @@ const NONE: ReadonlySet<unknown> = new Set();
 type Folded = {
   readonly cleared: readonly Values[];
   readonly folded: readonly Change[];
-  /** What the database would not look at otherwise. */
+  /** Values that the database would not check otherwise. */
   readonly unwritten: readonly Values[];
 };
 
-/** What comes after the end of an aggregate, which decides nothing more, is taken as it is found. */
+/** Events after the end of an aggregate, which decides nothing any more, are taken as they are. */
 const fold = ({ key: [of, id] }: ItemTable, changes: readonly ItemChange[]): Folded => {
   const cleared = new Map<unknown, Values>();
   const items = new Map<unknown, Map<unknown, Change>>();
@@ -73,7 +73,7 @@ const fold = ({ key: [of, id] }: ItemTable, changes: readonly ItemChange[]): Fol
   };
 };
 
-/** Of what is gone, what tells it apart stays. */
+/** A removed item keeps its key. */
 const combined = (earlier: Change, later: Change, key: ItemTable['key']): Change => {
   const both = combine(earlier, later);
   return both.kind === 'drop'

@@ -31,14 +31,14 @@ afterAll(() => world?.[Symbol.asyncDispose]());
 const kept = async () => (await readKeptDigest(world.side.pool))?.digests;
 const expectKept = async () => {
   await untilProjected(world.side);
-  // What deletions bring with them may still come between the one look and the other.
+  // Reactions to deletions may still arrive between the two reads.
   const look = async () =>
     [await kept(), await computeDigest(world.side.pool, tables, 'read_model')] as const;
   const [one, other] = await until(look, ([first, second]) => isDeepStrictEqual(first, second));
   expect(one).toEqual(other);
 };
 
-/** What the log up to a position comes to, in a fresh read model whose digest is not kept but computed. */
+/** The digest of the log up to a position, computed from a fresh read model. */
 const replayedUpTo = async (position: number): Promise<Digests> => {
   const { pool, eventLog, keys } = world.side;
   const schema = `replay_${position}_${Date.now()}`;
@@ -57,7 +57,7 @@ const replayedUpTo = async (position: number): Promise<Digests> => {
   return computeDigest(pool, tables, schema);
 };
 
-test('it is that of the tables, whatever was written into them', async () => {
+test('it equals the digest of the tables after any write', async () => {
   await expectKept();
   const userId = await registerUser(world.side, { name: 'Gone', email: 'gone@example.com' });
   const articleId = await world.writeSome(userId);
@@ -103,7 +103,7 @@ test.each([
   await rebuild(world.work());
 });
 
-test('that of then comes out again after somebody was erased', async () => {
+test('the former digest results again after an erasure', async () => {
   const userId = await registerUser(world.side, { name: 'Ephemera', email: 'ephemera@example.com' });
   await world.writeSome(userId);
   await expectKept();
@@ -142,6 +142,6 @@ test('tables have digests and indexes of their own, however long their names are
     `select (select count(*) from pg_proc where pronamespace = 'long_names'::regnamespace and proname like 'keep\\_digest%') as functions,
        (select count(*) from pg_indexes where schemaname = 'long_names' and tablename like 'reimbursement%') as indexes`,
   );
-  // Users, webhooks and these two: one each for what comes, changes and goes.
+  // Users, webhooks and these two: one each for inserts, updates and deletes.
   expect(rows).toEqual([{ functions: 12, indexes: 2 * 7 }]);
 });

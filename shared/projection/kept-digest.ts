@@ -12,18 +12,18 @@ type Digested = {
   readonly personal: readonly string[];
 };
 
-/** What each table comes to, as text: how many rows, and the sums of the halves of their hashes. */
+/** The digest of each table, as text: the number of rows, and the sums of the halves of their hashes. */
 export type Digests = Readonly<Record<string, string>>;
 
 /**
- * Whoever projects says so, in the transaction: what somebody changes by hand then shows, because the digest
- * knows nothing of it.
+ * The projector sets this in its transaction. A manual change lacks it, so the kept digest does not include
+ * that change, and verification finds it.
  */
 export const PROJECTING = `set_config('annals.projecting', 'on', true)`;
 
 /**
- * Everything but what is personal, in whose place there is its seal; in the order of names, so that a
- * column's place says nothing.
+ * All columns, with the seal in place of personal ones; sorted by name, so that the order of columns does not
+ * matter.
  */
 const rowText = ({ columns, personal }: Digested): string =>
   `row(${Object.keys(columns)
@@ -32,23 +32,23 @@ const rowText = ({ columns, personal }: Digested): string =>
     .join(', ')})::text`;
 
 /**
- * Sums do not depend on the order of rows, so that what goes can be taken off again. Without the offset,
- * PostgreSQL would make the text of a row, and its hash, once for each half.
+ * Sums do not depend on the order of rows, so that a deleted row can be subtracted. Without the offset,
+ * PostgreSQL would compute the text of a row, and its hash, once for each half.
  */
 const sumsOver = (table: Digested, source: string): string =>
   `select count(*) as rows, coalesce(sum(hash::bit(64)::bigint), 0) as low, coalesce(sum((hash << 64)::bit(64)::bigint), 0) as high
    from (select ('x' || md5(${rowText(table)}))::bit(128) as hash from ${source} offset 0) hashed`;
 
 /**
- * The same sums, as the first releases wrote them. Fingerprints hold these: a faster way to the same digest
- * needs no rebuild.
+ * The same sums, as the first releases wrote them. Fingerprints contain these: a faster way to the same
+ * digest needs no rebuild.
  */
 const firstSumsOver = (table: Digested, source: string): string =>
   `select count(*) as rows, coalesce(sum(('x' || left(hash, 16))::bit(64)::bigint), 0) as low,
      coalesce(sum(('x' || right(hash, 16))::bit(64)::bigint), 0) as high
    from (select md5(${rowText(table)}) as hash from ${source}) hashed`;
 
-/** The text of a time depends on where the reader is. */
+/** The text of a time depends on the reader’s time zone. */
 const FORMS = `set timezone = 'UTC' set datestyle = 'ISO' set intervalstyle = 'postgres'`;
 
 const CHANGES = [
@@ -80,19 +80,19 @@ const statementsFor = (table: Digested, sums = sumsOver): readonly string[] => {
   });
 };
 
-/** What a read model has to have for its digest to be kept. */
+/** The statements that make a read model keep its digest. */
 const keptDigestOf = (tables: Tables): readonly string[] =>
   digestedIn(tables).flatMap((table) => statementsFor(table));
 
-/** What tells one digest from another that is kept: not how. */
+/** Identifies the content of a kept digest, not the way it is computed. */
 export const digestToldOf = (tables: Tables): readonly string[] =>
   digestedIn(tables).flatMap((table) => statementsFor(table, firstSumsOver));
 
 const digestedIn = ({ ofStreams, views }: Tables): readonly Digested[] => [...ofStreams, ...views];
 
 /**
- * Computes the digest of the read model that comes first in the search path, and has it kept from then on.
- * Nobody else writes there meanwhile; whoever fills one from a whole log does it at the end, because rows are
+ * Computes the digest of the first read model in the search path, and keeps it up to date from then on.
+ * Nobody else may write there meanwhile. A fill from a whole log calls it at the end, because rows are
  * written faster without.
  */
 export const keepDigest = async (connection: Connection, tables: Tables): Promise<void> => {
@@ -112,8 +112,7 @@ const inForm = (connection: Connection) =>
 const TEXT = `format('%s rows, %s %s', rows, low, high)`;
 
 /**
- * The digest that was kept of the live read model, and where it stands for: both of one moment. Nothing while
- * there is none.
+ * The kept digest of the live read model, and its position, from one snapshot. Undefined if there is none.
  */
 export const readKeptDigest = async (
   database: Pick<Pool | Connection, 'query'>,
@@ -140,7 +139,7 @@ export const readKeptDigest = async (
     : undefined;
 };
 
-/** The digest of the tables of any read model as they are. It reads all of them. */
+/** Computes the digest of any read model from all of its rows. */
 export const computeDigest = (pool: Pool, tables: Tables, schema: string): Promise<Digests> =>
   inTransaction(pool, async (connection) => {
     await connection.query('set transaction isolation level repeatable read, read only');

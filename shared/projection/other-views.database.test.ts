@@ -10,7 +10,7 @@ import { rebuild } from './rebuild.ts';
 
 const [spending, asking] = spendingDomain.views;
 
-test('a rebuild makes the views that the domain has now: another name, none, and again as before', async () => {
+test('a rebuild creates the views that the domain has now: renamed, removed, and as before again', async () => {
   await using world = await createCommandWorld();
   await using side = await world.open(undefined, undefined, spendingDomain);
   await using _projector = await startProjecting(side);

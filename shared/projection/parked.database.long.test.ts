@@ -52,7 +52,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     return (await side.pool.query('select * from read_model.articles where id = $1', [id])).rows[0];
   };
 
-  /** An article at version 2, and what is appended to it. */
+  /** An article at version 2, and an event appended to it. */
   const damagedArticle = async (event: Parameters<typeof appendRaw>[2]) => {
     const id = await draftArticle(side, author);
     expect(await articleOf(id)).toMatchObject({ version: 2 });
@@ -104,7 +104,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     await equalsReplay();
   });
 
-  test('so does one that the database refuses, whatever comes after it, and its values are not told', async () => {
+  test('so does an event that the database refuses, whatever follows it, and the reason contains none of its values', async () => {
     const { id, stream, mark } = await damagedArticle({ type: 'article.published', data: {} });
     const refused = await draftArticle(side, author);
     const again = { articleId: refused, authorId: author };
@@ -126,7 +126,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     await equalsReplay();
   });
 
-  test('a retry takes everything in once the cause is mended, and says what stands where it is not', async () => {
+  test('a retry applies everything once the cause is fixed, and otherwise reports the event that parks the aggregate', async () => {
     await side.pool.query(
       `alter table read_model.articles add constraint no_nonsense check (title <> 'Nonsense')`,
     );
@@ -147,7 +147,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     await equalsReplay();
   });
 
-  test('a release leaves that event out for good, and shows the version that the stream has', async () => {
+  test('a skip leaves that event out of every projection, and the row shows the version of the stream', async () => {
     const { id, stream, mark } = await damagedArticle(edited('Three'));
     await appendRaw(side, stream, edited('Four', mark), 3);
     await appendRaw(side, stream, { type: 'article.eaten', data: {} }, 4);
@@ -176,7 +176,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     expect(shown).toContain('annals_follower_behind_seconds{follower="projector"} 0\n');
   });
 
-  test('a retry takes in no more than the projector has, and that one goes on from there', async () => {
+  test('a retry applies no more than the projector has, and the projector continues from there', async () => {
     const { id, stream, mark } = await damagedArticle(edited('Three'));
     expect(await articleOf(id)).toBeUndefined();
     await projector[Symbol.asyncDispose]();
@@ -191,7 +191,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     await equalsReplay();
   });
 
-  test('somebody who is deleted takes along what they wrote, also when they are parked', async () => {
+  test('a deleted user’s content is removed, even while it is parked', async () => {
     const reader = await registerUser(side);
     const articleId = await draftArticle(side, author);
     const early = await addComment(side, reader, articleId);

@@ -5,8 +5,8 @@ import type { Parked } from '#shared/read-model/parked.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 
 /**
- * What of these streams is not to be taken in: those that are parked, and the versions that an operator left
- * out.
+ * The events of these streams that must not be applied: those of parked streams, and the versions that an
+ * operator skipped.
  */
 export type Exceptions = {
   readonly parked: ReadonlySet<StreamName>;
@@ -18,7 +18,7 @@ export const exceptionsAmong = async (
   streams: ReadonlySet<StreamName>,
 ): Promise<Exceptions> => exceptionsIn((await sendTogether(connection, [findExceptions(streams)]))[0]);
 
-/** The statement that finds them, for whoever sends it with others. */
+/** The statement that finds them, for callers that send it with others. */
 export const findExceptions = (streams: ReadonlySet<StreamName>): Statement => ({
   name: 'projection-exceptions',
   text: `select stream, null::integer as skipped from parked where stream = any($1)
@@ -37,7 +37,7 @@ export const exceptionsIn = (answer: Answer | undefined): Exceptions => {
 };
 
 /**
- * Takes the rows of these aggregates away, so that nothing stale is shown, and every replay ends the same
+ * Deletes the rows of these aggregates, so that nothing stale is shown, and every replay ends the same
  * whatever its batches were.
  */
 export const park = async (
@@ -67,7 +67,7 @@ export const park = async (
   }
 };
 
-/** Answers since when the aggregate was parked. */
+/** Returns since when the aggregate was parked. */
 export const unpark = async (connection: Connection, stream: StreamName): Promise<Date | undefined> => {
   const { rows } = await connection.query<{ since: Date }>(
     'delete from parked where stream = $1 returning parked_at as since',

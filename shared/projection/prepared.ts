@@ -4,12 +4,10 @@ import type { Codec } from '#shared/events/codec.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import { type Decoded, decodeAround } from './decode.ts';
 
-/**
- * Those events of a batch that concern the read model, decoded: all that can be done without the read model.
- */
+/** The events of a batch that belong in the read model, decoded: all work that needs no read model. */
 export type Prepared = Decoded & { readonly own: readonly RecordedEvent[] };
 
-/** What it takes to project: events in clear, and the tables they go into. */
+/** The dependencies of projecting: a codec, and the tables. */
 export type Projection = { readonly codec: Codec; readonly tables: Tables };
 
 export const prepare = async (
@@ -20,7 +18,7 @@ export const prepare = async (
   return { own, ...(await decodeAround(codec, own)) };
 };
 
-/** One batch of several, in order. */
+/** Joins several batches, in order. */
 export const joined = (batches: readonly Prepared[]): Prepared => ({
   own: batches.flatMap(({ own }) => own),
   decoded: batches.flatMap(({ decoded }) => decoded),

@@ -12,8 +12,8 @@ import { write } from './rows.ts';
 import { takeIn } from './take-in.ts';
 
 /**
- * Takes events into the read model that comes first in the connection's search path. Answers with the
- * aggregates that had to be parked. However the log is cut into batches, the read model ends the same.
+ * Applies events to the read model that comes first in the connection’s search path. Returns the aggregates
+ * that had to be parked. However the log is cut into batches, the final read model is the same.
  */
 export const project = async (
   connection: Connection,
@@ -33,7 +33,8 @@ export const projectPrepared = async (
   const { parked, isSkipped } =
     exceptions ?? (await exceptionsAmong(connection, new Set(own.map(({ stream }) => stream))));
   const damages = firstOfEach(damaged.filter((event) => !parked.has(event.stream) && !isSkipped(event)));
-  // Also what comes before the damage, because that may be refused and then stands for the whole stream.
+  // Includes the events before the damage, because the database may refuse one of those, and the first
+  // refused event parks the stream.
   const whole = decoded.filter(
     (event) => !parked.has(event.stream) && !isSkipped(event) && isBefore(event, damages.get(event.stream)),
   );
@@ -47,7 +48,7 @@ export const projectPrepared = async (
   return parkings;
 };
 
-/** That somebody is gone counts, whatever became of their aggregate. */
+/** A user’s deletion takes effect even if their own aggregate is parked. */
 const isDeparture = ({ type }: { readonly type: string }): boolean => type === 'user.deleted';
 
 const isBefore = ({ version }: DecodedEvent, damage: Parked | undefined): boolean =>
@@ -59,10 +60,7 @@ const firstOfEach = (damaged: readonly Parked[]): ReadonlyMap<StreamName, Parked
   return first;
 };
 
-/**
- * An event that is left out is there all the same, so that the version which clients are shown is the one to
- * write against.
- */
+/** A skipped event still counts for the version, so that clients see the version to write against. */
 const moveVersionsOn = async (
   connection: Connection,
   tables: Tables,
@@ -85,8 +83,8 @@ const moveVersionsOn = async (
 type Texts = { readonly departures: readonly DecodedEvent[]; readonly written: readonly DecodedEvent[] };
 
 /**
- * The statements that take away what a deleted user wrote or registered: it goes with them, also where it is
- * taken in later, so that every replay ends the same.
+ * The statements that remove the content of deleted users, even if it is applied later, so that every replay
+ * ends the same.
  */
 const erasuresOf = (tables: Tables, { departures, written }: Texts): readonly Statement[] => {
   const statements: Statement[] = [];
@@ -101,7 +99,7 @@ const erasuresOf = (tables: Tables, { departures, written }: Texts): readonly St
     ({ table }) => table.kind,
   );
   for (const table of tables.ofStreams) {
-    // A user’s own row says by itself that they are gone.
+    // The row of a user states its own deletion.
     if (table.person === null || table.person === 'id') continue;
     const { person } = table;
     if (gone.length > 0)
@@ -114,7 +112,7 @@ const erasuresOf = (tables: Tables, { departures, written }: Texts): readonly St
   return statements;
 };
 
-/** Takes away what belongs to people who are gone: the whole row, or what of it is personal. */
+/** Removes the content of deleted users: the whole row, or its personal data. */
 const goneFrom = (table: OfStreams, isOfThem: (row: string) => string, others = ''): string => {
   const { name, personal } = table;
   if (table.afterDeparture === 'removed')

@@ -10,7 +10,7 @@ import { until } from '../../testing/until.ts';
 import { rebuild } from './rebuild.ts';
 import { rollback } from './rollback.ts';
 
-describe.each(LOG_ENGINES)('a rebuild while everything goes on, on %s', (_name, startLog) => {
+describe.each(LOG_ENGINES)('a rebuild during normal operation, on %s', (_name, startLog) => {
   let world: RebuildWorld;
   beforeAll(async () => {
     world = await createRebuildWorld(startLog);
@@ -33,7 +33,7 @@ describe.each(LOG_ENGINES)('a rebuild while everything goes on, on %s', (_name, 
     await world.expectReplayed();
   });
 
-  test('goes on when another process takes over the projecting in the middle', async () => {
+  test('continues when another process takes over the projection in the middle', async () => {
     const author = world.authors[2] as UserId;
     await world.writeSome(author);
     let takenOver: Promise<unknown> | undefined;

@@ -27,7 +27,7 @@ describe.each(LOG_ENGINES)('a rebuild of the read model on %s', (_name, startLog
     return rows.map(({ name }) => name);
   };
 
-  test('makes what a fresh replay makes, keeps the former one, and rolling back brings that up to date', async () => {
+  test('produces the same as a fresh replay, keeps the former version, and a rollback brings that up to date', async () => {
     const { events, position } = await rebuild(world.work());
     expect(events).toBeGreaterThan(20);
     expect(await schemas()).toEqual(['read_model', 'read_model_previous']);
@@ -49,7 +49,7 @@ describe.each(LOG_ENGINES)('a rebuild of the read model on %s', (_name, startLog
     expect(await schemas()).toEqual(['read_model', 'read_model_previous']);
   });
 
-  test('has the indexes and the columns of one that was made at the start', async () => {
+  test('has the indexes and the columns of one created at the start', async () => {
     await rebuild(world.work());
     await createReadModel(world.side.pool, tables, 'from_the_start');
     const shapeOf = async (schema: string) => {
@@ -66,7 +66,7 @@ describe.each(LOG_ENGINES)('a rebuild of the read model on %s', (_name, startLog
     expect(await shapeOf('read_model')).toEqual(await shapeOf('from_the_start'));
   });
 
-  test('is one at a time, and the second says so', async () => {
+  test('runs one at a time, and the second says so', async () => {
     const both = await Promise.allSettled([rebuild(world.work()), rebuild(world.work())]);
     expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     expect(both.find(({ status }) => status === 'rejected')).toMatchObject({
@@ -80,7 +80,7 @@ describe.each(LOG_ENGINES)('a rebuild of the read model on %s', (_name, startLog
     await world.expectReplayed();
   });
 
-  test('asking whether one is under way does not keep it from beginning', async () => {
+  test('reading the status does not keep it from beginning', async () => {
     let isOver = false;
     const asking = Promise.all(
       Array.from({ length: 3 }, async () => {
@@ -97,22 +97,19 @@ describe.each(LOG_ENGINES)('a rebuild of the read model on %s', (_name, startLog
     expect(refused).toEqual([]);
   });
 
-  test.each(['events', 'indexes'] as const)(
-    'that is stopped at its %s leaves everything as it was',
-    async (step) => {
-      const before = await schemas();
-      const stopping = new AbortController();
-      const onProgress = (progress: Progress) => {
-        if (progress.step === step) stopping.abort();
-      };
-      await expect(rebuild(world.work({ signal: stopping.signal, onProgress }))).rejects.toThrow();
-      expect(await schemas()).toEqual(before);
-      await rebuild(world.work());
-      await world.expectReplayed();
-    },
-  );
+  test.each(['events', 'indexes'] as const)('stopped at its %s leaves everything as it was', async (step) => {
+    const before = await schemas();
+    const stopping = new AbortController();
+    const onProgress = (progress: Progress) => {
+      if (progress.step === step) stopping.abort();
+    };
+    await expect(rebuild(world.work({ signal: stopping.signal, onProgress }))).rejects.toThrow();
+    expect(await schemas()).toEqual(before);
+    await rebuild(world.work());
+    await world.expectReplayed();
+  });
 
-  test('takes in an aggregate whose cause was mended, and follows operators who were faster', async () => {
+  test('applies an aggregate whose cause was fixed, and respects operators who were faster', async () => {
     const [first, second] = ['article-770001', 'article-770002'];
     await world.side.pool.query(
       'alter table read_model.articles add constraint none_such check (id not in (770001, 770002))',

@@ -15,9 +15,9 @@ import { keepViews } from './views.ts';
 export type Rebuilt = { readonly events: number; readonly position: Position };
 
 /**
- * Makes the read model anew from the whole log, beside the live one, and then puts it in its place; the live
- * one stays as the previous version. Until that moment nothing live is touched, and nothing but tables is
- * written: nobody is told anything again.
+ * Builds the read model again from the whole log, beside the live one, and then swaps it in; the live one
+ * stays as the previous version. Until that moment nothing live changes, and only tables are written: nothing
+ * is delivered again.
  */
 export const rebuild = async (work: Work): Promise<Rebuilt> => {
   const { pool, eventLog, tables, signal } = work;
@@ -46,7 +46,7 @@ export const rebuild = async (work: Work): Promise<Rebuilt> => {
     };
     await comeNear({ ...work, onProgress }, next, upTo);
     const position = await swapIn(work, next, since);
-    // Where somebody still reads it, the next rebuild drops it.
+    // If somebody still reads it, the next rebuild drops it.
     await dropAside(pool);
     return { events: events + late, position };
   } catch (error) {
@@ -60,7 +60,7 @@ export const underWay = (): StartRefused =>
     'A rebuild, a rollback or a proof of the read model is under way already: let it come to its end, or stop it.',
   );
 
-/** The version before the previous one takes up the room that a swap needs. */
+/** The version before the previous one occupies the schema that a swap needs. */
 export const demandAsideGone = async (pool: Pool): Promise<void> => {
   if (await dropAside(pool)) return;
   throw new StartRefused(
@@ -68,10 +68,10 @@ export const demandAsideGone = async (pool: Pool): Promise<void> => {
   );
 };
 
-/** The server's clock, which dates what operators do, may be behind ours. */
+/** The server’s clock, which dates operator commands, may be behind ours. */
 const CLOCKS_DIFFER_MS = 60_000;
 
-/** Takes in the log up to a position. */
+/** Applies the log up to a position. */
 const fill = async (work: Work, next: Held, upTo: Position): Promise<number> => {
   let [events, position] = [0, START];
   for await (const { prepared, last, count } of read(work, { after: START, upTo })) {

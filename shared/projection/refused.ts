@@ -4,8 +4,8 @@ import { MasterKeyMismatch } from '#shared/keys/key-store.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 
 /**
- * Why an event could not be decoded. What is no fault of the event, such as a key store that is away, is
- * thrown on.
+ * The reason why an event could not be decoded. Rethrows failures that are not the event’s fault, such as an
+ * unreachable key store.
  */
 export const undecodable = (event: RecordedEvent, error: unknown): Parked => {
   if (EXPLAINED.some((kind) => error instanceof kind)) return parkedBy(event, (error as Error).message);
@@ -14,7 +14,7 @@ export const undecodable = (event: RecordedEvent, error: unknown): Parked => {
   throw error;
 };
 
-/** These say what is wrong, and name no content. */
+/** Their messages explain the fault, and quote no content. */
 const EXPLAINED = [MalformedEvent, UnknownEventType, MasterKeyMismatch];
 
 /**
@@ -22,10 +22,7 @@ const EXPLAINED = [MalformedEvent, UnknownEventType, MasterKeyMismatch];
  */
 const OF_VALUES = ['22', '23', '54'];
 
-/**
- * Whether it is the values that the database refuses; whatever else is wrong would park every aggregate that
- * there is.
- */
+/** Whether the database refuses the values; any other failure would park every aggregate. */
 export const isRefusalOfValues = (error: unknown): error is Refusal =>
   error instanceof Error &&
   'code' in error &&
@@ -34,7 +31,7 @@ export const isRefusalOfValues = (error: unknown): error is Refusal =>
 
 type Refusal = Error & { readonly code: string; readonly constraint?: string };
 
-/** The server's own words are not kept, because they quote values, and those may be personal. */
+/** Leaves out the server’s own message, because it quotes values, which may be personal. */
 export const unwritable = (event: Pick<RecordedEvent, Place>, { code, constraint }: Refusal): Parked =>
   parkedBy(
     event,

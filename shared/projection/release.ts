@@ -3,9 +3,9 @@ import { findParked, type Parked } from '#shared/read-model/parked.ts';
 import { type Mending, notParked, type RecordMended, takeInAgain, whileProjectorStands } from './retry.ts';
 
 /**
- * Leaves the event that parks an aggregate out of every projection from now on, and takes the others in. What
- * is to be left out is named, because it may have changed since somebody looked. Answers with the event that
- * parks the aggregate next, if one does.
+ * Skips the event that parks an aggregate in every projection from now on, and applies the others. The caller
+ * names the event, because it may have changed since. Returns the event that parks the aggregate next, if one
+ * does.
  */
 export const release = (
   mending: Mending,

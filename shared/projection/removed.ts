@@ -3,7 +3,7 @@ import type { Row, Table } from '#shared/read-model/change.ts';
 
 type Removable = Pick<Table<string>, 'name'> & { readonly parent: string | null };
 
-/** A statement that deletes rows of a table, named t, so that it notes what they were. */
+/** A statement that deletes rows of a table, named t, and records them as removed. */
 export const removalOf = ({ name, parent }: Removable, deletion: string): string =>
   parent === null
     ? deletion
@@ -11,9 +11,9 @@ export const removalOf = ({ name, parent }: Removable, deletion: string): string
        insert into removed (kind, id, parent_id, created_at) select '${name}', * from gone ${AGAIN}`;
 
 /**
- * A statement that inserts rows of a table, named t: nothing that was deleted comes again, but where the log
- * says so, it is there. PostgreSQL looks for all of an array in one pass over the index, and for joined rows
- * one by one.
+ * A statement that inserts rows of a table, named t, and removes them from the record: the log may create a
+ * deleted id again. PostgreSQL looks up all ids of an array in one pass over the index, but joined rows one
+ * by one.
  */
 export const returnOf = ({ name, parent }: Removable, insertion: string): string =>
   parent === null
@@ -21,11 +21,11 @@ export const returnOf = ({ name, parent }: Removable, insertion: string): string
     : `with made as (${insertion} returning t.id)
        delete from removed r where r.kind = '${name}' and r.id = any (array(select id from made))`;
 
-/** And where it is deleted again, the last time counts. */
+/** After a second deletion, the last one counts. */
 const AGAIN =
   'on conflict (kind, id) do update set parent_id = excluded.parent_id, created_at = excluded.created_at';
 
-/** Notes rows that were never written, because they were deleted in the batch in which they were made. */
+/** Records rows that were never written, because one batch created and deleted them. */
 export const noteRemoved = async <Column extends string>(
   connection: Sender,
   { name, parent }: Table<Column>,

@@ -14,14 +14,14 @@ import { beginStreamsAnew } from './views.ts';
 
 export type Mending = Projection & { readonly pool: Pool; readonly eventLog: EventLog };
 
-/** Writes down, in the transaction of what was mended, what parks the aggregate now. */
+/** Records, in the transaction of the retry, the event that parks the aggregate now. */
 export type RecordMended = (connection: Connection, parked: Parked | undefined) => Promise<void>;
 
 const NOT_RECORDED: RecordMended = async () => {};
 
 /**
- * Takes a parked aggregate in again, from its first event on. Answers with what parks it this time, if
- * anything does.
+ * Applies a parked aggregate again, from its first event on. Returns the event that parks it this time, if
+ * any does.
  */
 export const retry = (
   mending: Mending,
@@ -38,14 +38,14 @@ export const retry = (
 export const notParked = (stream: StreamName): StartRefused =>
   new StartRefused(`${stream} is not parked: “projection parked” lists those that are.`);
 
-/** An operator's process that was paused in the middle must not hold the projector up for ever. */
+/** An operator’s process that hangs in the middle must not block the projector for ever. */
 const PAUSE_MAX_MS = 20_000;
 /** The projector itself lets go sooner. */
 const PROJECTOR_MAX_MS = 10_000;
 
 /**
- * Works on the live read model in a transaction that the running projector waits for; it is told how far that
- * one is.
+ * Works on the live read model in a transaction that the running projector waits for, given the projector’s
+ * position.
  */
 export const whileProjectorStands = <Result>(
   { pool, eventLog, tables }: Mending,
@@ -71,9 +71,8 @@ export const whileProjectorStands = <Result>(
   });
 
 /**
- * Replays a parked stream into the read model that comes first in the search path, which has taken in the log
- * up to a position: what comes later is left to whoever brings the rest. Answers with what parks it this
- * time.
+ * Replays a parked stream into the read model that comes first in the search path, up to its position;
+ * whoever applies later events applies the rest. Returns the event that parks it this time.
  */
 export const takeInAgain = async (
   connection: Connection,

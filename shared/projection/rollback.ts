@@ -8,8 +8,8 @@ import { swapIn } from './swap.ts';
 import { lockVersions, takePrevious } from './versions.ts';
 
 /**
- * Makes the previous version live again, brought up to date; the live one becomes the previous, so that this
- * can be undone too.
+ * Makes the previous version live again, brought up to date; the live one becomes the previous, so that a
+ * rollback can be undone too.
  */
 export const rollback = async (work: Work): Promise<Position> => {
   const { pool, eventLog, tables } = work;

@@ -7,11 +7,11 @@ import { noteRemoved, removalOf, returnOf } from './removed.ts';
 type Folded<Column extends string> = {
   readonly changes: readonly Change<Column>[];
   /**
-   * The rows of which some values are not written: because of another change of the same batch, or because no
-   * such row is there.
+   * The rows with values that are not written: because a later change of the batch overwrites them, or
+   * because no such row exists.
    */
   readonly unwritten: readonly object[];
-  /** What was made and deleted in the same batch, as it was last. */
+  /** The last state of rows that one batch created and deleted. */
   readonly vanished: readonly Row<Column>[];
 };
 
@@ -38,20 +38,18 @@ const fold = <Column extends string>(changes: readonly Change<Column>[]): Folded
 };
 
 /**
- * Columns of a table that follow from the items of some of its aggregates, in a list whose items are written
+ * Columns of a table that are computed from the items of some aggregates, in a list whose items are written
  * by then.
  */
 export type Following = { readonly ids: ReadonlySet<unknown>; readonly list: ProjectedItems };
 
-/**
- * Writes what stands between: the items of aggregates, of which these are there once the rows are written.
- */
+/** Writes the items of aggregates in between; those of `made` exist once the rows are written. */
 type Between = (made: ReadonlySet<unknown>) => Promise<readonly Following[]>;
 const NOTHING: Between = async () => [];
 
 /**
  * Writes folded changes with one statement for each kind and each set of columns; an older version never
- * overwrites a newer one. Rows are written after their items, so that what follows from those needs no second
+ * overwrites a newer one. Writes rows after their items, so that columns computed from those need no second
  * write.
  */
 export const write = async <Column extends string>(
@@ -80,7 +78,7 @@ type Group<Column extends string> = {
   readonly rows: object[];
 };
 
-/** By what each does, and to which columns. */
+/** By kind of change, and by columns. */
 export const grouped = <Column extends string>(
   table: Table<Column>,
   changes: readonly Change<Column>[],
@@ -91,7 +89,7 @@ export const grouped = <Column extends string>(
   for (const { kind, row } of changes) {
     const follow = following.flatMap(({ ids, list }) => (ids.has(row.id) ? [list] : []));
     const followed = new Set(follow.flatMap(({ derived }) => derived.map(({ column }) => column)));
-    // In the table's order, so that equal sets of columns make equal statements.
+    // In the table’s order, so that equal sets of columns make equal statements.
     const given = columns.filter((column) => column in row && !followed.has(column));
     const key = `${kind} ${given.join()} ${follow.map(({ name }) => name).join()}`;
     const group = alike.get(key);
@@ -102,9 +100,9 @@ export const grouped = <Column extends string>(
 };
 
 /**
- * Shows the database what it may not look at otherwise: values that are covered up, and those for rows that
- * are not there. It must refuse a batch exactly where it would refuse one of its events; so the tables check
- * no values except by their types.
+ * Lets the database check values that are never written: overwritten ones, and those of absent rows. It must
+ * refuse a batch exactly if it would refuse one of its events; so the tables check values only by their
+ * types.
  */
 export const demandValues = async (
   connection: Sender,
@@ -113,9 +111,9 @@ export const demandValues = async (
 ): Promise<void> => {
   const doubtful = doubtfulAmong(columns, unwritten as readonly Readonly<Record<string, unknown>>[]);
   if (doubtful.length === 0) return;
-  // Every text that was decoded is one for PostgreSQL too.
+  // Every decoded text is valid for PostgreSQL too.
   const checked = Object.keys(columns).filter((column) => columns[column] !== 'text');
-  // What is not counted would not be looked at.
+  // The database evaluates only columns that are counted.
   const counted = checked.map((column) => `count(${column})`).join(', ');
   await connection.query(`select ${counted} from ${sourceOf({ columns }, checked)}`, [
     ...valuesOf(checked, doubtful),
@@ -132,21 +130,19 @@ export const sourceOf = (
   return `(select ${typed} from rows from (${read}) as given (${given.join(', ')})) p`;
 };
 
-/**
- * Column by column, because PostgreSQL takes that apart in less time than objects that repeat their names.
- */
+/** Column by column, because PostgreSQL parses that in less time than objects that repeat their names. */
 export const valuesOf = (given: readonly string[], rows: readonly object[]): readonly string[] =>
   given.map((column) =>
     JSON.stringify(rows.map((row) => textOf((row as Readonly<Record<string, unknown>>)[column]))),
   );
 
-/** An array is one value of its column, and what is not there is null. */
+/** An array is one value of its column, and an absent value is null. */
 const textOf = (value: unknown): unknown =>
   Array.isArray(value)
     ? `{${value.map((each) => `"${String(each).replaceAll(/["\\]/g, '\\$&')}"`).join()}}`
     : value;
 
-/** What follows from the items of a row of the source, as they are now: found by an index for each. */
+/** The columns computed from the present items of a row; an index finds the items of each. */
 const followingOf = (follow: readonly ProjectedItems[]): string =>
   follow
     .map(({ name, key, derived }, index) => {

@@ -10,9 +10,9 @@ import { keepDigest, PROJECTING } from './kept-digest.ts';
 import { keepViews } from './views.ts';
 
 /**
- * Whoever writes into the live read model takes this after its checkpoint, a swap exclusively. PostgreSQL
- * lets go of the rows of a transaction before other connections hear of a name that it changed, and of this
- * only afterwards: without it, what is written in between would go into the tables that were swapped out.
+ * Writers to the live read model take this lock after their checkpoint, a swap takes it exclusively.
+ * PostgreSQL releases the row locks of a transaction before other connections learn of a renamed schema, and
+ * this lock only afterwards: without it, writes in between would go into the tables that were swapped out.
  */
 export const holdNames = async (connection: Connection): Promise<void> => {
   await connection.query(`select pg_advisory_xact_lock(${NAMES})`);
@@ -20,7 +20,7 @@ export const holdNames = async (connection: Connection): Promise<void> => {
 
 const NAMES = `hashtext('annals names of the read model')`;
 
-/** All at once, because it is done for every commit. */
+/** In one statement, because every commit needs it. */
 export const USE_LIVE: Statement = {
   name: 'use-live-read-model',
   text: `select pg_advisory_xact_lock_shared(${NAMES}), set_config('search_path', '${LIVE_SCHEMA}', true), ${PROJECTING},
@@ -30,12 +30,12 @@ export const USE_LIVE: Statement = {
 export const marksOf = (answer: Answer | undefined): Marks | undefined =>
   answer?.rows[0] as Marks | undefined;
 
-/** Until the end of the transaction, tables without a schema are those of this read model. */
+/** Until the end of the transaction, tables without a schema name are those of this read model. */
 export const useReadModel = async (connection: Connection, schema: string): Promise<void> => {
   await connection.query(`select set_config('search_path', $1, true), ${PROJECTING}`, [schema]);
 };
 
-/** Makes the tables of a read model where they are not there yet; several processes may come at once. */
+/** Creates the tables of a read model unless they exist; several processes may try at once. */
 export const createReadModel = (pool: Pool, tables: Tables, schema: string): Promise<void> =>
   inTransaction(pool, async (connection) => {
     await connection.query(`select pg_advisory_xact_lock(hashtext('annals ' || $1))`, [schema]);
@@ -56,8 +56,8 @@ export const createReadModel = (pool: Pool, tables: Tables, schema: string): Pro
   });
 
 /**
- * How the tables of a definition are marked: as those of the live read model, if the same events make the
- * same rows there.
+ * The marks for the tables of a definition: those of the live read model, if the same events produce the same
+ * rows there.
  */
 export const marksBeside = async (
   connection: Connection,
@@ -68,8 +68,8 @@ export const marksBeside = async (
 };
 
 /**
- * Writes down what is new in the declaration, and of the rows of an earlier release everything, so that a
- * later change of it is found.
+ * Records additions of the declaration, and everything for the rows of an earlier release, so that a later
+ * change is noticed.
  */
 export const completeMarks = (pool: Pool, { fingerprint }: Pick<Definition, 'fingerprint'>): Promise<void> =>
   inTransaction(pool, async (connection) => {
@@ -80,8 +80,8 @@ export const completeMarks = (pool: Pool, { fingerprint }: Pick<Definition, 'fin
   });
 
 /**
- * Tables that were dropped, or left out of a backup, are filled from the whole log again; an owner at work
- * finds its checkpoint moved.
+ * If the tables were dropped, or left out of a backup, the whole log fills them again; a working owner finds
+ * its checkpoint moved.
  */
 const beginAnew = async (connection: Connection): Promise<void> => {
   const { rows } = await connection.query<{ found: boolean }>(
@@ -94,7 +94,7 @@ const beginAnew = async (connection: Connection): Promise<void> => {
   ]);
 };
 
-/** Makes the tables alone, in a transaction in which they are from then on those that are used. */
+/** Creates the tables alone, in a transaction that uses them from then on. */
 export const createTables = async (
   connection: Connection,
   schema: string,

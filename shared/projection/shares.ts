@@ -6,8 +6,8 @@ import { demandValues, sourceOf, valuesOf } from './rows.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Writes what a batch does to the shares of a view: each share once, with one statement for each kind of
- * change and each set of columns. Triggers then take the sums of the view along, once for each key of a
+ * Writes the changes of a batch to the shares of a view: each share once, with one statement for each kind of
+ * change and each set of columns. Triggers then update the sums of the view, once for each key of a
  * statement.
  */
 export const writeShares = async (
@@ -38,10 +38,10 @@ const fold = (changes: readonly ShareChange[]): Folded => {
   return { folded, unwritten };
 };
 
-/** What two changes of one share come to. */
+/** Combines two changes of one share. */
 const combined = (earlier: ShareChange, later: ShareChange): ShareChange => {
   if (later.kind !== 'patch') return later;
-  // What is gone cannot be changed.
+  // A removed share cannot change.
   if (earlier.kind === 'drop')
     return { kind: 'drop', row: { id: earlier.row.id, version: later.row.version }, added: {} };
   const row: Record<string, unknown> = { ...earlier.row, ...later.row };
@@ -61,7 +61,7 @@ type Group = {
   readonly rows: Values[];
 };
 
-/** In the place of the value in a row, what comes to it. */
+/** Prefixes the increment of a column, in place of its value. */
 const ADDED = 'added_';
 
 const grouped = ({ columns }: ProjectedShares, changes: readonly ShareChange[]): Iterable<Group> => {

@@ -16,7 +16,7 @@ export type ProjectionStatus = {
   readonly head: Position;
   readonly live: Version & { readonly parked: number; readonly isOfThisRelease: boolean };
   readonly previous: (Version & { readonly isOfThisRelease: boolean }) | undefined;
-  /** One that is being built, or was left by a rebuild that was killed. */
+  /** A version that is being built, or was left by a rebuild that was killed. */
   readonly next: Version | undefined;
   /** A rebuild or a rollback. */
   readonly isUnderWay: boolean;
@@ -33,7 +33,7 @@ export const readStatus = async ({
   const live = await readVersion(pool, LIVE);
   const previous = await readVersion(pool, PREVIOUS);
   return {
-    // After the positions, so that none is beyond it.
+    // Read after the positions, so that none is beyond it.
     live: {
       position: live?.position ?? START,
       bytes: live?.bytes ?? 0,

@@ -10,9 +10,10 @@ import { useReadModel } from './schema.ts';
 import { exchange, type Held, hold } from './versions.ts';
 
 /**
- * Brings a version to exactly where the live one is, while that stands still, and makes it live. Readers notice nothing: names
- * of tables change in one moment, and PostgreSQL plans the statements that name them anew. The projector waits, and goes on.
- * @param since when the version was begun; what operators left out later is looked at again
+ * Brings a version to exactly the position of the live one, while that does not move, and makes it live.
+ * Readers notice nothing: names of tables change atomically, and PostgreSQL plans their statements again. The
+ * projector waits, and continues.
+ * @param since when the build of the version began; events that operators skipped later are checked again
  */
 export const swapIn = (work: Work, version: Held, since: Date): Promise<Position> =>
   whileProjectorStands(work, async (connection, upTo) => {
@@ -29,8 +30,8 @@ export const swapIn = (work: Work, version: Held, since: Date): Promise<Position
 type Following = { readonly version: Pick<Held, 'schema'>; readonly upTo: Position; readonly since: Date };
 
 /**
- * What is parked here and not there was retried or released there, perhaps after it had been taken in here.
- * Answers with what that was.
+ * An aggregate that is parked here and not there was retried or released there, perhaps after this version
+ * had applied it. Returns those aggregates.
  */
 export const followOperators = async (
   connection: Connection,

@@ -10,8 +10,8 @@ import { type Following, write } from './rows.ts';
 import { writeShares } from './shares.ts';
 
 /**
- * Writes all at once, with what follows from them; where the database refuses that, halves are tried, down to
- * the events that it refuses. Answers with those.
+ * Writes all events at once, with their consequences; after a refusal of the database, bisects them down to
+ * the refused events. Returns those.
  */
 export const takeIn = async (
   connection: Connection,
@@ -38,7 +38,7 @@ const takeInHalves = async (
   return [...(await takeIn(connection, tables, first)), ...(await takeIn(connection, tables, second))];
 };
 
-/** One stream's events, up to the first that is refused. */
+/** Events of one stream, up to the first refused one. */
 const takeInOneByOne = async (
   connection: Connection,
   tables: Tables,
@@ -51,7 +51,7 @@ const takeInOneByOne = async (
   return [];
 };
 
-/** Answers with the database's refusal of what is in the events; then nothing of them is written. */
+/** Returns the database’s refusal of values in the events; none of them is written then. */
 const attempt = async (
   connection: Connection,
   tables: Tables,
@@ -71,7 +71,7 @@ const attempt = async (
 
 const writeAll = async (sender: Sender, tables: Tables, events: readonly DecodedEvent[]): Promise<void> => {
   const byTable = Map.groupBy(events, ({ stream }) => tables.rowOf(stream)?.table);
-  // In one order, so that two that write at the same time wait for each other and never both.
+  // In one order, so that concurrent writers never deadlock.
   for (const table of tables.all) {
     const own = byTable.get(table);
     if (own === undefined) continue;

@@ -11,7 +11,7 @@ import { by, type CommandSide, createCommandWorld, system } from '../../test/eng
 import { appendRaw, replayed, startProjecting, untilProjected } from '../../test/engines/projection.ts';
 import { digestOf } from './digest.ts';
 
-/** Code of an author that throws takes no more with it than the aggregate whose event it throws at. */
+/** Custom code that throws parks only the aggregate of the event it throws at. */
 const base = domain({ name: 'labels', roles: ['printer'] });
 const label = base.aggregate('label', {
   fields: { title: line(20), initial: line(1).optional() },
@@ -44,7 +44,7 @@ const rows = async (): Promise<readonly object[]> => {
   return (await side.pool.query('select title, initial from read_model.labels order by id')).rows;
 };
 
-test('an event that code throws at is refused, and parks its aggregate where it is in the log', async () => {
+test('an event at which code throws is refused, and parks its aggregate if it is in the log', async () => {
   const id = await send('PrintLabel', { title: 'Apples' });
   const other = await send('PrintLabel', { title: 'Pears' });
   await expect(send('ChangeLabel', { labelId: id, title: '5 plums' })).rejects.toThrow(

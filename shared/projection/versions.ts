@@ -11,18 +11,15 @@ import { NEXT, type Place, PREVIOUS, VERSIONS_LOCK } from '#shared/read-model/ve
 import { readDefinition } from './definition.ts';
 import { createTables, marksBeside } from './schema.ts';
 
-/** Where a version waits for its name, or for its end. */
+/** The schema of a version that waits for its name, or for its removal. */
 const ASIDE_SCHEMA = 'read_model_aside';
 
-/**
- * A version in the hands of one process: whoever takes it later has a higher epoch, and this one then writes
- * nothing more.
- */
+/** A version held by one process: a later holder has a higher epoch, which ends the writes of this one. */
 export type Held = Place & { readonly epoch: number; readonly log: LogIdentity };
 
 /**
- * Makes the tables to be filled, without the indexes that only reads need. What an interrupted rebuild left
- * goes first.
+ * Creates the tables to be filled, without the indexes that only reads need. Drops the leftovers of an
+ * interrupted rebuild first.
  */
 export const beginNext = async (pool: Pool, tables: Tables, log: LogIdentity): Promise<Held> => {
   const definition = await readDefinition(tables);
@@ -42,7 +39,7 @@ export const beginNext = async (pool: Pool, tables: Tables, log: LogIdentity): P
   });
 };
 
-/** Takes the previous version in hand, if there is one. */
+/** Takes hold of the previous version, if there is one. */
 export const takePrevious = async (
   pool: Pool,
 ): Promise<(Held & { readonly position: Position }) | undefined> => {
@@ -56,7 +53,7 @@ export const takePrevious = async (
 };
 
 /**
- * Holds the version until the transaction ends, and answers where it is. Throws where it is in other hands.
+ * Locks the version until the transaction ends, and returns its position. Throws if another process holds it.
  */
 export const hold = async (
   connection: Connection,
@@ -75,8 +72,8 @@ export const hold = async (
 };
 
 /**
- * Makes the version live, and the live one the previous. The transaction holds both where they are: at the
- * same position.
+ * Makes the version live, and the live one the previous. The transaction has locked both, at the same
+ * position.
  */
 export const exchange = async (connection: Connection, incoming: Held, position: Position): Promise<void> => {
   const rename = (from: string, to: string) => connection.query(`alter schema ${from} rename to ${to}`);
@@ -94,10 +91,10 @@ export const exchange = async (connection: Connection, incoming: Held, position:
   );
 };
 
-/** How long the readers of a version that is to be dropped are waited for, with those that wait behind. */
+/** The time to wait for the readers of a version before it is dropped, while new readers queue behind. */
 const READERS_MAX_MS = 5_000;
 
-/** Drops the version that was the previous one until the last exchange; answers whether it is gone. */
+/** Drops the version that was the previous one until the last exchange; returns whether it is gone. */
 export const dropAside = async (pool: Pool): Promise<boolean> => {
   try {
     await inTransaction(pool, async (connection) => {
@@ -111,7 +108,7 @@ export const dropAside = async (pool: Pool): Promise<boolean> => {
   }
 };
 
-/** Drops what was built so far, unless it is in other hands. */
+/** Drops an unfinished build, unless another process holds it. */
 export const dropNext = (pool: Pool, next: Held): Promise<void> =>
   inTransaction(pool, async (connection) => {
     await hold(connection, next, 'update');

@@ -28,7 +28,7 @@ import { release } from './release.ts';
 import { retry } from './retry.ts';
 import { createReadModel, useReadModel } from './schema.ts';
 
-/** Views in the read model: however events came there, a view is what its streams add up to. */
+/** However its events arrived, a view is the sum of its streams. */
 const resources = new AsyncDisposableStack();
 const signal = new AbortController().signal;
 let side: CommandSide;
@@ -70,7 +70,7 @@ const spentBy = async (teamId: unknown): Promise<Spent | undefined> => {
   return rows[0] as Spent | undefined;
 };
 
-/** What a view comes to, told by the rows of the aggregates, which know nothing of it. */
+/** The expected view, computed from the rows of the aggregates. */
 const SPENDING = `
   select team_id, sum(budget) as budget, sum(waiting) as waiting, sum(approved) as approved, sum(paid) as paid, max(last_paid_at) as last_paid_at
   from (select id as team_id, budget, 0 as waiting, 0 as approved, 0 as paid, null::timestamptz as last_paid_at from read_model.teams
@@ -106,7 +106,7 @@ const asked = fc.oneof(
   fc.record({ team: index }).map((form) => ['CloseTeam', form] as const),
 );
 
-test('whatever is decided, a view is what its streams say, and any replay and a rebuild make the same', async () => {
+test('whatever is decided, a view is the sum of its streams, and any replay and a rebuild produce the same', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(asked, { minLength: 10, maxLength: 40 }), async (commands) => {
       const teams = [await open(100), await open(200), null];
@@ -134,7 +134,7 @@ test('whatever is decided, a view is what its streams say, and any replay and a 
     { numRuns: 12 },
   );
   await untilProjected(side);
-  // What was edited after it was approved stays as it was approved.
+  // An edit after the approval does not change the approved amount.
   const { rows: edited } = await side.pool.query(
     'select team_id, waiting, last_paid_at from read_model.spending order by 1',
   );
@@ -167,7 +167,7 @@ test('whatever is decided, a view is what its streams say, and any replay and a 
   expect(await digestOf(side.pool, 'read_model')).toEqual(live);
 });
 
-test('a share follows its aggregate from key to key, and out of the sums with its end', async () => {
+test('a share follows its aggregate from key to key, and leaves the sums with its end', async () => {
   const [one, other] = [await open(100), await open(200)];
   const requestId = await draft(one, 30);
   const seen = async () => {
@@ -197,7 +197,7 @@ test('a share follows its aggregate from key to key, and out of the sums with it
   expect(await seen()).toMatchObject([undefined, nothing]);
 });
 
-test('the latest value is that of the latest event which still counts', async () => {
+test('the latest value is that of the latest event that still counts', async () => {
   const teamId = await open(1);
   const latest = async () => {
     await untilProjected(side);
@@ -222,7 +222,7 @@ test('the latest value is that of the latest event which still counts', async ()
   expect(await latest()).toEqual({ last_purpose: null, last_paid_at: null });
 });
 
-test('an aggregate that is parked takes its share out, and gets it back when it is retried', async () => {
+test('parking an aggregate removes its share, and a retry restores it', async () => {
   const teamId = await open(100);
   const requestId = await draft(teamId, 30);
   await send('SubmitRequest', { requestId });
@@ -260,7 +260,7 @@ const happened = fc.record({
   isCut: fc.boolean(),
 });
 
-test('however a log is cut into batches that no decider made, the views end the same', async () => {
+test('however a log that no decider made is cut into batches, the final views are the same', async () => {
   for (const schema of ['singly', 'in_batches']) await createReadModel(side.pool, side.tables, schema);
   const projected = async (schema: string, batches: readonly (readonly RecordedEvent[])[]) => {
     const names = [...side.tables.ofStreams, ...side.tables.views].map(({ name }) => `${schema}.${name}`);
@@ -334,7 +334,7 @@ const recordedOf = ({ requestId, version, position, ...told }: Told): RecordedEv
 };
 
 test.each(['spending', 'asking', 'spending_of_request', 'spending_of_team', 'asking_of_request'])(
-  'whatever somebody tampers with in %s is found',
+  'any tampering with %s is found',
   async (table) => {
     const teamId = await open(5);
     const requestId = await draft(teamId);
@@ -382,7 +382,7 @@ test.each(['spending', 'asking', 'spending_of_request', 'spending_of_team', 'ask
   },
 );
 
-test('a list by what it can be ordered by, and by a part of its key, is read along an index', async () => {
+test('a list sorted by a column, or filtered by a part of its key, is read along an index', async () => {
   const { rows } = await side.pool.query(
     `select indexdef from pg_indexes where schemaname = 'read_model' and tablename in ('spending', 'asking')`,
   );

@@ -5,7 +5,7 @@ import type { Connection } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 
-/** What a read model has to have for its views to be kept. */
+/** The statements that make a read model keep its views. */
 export const keptViewsOf = ({ views }: Tables): readonly string[] =>
   views.flatMap((view) => [
     ...view.shares.flatMap((share) => keepingOf(view, share, view.shares)),
@@ -13,14 +13,13 @@ export const keptViewsOf = ({ views }: Tables): readonly string[] =>
     beginStreamOf(view),
   ]);
 
-/** What each view comes to. */
+/** The definition of each view. */
 export const sumsOf = ({ views }: Tables): readonly string[] =>
   views.map((view) => `${view.name}: ${sumOf(view, view.shares)}`);
 
 /**
- * Sums up the views of the read model that comes first in the search path, and has them kept from then on.
- * Whoever fills one from a whole log does it at the end, because one sum over all costs less than each change
- * of it.
+ * Computes the views of the first read model in the search path, and keeps them up to date from then on. A
+ * fill from a whole log calls it at the end, because one sum over all costs less than every single change.
  */
 export const keepViews = async (connection: Connection, tables: Tables): Promise<void> => {
   for (const view of tables.views) {
@@ -30,7 +29,7 @@ export const keepViews = async (connection: Connection, tables: Tables): Promise
   for (const statement of keptViewsOf(tables)) await connection.query(statement);
 };
 
-/** In the place of their tables: always what their shares come to, where nobody serves anything from it. */
+/** Replaces the tables of views by SQL views over their shares, for a read model that serves no traffic. */
 export const readViewsAnew = async (connection: Connection, tables: Tables): Promise<void> => {
   for (const view of tables.views)
     await connection.query(
@@ -39,8 +38,8 @@ export const readViewsAnew = async (connection: Connection, tables: Tables): Pro
 };
 
 /**
- * Rows of the live read model may be others from now on though nothing has happened: whoever follows them is
- * told all anew.
+ * After this, rows of the live read model may differ although nothing has happened: subscribers to views
+ * start over.
  */
 export const beginStreamsAnew = async (
   connection: Connection,

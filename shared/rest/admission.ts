@@ -8,20 +8,20 @@ import { mediaTypeFor } from './media-type.ts';
 import type { RestOperation } from './operation.ts';
 
 /**
- * Refuses, before anything is read or done, whoever cannot be let do this whatever they send, and whoever
- * could not read the answer.
+ * Refuses, before anything is read or done, a caller that may not do this whatever it sends, or could not
+ * accept the response.
  */
 export const demandAdmission =
   (operation: RestOperation): RequestHandler =>
   (request, _response, next) => {
     demandRight(request, operation);
     mediaTypeFor(request);
-    // What an operation takes, it reads itself.
+    // An operation parses its own parameters.
     if (operation.query === undefined) parametersOf(NO_PARAMETERS, request.query);
     next();
   };
 
-/** The first half of it, for operations that answer in a form of their own. */
+/** Checks rights alone, for operations that respond in a form of their own. */
 export const demandRight = (request: Request, operation: RestOperation): void => {
   const refusal = refusalOf(callerOf(request), operation);
   if (refusal !== undefined) throw refusal;
@@ -33,7 +33,7 @@ const refusalOf = (caller: Caller, { right, path }: RestOperation): Rejection | 
   if (right === null) return undefined;
   const admission = admit(caller, right);
   if (admission !== 'allowed') return admission;
-  // Of an item that the caller cannot see, it will be said that it is not there.
+  // An item that the caller cannot see will be reported as not found.
   const isOnItem = path.includes('{');
   return !isOnItem && reachOf(caller, right).size === 0 ? new Rejection('forbidden') : undefined;
 };

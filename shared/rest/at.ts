@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { instant } from '#shared/instant.ts';
 
-/** How the moment is written that an answer is to stand for. */
+/** The format of `at`, the moment that a response shows. */
 
 const CHARACTERS_MAX = 64;
-/** A version of the item, a cursor, or a time; no text is two of them. */
+/** A version of the item, a cursor, or a time; the three forms are disjoint. */
 const AT =
   /^(?:v[1-9]\d{0,8}|[0-9a-f]{8}-[0-9a-z]{1,11}|\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d))$/;
 
-/** Whether it is a moment at all; whether the log has it is for those to say who read it. */
+/** Whether the text is well-formed; whether the log has it is checked by those who read it. */
 export const isMoment = (text: string): boolean =>
   AT.test(text) && (!text.includes(':') || instant.safeParse(text).success);
 

@@ -113,10 +113,10 @@ const after = z
   .transform(Number)
   .pipe(z.int().nonnegative({ error: 'Must be how many events a head covers.' }));
 
-/** JSON, a line each. */
+/** One JSON document a line. */
 export const EXPORT_TYPE = 'application/x-ndjson';
 
-/** What of the log is exported. */
+/** The range of the log to export. */
 export const ExportRange = z.strictObject({
   after: PAGE.after.meta({ description: 'A cursor: begins after it, instead of with the first event.' }),
   since: SPAN.since,

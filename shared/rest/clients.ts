@@ -5,7 +5,7 @@ import { checkTogether, clientId, clientSettingsOf, withDefaultScopes } from '#s
 import { createdAt, id, Links, unheeded, updatedAt } from './fields.ts';
 import type { RestOperation } from './operation.ts';
 
-/** Who puts back what they got may leave in it what cannot be changed. */
+/** A client that sends back a representation may leave read-only members in it. */
 const UNHEEDED = {
   clientId: unheeded,
   secret: unheeded,
@@ -43,7 +43,7 @@ export const ClientPage = z.object({
 
 const all = { right: 'client.manage', role: 'auth' } as const;
 const item = { ...all, path: '/clients/{clientId}' } as const;
-/** The forms of clients and what they are shown as, by the settings that the scopes of the domain leave. */
+/** The forms and representations of clients, depending on the scopes of the domain. */
 export const clientForms = (domain: Domain) => {
   const { settings, sent } = clientSettingsOf(domain);
   const { serviceAccountRole: _, ...shown } = settings;
@@ -65,7 +65,7 @@ export const clientForms = (domain: Domain) => {
     })
     .meta({ id: 'Client' });
 
-  /** The one answer that shows a secret. */
+  /** The one response that shows a secret. */
   const ClientAndSecret = Client.extend({
     secret: z
       .string()
@@ -115,7 +115,7 @@ export const clientForms = (domain: Domain) => {
   return { Client, ClientAndSecret, NewClient, ClientReplacement, ClientPatch };
 };
 
-/** What the authorization server keeps itself; it is not in the log, and not under `/api`. */
+/** Clients are stored by the authorization server; they are neither in the log nor under `/api`. */
 export const clientOperations = (domain: Domain) => {
   const { Client, ClientAndSecret, NewClient, ClientReplacement, ClientPatch } = clientForms(domain);
   const changed = {

@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one table: what owners see and ask for of deliveries, with its schemas.
+// Over 200 lines, because it is one table: the operations of owners on deliveries, with their schemas.
 import * as z from 'zod';
 import { timestamp } from '#kernel/declare/values.ts';
 import { RedriveWebhook, ReplayWebhook } from '#shared/commands/webhook.ts';
@@ -8,7 +8,7 @@ import { idParameter, PAGE } from './lists.ts';
 import type { Answer, RestOperation } from './operation.ts';
 import { BACKLOG_COUNTED_MAX } from './webhook.ts';
 
-/** What became of a change that a webhook was to be told of; those of a deleted webhook are gone with it. */
+/** The outcome of a change for a webhook; deliveries of a deleted webhook are deleted with it. */
 const DELIVERY_STATES = ['due', 'delivered', 'dead', 'withheld'] as const;
 const state = z.enum(DELIVERY_STATES);
 export type ShownDeliveryState = z.infer<typeof state>;
@@ -178,7 +178,7 @@ export type DeliverySearch = Readonly<
 const Failed = z.strictObject({ ...PAGE, webhookId, ...planned });
 export type FailedFilter = Readonly<Pick<z.output<typeof Failed>, 'webhookId' | 'since' | 'until'>>;
 
-/** For so long it is kept how attempts went. */
+/** Statistics of attempts are kept for so long. */
 export const STATISTICS_HOURS_MAX = 168;
 const STATISTICS_HOURS = 24;
 const Statistics = z.strictObject({
@@ -218,7 +218,7 @@ const webhook = '/webhooks/{webhookId}';
 const delivery = `${webhook}/deliveries/{deliveryId}` as const;
 const served = { role: 'webhook-dispatcher', right: 'webhook.manage' } as const;
 
-/** It is carried out behind the answer, which says where to look. */
+/** The command runs in the background; `Location` shows its progress. */
 const accepted = (description: string, location?: Answer['location']) =>
   ({ status: 202, description, kind: 'written', schema: Written, ...(location && { location }) }) as const;
 

@@ -65,7 +65,7 @@ const reportFor = (kept: Readonly<Record<string, typeof count>>) =>
     .meta({ id: 'ErasureReport' });
 export type ErasureReport = Readonly<z.infer<ReturnType<typeof reportFor>>>;
 
-/** What is counted follows from what the aggregates of the domain say of the deletion of a person. */
+/** The counts depend on how the aggregates of the domain react to the deletion of a person. */
 export const erasureReadsOf = (domain: Domain) =>
   ({
     getErasureOfUser: {

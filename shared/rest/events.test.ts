@@ -6,7 +6,7 @@ import { followedEvents } from './events.ts';
 
 const FollowedEvents = followedEvents(catalogueOf(publishing));
 
-test('every subject that a public event carries can be filtered by, and no other', () => {
+test('every reference that a public event carries is a filter, and nothing else is', () => {
   const accepts = (subject: string) => FollowedEvents.safeParse({ subject }).success;
   for (const { type, visibility, stream, example } of catalogueOf(publishing).definitions) {
     const key = stream.key === null ? 'Vu4mHs9_-.x' : String(example[stream.key]);
@@ -19,7 +19,7 @@ test('every subject that a public event carries can be filtered by, and no other
     expect(accepts(subject)).toBe(false);
 });
 
-test('types can be patterns, as those of webhooks', () => {
+test('types can be patterns, like those of webhooks', () => {
   expect(FollowedEvents.parse({ types: 'comment.added,article.*,comment.added' })).toEqual({
     types: ['article.*', 'comment.added'],
   });

@@ -7,7 +7,7 @@ import { instant } from '#shared/instant.ts';
 import { idParameter, PAGE, sortBy } from './lists.ts';
 import type { RestOperation } from './operation.ts';
 
-/** What happened, as everybody hears of it: in pages, in streams, and in webhooks. */
+/** An event in its public form: in pages, in streams, and in webhooks. */
 export const Event = z
   .strictObject({
     id: z.uuid().meta({
@@ -53,9 +53,9 @@ export const Event = z
   .meta({ id: 'Event' });
 export type Event = Readonly<z.infer<typeof Event>>;
 
-/** What can be asked for. */
+/** The part of the catalogue that filters depend on. */
 type Told = Pick<Catalogue, 'publicTypes' | 'publicKinds' | 'references'>;
-/** Without a domain, nothing can be asked for. */
+/** Without a domain, there are no filters. */
 const NOTHING: Told = { publicTypes: [], publicKinds: [], references: [] };
 
 const SHOWN_CHARACTERS_MAX = 40;
@@ -92,7 +92,7 @@ const text = z
   .max(TEXT_CHARACTERS_MAX)
   .refine((value) => value.isWellFormed(), { error: 'Must be well-formed Unicode.' });
 
-/** A time of the log, as a change says when it was made. */
+/** A time in the log, as the time of a change. */
 const time = instant.meta({ examples: ['2026-11-21T15:04:05Z'] });
 
 const filtersOf = (catalogue: Told) => ({
@@ -148,7 +148,7 @@ const until = time.optional().meta({
 
 export const SPAN = { since, until };
 
-/** What a stream of events can be asked for. */
+/** The parameters of an event stream. */
 export const followedEvents = (catalogue: Told) => z.strictObject({ after, since, ...filtersOf(catalogue) });
 export type EventFilter = {
   readonly types?: readonly string[] | undefined;
@@ -156,11 +156,11 @@ export type EventFilter = {
   readonly subject?: string | undefined;
   readonly correlation?: string | undefined;
   readonly text?: string | undefined;
-  /** `client`, unless the domain refers to something by that name, and the ids of what it refers to. */
+  /** `client`, unless the domain has a reference of that name, and the ids of referenced aggregates. */
   readonly [reference: string]: readonly string[] | string | number | undefined;
 };
 
-/** Which types of events can be asked for is for the domain to say. */
+/** The event types that filters accept depend on the domain. */
 export const eventOperations = (catalogue: Told) => ({
   listEvents: {
     ...EVENT_OPERATIONS.listEvents,

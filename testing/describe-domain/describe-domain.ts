@@ -104,9 +104,12 @@ const ofAll = (domain: Domain, of: (kind: Kind) => readonly string[]): readonly 
   kindsOf(domain).flatMap(of);
 
 const describeRest = (domain: Domain, each: Each): void => {
-  each('REST: an invalid form is refused at the invalid field, and a valid one is stored as sent', async (on, of) => {
-    await inTurn(domain, firstsOf(on), (situation) => checkForms(on, of, situation));
-  });
+  each(
+    'REST: an invalid form is refused at the invalid field, and a valid one is stored as sent',
+    async (on, of) => {
+      await inTurn(domain, firstsOf(on), (situation) => checkForms(on, of, situation));
+    },
+  );
   each(
     'REST: values at the edge of a limit are accepted, and stored as sent',
     async (on, of) => {
@@ -155,10 +158,11 @@ const describeQueries = (domain: Domain, each: Each): void => {
 };
 
 const describeStreams = (domain: Domain, each: Each): void => {
-  each('every subscriber receives the events visible to it, in order, and resumes at its cursor', checkStreams, [
-    TOLD,
-    PAST,
-  ]);
+  each(
+    'every subscriber receives the events visible to it, in order, and resumes at its cursor',
+    checkStreams,
+    [TOLD, PAST],
+  );
   each(
     'the subscriber of a view has its exact content, without the rows of ended aggregates',
     checkViews,

@@ -322,7 +322,10 @@ export const describeReadings = (
   each('the events that followers see are those of aggregates they can read now', checkFollowers);
   if (listedIn(domain).length > 0)
     each('the items of a part are the same by SQL, in memory and by their events', checkItems);
-  each('an event is visible to those who could read the state before it, or can read the state after it', checkKnowledge);
+  each(
+    'an event is visible to those who could read the state before it, or can read the state after it',
+    checkKnowledge,
+  );
 };
 
 const checkIds = async (domain: Domain, pool: Pool): Promise<void> => {

@@ -9,7 +9,7 @@ import { scaled } from '../../../testing/load.ts';
 import { until } from '../../../testing/until.ts';
 import { PostgresBell } from './bell.ts';
 
-/** Once it listens, a bell rings by itself. */
+/** A bell notifies itself as soon as it listens. */
 const openBell = async (url: string): Promise<PostgresBell> => {
   const bell = new PostgresBell({ url, channel: 'annals_event_log' });
   await until(
@@ -19,7 +19,7 @@ const openBell = async (url: string): Promise<PostgresBell> => {
   return bell;
 };
 
-test('a ring is heard elsewhere, and where it was rung not a second time', async () => {
+test('a notification reaches other processes, and its sender only once', async () => {
   await using database = await createDatabase();
   await using one = await openBell(database.url);
   await using two = await openBell(database.url);
@@ -28,13 +28,13 @@ test('a ring is heard elsewhere, and where it was rung not a second time', async
     () => two.heard,
     (heard) => heard === 2,
   );
-  // What must not come cannot be waited for; it would be here by now.
+  // An absence cannot be awaited; a notification would have arrived by now.
   await delay(100);
   expect([one.heard, two.heard]).toEqual([2, 2]);
 });
 
 describe.skipIf(pgBouncerMissing)('behind a pooler', () => {
-  test('nothing is heard on a connection that is lent to others, and none is kept', async () => {
+  test('through a pooler nothing is received, and no connection is kept', async () => {
     await using database = await createDatabase();
     await using pgBouncer = await startPgBouncer(inject('postgresUrl'), 'transaction');
     await using relay = await startRelay(pgBouncer.through(database.url));
@@ -51,7 +51,7 @@ describe.skipIf(pgBouncerMissing)('behind a pooler', () => {
     expect(relay.asked()).not.toMatch(/listen|notify/);
   });
 
-  test('a ring is heard on the direct connection', async () => {
+  test('a notification arrives on the direct connection', async () => {
     await using database = await createDatabase();
     await using pgBouncer = await startPgBouncer(inject('postgresUrl'), 'transaction');
     const open = async () => {
@@ -76,7 +76,7 @@ describe.skipIf(pgBouncerMissing)('behind a pooler', () => {
   });
 });
 
-test('it rings again only when the last ring was answered, and connects anew where that does not come', async () => {
+test('it sends the next notification after the response to the last one, and reconnects if none comes', async () => {
   await using database = await createDatabase();
   await using one = await openBell(database.url);
   const warnings: string[] = [];
@@ -99,7 +99,7 @@ test('it rings again only when the last ring was answered, and connects anew whe
   expect(warnings.filter((message) => message.includes('client.query()'))).toEqual([]);
 });
 
-test('disposal does not wait for a server that has fallen silent', async () => {
+test('disposal does not wait for a silent server', async () => {
   await using database = await createDatabase();
   const bell = await openBell(database.url);
   using _paused = await pauseBackends(database.url, 'annals-bell');

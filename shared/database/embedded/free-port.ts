@@ -2,17 +2,14 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/**
- * Below those that systems give to outgoing connections, one of which could have it just when a server that
- * has ended starts again.
- */
+/** Below the ports of outgoing connections, one of which could take it just when a server restarts. */
 const FIRST = 15_000;
 const COUNT = 17_000;
 
-/** Each process begins elsewhere, and asks for no port twice in a row. */
+/** Each process begins elsewhere, and never tests a port twice in a row. */
 let next = randomInt(COUNT);
 
-/** A port that was free a moment ago; whoever uses it must be ready to find it taken and ask again. */
+/** A port that was free a moment ago; its user must be ready to find it taken and request another. */
 export const freePort = async (): Promise<number> => {
   for (let tried = 0; tried < COUNT; tried += 1) {
     next = (next + 1) % COUNT;

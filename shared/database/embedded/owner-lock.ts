@@ -11,14 +11,14 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const NAME_PREFIX = 'annals owner ';
 
 /**
- * The connection that holds the lock, or who else holds it, or undefined while the server takes no
+ * The connection that holds the lock, or the present owner, or undefined while the server accepts no
  * connections.
  */
 export type LockAttempt = pg.Client | { readonly heldBy: string } | undefined;
 
 /**
- * Tries to become the owner; the lock lasts as long as the connection, so that it is free as soon as its
- * owner is dead.
+ * Tries to become the owner. The lock lasts as long as the connection, so it is free as soon as its owner is
+ * dead.
  */
 export const tryOwnerLock = async (cluster: Cluster, port: number): Promise<LockAttempt> => {
   const client = await connect(cluster, port);
@@ -32,7 +32,7 @@ export const tryOwnerLock = async (cluster: Cluster, port: number): Promise<Lock
     await client.end();
     return { heldBy: heldBy.startsWith(NAME_PREFIX) ? ` (process ${heldBy.slice(NAME_PREFIX.length)})` : '' };
   } catch {
-    // The server went away, or was about to.
+    // The server has stopped, or is about to.
     await client.end().catch(() => {});
     return undefined;
   }
@@ -69,7 +69,7 @@ const connect = async (cluster: Cluster, port: number): Promise<pg.Client | unde
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
   });
-  // The server ends this connection when it stops; whoever holds it listens for its end.
+  // The server ends this connection when it stops; the owner listens for that.
   client.on('error', () => {});
   try {
     await client.connect();

@@ -13,7 +13,7 @@ import { spawnServer } from './programs.ts';
 
 /** Recovery after a crash replays up to `max_wal_size`, which can take a minute on a slow disk. */
 const START_TIMEOUT_MS = 120_000;
-/** A server notices only after a moment that a killed owner's connection is gone. */
+/** A server notices only after a moment that a killed owner’s connection is gone. */
 const LOCK_PATIENCE_MS = 1_000;
 const POLL_MS = 20;
 /**
@@ -23,13 +23,13 @@ const POLL_MS = 20;
 const SPAWNS_MAX = 6;
 const RESPAWN_DELAY_MS = 50;
 const LOG_TAIL_LINES = 3;
-/** Between two attempts to have the server again. */
+/** Between two attempts to restart the server. */
 const RETAKE_PAUSE_MS = 500;
 const RETAKE_PAUSE_MAX_MS = 10_000;
 /** A recovery needs room for one more file of the write-ahead log. */
 const ROOM_MIN_BYTES = 16 * 1_048_576;
 
-/** Told as information unless the level says otherwise. */
+/** Logged as information unless a level is given. */
 export type EmbeddedLog = (message: string, level?: 'info' | 'error') => void;
 
 export type OwnershipOptions = {
@@ -42,7 +42,7 @@ export type OwnershipOptions = {
 
 type Held = { readonly lock: pg.Client; readonly port: number; readonly adopted: boolean };
 
-/** Owns a cluster: holds its lock, starts its server again should that die, and stops it at the end. */
+/** Owns a cluster: holds its lock, restarts its server if it dies, and stops it at the end. */
 export class Ownership implements AsyncDisposable {
   readonly port: number;
   readonly adopted: boolean;
@@ -65,7 +65,7 @@ export class Ownership implements AsyncDisposable {
     return new Ownership(options, await take(options));
   }
 
-  /** Why the server cannot run now, in words for anybody. */
+  /** The reason why the server cannot run now, for public display. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
@@ -93,8 +93,8 @@ export class Ownership implements AsyncDisposable {
   }
 
   /**
-   * The server has crashed or was stopped by someone: its users find it again at the same port, however long
-   * that takes.
+   * The server has crashed or was stopped by someone. Restarts it at the same port for its clients, however
+   * long that takes.
    */
   async #retake(): Promise<void> {
     const { log } = this.#options;
@@ -124,7 +124,7 @@ export class Ownership implements AsyncDisposable {
   }
 }
 
-/** Finds the server or starts it, as often as it takes to hold its lock. */
+/** Finds or starts the server, and retries until it holds its lock. */
 const take = async (options: OwnershipOptions, port?: number, signal?: AbortSignal): Promise<Held> => {
   const { cluster, dataDir } = options;
   const deadline = performance.now() + START_TIMEOUT_MS;

@@ -14,8 +14,8 @@ const IMMEDIATE_SHUTDOWN_MS = 5_000;
 
 /**
  * Reads the running server of a cluster from its `postmaster.pid`, whose lines are: pid, folder, start time,
- * port, socket folder, listen address, shared memory, status. A file whose process is gone, or is another
- * program, counts as none.
+ * port, socket folder, listen address, shared memory, status. Ignores a file whose process is gone, or is
+ * another program.
  */
 export const readPostmaster = async (pgdata: string): Promise<Postmaster | undefined> => {
   const text = await readFile(pidFile(pgdata), 'utf8').catch(() => '');
@@ -29,9 +29,9 @@ export const readPostmaster = async (pgdata: string): Promise<Postmaster | undef
 };
 
 /**
- * Removes a `postmaster.pid` whose process number now belongs to another program, as it easily does after a
- * restart of a container: PostgreSQL would take that program for its server and refuse to start. Its shared
- * memory still guards the cluster.
+ * Removes a `postmaster.pid` whose process number now belongs to another program, as often after a restart of
+ * a container: PostgreSQL would mistake that program for its server and refuse to start. Its shared memory
+ * still guards the cluster.
  */
 export const removeStalePidFile = async (pgdata: string): Promise<void> => {
   const stale = await readFile(pidFile(pgdata), 'utf8').catch(() => undefined);
@@ -42,8 +42,8 @@ export const removeStalePidFile = async (pgdata: string): Promise<void> => {
 };
 
 /**
- * Stops the server of a cluster: fast, which ends sessions and keeps everything, and at once when that takes
- * too long.
+ * Stops the server of a cluster: with a fast shutdown, which ends sessions and loses nothing, and with an
+ * immediate one if that takes too long.
  */
 export const stopPostmaster = async (pgdata: string): Promise<void> => {
   const pid = (await readPostmaster(pgdata))?.pid;
@@ -77,7 +77,7 @@ const signalProcess = (pid: number, signal: NodeJS.Signals): void => {
 };
 
 /**
- * A process number alone proves nothing, for numbers are used again: the process must be a server on this
+ * A process number alone proves nothing, because numbers are reused: the process must be a server on this
  * very folder.
  */
 const isServerOf = async (pid: number, pgdata: string): Promise<boolean> => {

@@ -6,14 +6,14 @@ import { StartInterrupted } from '#shared/process/start-refused.ts';
 import { EmbeddedPostgresFailed } from './errors.ts';
 import type { ServerUser } from './server-user.ts';
 
-/** Nothing of the caller's environment (PGDATA, PGPORT, PGOPTIONS, a locale) may reach the server. */
+/** Keeps the caller’s environment (PGDATA, PGPORT, PGOPTIONS, a locale) from the server. */
 const ENVIRONMENT = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 const PROGRAM_TIMEOUT_MS = 120_000;
 const LOG_BYTES_MAX = 10_485_760;
 
 type Run = { readonly user: ServerUser | undefined; readonly signal: AbortSignal | undefined };
 
-/** Runs one of PostgreSQL's programs to its end, or until the signal. */
+/** Runs one of PostgreSQL’s programs to its end, or until the signal. */
 export const runProgram = async (
   program: string,
   args: readonly string[],
@@ -28,7 +28,7 @@ export const runProgram = async (
       signal,
     });
   } catch (cause) {
-    // Ctrl+C in a terminal reaches the program as well, which may have ended before this process has heard of
+    // Ctrl+C in a terminal reaches the program as well, which may have ended before this process learns of
     // it.
     if (signal?.aborted || wasInterrupted(cause))
       throw new StartInterrupted('Stopped before the database was made; nothing of it is left.', { cause });
@@ -59,8 +59,8 @@ type ServerProcess = {
 };
 
 /**
- * Starts the server in a session of its own, so that Ctrl+C in a terminal reaches only its owner, who stops
- * it in order. The log is opened here, because the server's user may not be able to enter its folder.
+ * Starts the server in a session of its own, so that Ctrl+C in a terminal reaches only its owner, which shuts
+ * it down in order. The log is opened here, because the server’s user may be unable to enter its folder.
  */
 export const spawnServer = async ({ program, args, user, logPath }: ServerProcess): Promise<ChildProcess> => {
   await rotate(logPath);

@@ -1,4 +1,4 @@
 import { randomBytes } from 'node:crypto';
 
-/** Tells apart what two processes make at the same time. */
+/** Distinguishes names that two processes create at the same time. */
 export const randomSuffix = (): string => randomBytes(4).toString('hex');

@@ -8,13 +8,14 @@ export type ServerUser = { readonly uid: number; readonly gid: number };
 const run = promisify(execFile);
 const COMMAND_TIMEOUT_MS = 10_000;
 
-/** Existing users that may run the server, the first that there is. */
+/** Existing users that may run the server, in order of preference. */
 const CANDIDATES = platform() === 'darwin' ? ['_postgres', 'postgres', 'nobody'] : ['postgres', 'annals'];
 const NEW_USER = 'annals';
 
 /**
- * Who runs the server: undefined means the present user. PostgreSQL refuses to run as root, so root hands it
- * to the owner of the cluster that there is, to a user made for such servers, or to one that is created here.
+ * The user that runs the server; undefined means the present one. PostgreSQL refuses to run as root, so root
+ * hands it to the owner of the existing cluster, to an existing user for such servers, or to one that is
+ * created here.
  */
 export const findServerUser = async (clusterUid: number | undefined): Promise<ServerUser | undefined> => {
   if (process.getuid?.() !== 0) return undefined;

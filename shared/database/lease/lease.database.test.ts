@@ -20,7 +20,7 @@ afterAll(async () => {
 const TTL_MS = 400;
 const idle = (signal: AbortSignal) => delay(60_000, undefined, { signal }).catch(() => {});
 
-/** Works under a lease in the background, and tells when it began and ended. */
+/** Works under a lease in the background, and shows when the work began and ended. */
 const startWorker = (
   name: string,
   { on = pool, work = idle }: { on?: Pool; work?: (signal: AbortSignal) => Promise<unknown> } = {},
@@ -53,7 +53,7 @@ const startWorker = (
   };
 };
 
-test('one of several works, and the next takes over when it ends, with a higher epoch', async () => {
+test('one of several processes works, and the next takes over when it ends, with a higher epoch', async () => {
   const first = startWorker('ends');
   await until(first.isWorking, Boolean);
   await using second = startWorker('ends');
@@ -65,13 +65,13 @@ test('one of several works, and the next takes over when it ends, with a higher 
   expect([...second.epochs, ...third.epochs]).toEqual([2]);
 });
 
-test('leases of different names do not concern each other', async () => {
+test('leases of different names are independent', async () => {
   await using one = startWorker('name-one');
   await using two = startWorker('name-two');
   await until(() => one.isWorking() && two.isWorking(), Boolean);
 });
 
-test('an owner whose lease was taken is told by its signal', async () => {
+test('the signal of an owner aborts when its lease is taken', async () => {
   await using owner = startWorker('taken');
   await until(owner.isWorking, Boolean);
   await pool.query(
@@ -94,7 +94,7 @@ test('an owner that cannot renew stops by its own clock', async () => {
   await own[Symbol.asyncDispose]();
 });
 
-test('a lease of a dead owner that ends further away than its length is free: the clock was set back', async () => {
+test('a lease that expires later than its length allows is free: the clock was set back', async () => {
   await pool.query(
     `insert into public.lease values ('clock-set-back', gen_random_uuid(), 7, clock_timestamp() + interval '1 hour')`,
   );
@@ -103,7 +103,7 @@ test('a lease of a dead owner that ends further away than its length is free: th
   expect(worker.epochs).toEqual([8]);
 });
 
-test('a clock that is set back under a living owner leaves one owner, whose lease ends within its length', async () => {
+test('after the clock is set back under a living owner there is one owner, whose lease ends within its length', async () => {
   await using owner = startWorker('set-back-while-held');
   await until(owner.isWorking, Boolean);
   await using other = startWorker('set-back-while-held');
@@ -122,7 +122,7 @@ test('a clock that is set back under a living owner leaves one owner, whose leas
   await until(look, ({ isHeld: held, working }) => held === true && working === 1);
 });
 
-test('work that fails is told and begun anew', async () => {
+test('failed work is reported and restarted', async () => {
   let times = 0;
   await using worker = startWorker('fails', {
     work: async (signal) => {

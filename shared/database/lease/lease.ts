@@ -4,9 +4,7 @@ import type pg from 'pg';
 import { isPassing } from '../failures.ts';
 import { migrate } from '../migrate.ts';
 
-/**
- * Work done under a lease: until the signal says that the lease is lost, and with writes fenced by the epoch.
- */
+/** Work under a lease: until the signal says that the lease is lost, and with writes fenced by the epoch. */
 export type LeasedWork = (lease: { readonly epoch: number; readonly signal: AbortSignal }) => Promise<void>;
 
 type Lease = {
@@ -21,8 +19,8 @@ const RETRY_MS = 500;
 const RELEASE_MAX_MS = 1_000;
 
 /**
- * SQL that says whether a lease is held. One that ends further away than its length was renewed before the
- * server's clock was set back: if its owner lives, it renews within a quarter of that length.
+ * SQL that tells whether a lease is held. A lease that expires later than its length allows was renewed
+ * before the server’s clock was set back; a living owner renews it within a quarter of that length.
  */
 export const isHeld = (lease: string, ttlMs: number | string = TTL_MS): string =>
   `(${lease}.expires_at >= clock_timestamp() and ${lease}.expires_at <= clock_timestamp() + ${ttlMs} * interval '1 millisecond')`;
@@ -32,8 +30,8 @@ export const migrateLeases = (pool: pg.Pool): Promise<void> =>
 
 /**
  * Runs the work in one process at a time, and takes it over within seconds when its owner dies. A paused
- * owner that wakes up finds its signal aborted; what it writes before it notices is refused by the epoch.
- * Work that throws is begun anew after `onFailure` has been told.
+ * owner that wakes up finds its signal aborted; the epoch fences off its writes before it notices. Work that
+ * throws restarts after `onFailure`.
  */
 export const runUnderLease = async (
   {
@@ -72,7 +70,7 @@ const workWhileHeld = async (
   } finally {
     done.abort();
     await renewing;
-    // Where the server does not answer, the lease ends by itself.
+    // If the server does not respond, the lease expires by itself.
     await Promise.race([release(lease).catch(() => {}), delay(RELEASE_MAX_MS, undefined, { ref: false })]);
   }
 };
@@ -84,8 +82,8 @@ const renewUntil = async (lease: Lease, epoch: number, signal: AbortSignal): Pro
     await delay(lease.ttlMs / 4, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     const askedAtMs = performance.now();
-    // The server may give the lease away as soon as its time has run out, counted from when the last renewal
-    // was asked for.
+    // The server may give the lease away as soon as it has expired, counted from the start of the last
+    // renewal.
     const leftMs = lease.ttlMs - (askedAtMs - renewedAtMs);
     const answer = await Promise.race([
       renewOrNot(lease, epoch),
