@@ -1,4 +1,5 @@
-// Over 200 lines, because it is one table: what the compiler must refuse, and at which word.
+// Over 200 lines, because it is one table: each mistake that the compiler must refuse, and the word it points
+// to.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** A declaration that compiles. Each wrong one is this, with one thing replaced. */
+/** A valid declaration. Each wrong one replaces one part of it. */
 const RIGHT = `import { instant, integer, line, list, ref, states } from '${ROOT}/kernel/declare/fields.ts';
 import { count, latest, sum } from '${ROOT}/kernel/declare/view.ts';
 import { route } from '${ROOT}/kernel/declare/route.ts';
@@ -102,7 +103,7 @@ export const domain = assemble(base, [article, note, memo, tale, leaf], [tallies
 
 type Wrong = readonly [promise: string, right: string, wrong: string, at: string, code: string, says: string];
 
-/** What does not compile: what is replaced by what, where the compiler points to, and what it says. */
+/** Mistakes: the replaced text, its replacement, the place of the error, and its message. */
 const WRONG: readonly Wrong[] = [
   [
     'a route that asks for what it does not take',
@@ -767,7 +768,7 @@ const WRONG: readonly Wrong[] = [
 
 const fileOf = (index: number): string => `wrong-${index}.ts`;
 let folder: string;
-/** What the compiler says of each file, with the lines that belong to it. */
+/** The compiler’s messages for each file, with their continuation lines. */
 let said: ReadonlyMap<string, readonly string[]>;
 
 beforeAll(async () => {
@@ -794,7 +795,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true }));
 
-test('a declaration that is right compiles', () => {
+test('a valid declaration compiles', () => {
   expect([...said].filter(([file]) => !file.startsWith('wrong-') && file !== '')).toEqual([]);
 });
 

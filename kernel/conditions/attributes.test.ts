@@ -18,7 +18,7 @@ const FIELDS = {
   mentor: ref('post').optional(),
 };
 
-/** A domain with this condition in the right to read. */
+/** A domain whose right to read has this condition. */
 const withRight = (condition: object, writes: readonly string[] = Object.keys(FIELDS)) => {
   const base = domain({
     name: 'desk',
@@ -71,17 +71,17 @@ test.each<[string, object, string]>([
   ],
 ])('%s is refused', (_, condition, message) => expect(withRight(condition)).toThrow(message));
 
-test('what all users could change of themselves is refused', () =>
+test('an attribute that every user can change for themselves is refused', () =>
   expect(withRight({ text: { caller: 'desk' } }, ['level'])).toThrow(
     'user: rights compare the caller’s desk, which all users could change of themselves: say who may, by a right in `fieldRights` that `writes` it.',
   ));
 
-test('only what conditions compare is an attribute', () => {
+test('a field of users is an attribute only if a condition compares it', () => {
   expect(attributesOf(withRight({ text: { caller: 'desk' } })()).map(({ name }) => name)).toEqual(['desk']);
   expect(attributesOf(publishing)).toEqual([]);
 });
 
-test('it is read as people read conditions', () => {
+test('the condition has a readable text', () => {
   const { report, remark } = departments.kinds;
   const said = (kind: typeof report, condition: object | string) =>
     wordsOf(resolve(departments, kind as never, condition));
@@ -90,7 +90,7 @@ test('it is read as people read conditions', () => {
   expect(said(remark, { report: 'ours' })).toBe('the department of its report is the caller’s department');
 });
 
-test('what is not sent to a webhook is told by the attributes of its owner', () => {
+test('a webhook’s deliveries are withheld by the attributes of its owner', () => {
   const scopes = ['read:reports', 'read:remarks'];
   const withheld = (department: string | null) =>
     withheldOf(

@@ -7,7 +7,7 @@ import { rightsOf } from './rights.ts';
 
 const made = new WeakMap<Domain, readonly Attribute[]>();
 
-/** A field of users that conditions compare with fields of what is asked for. */
+/** A field of the caller that conditions compare with fields of the requested aggregate. */
 export type Attribute = {
   readonly name: string;
   readonly def: FieldDef;
@@ -15,14 +15,14 @@ export type Attribute = {
   readonly wire: string;
 };
 
-/** In a fixed order; nothing if no condition asks for such. Made once for a domain. */
+/** In a fixed order; empty if no condition asks for attributes. Computed once per domain. */
 export const attributesOf = (domain: Domain): readonly Attribute[] => {
   const attributes = made.get(domain) ?? findAttributes(domain);
   made.set(domain, attributes);
   return attributes;
 };
 
-/** One that conditions ask for. */
+/** Throws if no condition compares this attribute. */
 export const attributeOf = (domain: Domain, name: string): Attribute => {
   const attribute = attributesOf(domain).find((each) => each.name === name);
   if (attribute === undefined) throw new RangeError(`No condition compares the caller’s ${name}`);
@@ -43,7 +43,7 @@ const findAttributes = (domain: Domain): readonly Attribute[] => {
   });
 };
 
-/** The fields of the caller that a condition asks for. */
+/** The names of the caller’s fields that a condition compares. */
 export const attributesIn = (expression: Expression): readonly string[] => {
   switch (expression.op) {
     case 'and':
@@ -60,7 +60,7 @@ export const attributesIn = (expression: Expression): readonly string[] => {
   }
 };
 
-/** Refuses attributes that everybody could give themselves, and those that nobody has. */
+/** Refuses attributes that every user can set for themselves, and attributes that users do not have. */
 export const demandAttributes = (domain: Domain): void => {
   const { fieldRights = {} } = domain.kinds.user ?? {};
   const guarded = new Set(

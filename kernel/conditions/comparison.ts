@@ -9,7 +9,7 @@ const LENGTH_MAX = 200;
 
 type Compared = { readonly field: string; readonly def: FieldDef; readonly attribute: string };
 
-/** Refuses to compare a field with one of the caller that is never equal to it, or that nobody may know. */
+/** Refuses to compare a field with a caller’s field that can never equal it, or that is secret. */
 export const demandComparable = (
   domain: Domain,
   place: string,
@@ -34,7 +34,7 @@ export const demandComparable = (
       throw new StartRefused(
         `${compares}, and a field of the kind ${each.kind} cannot be compared: compare texts, choices, numbers, flags or references.`,
       );
-  // It stands in every token of theirs.
+  // Every token of the user contains the attribute.
   if (own.kind === 'text' && own.recorded.safeParse('a'.repeat(LENGTH_MAX + 1)).success)
     throw new StartRefused(
       `${compares}, which may be longer than ${LENGTH_MAX} characters: let it be shorter.`,

@@ -5,8 +5,8 @@ import type { Defs, Domain, Kind, ListInfo, Row } from '../registry/registry.ts'
 import { demandComparable } from './comparison.ts';
 
 /**
- * A condition, resolved: the one form that is read in memory, as SQL and of events. What each part means of a
- * value that is null, and of a reference to what is not there, is in docs/conditions.md.
+ * A resolved condition: the one form that is evaluated in memory, in SQL and on events. docs/conditions.md
+ * defines the meaning of each part for null values and for references to absent aggregates.
  */
 export type Expression =
   | { readonly op: 'const'; readonly value: boolean }
@@ -39,7 +39,10 @@ export const or = (...of: readonly Expression[]): Expression => {
 };
 export const negate = (of: Expression): Expression =>
   of.op === 'const' ? { op: 'const', value: !of.value } : { op: 'not', of };
-/** What lies behind a reference; of alternatives, each by itself, so that each can be granted by itself. */
+/**
+ * A condition on the target of a reference. Alternatives become separate conditions, so that each can be
+ * granted separately.
+ */
 export const at = (field: string, kind: string, of: Expression): Expression =>
   of.op === 'or'
     ? or(...of.of.map((each) => at(field, kind, each)))
@@ -47,7 +50,7 @@ export const at = (field: string, kind: string, of: Expression): Expression =>
       ? never
       : { op: 'at', field, kind, of };
 
-/** What an author wrote, resolved against an aggregate. */
+/** Resolves an author’s condition against an aggregate. */
 export const resolve = (domain: Domain, kind: Kind, condition: unknown): Expression => {
   if (typeof condition === 'boolean') return condition ? always : never;
   if (typeof condition === 'string') return factOf(domain, kind, condition);
@@ -96,20 +99,20 @@ const entryOf = (domain: Domain, kind: Kind, name: string, value: unknown): Expr
   }
   return matches(name, value);
 };
-/** Of which of the caller’s fields a condition wants the value: `{ caller: 'department' }`. */
+/** The caller’s field that a condition compares with: `{ caller: 'department' }`. */
 const attributeIn = (domain: Domain, def: FieldDef | undefined, value: unknown): string | undefined => {
   if (def === undefined || typeof value !== 'object' || value === null || !('caller' in value))
     return undefined;
   const target = def.kind === 'ref' ? domain.kinds[targetOf(def)] : undefined;
   return typeof value.caller === 'string' && target?.fields.caller === undefined ? value.caller : undefined;
 };
-/** With what tells it apart. */
+/** The fields of an item, including its key. */
 export const fieldsOfItem = ({ fields, key, id }: ListInfo): Defs => ({
   ...(key !== undefined && { [key]: id.def }),
   ...fields,
 });
 const isOther = (value: unknown): boolean => typeof value === 'object' && value !== null && 'not' in value;
-/** Values of fields alone, which take nothing else to be asked. */
+/** A condition on values of fields only, which resolves without a domain. */
 export const matching = (values: Row): Expression =>
   and(...Object.entries(values).map(([field, value]) => matches(field, value)));
 const matches = (field: string, value: unknown): Expression => {
@@ -121,8 +124,8 @@ const matches = (field: string, value: unknown): Expression => {
 };
 
 /**
- * What is left of it where a field is known: lists are cut into parts by this, each of which one index holds
- * in order.
+ * Simplifies a condition for a known value of a field. Lists are split into parts by this; one index holds
+ * each part in order.
  */
 export const knowing = (expression: Expression, field: string, value: unknown): Expression => {
   switch (expression.op) {
@@ -139,10 +142,10 @@ export const knowing = (expression: Expression, field: string, value: unknown): 
   }
 };
 
-/** A field or a list that a condition asks, behind which references. */
+/** A field or list that a condition reads, with the references that lead to it. */
 export type FactAt = { readonly field: string; readonly path: readonly string[] };
 
-/** What a condition depends on. */
+/** The facts that a condition depends on. */
 export const factsIn = (expression: Expression, path: readonly string[] = []): readonly FactAt[] => {
   switch (expression.op) {
     case 'and':
@@ -159,7 +162,7 @@ export const factsIn = (expression: Expression, path: readonly string[] = []): r
   }
 };
 
-/** The fields by which it asks who the caller is. */
+/** The fields that a condition compares with the id of the caller. */
 export const callersIn = (expression: Expression, path: readonly string[] = []): readonly FactAt[] => {
   switch (expression.op) {
     case 'and':

@@ -4,13 +4,13 @@ import { always, and, type Expression, negate, never, or } from './expression.ts
 import { type Attributes, compare, holdsOf, isSame, type State } from './holds.ts';
 
 /**
- * What a right depends on, flat, as a change carries it along: the owner as `ownerId`, other fields after
- * their aggregate, as `articleStatus`, and those behind a reference after the reference, as
- * `articleAuthorId`. What is not known is not there.
+ * The facts that a right depends on, flat, as a change carries them: the owner as `ownerId`, other fields
+ * prefixed with their aggregate (`articleStatus`), fields behind a reference prefixed with the reference
+ * (`articleAuthorId`). Unknown facts are absent.
  */
 export type Facts = Readonly<Record<string, unknown>>;
 export type Check = (facts: Facts, callerId: number | null, own?: Attributes) => boolean;
-/** Behind which references, from the aggregate whose right it is. */
+/** The references that lead here from the aggregate whose right it is. */
 export type At = {
   readonly domain: Domain;
   readonly kind: Kind | undefined;
@@ -24,7 +24,7 @@ const keyOf = ({ kind, path }: At, field: string): string => {
   return [first, ...others.map(capital), capital(wire(field, kind?.fields[field]))].join('');
 };
 
-/** The same as `holdsOf`, of facts. */
+/** Like `holdsOf`, evaluated on facts. */
 export const checkOf = (expression: Expression, at: At): Check => {
   switch (expression.op) {
     case 'const':
@@ -40,7 +40,7 @@ export const checkOf = (expression: Expression, at: At): Check => {
     case 'not': {
       const check = checkOf(expression.of, at);
       const keys = factsIn(expression.of, at).map(({ key }) => key);
-      // Of what is not known, no negation is true either.
+      // The negation of an unknown fact is not true either.
       return (facts, callerId, own) =>
         keys.every((key) => facts[key] !== undefined) && !check(facts, callerId, own);
     }
@@ -72,12 +72,12 @@ export const checkOf = (expression: Expression, at: At): Check => {
   }
 };
 
-/** Of a list, a fact has what conditions ask of its items. */
+/** The fact of a list holds the fields of its items that conditions ask for. */
 const itemsIn = (fact: unknown): readonly State[] => (Array.isArray(fact) ? fact : []);
-/** Nothing is asked behind the references of items. */
+/** Conditions ask nothing behind references of items. */
 const findNothing = (): undefined => undefined;
 
-/** Nothing is true of what is not there: of that, no fact is known. */
+/** A condition on an absent aggregate is false. If no fact about the target is known, it is absent. */
 const behind = (expression: Extract<Expression, { op: 'at' }>, at: At): Check => {
   const check = checkOf(expression.of, thereOf(expression, at));
   const keys = factsIn(expression, at).map(({ key }) => key);
@@ -91,7 +91,7 @@ const thereOf = ({ field, kind }: Extract<Expression, { op: 'at' }>, { domain, p
   path: [...path, field],
 });
 
-/** A field that a condition asks for, behind these references, and what it is called among the facts. */
+/** A field that a condition asks for behind these references, and its key among the facts. */
 export type Fact = { readonly key: string; readonly path: readonly string[]; readonly field: string };
 
 export const factsIn = (expression: Expression, at: At): readonly Fact[] => {
@@ -106,7 +106,7 @@ export const factsIn = (expression: Expression, at: At): readonly Fact[] => {
     case 'at': {
       const there = thereOf(expression, at);
       const found = factsIn(expression.of, there);
-      // Whether it is there is asked too.
+      // Existence is part of the condition, so the id is asked for too.
       return found.length > 0 ? found : [factOf(there, 'id')];
     }
     default:
@@ -114,7 +114,7 @@ export const factsIn = (expression: Expression, at: At): readonly Fact[] => {
   }
 };
 
-/** What a condition asks of one field, of which aggregate. */
+/** The question that a condition asks of one field of one aggregate. */
 type Question = { readonly asked: Extract<Expression, { readonly field: string }>; readonly at: At };
 
 export const questionsIn = (expression: Expression, at: At): readonly Question[] => {
@@ -136,8 +136,8 @@ export const questionsIn = (expression: Expression, at: At): readonly Question[]
 export const factOf = (at: At, field: string): Fact => ({ key: keyOf(at, field), path: at.path, field });
 
 /**
- * What facts leave of a condition: whether it is true, or of which callers. Two that are left alike are true
- * of the same.
+ * Simplifies a condition by known facts: to true, false, or a condition on the caller. Equal results are true
+ * of the same callers.
  */
 export const leftBy = (expression: Expression, at: At, facts: Facts): Expression => {
   switch (expression.op) {

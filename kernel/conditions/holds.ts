@@ -1,23 +1,23 @@
 import type { Expression } from './expression.ts';
 
 export type State = Readonly<Record<string, unknown>>;
-/** What a reference leads to, as of when the condition is asked; nothing if it was never there. */
+/** Returns the current target of a reference; undefined if it never existed. */
 export type Find = (kind: string, id: unknown) => State | undefined;
-/** The values of the caller’s own fields that conditions ask for. */
+/** The values of the caller’s own fields that conditions compare. */
 export type Attributes = Readonly<Record<string, string | number | boolean | null>>;
-/** Whether a condition is true of an aggregate for a caller, who has no id if nobody is signed in. */
+/** Evaluates a condition on an aggregate for a caller; the id is null for anonymous callers. */
 export type Holds = (state: State, callerId: number | null, find: Find, own?: Attributes) => boolean;
 
 const compiled = new WeakMap<Expression | ReadonlySet<Expression>, Holds>();
 
-/** A condition as a function, made once for each. */
+/** Compiles a condition to a function, once per condition. */
 export const holdsOf = (expression: Expression): Holds => {
   const known = compiled.get(expression) ?? compile(expression);
   compiled.set(expression, known);
   return known;
 };
 
-/** Whether any of them is true. */
+/** True if any of the conditions is true. */
 export const anyHoldsOf = (expressions: ReadonlySet<Expression>): Holds => {
   const known = compiled.get(expressions) ?? anyOf([...expressions].map(holdsOf));
   compiled.set(expressions, known);
@@ -91,13 +91,13 @@ const compile = (expression: Expression): Holds => {
   }
 };
 
-/** What has no value is the same as nothing. */
+/** A missing value equals null. */
 export const isSame = (value: unknown, own: unknown): boolean =>
   value !== undefined && value !== null && value === own;
 
 /**
- * Not a number, which no comparison is true of, if there is no value. Instants and dates are texts in the
- * order of time.
+ * Returns NaN for a missing value, so that no comparison is true. Instants and dates are strings that sort in
+ * the order of time.
  */
 export const compare = (value: unknown, than: number | string): number => {
   if (typeof value === 'number' && typeof than === 'number') return value - than;

@@ -4,20 +4,22 @@ import { type Expression, fieldsOfItem, resolve } from './expression.ts';
 import { rightsOf } from './rights.ts';
 
 /**
- * A list that conditions ask: rights, and what commands demand. Whoever reads an aggregate for them reads no
- * more of its items.
+ * A list that conditions of rights and commands ask about. A read for a decision on rights loads only these
+ * fields of the items.
  */
 export type AskedList = {
   readonly list: ListInfo;
-  /** Of its items. */
+  /** The fields of the items that conditions ask for. */
   readonly fields: readonly string[];
-  /** Those of them by which somebody is found. */
+  /** The fields of the items that conditions compare with the caller. */
   readonly callers: readonly string[];
 };
 
 const made = new WeakMap<Domain, ReadonlyMap<string, readonly AskedList[]>>();
 
-/** Those of one kind, asked by itself or through references. Made once for a domain. */
+/**
+ * The lists of one kind that conditions ask about, directly or through references. Computed once per domain.
+ */
 export const askedListsOf = (domain: Domain, kind: Kind): readonly AskedList[] => {
   const lists = made.get(domain) ?? findLists(domain);
   made.set(domain, lists);
@@ -88,7 +90,7 @@ const walk = (domain: Domain, kind: Kind, expression: Expression, note: Note): v
   }
 };
 
-/** What is asked of an item. */
+/** The questions that a condition asks of an item. */
 export const asksIn = (expression: Expression): readonly Asked[] => {
   switch (expression.op) {
     case 'and':
@@ -103,12 +105,15 @@ export const asksIn = (expression: Expression): readonly Asked[] => {
   }
 };
 
-/** The column, in rows that are read for rights, with what is asked of the items; no field is called so. */
+/**
+ * The column for the asked-for fields of items, in rows that are read to decide rights. The dot keeps it
+ * apart from names of fields.
+ */
 export const askedColumn = ({ list }: AskedList): string => `${list.name}.asked`;
 
 /**
- * The SQL that makes it, of the row that is called `row`: what conditions ask of each item, in the form of
- * states.
+ * SQL that builds this column for the row named `row`: the fields of each item that conditions ask for, in
+ * the format of states.
  */
 export const askedItemsSql = (
   { list, fields }: AskedList,
@@ -123,11 +128,11 @@ export const askedItemsSql = (
   return `(select json_agg(json_build_object(${pairs.join(', ')})) from ${schema}.${list.table} i where i.${snake(kind.name)}_id = ${row}.id)`;
 };
 
-/** As states have moments. */
+/** Instants in the format of states. */
 const isoSql = (value: string): string =>
   `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** The same of the rows of the items. */
+/** Like `askedItemsSql`, for rows of items that are already read. */
 export const askedItems = ({ list, fields }: AskedList, rows: readonly Row[]): readonly Row[] => {
   const defs = fieldsOfItem(list);
   const columns = fields.map((name) => [name, column(name, defs[name])] as const);

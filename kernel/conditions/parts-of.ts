@@ -1,27 +1,29 @@
 import type { CommandInfo, Kind, ListInfo, Row } from '../registry/registry.ts';
 import { always, type Expression, matching } from './expression.ts';
 
-/** Items of a list that fewer may read than the aggregate. */
+/** Items of a list that fewer callers may read than the aggregate. */
 export type ItemPart = {
   readonly list: ListInfo;
   /**
-   * Which of them, by their own fields: `always` if all. What cannot be told of an item, because it is not
-   * known, is true of it.
+   * The condition that selects them by their own fields; `always` if it covers all items. If a field of an
+   * item is unknown, the item counts as selected.
    */
   readonly of: Expression;
 };
 
-/** Parts of an aggregate that fewer may read than the rest, and the name of the right to them. */
+/**
+ * Parts of an aggregate that fewer callers may read than the rest, and the name of the right to read them.
+ */
 export type PartRight = {
   readonly name: string;
-  /** Fields, numbers that follow from lists, and when it was created or changed. */
+  /** Names of fields, of numbers derived from lists, and of the times of creation and last change. */
   readonly fields: readonly string[];
   readonly items: readonly ItemPart[];
 };
 
 const made = new WeakMap<Kind, readonly PartRight[]>();
 
-/** Made once for a kind. */
+/** Computed once per kind. */
 export const partRightsOf = (kind: Kind): readonly PartRight[] => {
   const rights = made.get(kind) ?? makeRights(kind);
   made.set(kind, rights);
@@ -42,23 +44,23 @@ const makeRights = (kind: Kind): readonly PartRight[] =>
     ];
   });
 
-/** Whether a right of its own is one to read some of an aggregate. */
+/** True if a right of this name covers parts of an aggregate. */
 export const isOfParts = ({ fieldRights }: Kind, name: string): boolean =>
   fieldRights[name]?.reads !== undefined || fieldRights[name]?.items !== undefined;
 
-/** The part that the items of a list are in, all or some of them; a list has one at most. */
+/** The part that contains all or some items of a list; a list has at most one. */
 export const partOfItems = (kind: Kind, list: ListInfo): (ItemPart & { readonly name: string }) | undefined =>
   partRightsOf(kind)
     .flatMap(({ name, items }) => items.map((each) => ({ ...each, name })))
     .find((each) => each.list === list);
 
-/** By what name a right of its own guards a field. */
+/** The name of the right that guards a field. */
 export const guardOfField = (kind: Kind, field: string): string | undefined =>
   partRightsOf(kind).find(({ fields }) => fields.includes(field))?.name;
 
 /**
- * The rights to the parts that a command cannot do without writing: of its form all, or of a list each item.
- * Nobody writes what they may not read.
+ * The rights to parts that a command always writes: its whole form, or every item of its list. Callers cannot
+ * write parts that they cannot read.
  */
 export const partsWrittenBy = (kind: Kind, { kind: what, list, form }: CommandInfo): readonly string[] => {
   if (what === 'create') return [];

@@ -3,29 +3,28 @@ import type { Reach, Right } from './rights.ts';
 import { conditionSql, type Granted, joinedBy, type Place, rightSql, type SqlWriter } from './sql.ts';
 
 /**
- * A part of what can be read: of one state, and there what one condition leaves. No two parts have anything
- * in common, and each is what one index holds in the order of lists, so that a list reads no row that it
- * would have to leave out again.
+ * A part of the readable rows: one state, restricted by one condition. Parts are disjoint, and one index
+ * holds each in the order of lists, so that a list reads no row only to drop it.
  */
 type Part = {
   readonly state: string;
   /**
-   * Nothing if the part is all that a right leaves of the state: of what is public, that is nearly
-   * everything.
+   * Undefined if the part covers nearly all rows that the right allows in this state, as for published
+   * content.
    */
   readonly only?: Alternative;
   readonly except: readonly Alternative[];
 };
-/** By what it is granted, and what is left to ask of it once the state is known. */
+/** The condition that grants it, and its remainder once the state is known. */
 type Alternative = { readonly granted: Expression; readonly left: Expression };
 
-/** The field with the states of an aggregate. */
+/** The field with the states of an aggregate, and their names. */
 const stateFieldOf = (right: Right): readonly [string, readonly string[]] | undefined => {
   const found = Object.entries(right.kind?.fields ?? {}).find(([, { kind }]) => kind === 'states');
   return found && [found[0], found[1].values ?? []];
 };
 
-/** Those that the public may read come first. */
+/** States that are open to the public come first. */
 const statesOf = (
   right: Right,
   [field, values]: readonly [string, readonly string[]],
@@ -52,7 +51,7 @@ const partsOf = (right: Right): readonly Part[] => {
 };
 
 type SqlPart<Sql> = { readonly state: string | undefined; readonly where: Sql };
-/** The parts as conditions; one for all if the aggregate has no states. */
+/** The parts as SQL conditions; a single part if the aggregate has no states. */
 export const partsSql = <Sql>(
   writer: SqlWriter<Sql>,
   right: Right,
@@ -84,8 +83,8 @@ type PartLeft = { readonly state: string; readonly left: Expression };
 const made = new WeakMap<Right, WeakMap<Reach, readonly PartLeft[]>>();
 
 /**
- * The parts that a caller may read, for statements that are made for each caller; what is left to ask of each
- * state. Made once.
+ * The parts that a caller may read, for statements made per caller, with the remaining condition for each
+ * state. Computed once per reach.
  */
 export const partsIn = (right: Right, reach: Reach): readonly PartLeft[] => {
   const ofRight = made.get(right) ?? new WeakMap<Reach, readonly PartLeft[]>();

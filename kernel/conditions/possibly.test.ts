@@ -28,5 +28,5 @@ test.each<[object | string, object]>([
   expect(left(condition, ['department'])).toEqual(expected),
 );
 
-test('nothing is left out of what is known', () =>
+test('a condition on known fields stays whole', () =>
   expect(left('ours', ['title'])).toEqual({ op: 'callers', field: 'department', attribute: 'department' }));

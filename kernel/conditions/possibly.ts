@@ -1,8 +1,8 @@
 import { always, and, type Expression, negate, never, or } from './expression.ts';
 
 /**
- * What is left of a condition where nobody knows some fields: true wherever it may be, or with `isIt` false
- * wherever it must be.
+ * Weakens a condition for unknown fields: true if the condition may be true, or, with `isIt` false, true only
+ * if it must be.
  */
 export const possiblyTrue = (
   expression: Expression,

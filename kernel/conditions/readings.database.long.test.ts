@@ -1,4 +1,4 @@
-// Over 200 lines, because one domain is read here in every way that a condition can be.
+// Over 200 lines, because one domain evaluates every part of a condition in each of its forms.
 import { choice, flag, instant, integer, line, list, ref, states } from '#kernel/declare/fields.ts';
 import { runner } from '../../test/describe/host.ts';
 import { createDatabase } from '../../test/engines/database.ts';
@@ -8,7 +8,7 @@ import { describeReadings } from '../../testing/describe-domain/readings.ts';
 import { domain } from '../declare/domain.ts';
 import { assemble } from '../registry/assemble.ts';
 
-/** Every part that a condition can have, with what is null, absent or ended along paths of two references. */
+/** Every part of a condition, with null, absent and ended values along paths of two references. */
 const base = domain({
   name: 'conditions',
   roles: ['clerk', 'approver', 'auditor'],
@@ -155,7 +155,7 @@ const remark = aggregate('remark', {
   },
 });
 
-/** Read as a remark, which is read as its claim. */
+/** Has the visibility of a remark, which has that of its claim. */
 const reply = aggregate('shortReply', {
   parent: 'remark',
   owner: 'author',
@@ -169,7 +169,7 @@ const reply = aggregate('shortReply', {
   },
 });
 
-/** What may be read through a list of another: by its members, by some of them, and over two references. */
+/** Visible through a list of another aggregate: to its members, to some of them, and over two references. */
 const union = aggregate('union', {
   fields: {
     open: flag(),

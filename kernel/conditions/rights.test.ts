@@ -48,7 +48,7 @@ const behind = (of: object) => ({
   of: { op: 'at', field: 'topic', kind: 'topic', of },
 });
 
-test('a right as of another, which is as of a third, is asked of the third', () => {
+test('`as` through two references asks the last one for the right', () => {
   expect(readOf({ as: 'post' }, 'anonymous')).toEqual(behind(isOpen));
   expect(readOf({ as: 'post' }, 'member')).toEqual({
     op: 'or',
@@ -58,7 +58,7 @@ test('a right as of another, which is as of a third, is asked of the third', () 
   expect(readOf({ as: 'post' }, 'admin')).toBe(always);
 });
 
-test('a role that is named beside it has what it is named with', () => {
+test('a role named beside `as` has its own right', () => {
   const read = { as: 'post', member: 'own', admin: false };
   expect(readOf(read, 'member')).toEqual({ op: 'caller', field: 'author' });
   expect(readOf(read, 'admin')).toEqual({ op: 'const', value: false });
@@ -80,7 +80,7 @@ test.each([
   ],
 ])('%s is refused', (_, read, message) => expect(() => rightsOf(forumWith(read))).toThrow(message));
 
-test('what has cells beside `as` is not read as its parent', () => {
+test('a right with cells beside `as` is not read as its parent', () => {
   const isAs = (read: object) => isReadAs(forumWith(read).kinds.reply ?? ({} as never), 'post');
   expect([
     isAs({ as: 'post' }),

@@ -5,31 +5,31 @@ import type { Domain, Kind, Row } from '../registry/registry.ts';
 import { always, and, at, type Expression, never, resolve } from './expression.ts';
 import { isOfParts } from './parts-of.ts';
 
-/** Who may do something with an aggregate, resolved: the row of the policy. */
+/** The resolved policy for one operation on an aggregate. */
 export type Right = {
   readonly operation: string;
-  /** What a token must have for it, beyond what is public. */
+  /** The scope that a token needs, beyond public access. */
   readonly scope: string;
-  /** Without one, it is of the kernel and asks at most for the owner. */
+  /** Undefined for operations of the kernel, which ask at most for the owner. */
   readonly kind: Kind | undefined;
   /**
-   * The conditions under which some role has it, each for itself; the same condition is the same object for
-   * all roles.
+   * The separate conditions under which some role has the right. Equal conditions are the same object for all
+   * roles.
    */
   readonly alternatives: readonly Expression[];
-  /** By role; a role that is not here has no right. */
+  /** Conditions by role; a role that is missing has no right. */
   readonly byRole: ReadonlyMap<string, Reach>;
 };
 /**
- * How far the right of a role goes: under any of the conditions, of which `always` is the only one if it is
- * there.
+ * The conditions that grant a role the right, any of which suffices. If `always` is among them, it is the
+ * only one.
  */
 export type Reach = ReadonlySet<Expression>;
 
 export const NOTHING: Reach = new Set();
 export const EVERYTHING: Reach = new Set([always]);
 
-/** The rights of a domain by the names of their operations, each aggregate's in a row, reading first. */
+/** The rights of a domain by operation, grouped by aggregate, reading first. */
 export type Rights = ReadonlyMap<string, Right>;
 
 const compiled = new WeakMap<Domain, Rights>();
@@ -39,7 +39,7 @@ export const rightsOf = (domain: Domain): Rights => {
   return rights;
 };
 
-/** As `article.publish` and `user.read_private`. */
+/** For example `article.publish` and `user.read_private`. */
 export const operationOf = (kind: Kind, name: string): `${string}.${string}` => `${kind.name}.${snake(name)}`;
 
 const resolveAll = (domain: Domain): Rights => {
@@ -62,7 +62,7 @@ const resolveAll = (domain: Domain): Rights => {
 const commandsOf = ({ commands }: Kind): readonly string[] =>
   Object.values(commands).flatMap(({ name, internal }) => (internal ? [] : [name]));
 
-/** Takes the conditions of each role apart, so that each is granted for itself. */
+/** Splits the conditions of each role, so that each can be granted separately. */
 export const apart = (
   byRole: readonly (readonly [string, Expression])[],
 ): Pick<Right, 'alternatives' | 'byRole'> => {
@@ -81,20 +81,20 @@ export const apart = (
   return { byRole: new Map(reaches), alternatives: [...known.values()] };
 };
 
-/** The row for an operation: of its own, or the one of all commands that have none. */
+/** The declared row of an operation; commands without one share the row `write`. */
 const rowOf = (kind: Kind, name: string): Row =>
   kind.rights[name] ?? kind.fieldRights[name] ?? (name === 'read' ? {} : (kind.rights.write ?? {}));
 
 /**
- * What somebody with this role must find true of an aggregate; of what it has `as` another, that must be
- * found true. Nobody reads a part of what they may not read.
+ * The condition under which a role has a right to an aggregate, including the conditions of its `as` target.
+ * A right to a part requires the right to read the whole.
  */
 export const rightOf = (domain: Domain, kind: Kind, name: string, role: string): Expression => {
   const own = rightAlong(domain, [kind], name, role);
   return isOfParts(kind, name) ? and(rightAlong(domain, [kind], 'read', role), own) : own;
 };
 
-/** Of the first, as of which the others are. */
+/** Follows `as` from the first kind to the last. */
 const rightAlong = (
   domain: Domain,
   kinds: readonly [Kind, ...Kind[]],
@@ -118,15 +118,18 @@ const rightAlong = (
   const target = def && domain.kinds[targetOf(def)];
   if (!target) return never;
   const there = rightAlong(domain, [target, ...kinds], name === 'read' ? 'read' : 'write', role);
-  // Whoever may do it with all of those may do it with all of these.
+  // An unconditional right to the target is an unconditional right here.
   return there === always ? always : at(row.as, target.name, there);
 };
 
-/** Whether everybody may read it who may read what a reference leads to, and nobody else. */
+/** True if exactly those callers may read it who may read the target of the reference. */
 export const isReadAs = ({ rights: { read = {} } }: Kind, reference: string): boolean =>
   read.as === reference && Object.keys(read).every((key) => key === 'as' || key === 'scope');
 
-/** Whoever is not named has what all have; administrators may unless it is said. */
+/**
+ * Roles without an entry get that of all users; administrators may do everything unless the row restricts
+ * them.
+ */
 export const cellOf = (row: Row, role: string): unknown => {
   if (row[role] !== undefined) return row[role];
   if (role === 'admin') return true;
@@ -139,7 +142,7 @@ const scopeOf = (kind: Kind, name: string): string => {
   return `${typeof scope === 'string' ? scope : isReading ? 'read' : 'write'}:${kind.path}`;
 };
 
-/** Whether a right depends on nothing but the id, so that it can be asked of what was never there as well. */
+/** True if a right depends on the id only, so that it can be decided for an id that never existed. */
 export const isOfId = (domain: Domain, kind: Kind, name: string): boolean =>
   (rightsOf(domain).get(operationOf(kind, name))?.alternatives ?? []).every(
     (each) => each.op === 'const' || (each.op === 'caller' && each.field === 'id'),

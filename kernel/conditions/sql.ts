@@ -4,29 +4,26 @@ import { always, type Expression, fieldsOfItem } from './expression.ts';
 import type { Right } from './rights.ts';
 
 /**
- * Makes pieces of a statement, in the form that the statement is made of: what it is given by others are
+ * Builds pieces of a statement in the representation that the caller uses; values from outside become
  * parameters.
  */
 export type SqlWriter<Sql> = {
   sql(strings: TemplateStringsArray, ...holes: readonly Sql[]): Sql;
-  /** A name of the declaration. */
+  /** An identifier from the declaration. */
   name(word: string): Sql;
-  /** A value of the declaration, never of a caller. */
+  /** A constant from the declaration, never from a caller. */
   constant(value: string | number | boolean): Sql;
-  /** Of aggregates, or of the items of a list. */
+  /** A table of aggregates or of the items of a list. */
   table(name: string): Sql;
-  /** The id of the caller, null if nobody is signed in; read only where a condition asks for it. */
+  /** The id of the caller, null if anonymous; read only if a condition asks for it. */
   readonly viewer: Sql;
-  /**
-   * The caller’s own value of a field of users, null if there is none; read only where a condition asks for
-   * it.
-   */
+  /** The caller’s own value of a field of users, null if missing; read only if a condition asks for it. */
   attribute(name: string): Sql;
 };
 
 /**
- * The row that a condition is asked of, with those that the statement has joined to it already, by the names
- * of the references.
+ * The row to which a condition applies, and the rows that the statement has already joined, by name of the
+ * reference.
  */
 export type Place<Sql> = {
   readonly domain: Domain;
@@ -35,7 +32,7 @@ export type Place<Sql> = {
   readonly joined?: Readonly<Record<string, Sql>>;
 };
 
-/** The same as `holdsOf`, of rows. */
+/** Like `holdsOf`, as SQL on rows. */
 export const conditionSql = <Sql>(
   writer: SqlWriter<Sql>,
   expression: Expression,
@@ -54,7 +51,7 @@ export const conditionSql = <Sql>(
     case 'or':
       return sql`(${joinedBy(writer, expression.of.map(read), sql` or `)})`;
     case 'not':
-      // What is not known is not true.
+      // Unknown is not true.
       return sql`(${read(expression.of)}) is not true`;
     case 'is':
       return expression.value === null
@@ -104,12 +101,15 @@ const behindSql = <Sql>(
   return sql`exists (select from ${writer.table(found.table)} ${parent} where ${parent}.id = ${row}.${id} and ${condition})`;
 };
 
-/** Whether the caller has a right under this condition; `always`, if under none. */
+/**
+ * Returns SQL that is true if the caller has a right under this condition; `always` is the unconditional
+ * right.
+ */
 export type Granted<Sql> = (condition: Expression) => Sql;
 
 /**
- * What a right leaves of the rows. What a caller is granted are parameters, so that one statement serves all
- * of them.
+ * SQL that selects the rows that a right allows. The granted conditions are parameters, so that one statement
+ * serves all callers.
  */
 export const rightSql = <Sql>(
   writer: SqlWriter<Sql>,
@@ -124,7 +124,7 @@ export const rightSql = <Sql>(
   return sql`(${joinedBy(writer, [granted(always), ...alternatives], sql` or `)})`;
 };
 
-/** At least one. */
+/** Requires at least one piece. */
 export const joinedBy = <Sql>(
   { sql }: SqlWriter<Sql>,
   [first, ...others]: readonly Sql[],

@@ -78,7 +78,7 @@ test.each([
   expect(conditionWords(forum, kind(name), condition)).toBe(words),
 );
 
-test('what is read as something else is read as that', () => {
+test('a right with `as` has the text of its target', () => {
   expect(wordsOf(rightOf(forum, kind('reply'), 'read', 'member'))).toBe(
     'the status of its topic is open, or the caller is the author of its topic',
   );

@@ -2,10 +2,10 @@ import { oneOf, spaced } from '../registry/names.ts';
 import type { Domain, Kind, Row } from '../registry/registry.ts';
 import { type Expression, matching, resolve } from './expression.ts';
 
-/** Of what a condition is asked: “its status”, and behind references “the status of its article”. */
+/** The subject of a condition: “its status”, and behind references “the status of its article”. */
 type Place = { readonly path: readonly string[] };
 
-/** A condition as people read it. */
+/** A condition as readable text. */
 export const wordsOf = (expression: Expression, place: Place = { path: [] }): string => {
   switch (expression.op) {
     case 'const':
@@ -35,11 +35,11 @@ export const wordsOf = (expression: Expression, place: Place = { path: [] }): st
   }
 };
 
-/** What must hold of the fields and references of an aggregate, as its author wrote it. */
+/** An author’s condition on the fields and references of an aggregate, as readable text. */
 export const conditionWords = (domain: Domain, kind: Kind, condition: unknown): string =>
   wordsOf(resolve(domain, kind, condition));
 
-/** What no word stands for is negated as a whole. */
+/** Expressions without a negated form are negated as a whole. */
 const negationOf = (expression: Expression, place: Place): string => {
   switch (expression.op) {
     case 'is':
@@ -75,7 +75,7 @@ const whom = (field: string, place: Place): string => {
 const shownAs = (value: string | number | boolean | null): string =>
   value === null ? 'not set' : String(value);
 
-/** What a right allows, as a verb with its object: “read it”, “draft an article”. */
+/** The action that a right allows, as a verb with its object: “read it”, “draft an article”. */
 export const deedOf = (kind: Kind, operation: string): string => {
   const command = kind.commands[operation];
   if (command?.kind === 'create') return `${spaced(operation)} ${oneOf(kind.name)}`;

@@ -39,17 +39,17 @@ const { given } = rulesOf(assemble(base, [trip]));
 const made = ['made', { title: 'a', amount: 1 }] as const;
 const added = ['costAdded', { costId: 1, amount: 40, total: 40 }] as const;
 
-test('a field that an event changes is carried as it is after it, and recorded as it was asked for', () => {
+test('an event carries a changed field with its new value, and records the requested one', () => {
   given(trip, made)
     .when('edit', { amount: 5 })
     .yields(['edited', { amount: 5 }]);
 });
-test('one that it does not change is carried as it is', () => {
+test('an event carries an unchanged field with its current value', () => {
   given(trip, made)
     .when('edit', { title: 'b' })
     .yields(['edited', { title: 'b', amount: 1 }]);
 });
-test('a number that follows from items is carried with the item that is added, and without the one that is removed', () => {
+test('an event carries a derived number with the added item counted, and the removed one not', () => {
   given(trip, made, added)
     .when('addCost', { amount: 37 })
     .yields(['costAdded', { costId: 2, amount: 37, total: 77 }]);
@@ -57,19 +57,19 @@ test('a number that follows from items is carried with the item that is added, a
     .when('removeCost', { costId: 1 })
     .yields(['costRemoved', { costId: 1, total: 0 }]);
 });
-test('what an event sets is carried as it sets it, moments too', () => {
+test('an event carries the values that it sets, timestamps included', () => {
   const at = '2026-01-02T03:04:05.678Z';
   given(trip, made)
     .when('finish')
     .yields(['finished', { status: 'done', paidAt: at, amount: 1 }]);
 });
-test('an end carries what it ends', () => {
+test('the event that ends an aggregate carries the last values', () => {
   given(trip, made)
     .when('drop')
     .yields(['dropped', { amount: 1 }]);
 });
 
-test('what follows from a carried field is made of what the event records', () => {
+test('projections of a carried field use the value that the event records', () => {
   const priced = base.aggregate('fare', {
     owner: 'owner',
     fields: {

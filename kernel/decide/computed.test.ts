@@ -46,7 +46,7 @@ const { given } = rulesOf(trade);
 const asked = ['asked', { amount: 5 }] as const;
 const converted = ['converted', { rate: 10, note: '5 by two' }] as const;
 
-test('a decision gives an event values that no form says', () => {
+test('a decision computes values of an event that no form contains', () => {
   given(quote, asked).when('convert').yields(converted);
   given(quote, ['asked', { amount: 1 }])
     .when('convert')
@@ -59,7 +59,7 @@ test('a decision gives an event values that no form says', () => {
     .yields(['revalued', { rate: 5 }]);
 });
 
-test('what is computed as it was changes nothing', () => {
+test('a computed value equal to the present one changes nothing', () => {
   given(quote, asked, converted).when('convert').changesNothing();
   given(quote, asked, ['revalued', { rate: 5 }])
     .when('revalue')
@@ -69,7 +69,7 @@ test('what is computed as it was changes nothing', () => {
     .yields(['revalued', { rate: 5 }]);
 });
 
-test('a state and a row hold the same of it', () => {
+test('state and row hold the same computed value', () => {
   const { state } = given(quote, asked, converted);
   expect(state).toMatchObject({ fields: { rate: 10, note: '5 by two', status: 'converted' } });
   const data = { quoteId: ID, traderId: OWNER, rate: 10, note: '5 by two' };
@@ -88,7 +88,7 @@ test('a state and a row hold the same of it', () => {
   expect(definitionOf(kind).table).toContain('rate bigint');
 });
 
-test('its event demands it, seals what is personal of it, and shows it', () => {
+test('the schema of the event requires the computed value, seals personal data in it, and publishes it', () => {
   const definition = definitionsOf(trade).find(({ type }) => type === 'quote.converted');
   const ids = { quoteId: ID, traderId: OWNER };
   expect(definition?.schema.safeParse({ ...ids, rate: 3, note: null }).success).toBe(true);
@@ -127,7 +127,7 @@ test.each([
   expect(() => declared(events, commands)).toThrow(sentence),
 );
 
-test('a decision without a value that its event computes is a fault of its author', () => {
+test('a decision that lacks a computed value of its event is the author’s fault', () => {
   const wrong = declared(
     { set: { computes: ['amount'] } },
     { set: { emits: ['set'], decide: () => ['set'] } },

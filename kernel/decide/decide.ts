@@ -10,20 +10,19 @@ import type { AggregateState, Happened, Present } from './state.ts';
 import { demandOwnUploads } from './uploads.ts';
 
 /**
- * A command as it is sent: its type, and its form as events name the fields, with the id of the aggregate and
- * the owner.
+ * A command: its type, its form with the fields named as in events, the id of the aggregate, and the owner.
  */
 export type Command = Row & { readonly type: string };
 export type Decide = (command: Row, state: AggregateState, context: Context) => readonly Happened[];
 
-/** As clients and the other roles name it: `EditArticle`. */
+/** The type as clients and other roles name it: `EditArticle`. */
 export const typeOfCommand = ({ name }: Kind, command: string): string =>
   `${capital(command)}${capital(name)}`;
 
 /**
- * The decisions of an aggregate by the types of its commands, compiled. Pure: a command and what is there
- * come to events or to a refusal, and what would change nothing to no event, so that a retry is free. Rights
- * are asked before.
+ * The compiled decisions of an aggregate by type of command. Pure: a command and a state yield events or a
+ * refusal. A command that changes nothing yields no event, so that a retry is harmless. Rights are checked
+ * before.
  */
 export const decisionsOf = (domain: Domain, kind: Kind, evolve: Evolve): ReadonlyMap<string, Decide> => {
   const decisions = new Map<string, Decide>();
@@ -63,7 +62,7 @@ const decisionOf = (domain: Domain, kind: Kind, { command, evolve, decisions }: 
       for (const data of drafted) {
         if (!isCreation) guard(before.fields, context);
         draft.demandUploads(before, data);
-        // What it carries of before stands in, until what it leads to is known.
+        // Carried values come from the former state until the next state is known.
         const next: AggregateState = evolve(after, {
           type: draft.type,
           data: { ...draft.carriedFrom(after), ...data },
@@ -96,14 +95,14 @@ const metadataOf = ({ at, callerId }: Context): NonNullable<Happened['metadata']
 });
 
 /**
- * What is about to be: who and what it belongs to, and what its form says, of which rights and guards are
- * asked.
+ * The aggregate that a creation would make: its owner, its references and the form, for checks of rights and
+ * guards.
  */
 export const creationOf = (kind: Kind): ((form: Row, state: AggregateState) => Present) => {
   const given = Object.values(kind.events).flatMap(({ effect, content }) =>
     effect === 'creates' ? content : [],
   );
-  // What was uploaded is none of the aggregate before it is.
+  // An upload belongs to no aggregate until the aggregate exists.
   const plain = given.filter((name) => kind.fields[name]?.kind !== 'upload');
   const said = [...new Set([...kind.identity, ...plain])].map(
     (name) => [name, wire(name, kind.fields[name])] as const,
@@ -117,8 +116,8 @@ export const creationOf = (kind: Kind): ((form: Row, state: AggregateState) => P
 };
 
 /**
- * Whose the personal fields are, where a path says so: whom it leads to now. What it goes over never changes
- * and outlasts its aggregate, so that nothing has to hold it still until the events are appended.
+ * Resolves the owner of personal fields if a path leads to that user. References on the path never change and
+ * outlast the aggregate, so no lock is needed until the events are appended.
  */
 const identifiedBy = (
   domain: Domain,
@@ -159,7 +158,7 @@ const presenceOf = (
         if (command.kind === 'end') return undefined;
         throw new Rejection(deleted(kind.name));
       case 'present':
-        // Without the person's key nothing more can be sealed for them.
+        // Without the user’s key, personal data cannot be sealed.
         if (required.some((name) => state.fields[name] === null)) throw new Rejection('user_deleted');
         return state;
     }
@@ -168,18 +167,18 @@ const presenceOf = (
 
 type Draft = {
   readonly type: string;
-  /** Of no event if it would change nothing, and of several only if ranks of items got too long. */
+  /** Empty if nothing would change; several only if ranks of items are rewritten. */
   dataOf(form: Row, state: Present, computed: Row): readonly Row[];
-  /** What it carries of the state that it leads to; of an end, of the one that it ends. */
+  /** The carried values of the next state; of an ending aggregate, those of its last state. */
   carriedFrom(state: AggregateState): Row;
   readonly carries: boolean;
   readonly demandUploads: ReturnType<typeof demandOwnUploads>;
 };
 
-/** With the values that the decision gave it. */
+/** An event with the values that the decision computed for it. */
 type Chosen = readonly [Draft, Row];
 
-/** The events that a command comes to: the one that it emits, or those that its own function names. */
+/** The events of a command: the one that it emits, or those that its own function chooses. */
 const choiceOf = (
   domain: Domain,
   kind: Kind,

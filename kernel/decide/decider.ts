@@ -9,7 +9,7 @@ import { ABSENT, type AggregateState, type Happened } from './state.ts';
 export type KindDecider = {
   readonly initial: AggregateState;
   readonly evolve: Evolve;
-  /** What its fold means: a state of another definition is folded anew. */
+  /** Identifies the meaning of the fold: a state with another definition is folded again. */
   readonly definition: string;
   decide(command: Command, state: AggregateState, context?: Context): readonly Happened[];
 };
@@ -18,7 +18,7 @@ const compiled = new WeakMap<Kind, KindDecider>();
 
 const NOBODY: Context = { callerId: null, at: '', look: lookNowhere };
 
-/** Compiled once for each kind of a domain. */
+/** Compiled once per kind. */
 export const deciderOf = (domain: Domain, kind: Kind): KindDecider => {
   const known = compiled.get(kind);
   if (known !== undefined) return known;
@@ -41,8 +41,8 @@ export const deciderOf = (domain: Domain, kind: Kind): KindDecider => {
 type Abandoned = { readonly fence: string; readonly id: number; readonly claim: string };
 
 /**
- * The fence: once this is appended, an append that expects the version at which something was claimed cannot
- * succeed. Nothing follows an end, so that no fence is needed then.
+ * The fence event: once it is appended, an append that expects the version at which a value was claimed
+ * fails. An ended aggregate needs no fence, because nothing follows the end.
  */
 export const abandon = (
   kind: Kind,

@@ -76,7 +76,7 @@ const foldOf = (kind: Kind, event: EventInfo): Evolve => {
   }
 };
 
-/** With new values of fields, beside which the former ones stay that are remembered. */
+/** Merges new values, and keeps the former values of fields that are remembered. */
 const mergeOf = ({ fields }: Kind): ((before: Row, values: Row) => Row) => {
   const remembered = Object.entries(fields).flatMap(([name, { remembers }]) =>
     remembers === undefined ? [] : [[name, remembers] as const],
@@ -91,7 +91,7 @@ const mergeOf = ({ fields }: Kind): ((before: Row, values: Row) => Row) => {
   };
 };
 
-/** Those of some fields that an event holds. */
+/** The values of some fields in an event. */
 const valuesOf = (kind: Kind, names: readonly string[]): ((data: Row) => Row) => {
   const pairs = names.map((name) => [name, wire(name, kind.fields[name])] as const);
   return (data) => {
@@ -101,7 +101,10 @@ const valuesOf = (kind: Kind, names: readonly string[]): ((data: Row) => Row) =>
   };
 };
 
-/** What the declaration says, and what follows from what it holds: nothing where it stays as it is. */
+/**
+ * The values that an event sets by declaration, and those of its projections; a projection that yields
+ * undefined keeps the value.
+ */
 const settingsOf = (event: EventInfo): ((event: Happened) => Row) => {
   const declared = declaredOf(event);
   const projected = Object.entries(event.projects);

@@ -4,12 +4,12 @@ import type { CommandInfo, Domain, Kind, TimerInfo } from '../registry/registry.
 import type { Reaction } from './memberships.ts';
 import { conditionOf } from './timers.ts';
 
-/** One part of what a declaration means for what follows from events. */
+/** One part of what a declaration means for reactions and timers. */
 export type Fact = readonly unknown[];
 
 /**
- * Of what reactions and timers mean, whatever order or names of conditions they are written with, and of
- * nothing else: whoever changes something else begins nothing anew. Of code, only to which events it reacts.
+ * Fingerprint of the meaning of reactions and timers, whatever the order or names of conditions. Changing
+ * anything else does not restart them. For reactions in code, it covers only the events that trigger them.
  */
 export const fingerprintOf = (
   domain: Domain,
@@ -44,7 +44,7 @@ const timerFact = (domain: Domain, kind: Kind, timer: TimerInfo): Fact => {
   ];
 };
 
-/** What it records. */
+/** The events that a command records. */
 const commandFact = (command: CommandInfo | undefined): Fact | undefined =>
   command && [
     command.name,
@@ -52,7 +52,7 @@ const commandFact = (command: CommandInfo | undefined): Fact | undefined =>
     command.events.map(({ type, version }) => `${type} ${version}`).toSorted(),
   ];
 
-/** When a timer runs out depends on what each event makes of the state if it is paused by it. */
+/** The due time of a timer that can be paused depends on the state after each event. */
 const stateFact = ({ fields, events }: Kind): Fact => [
   Object.entries(fields)
     .flatMap(([name, { initial }]) => (initial === undefined ? [] : [textOf([name, initial])]))
@@ -64,7 +64,7 @@ const stateFact = ({ fields, events }: Kind): Fact => [
     .toSorted(),
 ];
 
-/** As it means the same in any order. */
+/** Sorts alternatives and conjunctions, whose order has no meaning. */
 const inOrder = (expression: Expression): unknown => {
   if (!('of' in expression)) return expression;
   return {

@@ -3,9 +3,9 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { EventInfo, Kind, ListInfo } from '../registry/registry.ts';
 
 /**
- * What the fold of an aggregate means: whatever changes the state that the same events come to gives another
- * one. Of code only the text counts, not what it refers to. Each release has its own, because it may fold
- * otherwise.
+ * Identifies what the fold of an aggregate means: any change that gives the same events another state changes
+ * it. Of functions it covers the source text, not what that refers to. Each release has its own, because it
+ * may fold differently.
  */
 export const foldDefinitionOf = ({
   name,

@@ -9,15 +9,15 @@ type Shape = Record<string, z.ZodType>;
 const id = z.int().positive();
 
 /**
- * What a command holds beside its ids. What is not named in a creation has its default, and in an edit stays
- * as it is.
+ * The fields of a command beside its ids. A missing field gets its default in a creation, and stays unchanged
+ * in an edit.
  */
 export const formShape = (kind: Kind, command: CommandInfo): Shape => {
   const isCreation = command.kind === 'create';
   const isPartial = command.kind === 'edit' && command.form.length > 1;
   if (command.list !== undefined) return itemFormShape(command, command.list);
   const shape: Shape = {};
-  // Whoever may, names somebody else.
+  // Callers with the right may name another owner.
   if (isCreation && kind.owner !== undefined)
     shape[wire(kind.owner, kind.fields[kind.owner])] = id.optional();
   for (const name of command.form) {
@@ -29,7 +29,7 @@ export const formShape = (kind: Kind, command: CommandInfo): Shape => {
   return shape;
 };
 
-/** What a command says of an item, without what tells it apart unless it is added by that. */
+/** The fields that a command has of an item. Only the addition of an item with a key contains the key. */
 const itemFormShape = (command: CommandInfo, { fields, id: of, key, settled }: ListInfo): Shape => {
   const all = Object.entries(fields).map(([name, def]) => [name, def, demandedOf(def)] as const);
   switch (command.kind) {
@@ -51,7 +51,10 @@ const itemFormShape = (command: CommandInfo, { fields, id: of, key, settled }: L
   }
 };
 
-/** What a JSON patch applies to, and must leave behind: what is taken away is nothing, where it may be. */
+/**
+ * The content to which a JSON patch applies, and its valid result. Removing an optional field sets it to
+ * null.
+ */
 export const contentSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
   z.strictObject(
     Object.fromEntries(
@@ -66,7 +69,7 @@ export const contentSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
     ),
   );
 
-/** What a form may say of a field. */
+/** The schema of a field in a form. */
 export const demandedOf = (def: FieldDef): z.ZodType =>
   def.optional ? def.demanded.nullable() : def.demanded;
 
@@ -77,7 +80,7 @@ const withDefault = (schema: z.ZodType, def: FieldDef): z.ZodType =>
       ? schema.default(null)
       : schema;
 
-/** The command as it is sent. It names the parent of what it creates, and what it changes. */
+/** The schema of the command as sent. A creation names the parent; any other command names the aggregate. */
 export const commandSchema = (kind: Kind, command: CommandInfo): z.ZodObject => {
   const parent = kind.parent === undefined ? {} : { [wire(kind.parent, kind.fields[kind.parent])]: id };
   const of = command.kind === 'create' ? parent : { [`${kind.name}Id`]: id };
@@ -98,7 +101,7 @@ export const editOf = (kind: Kind): CommandInfo | undefined =>
 
 export const patchType = ({ name }: Kind): string => `Patch${capital(name)}`;
 
-/** Every command to the aggregates of a domain. */
+/** The schemas of all commands to the aggregates of a domain. */
 export const commandSchemasOf = (domain: Domain): readonly z.ZodObject[] =>
   Object.values(domain.kinds).flatMap((kind) => [
     ...Object.values(kind.commands)

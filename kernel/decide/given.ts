@@ -6,20 +6,20 @@ import { typeOfCommand } from './decide.ts';
 import { deciderOf } from './decider.ts';
 import { ABSENT, type AggregateState } from './state.ts';
 
-/** Of every aggregate in the tests, and of the user who is the owner of all of them. */
+/** The id of every aggregate in the tests, and of the user who owns all of them. */
 export const ID = 8;
 export const OWNER = 1;
 const AT = '2026-01-02T03:04:05.678Z';
 
 type Declared = { readonly kind: string; readonly events: unknown; readonly commands: unknown };
-/** The name of an event, with what it holds beside the ids. */
+/** The name of an event, alone or with its data beside the ids. */
 type Told<A extends Declared> = (keyof A['events'] & string) | readonly [keyof A['events'] & string, Row];
 type Others = Readonly<Record<string, AggregateState>>;
 
 /**
- * Speaks of the rules of an aggregate as a sentence: `given(article, ['drafted',
- * content]).when('publish').yields('published')`. `others` are what references lead to, by their kinds, such
- * as the `state` of another sentence; what is not named was never there.
+ * Tests the rules of an aggregate in a sentence: `given(article, ['drafted',
+ * content]).when('publish').yields('published')`. `others` are the targets of references, by kind, such as
+ * the `state` of another sentence; kinds that are missing never existed.
  */
 export const rulesOf = (domain: Domain) => ({
   given: <A extends Declared>({ kind: name }: A, ...history: readonly Told<A>[]) => {

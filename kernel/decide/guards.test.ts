@@ -51,7 +51,7 @@ const opened = ['opened', { name: 'One' }] as const;
 
 const before = { costCentre: given(budget, opened).state };
 
-test('a guard answers as its fact says, by the derived code or by one of its own', () => {
+test('a guard refuses with the code of its fact, derived or declared', () => {
   given(order, made, 'sent')
     .when('change', { amount: 6 })
     .refuses('purchase_order_not_draft', 'The order was sent and cannot be changed.');
@@ -60,7 +60,7 @@ test('a guard answers as its fact says, by the derived code or by one of its own
     .refuses('purchase_order_not_not_empty', 'The purchase order is not not empty.');
 });
 
-test('a guard that is no single fact is refused as not ready', () => {
+test('a guard that is no single fact refuses with “not ready”', () => {
   const theirs = { buyerId: OWNER + 1 };
   given(order, made, 'sent').when('drop').yields('dropped');
   given(order, ['made', { amount: 5, ...theirs }], ['sent', theirs])
@@ -68,7 +68,7 @@ test('a guard that is no single fact is refused as not ready', () => {
     .refuses('purchase_order_not_ready');
 });
 
-test('what a reference leads to refuses by itself', () => {
+test('a guard on a reference refuses with the code of its target', () => {
   const making = (costCentre: ReturnType<typeof given<typeof budget>>['state']) =>
     given(order).beside({ costCentre }).when('make', { amount: 5 });
   making(before.costCentre).yields(made);
@@ -77,7 +77,7 @@ test('what a reference leads to refuses by itself', () => {
   making(given(budget, opened, 'spent').state).refuses('budget_spent', 'The budget is spent.');
 });
 
-test('an invariant answers as its fact says, or by its own name', () => {
+test('an invariant refuses with the code of its fact, or with its own name', () => {
   given(order)
     .beside(before)
     .when('make', { amount: 11 })
@@ -88,7 +88,7 @@ test('an invariant answers as its fact says, or by its own name', () => {
     .refuses('purchase_order_not_has_amount', 'The purchase order is not has amount.');
 });
 
-test('whoever is no caller of a reference is told that it is not ready', () => {
+test('a caller whom the guard does not name gets “not ready”', () => {
   given(order, ['made', { amount: 5, buyerId: OWNER + 1 }])
     .when('take', { amount: 6 })
     .refuses('purchase_order_not_ready');

@@ -6,12 +6,12 @@ import { targetOf } from '../registry/names.ts';
 import type { Domain, Kind, Refusal, Row } from '../registry/registry.ts';
 import { ABSENT, type AggregateState } from './state.ts';
 
-/** The states of what references lead to, as they were seen just before. */
+/** Returns the state of a reference’s target, as read just before the decision. */
 export type Look = (kind: string, id: unknown) => AggregateState;
-/** Who decides, when, and what is seen of others. */
+/** The caller, the time, and the other aggregates that the decision can see. */
 export type Context = {
   readonly callerId: number | null;
-  /** The caller’s own fields, as far as conditions ask for them. */
+  /** The caller’s own fields that conditions compare. */
   readonly own?: Attributes | undefined;
   readonly at: string;
   readonly look: Look;
@@ -19,7 +19,7 @@ export type Context = {
 
 export const lookNowhere: Look = () => ABSENT;
 
-/** As conditions ask: what was never there, nothing is true of. */
+/** For conditions: an aggregate that never existed satisfies none. */
 export const findBy =
   (look: Look): Find =>
   (kind, id) => {
@@ -32,7 +32,7 @@ type Part = { readonly holds: Holds; readonly refuse: (fields: Row, look: Look) 
 
 const rejection = ({ code, says }: Refusal): Rejection => new Rejection(code, {}, { says });
 
-/** Refuses what a command does not fit; each part of the condition has a refusal of its own. */
+/** Refuses a command unless its condition holds; each part of the condition has its own refusal. */
 export const guardOf = (domain: Domain, kind: Kind, when: unknown): Guard => {
   const parts: readonly Part[] = conditionsIn(when).map((condition) => ({
     holds: holdsOf(resolve(domain, kind, condition)),
@@ -45,11 +45,14 @@ export const guardOf = (domain: Domain, kind: Kind, when: unknown): Guard => {
   };
 };
 
-/** By what a command is refused that does not fit what is there. */
+/** The refusals that the condition of a command can cause. */
 export const refusalsOf = (domain: Domain, kind: Kind, when: unknown): readonly Refusal[] =>
   conditionsIn(when).flatMap((condition) => refusalsIn(domain, kind, condition));
 
-/** Refuses what a command would leave behind, as its fact says, or by the name of the invariant. */
+/**
+ * Refuses a command whose result would violate the invariant, with the refusal of its fact or the name of the
+ * invariant.
+ */
 export const invariantOf = (
   domain: Domain,
   kind: Kind,
@@ -66,7 +69,7 @@ export const refusalOfInvariant = (kind: Kind, [name, condition]: readonly [stri
   (typeof condition === 'string' ? kind.refusals[condition] : undefined) ?? { code: isNot(kind.name, name) };
 
 type Asked = string | Row | readonly unknown[];
-/** All of which must be true, each for itself. */
+/** The parts of a condition, all of which must hold. */
 const conditionsIn = (when: unknown): readonly Asked[] => {
   if (when === undefined) return [];
   if (typeof when === 'string' || Array.isArray(when)) return [when];
@@ -76,7 +79,7 @@ const conditionsIn = (when: unknown): readonly Asked[] => {
 const refusalOf = (kind: Kind, fact: string): Refusal =>
   kind.refusals[fact] ?? { code: isNot(kind.name, fact) };
 
-/** One; or of what a reference leads to: that it is not there, was deleted, and is not as it must be. */
+/** A single refusal; for a reference, those of a target that is absent, deleted, or fails the condition. */
 const refusalsIn = (domain: Domain, kind: Kind, condition: Asked): readonly Refusal[] => {
   if (typeof condition === 'string') return [refusalOf(kind, condition)];
   const [[name, value] = ['', undefined], ...others] = Object.entries(condition);

@@ -13,7 +13,7 @@ const added = (itemId: number, item: object, rank: string) =>
   ['itemAdded', { itemId, ...item, rank }] as const;
 const two = [drafted, added(1, train, 'a0'), added(2, lunch, 'a1')] as const;
 
-test('items are numbered, and a number that is free again is not given again', () => {
+test('items are numbered, and the number of a removed item is never reused', () => {
   given(claim, drafted)
     .when('addItem', train)
     .yields(added(1, train, 'a0'));
@@ -22,7 +22,7 @@ test('items are numbered, and a number that is free again is not given again', (
     .yields(added(3, lunch, 'a1'));
 });
 
-test('a list is at most as long as it may be', () => {
+test('a list refuses items beyond its maximum', () => {
   const full = [1, 2, 3, 4, 5].map((itemId) => added(itemId, train, `a${itemId}`));
   given(claim, drafted, ...full)
     .when('addItem', train)
@@ -32,7 +32,7 @@ test('a list is at most as long as it may be', () => {
     .yields(added(6, train, 'a6'));
 });
 
-test('an item changes by what is different, and only if it is there', () => {
+test('an update records the differing fields only, and needs an existing item', () => {
   given(claim, ...two)
     .when('changeItem', { itemId: 2, amount: 2_500, category: 'meals' })
     .yields(['itemChanged', { itemId: 2, amount: 2_500 }]);
@@ -44,7 +44,7 @@ test('an item changes by what is different, and only if it is there', () => {
     .refuses('claim_item_not_found', 'There is no such claim item.');
 });
 
-test('an item moves by its own rank alone, before another or to the end', () => {
+test('a move changes only the rank of the moved item, before another item or to the end', () => {
   const three = [...two, added(3, train, 'a2')] as const;
   given(claim, ...three)
     .when('moveItem', { itemId: 3, before: 1 })
@@ -67,7 +67,7 @@ test('an item moves by its own rank alone, before another or to the end', () => 
     .refuses('claim_item_not_found');
 });
 
-test('ranks that got too long are all made short again', () => {
+test('ranks that grew too long are all shortened', () => {
   const long = `a0${'0'.repeat(47)}1`;
   given(claim, drafted, added(1, train, 'a0'), added(2, train, long), added(3, train, 'a1'))
     .when('moveItem', { itemId: 3, before: 2 })
@@ -92,7 +92,7 @@ test.each(['a0', undefined])(
   },
 );
 
-test('what is removed again is gone already, and what never was there is not found', () => {
+test('a second removal changes nothing, and an unknown item is not found', () => {
   given(claim, ...two)
     .when('removeItem', { itemId: 1 })
     .yields(['itemRemoved', { itemId: 1 }]);
@@ -104,7 +104,7 @@ test('what is removed again is gone already, and what never was there is not fou
     .refuses('claim_item_not_found');
 });
 
-test('what a key tells apart is there once', () => {
+test('a key identifies at most one item', () => {
   const named = ['approverNamed', { approverId: 5, upTo: null }] as const;
   given(claim, drafted).when('nameApprover', { approverId: 5, upTo: null }).yields(named);
   given(claim, drafted, named).when('nameApprover', { approverId: 5, upTo: null }).changesNothing();
@@ -117,7 +117,7 @@ test('what a key tells apart is there once', () => {
   given(claim, drafted, named).when('dismissApprover', { approverId: 6 }).refuses('claim_approver_not_found');
 });
 
-test('sums and counts follow from the items, for guards, for what events carry, and for what must hold', () => {
+test('sums and counts derive from the items, for guards, carried values and invariants', () => {
   given(claim, drafted).when('submit').refuses('claim_not_filled');
   given(claim, ...two, ['itemChanged', { itemId: 2, amount: 500 }], ['itemMoved', { itemId: 2, rank: 'Zz' }])
     .when('submit')
@@ -131,13 +131,13 @@ test('sums and counts follow from the items, for guards, for what events carry, 
     .refuses('claim_not_affordable');
 });
 
-test('a guard of a command of items is asked', () => {
+test('the guard of an item command is checked', () => {
   given(claim, ...two, ['submitted', {}])
     .when('removeItem', { itemId: 1 })
     .refuses('claim_not_draft');
 });
 
-test('the state holds the items in their order, and none once it has ended', () => {
+test('the state keeps its items in order, and drops them at the end', () => {
   const evolve = evolveOf(expenses.kinds.claim as never);
   const happened = (name: string, data: object): Happened => ({
     type: `claim.${name}`,
@@ -169,6 +169,6 @@ test('the state holds the items in their order, and none once it has ended', () 
   expect(
     ended.status === 'ended' && itemsOf(ended.fields, expenses.kinds.claim?.lists.items as never),
   ).toEqual([]);
-  // Nothing comes of what was never there.
+  // Events of an absent aggregate change nothing.
   expect(evolve(ABSENT, happened('itemAdded', { itemId: 1, ...train, rank: 'a0' }))).toEqual(ABSENT);
 });

@@ -5,17 +5,17 @@ import { areEqual } from './are-equal.ts';
 import { between, RANK_CHARACTERS_MAX, spread } from './rank.ts';
 import type { Present } from './state.ts';
 
-/** As decisions and conditions see it, with its key under its name too. */
+/** An item as decisions and conditions see it; its key is also under its declared name. */
 export type Item = Row & { readonly id: number | string; readonly rank?: string };
 
 export const itemsOf = (fields: Row, list: ListInfo): readonly Item[] =>
   (fields[list.name] ?? []) as readonly Item[];
 
-/** What there is of the lists of an aggregate that was just made. */
+/** The empty lists of a new aggregate. */
 export const withoutItems = ({ lists }: Kind): Row =>
   Object.fromEntries(Object.keys(lists).map((name) => [name, []]));
 
-/** The numbers that follow from a list. */
+/** Computes the numbers that derive from a list. */
 const derivedFrom = (kind: Kind, list: ListInfo): ((items: readonly Item[]) => Row) => {
   const own = kind.derived.filter((each) => each.list === list);
   return (items) =>
@@ -29,7 +29,7 @@ const derivedFrom = (kind: Kind, list: ListInfo): ((items: readonly Item[]) => R
 
 type FoldItem = (state: Present, data: Row) => Present;
 
-/** What an event does to the items of its list, which stay in their order. */
+/** Applies an event to the items of its list, and keeps their order. */
 export const itemFoldOf = (kind: Kind, event: EventInfo): FoldItem => {
   const list = listOf(event);
   const { name, key, id } = list;
@@ -82,7 +82,7 @@ const listOf = ({ type, list }: EventInfo): ListInfo => {
   return list;
 };
 
-/** What an event says of an item. */
+/** The fields of an item that an event contains. */
 const givenBy = ({ fields, isOrdered }: ListInfo): ((data: Row) => Row) => {
   const pairs: readonly (readonly [string, string])[] = [
     ...Object.entries(fields).map(([name, def]) => [name, wire(name, def)] as const),
@@ -95,12 +95,12 @@ const givenBy = ({ fields, isOrdered }: ListInfo): ((data: Row) => Row) => {
   };
 };
 
-/** As refusals and operations name one of its items: `claim_item`. */
+/** The name of an item in refusals and operations: `claim_item`. */
 export const oneOfList = (kind: Kind, { one }: ListInfo): string => `${kind.name}_${one}`;
 
 /**
- * What the events of a command hold of items: nothing that would change nothing, and of a move more than one
- * where ranks got too long.
+ * The data of a command’s events: empty if nothing would change; a move yields several if ranks grew too
+ * long.
  */
 type DraftItem = (form: Row, state: Present) => readonly Row[];
 
@@ -125,7 +125,7 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
     if (item === undefined) throw absent();
     return item;
   };
-  /** Where an item comes to be among the others: before the one that is named, or last. */
+  /** The new position of an item: before the named one, or last. */
   const indexAmong = (others: readonly Item[], before: unknown): number => {
     const index = (before ?? null) === null ? others.length : others.findIndex((each) => each.id === before);
     if (index < 0) throw absent();
@@ -137,14 +137,14 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
         const items = itemsOf(state.fields, list);
         const known = key === undefined ? undefined : items.find((each) => each.id === form[id.name]);
         if (known !== undefined) {
-          // Added again as it is, it is there already.
+          // Adding an identical item again changes nothing.
           if (Object.keys(differing(form, known)).length === 0) return [];
           throw new Rejection(exists(oneOfList(kind, list)));
         }
         if (items.length >= list.max) throw new Rejection(isFull(kind.name, list.name), { max: list.max });
         const number = key === undefined ? (state.numbers?.[list.name] ?? 0) + 1 : form[id.name];
         const item = Object.fromEntries(content.map(([, from]) => [from, form[from]]));
-        // Last, so that its rank stays short whatever is between the others.
+        // The item goes last, so that its rank stays short whatever ranks lie between the others.
         const ranked = list.isOrdered ? rankAt(items, items.length) : {};
         return [{ [id.name]: number, ...item, ...ranked }];
       };
@@ -167,7 +167,7 @@ export const itemDraftOf = (kind: Kind, event: EventInfo): DraftItem => {
     default:
       return (form, state) => {
         const { [list.name]: highest = 0 } = state.numbers ?? {};
-        // It was there once: what is gone is gone.
+        // The item existed and was removed: nothing to do.
         const isGone =
           key === undefined &&
           Number(form[id.name]) <= highest &&
@@ -191,7 +191,7 @@ const ranksAfterMove = (
   return others.toSpliced(index, 0, item).map((each, place) => [each, ranks[place]]);
 };
 
-/** Ranks that others wrote may be missing, or the same. */
+/** Ranks that domain code wrote may be missing or equal. */
 const areRanked = (neighbours: readonly Item[]): boolean =>
   neighbours.every(
     ({ rank }, index) => rank !== undefined && (index === 0 || rank > (neighbours[index - 1]?.rank ?? '')),

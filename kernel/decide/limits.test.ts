@@ -20,7 +20,7 @@ const among = (of: Domain, kind: string, limit: string, state: AggregateState) =
     .find(({ name }) => name === limit)
     ?.among(state);
 
-test('an aggregate counts among those with the same values, as long as the condition is true of it', () => {
+test('an aggregate counts with those that share its values, as long as the condition holds', () => {
   const loan = { borrower: 1, book: 2 };
   expect(among(lending, 'loan', 'open', present({ ...loan, status: 'open' }))).toEqual([1]);
   expect(among(lending, 'loan', 'out', present({ ...loan, status: 'open' }))).toEqual([2]);
@@ -29,7 +29,7 @@ test('an aggregate counts among those with the same values, as long as the condi
   expect(among(lending, 'loan', 'open', { status: 'ended', fields: { id: 8, borrower: 1 } })).toBeUndefined();
 });
 
-test('texts are the same whatever their case and form, addresses also by their domains, and null is like nothing', () => {
+test('texts are compared ignoring case and Unicode form, addresses also by domain, and null equals nothing', () => {
   expect(among(lending, 'book', 'code', present({ code: 'JO\u0308RG', shelf: null }))).toEqual(['j\u00f6rg']);
   expect(among(lending, 'book', 'shelf', present({ code: 'a', shelf: null }))).toBeUndefined();
   expect(among(lending, 'user', 'email', present({ email: 'Ada@XN--BCHER-KVA.example' }))).toEqual([
@@ -37,7 +37,7 @@ test('texts are the same whatever their case and form, addresses also by their d
   ]);
 });
 
-test('a field that a domain adds to users can be unique too', () => {
+test('a field that a domain adds to users can be unique', () => {
   const added = domain({
     name: 'tried',
     roles: ['clerk'],
@@ -61,7 +61,7 @@ test('a field that a domain adds to users can be unique too', () => {
   ]);
 });
 
-test('only commands after which one more may count are refused by a limit', () => {
+test('a limit can refuse only commands after which one more aggregate may count', () => {
   const operations = operationsOf(lending);
   const refusedBy = (id: string) =>
     operations[id]?.refusals?.filter((code) => /_(?:full|out|taken)$/.test(code));
@@ -81,7 +81,7 @@ test('only commands after which one more may count are refused by a limit', () =
   ]);
 });
 
-test('what an event sets counts, and not what it would be otherwise', () => {
+test('values that an event sets count, and replace those of the form', () => {
   const tried = domain({ name: 'tried', roles: ['clerk'] });
   const note = tried.aggregate('note', {
     fields: { title: line(9), status: states('draft', 'open') },
@@ -97,8 +97,8 @@ test('what an event sets counts, and not what it would be otherwise', () => {
   expect(refused).toHaveLength(1);
 });
 
-/** Storage: a log that has such events is out there. */
-test('claims are recorded in streams of their own, as they always were', () => {
+/** Stored logs contain these events. */
+test('claims keep their own streams', () => {
   const typesOf = (of: Domain) => catalogueOf(of).definitions.map(({ type }) => type);
   expect(typesOf(expenses).filter((type) => /^limit\.|claim_abandoned$/.test(type))).toEqual([]);
   const find = (type: string) => {

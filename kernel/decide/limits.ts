@@ -7,18 +7,18 @@ import { email } from '../declare/values.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, LimitInfo } from '../registry/registry.ts';
 import type { AggregateState } from './state.ts';
 
-/** A limit as it is asked of states. */
+/** A limit, compiled for states. */
 export type Limit = LimitInfo & {
-  /** What it asks may be erased. */
+  /** True if its values may be erased. */
   readonly isPersonal: boolean;
-  /** Among which an aggregate counts, by the values that they share; nothing where it does not count. */
+  /** The values that an aggregate shares with others it counts with; undefined if it does not count. */
   among(state: AggregateState): Values | undefined;
 };
 export type Values = readonly (string | number | boolean)[];
 
 const compiled = new WeakMap<Kind, readonly Limit[]>();
 
-/** Compiled once for each kind of a domain. */
+/** Compiled once per kind. */
 export const limitsOf = (domain: Domain, kind: Kind): readonly Limit[] => {
   const limits = compiled.get(kind) ?? kind.limits.map((limit) => limitOf(domain, kind, limit));
   compiled.set(kind, limits);
@@ -40,7 +40,7 @@ const limitOf = (domain: Domain, kind: Kind, limit: LimitInfo): Limit => {
   };
 };
 
-/** The condition of those that count. */
+/** The condition under which an aggregate counts. */
 export const countingOf = (domain: Domain, kind: Kind, limit: LimitInfo): Expression =>
   limit.while === undefined ? always : resolve(domain, kind, limit.while);
 
@@ -49,7 +49,7 @@ const askedBy = ({ per }: LimitInfo, counting: Expression): readonly string[] =>
   ...factsIn(counting).map(({ field }) => field),
 ];
 
-/** Texts are the same whatever their case. */
+/** Texts are equal regardless of case. */
 const sameOf = (def: FieldDef | undefined): ((value: unknown) => unknown) => {
   if (def?.kind !== 'text') return (value) => value;
   const same = def.recorded === email ? sameAddress : sameText;
@@ -59,8 +59,8 @@ const sameOf = (def: FieldDef | undefined): ((value: unknown) => unknown) => {
 const sameText = (text: string): string => text.normalize('NFC').toLowerCase().normalize('NFC');
 
 /**
- * By what a command is refused after which one more would count; of addresses of users, the kernel's own
- * operations say it.
+ * The refusals of a command after which one more aggregate may count. The operations of the kernel declare
+ * those for e-mail addresses of users.
  */
 export const limitRefusalsOf = (domain: Domain, kind: Kind, command: CommandInfo): readonly RejectionCode[] =>
   kind.limits
@@ -73,7 +73,7 @@ export const limitRefusalsOf = (domain: Domain, kind: Kind, command: CommandInfo
 
 type Reached = { readonly limit: LimitInfo; readonly event: EventInfo };
 
-/** Whether an aggregate may count, or among others, after an event. */
+/** True if an aggregate may start to count, or count with others, after an event. */
 const canReach = (domain: Domain, kind: Kind, { limit, event }: Reached): boolean => {
   const { effect, sets, values } = event;
   if (effect === 'ends' || effect === 'notes') return false;

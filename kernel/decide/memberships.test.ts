@@ -12,7 +12,7 @@ const shown = (domain: Parameters<typeof membershipsOf>[0]) =>
     changes: [...changes],
   }));
 
-test('what ends with what in publishing, as it always was', () => {
+test('the memberships of the publishing domain stay the same', () => {
   expect(shown(publishing)).toEqual([
     {
       ...{
@@ -23,8 +23,7 @@ test('what ends with what in publishing, as it always was', () => {
         end: 'article.deleted',
       },
       ids: ['articleId', 'authorId'],
-      // An article that becomes a draft again belongs to its author as a new one does; one that is published
-      // stays.
+      // An unpublished article belongs to its author again like a new one; a published one remains.
       joins: ['article.drafted', 'article.unpublished'],
       changes: ['article.drafted', 'article.published', 'article.unpublished', 'article.deleted'],
     },
@@ -98,7 +97,7 @@ const taskWith = (reactions: object) =>
   });
 const membershipIn = (reactions: object) => membershipsOf(assemble(base, [board, taskWith(reactions)]))[0];
 
-test('a child ends with its parent in any of the states that its reaction names', () => {
+test('a child ends with its parent in each state that its reaction names', () => {
   expect(membershipIn({ board: { closed: { run: 'drop', when: ['new', 'begun'] } } })).toMatchObject({
     ...{
       kind: 'task',
@@ -112,7 +111,7 @@ test('a child ends with its parent in any of the states that its reaction names'
   });
 });
 
-test('a child whose end would hold personal data is refused by name', () => {
+test('a child whose end would record personal data is refused by name', () => {
   expect(() => membershipIn({ board: { closed: { run: 'lose' } } })).toThrow(
     'lost carries note, which is personal',
   );

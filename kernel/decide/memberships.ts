@@ -5,31 +5,31 @@ import { targetOf, wire } from '../registry/names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from '../registry/registry.ts';
 
 /**
- * What ends with what it refers to. Events name the ids in clear, so that nothing has to be opened to know
- * it.
+ * An aggregate that ends with the target of a reference. Its events hold the ids in clear, so no decryption
+ * is needed.
  */
 export type Membership = {
-  /** The kind that ends. */
+  /** The kind that ends with its parent. */
   readonly kind: string;
   readonly parentKind: string;
-  /** The type of the parent's end. */
+  /** The type of the parent’s end. */
   readonly parentEnd: string;
-  /** As events name the id of the parent. */
+  /** The key of the parent’s id in events. */
   readonly parentKey: string;
-  /** The types after which it ends with its parent. */
+  /** The types of events after which it ends with its parent. */
   readonly joins: ReadonlySet<string>;
-  /** Those after which it may not any more. */
+  /** The types of events after which it may no longer. */
   readonly changes: ReadonlySet<string>;
-  /** The type of its end, and the ids that this holds. */
+  /** The type of its end, and the ids that this event contains. */
   readonly end: string;
   readonly ids: readonly string[];
-  /** Fields that its end holds as they are then. */
+  /** Fields whose last values the end carries. */
   readonly carries: readonly string[];
 };
 
 /**
- * From reactions: what runs a command that ends it when something that it refers to has ended. The webhooks
- * of a user are among them.
+ * Derived from reactions: those whose command only ends the aggregate when a reference’s target has ended.
+ * Includes the webhooks of a user.
  */
 export const membershipsOf = (domain: Domain): readonly Membership[] =>
   [...Object.values(domain.kinds), webhookOf(domain)].flatMap((kind) =>
@@ -43,7 +43,7 @@ export type Reference = {
   readonly list: ListInfo | undefined;
 };
 
-/** Nothing if there is no such reference. */
+/** Undefined if there is no such reference. */
 export const referenceAt = ({ fields, lists }: Kind, path: string): Reference | undefined => {
   const [first = '', ...rest] = path.split('.');
   const list = rest.length === 0 ? undefined : lists[first];
@@ -52,7 +52,7 @@ export const referenceAt = ({ fields, lists }: Kind, path: string): Reference | 
   return def?.kind === 'ref' ? { def, field, list } : undefined;
 };
 
-/** What an aggregate does when what one of its references leads to has an event. */
+/** The command that an aggregate runs when an event happens to the target of one of its references. */
 export type Reaction = {
   readonly kind: Kind;
   /** The path of the reference. */
@@ -80,8 +80,8 @@ const reactionsOf = (domain: Domain, kind: Kind): readonly Reaction[] =>
   );
 
 /**
- * Of a reaction that only ends it with its parent or its owner, in certain states: types and ids in clear say
- * all that this takes.
+ * For a reaction that only ends an aggregate with its parent or owner, in certain states: clear types and ids
+ * suffice.
  */
 export const membershipOf = ({
   kind,
@@ -110,12 +110,12 @@ export const membershipOf = ({
   };
 };
 
-/** Of a command that does nothing but end it. */
+/** The event of a command that only ends the aggregate. */
 const endOf = (kind: Kind, command: CommandInfo): EventInfo | undefined => {
   const [end, ...others] = command.events;
   if (end?.effect !== 'ends' || others.length > 0) return undefined;
   const personal = end.carries.find((name) => kind.fields[name]?.personal !== undefined);
-  // Nothing could be recorded of somebody whose key is gone, and it would never end.
+  // After erasure of the person’s key nothing could be recorded, and the aggregate would never end.
   if (personal !== undefined)
     throw new StartRefused(
       `${kind.name}: ${end.name} carries ${personal}, which is personal; a reaction cannot record it: leave it out of the event.`,
@@ -123,10 +123,7 @@ const endOf = (kind: Kind, command: CommandInfo): EventInfo | undefined => {
   return end;
 };
 
-/**
- * Whether it ends with its parent once an event has happened to it; nothing where the event leaves that as it
- * was.
- */
+/** True if the aggregate ends with its parent after an event; undefined if the event does not change that. */
 const memberAfter = (kind: Kind, { field, words }: States): ((event: EventInfo) => boolean | undefined) => {
   return ({ effect, sets }) => {
     if (effect === 'ends') return false;
@@ -142,8 +139,7 @@ const memberAfter = (kind: Kind, { field, words }: States): ((event: EventInfo) 
 type States = { readonly field: string | undefined; readonly words: readonly unknown[] };
 
 /**
- * The states in which it ends; nothing if a condition asks something that cannot be told from the types of
- * events.
+ * The states in which the aggregate ends; undefined if the condition depends on more than types of events.
  */
 const statesOf = (kind: Kind, when: unknown): States | undefined => {
   if (when === undefined) return { field: undefined, words: [] };

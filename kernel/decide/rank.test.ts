@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { between, RANK, RANK_CHARACTERS_MAX, spread } from './rank.ts';
 
-test('whatever is put wherever, ranks are in order, and of the form that events have', () => {
+test('ranks stay in order and valid for any sequence of insertions', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(), { maxLength: 120 }), (places) => {
       const ranks: string[] = [];
@@ -17,7 +17,7 @@ test('whatever is put wherever, ranks are in order, and of the form that events 
   );
 });
 
-test('what is put first or last again and again stays short', () => {
+test('repeated insertion at the start or end keeps ranks short', () => {
   let [first, last] = [between(undefined, undefined), between(undefined, undefined)];
   for (let count = 0; count < 20_000; count += 1) {
     const [before, after] = [between(undefined, first), between(last, undefined)];
@@ -27,7 +27,7 @@ test('what is put first or last again and again stays short', () => {
   expect(Math.max(first.length, last.length)).toBeLessThanOrEqual(4);
 });
 
-test('between what is in no order there is nothing', () => {
+test('there is no rank between two that are out of order', () => {
   for (const [after, before] of [
     ['a0V', 'a0V'],
     ['a0', 'a0'],
@@ -36,7 +36,7 @@ test('between what is in no order there is nothing', () => {
     expect(() => between(after, before), `${after} ${before}`).toThrow('no rank is between');
 });
 
-test('one that is put between the same two again and again gets long, and many are short', () => {
+test('repeated insertion between the same two makes ranks long, and spreading shortens them', () => {
   let [low, high] = ['a0', 'a1'];
   for (let count = 0; count < 300; count += 1) {
     const rank = between(low, high);

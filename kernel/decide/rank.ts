@@ -1,18 +1,18 @@
 /**
- * Texts between which there is always another one, so that an item is moved by changing it alone. A rank
- * begins with a whole number, whose first letter says how many digits it has, so that what is put first or
- * last again and again stays short; what follows lies between two whole numbers, and never ends with the
- * lowest digit. They sort by their characters, as PostgreSQL's collation "C" does.
+ * Ranks are strings, and between any two lies another, so that a move changes one item only. A rank starts
+ * with an integer, whose first letter encodes its number of digits, so that repeated insertion at the start
+ * or end keeps ranks short. The rest is a fraction that never ends with the lowest digit. Ranks sort by
+ * character, like PostgreSQL’s collation "C".
  */
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const [LOWEST, HIGHEST] = ['0', 'z'];
 const FIRST = 'a0';
 
-/** So long is none of those that are made by putting items first or last, or where others are. */
+/** Insertion at the start, at the end or into an evenly spread list never makes a rank this long. */
 export const RANK_CHARACTERS_MAX = 50;
 export const RANK = new RegExp(`^[A-Za-z][0-9A-Za-z]{1,${RANK_CHARACTERS_MAX - 1}}$`);
 
-/** Between two others; before all without the first, after all without the second. */
+/** A rank between two others; before all if the first is missing, after all if the second is. */
 export const between = (after: string | undefined, before: string | undefined): string => {
   if (after === undefined && before === undefined) return FIRST;
   if (after === undefined) {
@@ -28,20 +28,20 @@ export const between = (after: string | undefined, before: string | undefined): 
   );
 };
 
-/** So many, in order, each as short as can be. */
+/** Ordered ranks for that many items, each as short as possible. */
 export const spread = (count: number): readonly string[] => {
   const ranks: string[] = [];
   for (let index = 0; index < count; index += 1) ranks.push(between(ranks.at(-1), undefined));
   return ranks;
 };
 
-/** From `a` upwards, and from `Z` downwards, whole numbers have one digit more with each letter. */
+/** Integers grow by one digit with each letter from `a` upwards and from `Z` downwards. */
 const wholeOf = (rank: string): string => {
   const head = rank.charCodeAt(0);
   return rank.slice(0, 1 + (head >= 97 ? head - 96 : 91 - head));
 };
 
-/** The next whole number, or the one before. */
+/** The next integer, or the previous one. */
 const stepped = (whole: string, step: 1 | -1): string => {
   const [from, to] = step === 1 ? [HIGHEST, LOWEST] : [LOWEST, HIGHEST];
   let kept = whole.slice(1);
@@ -52,7 +52,7 @@ const stepped = (whole: string, step: 1 | -1): string => {
   }
   if (kept !== '')
     return `${whole.charAt(0)}${kept.slice(0, -1)}${DIGITS.charAt(DIGITS.indexOf(kept.slice(-1)) + step)}${turned}`;
-  // All of its digits turned: those of the next letter are one more, or one less.
+  // All digits overflowed: the next letter has one digit more or less.
   const head = whole.charAt(0);
   if (head === 'Z' && step === 1) return FIRST;
   if (head === 'a' && step === -1) return `Z${HIGHEST}`;
@@ -61,7 +61,7 @@ const stepped = (whole: string, step: 1 | -1): string => {
   return next + (isLonger ? turned + to : turned.slice(1));
 };
 
-/** Of what follows whole numbers; nothing above is the end of all. */
+/** A fraction between two others; without the second, up to the end of the range. */
 const midpoint = (low: string, high: string | undefined): string => {
   const lengthMax = Math.max(low.length, high?.length ?? 0);
   for (let index = 0, above = high, rank = ''; index <= lengthMax; index += 1) {

@@ -38,7 +38,7 @@ const leadsOf = (event: string, data: object) =>
     .get(`plan.${event}`)
     ?.map(({ nameIn, idIn }) => [nameIn(data as never), idIn(data as never, 'user:1')]);
 
-test('each item refers to something for itself, until that is changed or it is removed', () => {
+test('each item is a reference of its own until it changes or is removed', () => {
   expect(leadsOf('stepAdded', { stepId: 3, byId: 7, says: 'x', rank: 'a0' })).toEqual([
     ['plan.steps.by/3', 7],
   ]);
@@ -49,11 +49,11 @@ test('each item refers to something for itself, until that is changed or it is r
   expect(leadsOf('stepMoved', { stepId: 3, rank: 'a1' })).toBeUndefined();
 });
 
-test('a key is written so that it parts from the rest of the name', () => {
+test('a key is escaped so that it is distinct from the rest of the name', () => {
   expect(leadsOf('roomAdded', { name: 'a b/c', ofId: 7 })).toEqual([['plan.rooms.of/a%20b%2Fc', 7]]);
 });
 
-test('what an end leads to goes by all references of items', () => {
+test('an end follows the references of all items', () => {
   expect(following?.reactions.get('team.dissolved')).toEqual(['plan.steps.by', 'plan.rooms.of']);
   expect(following?.lastingEnds).toEqual(new Set(['team.dissolved']));
 });

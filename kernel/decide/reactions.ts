@@ -4,37 +4,37 @@ import type { Domain, EventInfo, Kind, ListInfo, Row } from '../registry/registr
 import { type Fact, fingerprintOf } from './fingerprint.ts';
 import { membershipOf, type Reaction, type Reference, reactionsIn } from './memberships.ts';
 
-/** Where a reference leads once an event has happened; null if it leads nowhere. */
+/** The target of a reference after an event. */
 export type Leading = {
   readonly targetKind: string;
-  /** As it is known, with the item that it is of if it is one of a list: `collection.items.article/3`. */
+  /** The stored name of the reference, with its item if it is in a list: `collection.items.article/3`. */
   nameIn(data: Row): string;
-  /** Undefined if the event leaves it as it was. */
+  /** Null if the reference has no target now; undefined if the event does not change it. */
   idIn(data: Row, actor: Actor): unknown;
 };
 
-/** What follows from events, by their types, beyond what ends with its parent. */
+/** The reactions and timers that follow from events, by type, except memberships. */
 export type Following = {
-  /** What an event says of the references by which reactions go. */
+  /** The targets of references with reactions, as events set them. */
   readonly leads: ReadonlyMap<string, readonly Leading[]>;
-  /** After these nothing follows for the aggregate any more. */
+  /** Types of events that end an aggregate, after which nothing follows for it. */
   readonly ends: ReadonlySet<string>;
-  /** By the type of the event: which aggregates react to it, by the reference that leads them to it. */
+  /** By type of event: the references through which aggregates react to it. */
   readonly reactions: ReadonlyMap<string, readonly string[]>;
-  /** The ends to which something reacts, also what refers to it only later. */
+  /** Ends that also trigger reactions of aggregates that start to refer to the target later. */
   readonly lastingEnds: ReadonlySet<string>;
-  /** The types after which the timers of an aggregate may stand otherwise. */
+  /** Types of events that may change the timers of an aggregate. */
   readonly timed: ReadonlySet<string>;
-  /** The types to which code reacts. */
+  /** Types of events that trigger code. */
   readonly coded: ReadonlySet<string>;
-  /** Of all of this: what is known, and to be done, by one declaration is not what is by another. */
+  /** Fingerprint of all of this: stored references and due timers are valid only for the same declaration. */
   readonly fingerprint: string;
 };
 
-/** `claim.team`, `collection.items.article`. */
+/** For example `claim.team` and `collection.items.article`. */
 export const referenceOf = ({ name }: Kind, path: string): string => `${name}.${path}`;
 
-/** Nothing if nothing follows from any event. */
+/** Undefined if nothing follows from any event. */
 export const followingOf = (domain: Domain): Following | undefined => {
   const reactions = reactionsIn(domain).filter((reaction) => membershipOf(reaction) === undefined);
   const kinds = Object.values(domain.kinds);
@@ -74,7 +74,7 @@ export const followingOf = (domain: Domain): Following | undefined => {
   };
 };
 
-/** A pause may begin and end with any event. */
+/** Any event may start or end a pause. */
 const timedBy = ({ timers, events }: Kind): readonly string[] => {
   const all = Object.values(timers);
   const isPaused = all.some(({ pause }) => pause !== undefined);
@@ -85,7 +85,7 @@ const timedBy = ({ timers, events }: Kind): readonly string[] => {
   );
 };
 
-/** The last says all of it, for the fingerprint. */
+/** The last element describes the meaning, for the fingerprint. */
 type Leads = readonly [type: string, Leading, meaning: Fact];
 
 const leadsOf = (reaction: Reaction): readonly Leads[] => {
@@ -110,8 +110,8 @@ const leadsOf = (reaction: Reaction): readonly Leads[] => {
 };
 
 /**
- * How an event says where a reference leads: whoever caused it, always the same, or a key of its data; one
- * that must be there leads nowhere without it.
+ * The source of a reference’s target: the actor of the event, a constant, or a key of its data. In a
+ * creation, a missing key means no target.
  */
 type Way =
   | readonly ['caller']
@@ -133,7 +133,7 @@ const idBy = (way: Way): Leading['idIn'] => {
 
 type WayOf = (event: EventInfo) => Way | undefined;
 
-/** What is added refers to something until it is changed or removed. */
+/** An added item keeps its target until it changes or is removed. */
 const wayOfItems = ({ def, field }: Reference, list: ListInfo): WayOf => {
   const key = wire(field, def);
   return (event) => {

@@ -66,7 +66,7 @@ const formed = ['formed', { budget: 50 }] as const;
 const drafted = ['drafted', { teamId: 7, amount: 40 }] as const;
 const joined = given(team, formed, ['joined', { memberId: 1, personId: 1 }]);
 
-test('a decision is given what its references lead to, with the numbers that follow from lists', () => {
+test('a decision gets the targets of its references, with numbers derived from lists', () => {
   given(claim, drafted).beside({ team: joined.state }).when('submit').yields('submitted');
   given(claim, drafted)
     .beside({ team: given(team, formed).state })
@@ -74,7 +74,7 @@ test('a decision is given what its references lead to, with the numbers that fol
     .yields('refused');
 });
 
-test('what was never there or has ended is null', () => {
+test('an absent or ended target is null', () => {
   given(claim, drafted).when('submit').yields('refused');
   given(claim, drafted)
     .beside({ team: given(team, formed, 'dissolved').state })
@@ -82,7 +82,7 @@ test('what was never there or has ended is null', () => {
     .yields('refused');
 });
 
-test('of a form that gives another reference it is given the other', () => {
+test('a form with another reference gives the decision the new target', () => {
   given(claim, drafted)
     .beside({ team: joined.state })
     .when('move', { teamId: 8 })
@@ -93,7 +93,7 @@ test('of a form that gives another reference it is given the other', () => {
     .changesNothing();
 });
 
-test('asking for what it does not read is an error', () => {
+test('reading a reference that is not declared throws', () => {
   expect(() => given(claim, drafted).beside({ team: joined.state }).when('peek').changesNothing()).toThrow(
     'claim: peek decides by what team leads to; name it in its `reads`',
   );

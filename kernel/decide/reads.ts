@@ -2,12 +2,12 @@ import { targetOf, wire } from '../registry/names.ts';
 import type { CommandInfo, Domain, Kind, Row } from '../registry/registry.ts';
 import type { Look } from './guards.ts';
 
-/** The references that a command reads, with those of the commands that its form can ask for at once. */
+/** The references that a command reads, including those of the commands that its form can run next. */
 export const readsOf = (kind: Kind, { reads, next }: CommandInfo): readonly string[] => [
   ...new Set([...reads, ...next.flatMap((name) => kind.commands[name]?.reads ?? [])]),
 ];
 
-/** What the references of an aggregate are once its form has been given, by the names of the fields. */
+/** The references of an aggregate after its form is applied, by name of the field. */
 export const referencesAfter = (kind: Kind, fields: Row, form: Row): Row => {
   const given = Object.entries(kind.fields).flatMap(([name, def]) => {
     const id = def.kind === 'ref' ? form[wire(name, def)] : undefined;
@@ -19,8 +19,8 @@ export const referencesAfter = (kind: Kind, fields: Row, form: Row): Row => {
 type Reads = (fields: Row, form: Row, look: Look) => Row;
 
 /**
- * The states that a decision is given, by the names of the references: null of what is not there, was never
- * there, or has ended. It is refused to ask for what is not read, because nothing would hold that still.
+ * The states that a decision gets, by name of the reference: null if the target is absent or has ended.
+ * Reading an undeclared reference throws, because nothing would lock the target.
  */
 export const readerOf = (domain: Domain, kind: Kind, command: CommandInfo): Reads => {
   const references = Object.entries(kind.fields).filter(([, { kind: of }]) => of === 'ref');

@@ -3,12 +3,12 @@ import type { Kind, Row, ShareInfo, ShareSource, ViewInfo } from '../registry/re
 import { type Positioned, positionOf, shareTableOf } from '../rows/shares.ts';
 import type { AggregateState } from './state.ts';
 
-/** By its columns, without the version. */
+/** The columns of the share, without the version. */
 export type Share = Row;
 
 /**
- * What an aggregate has of a view after an event, told by its state and not by what the projection copies out
- * of events: so that one can be held against the other.
+ * The contribution of an aggregate to a view after an event. Computed from the state, not from the values
+ * that the projection copies from events, so that the two can be compared.
  */
 export type FoldShare = (before: Share | null, event: Positioned, after: AggregateState) => Share | null;
 
@@ -39,7 +39,7 @@ export const shareFoldOf = (kind: Kind, view: ViewInfo, share: ShareInfo): FoldS
       const { from, isNegative } = source;
       if (typeof from === 'number' || from === 'now') return from === 'now' ? event.metadata.at : from;
       const key = wire(from.field, kind.fields[from.field]);
-      // What an event carries is what it recorded; of what may be left out, only what is there was said.
+      // A carried value is the recorded one. An optional field was given only if the event contains it.
       const isSaid = effect?.kind === 'gives' || !declared?.content.includes(from.field) || key in event.data;
       const value = declared?.carries.includes(from.field) ? event.data[key] : after.fields[from.field];
       if (!isSaid) return undefined;

@@ -1,31 +1,31 @@
 import type { Actor } from '#shared/events/metadata.ts';
 import type { Row } from '../registry/registry.ts';
 
-/** What the events of an aggregate add up to. */
+/** The state of an aggregate, folded from its events. */
 export type AggregateState =
   | ({ readonly status: 'absent' } & Abandoned)
   | Present
-  /** Keeps what it belonged to, because rights depend on it even when nothing is left to do. */
+  /** Keeps the fields, because rights depend on them after the end. */
   | { readonly status: 'ended'; readonly fields: Row };
 
-/** The latest claim of a unique value that was given up: of what was not there yet, it has spent the id. */
+/** The latest abandoned claim of a unique value: if the aggregate did not exist yet, its id is used up. */
 type Abandoned = { readonly abandoned?: string };
 
 export type Present = Abandoned & {
   readonly status: 'present';
-  /** With the id. */
+  /** Includes the id. */
   readonly fields: Row;
-  /** Each with a line break, in one text, by whose length the state weighs. */
-  readonly lostUploads: string;
   /**
-   * The highest number that an item was given, by the lists whose items have numbers: none is given again.
+   * Each lost upload with a line break, as one string, so that its length counts in the weight of the state.
    */
+  readonly lostUploads: string;
+  /** The highest number of an item by numbered list: numbers are never reused. */
   readonly numbers?: Readonly<Record<string, number>>;
 };
 
 export const ABSENT: AggregateState = { status: 'absent' };
 
-/** As it was decided, and as it was recorded. */
+/** An event as decided or as recorded. */
 export type Happened = {
   readonly type: string;
   readonly data: Row;

@@ -39,7 +39,7 @@ test('a timer runs from the latest event that starts it', () => {
   });
 });
 
-test('it stands still as long as it is paused, and goes on with what is left', () => {
+test('a paused timer resumes with the time that was left', () => {
   const paused = [
     ['asked', 0],
     ['returned', 10],
@@ -51,16 +51,16 @@ test('it stands still as long as it is paused, and goes on with what is left', (
   ).toMatchObject({ dueMs: 520 * HOUR });
 });
 
-test('what had run out before it was paused has run out, and a clock that goes back gives no time back', () => {
+test('a timer that ran out before the pause stays due, and a clock that goes back adds no time', () => {
   expect(standing('breach', ['asked', 0], ['returned', 41])).toMatchObject({ dueMs: 40 * HOUR });
   expect(standing('breach', ['asked', 10], ['returned', 5])).toMatchObject({ leftMs: 40 * HOUR });
 });
 
-test('what has ended has no timers', () => {
+test('an ended aggregate has no timers', () => {
   expect(standing('remind', ['asked', 0], ['closed', 1])).toBeUndefined();
 });
 
-test('the state at a time is that after the last event until then', () => {
+test('the state at a time is the one after the last event until then', () => {
   const told = history(['asked', 0], ['returned', 10]);
   expect(stateAt(told, 9 * HOUR)).toMatchObject({ fields: { status: 'open' } });
   expect(stateAt(told, 10 * HOUR)).toMatchObject({ fields: { status: 'waiting' } });

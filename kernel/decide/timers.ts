@@ -4,7 +4,7 @@ import { type Holds, holdsOf } from '../conditions/holds.ts';
 import type { Domain, Kind, TimerInfo } from '../registry/registry.ts';
 import { ABSENT, type AggregateState } from './state.ts';
 
-/** An event of an aggregate, when it happened, and what it left behind. */
+/** An event of an aggregate, its time, and the state after it. */
 export type Moment = {
   readonly id: EventId;
   readonly type: string;
@@ -12,13 +12,13 @@ export type Moment = {
   readonly state: AggregateState;
 };
 
-/** Where a timer is: it runs out at a time, or is paused with some time left. */
+/** The state of a timer: due at a time, or paused with some time left. */
 export type Standing = { readonly name: string; readonly cause: EventId } & (
   | { readonly dueMs: number }
   | { readonly leftMs: number }
 );
 
-/** What must be true of the aggregate when it runs out, and when the command is given. */
+/** The condition for the command of a timer, checked when it runs out and when the command executes. */
 export const conditionOf = (domain: Domain, kind: Kind, timer: TimerInfo): Expression =>
   and(
     timer.while === undefined ? and() : resolve(domain, kind, timer.while),
@@ -26,8 +26,8 @@ export const conditionOf = (domain: Domain, kind: Kind, timer: TimerInfo): Expre
   );
 
 /**
- * Where the timers of an aggregate are, by its whole history and what is declared now: the latest event that
- * starts one counts. Pure, so that whatever knows the log knows them.
+ * The states of an aggregate’s timers, from its whole history and the present declaration. The latest event
+ * that starts a timer counts. Pure, so that it can be recomputed from the log.
  */
 export const standingsOf = (domain: Domain, kind: Kind, history: readonly Moment[]): readonly Standing[] =>
   history.at(-1)?.state.status === 'present'
@@ -49,13 +49,13 @@ const standingOf = (
 ): Standing | undefined => {
   let cause: EventId | undefined;
   let leftMs = waitMs;
-  /** Since when it runs; it does not while it is paused. */
+  /** The start of the running period; undefined while paused. */
   let sinceMs: number | undefined;
   for (const { id, type, atMs, state } of history) {
     if (type === after) [cause, leftMs, sinceMs] = [id, waitMs, undefined];
     if (cause === undefined) continue;
     if (!paused(state)) sinceMs ??= atMs;
-    // What has run out before it was to be paused stays as it was.
+    // A timer that ran out before the pause stays due.
     else if (sinceMs !== undefined && atMs < sinceMs + leftMs)
       [leftMs, sinceMs] = [leftMs - Math.max(atMs - sinceMs, 0), undefined];
   }
@@ -63,6 +63,6 @@ const standingOf = (
   return sinceMs === undefined ? { name, cause, leftMs } : { name, cause, dueMs: sinceMs + leftMs };
 };
 
-/** What an aggregate was at a time, by the times that its events say. */
+/** The state of an aggregate at a time, by the times of its events. */
 export const stateAt = (history: readonly Moment[], atMs: number): AggregateState =>
   history.findLast((moment) => moment.atMs <= atMs)?.state ?? ABSENT;

@@ -1,10 +1,7 @@
 import type { CommandInfo, Kind, ListInfo } from '../registry/registry.ts';
 import { editOf } from './forms.ts';
 
-/**
- * A field that is given a file, of an aggregate or of the items of a list, and the command by which it is
- * given one.
- */
+/** A field for an upload, of an aggregate or of the items of a list, and the command that sets it. */
 export type UploadField = {
   readonly name: string;
   readonly list: ListInfo | undefined;

@@ -5,13 +5,13 @@ import { itemsOf } from './items.ts';
 import type { Present } from './state.ts';
 
 /**
- * An upload belongs to one field of an aggregate, or of one of its items, so that no other may name it, and
- * never comes back once lost. Its file is removed then.
+ * An upload belongs to one field of one aggregate or item: no other may name it, and a lost one never
+ * returns. Its file is removed when it is lost.
  */
 const uploadsIn = (defs: Defs, names: readonly string[]): readonly string[] =>
   names.filter((name) => defs[name]?.kind === 'upload');
 
-/** The uploads that the aggregate has lost, once an event has happened to it. */
+/** The uploads that an aggregate has lost after an event. */
 export const lostUploadsOf = (kind: Kind, event: EventInfo): ((before: Present, data: Row) => string) => {
   const { list, effect, sets } = event;
   const names = uploadsIn(kind.fields, [...event.values, ...Object.keys(sets)]);
@@ -34,7 +34,7 @@ export const lostUploadsOf = (kind: Kind, event: EventInfo): ((before: Present, 
   };
 };
 
-/** Refuses an event that names an upload of something else, or a lost one. */
+/** Refuses an event that names an upload of another aggregate or field, or a lost one. */
 export const demandOwnUploads = (kind: Kind, event: EventInfo): ((before: Present, data: Row) => void) => {
   const { list } = event;
   const names =
@@ -59,7 +59,7 @@ export const demandOwnUploads = (kind: Kind, event: EventInfo): ((before: Presen
   };
 };
 
-/** Whether a field of an aggregate or of its items has an upload. */
+/** Returns a function that finds whether a field of an aggregate or of its items has an upload. */
 const holderIn = (kind: Kind): ((fields: Row, path: string) => boolean) => {
   const own = uploadsIn(kind.fields, Object.keys(kind.fields));
   const ofItems = Object.values(kind.lists).map(

@@ -1,5 +1,5 @@
-// Over 200 lines, because it is one type: what authors write of an aggregate; each part is inferred from the
-// others and read with them.
+// Over 200 lines, because it is one type: the declaration of an aggregate, whose parts are inferred from each
+// other.
 import type { Asked, Condition, ValueMatch } from './conditions.ts';
 import type {
   Choice,
@@ -16,15 +16,14 @@ import type {
 import type { CustomFilter, Expression, Projections } from './hatches.ts';
 import type { Commanded, Run } from './run.ts';
 
-// ── Which fields are what
-// ────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Fields by type ──────────────────────────────────────────────────────────────
 type KeysOf<F, Type> = { [K in keyof F]: F[K] extends Type ? K : never }[keyof F] & string;
 type RefKey<F> = Keys<F, unknown>['reference'];
 type ListKey<F> = KeysOf<F, List<Fields>>;
 type NumberKey<F> = KeysOf<F, Field<number>>;
-/** An interface, so that messages spell the names out. */
+/** An interface, so that compiler messages spell the names out. */
 interface Keys<F, D> {
-  /** What forms can say. */
+  /** The fields that a form may contain. */
   readonly content: {
     [K in keyof F & string]: F[K] extends List<Fields> | States<string> ? never : K;
   }[keyof F & string];
@@ -32,48 +31,50 @@ interface Keys<F, D> {
   readonly reference: { [K in keyof F & string]: F[K] extends Ref<unknown, unknown> ? K : never }[keyof F &
     string];
   readonly any: (keyof F | keyof D) & string;
-  /** By which aggregates can be counted. */
+  /** The fields by which aggregates can be counted. */
   readonly plain: { [K in keyof F & string]: F[K] extends List<Fields> ? never : K }[keyof F & string];
 }
 
-/** Numbers that follow from lists. */
+/** Numbers derived from lists. */
 export type DerivedOf<F> = {
   readonly [name: string]: Derived<ListKey<F>, SumPath<F>>;
 };
 type Derived<Count, Sum> =
-  /** How many items the list has. */
+  /** The number of items in the list. */
   | { readonly count: Count }
-  /** The sum of a number of all items. */
+  /** The sum of one number over all items. */
   | { readonly sum: Sum };
 type SumPath<F> = {
   [K in ListKey<F>]: F[K] extends List<infer I> ? `${K}.${NumberKey<I>}` : never;
 }[ListKey<F>];
 
-// ── Events: what has happened, and what it does to the state
-// ─────────────────────────────────────────────────────────────────
-/** By names alone, so that messages are short. */
+// ── Events and their effects on the state ───────────────────────────────────────
+/** Generic over names only, so that compiler messages are short. */
 type Common<Content, Sets, Carried> = {
   /** One sentence for the catalogue of events. */
   readonly says?: string;
-  /** Values that documentation shows in the place of those of the fields; of a change, only these. */
+  /** Values that documentation shows instead of those of the fields; of a change, only these. */
   readonly example?: Sets;
-  /** Values as they are after it, recorded in the event, for views; of an end, as they were before it. */
+  /**
+   * Fields whose values after the event it records, for views. The end of an aggregate records the values
+   * before it.
+   */
   readonly carries?: readonly Carried[];
-  /** Fields that get a value which the declaration says: a value, `now`, `caller`, or `null`. */
+  /** Fields that the event sets to a declared value: a constant, `now`, `caller`, or `null`. */
   readonly sets?: Sets;
-  /** Fields that the decision gives a value, which no form says. */
+  /** Fields whose values the decision computes; no form contains them. */
   readonly computes?: readonly Content[];
-  /** GraphQL has a subscription to this event alone. */
+  /** Adds a GraphQL subscription to this event alone. */
   readonly subscribe?: true;
-  /** Nobody outside sees it. */
+  /** Hides the event from every interface. */
   readonly internal?: true;
 } & Versions;
 export type Versions = {
-  /** Of the shape of its data, 1 unless given; raise it when the shape changes. */
+  /** The version of its data, 1 by default; raise it when the shape changes. */
   readonly version?: number;
   /**
-   * From an earlier version to the next; pure. Personal fields may be missing, because they were erased or
-   * nothing opens them.
+   * Converts an earlier version to the next; pure. Personal fields may be missing, because they were erased
+   * or cannot be decrypted.
    */
   readonly upcast?: {
     readonly [version: number]: (
@@ -87,11 +88,11 @@ type SetValue<X> =
 export type EventSpec<Content, Listed, Sets, Carried> = Common<Content, Sets, Carried> &
   Effect<Content, Listed, Sets>;
 type Effect<Content, Listed, Sets> =
-  /** Creates the aggregate with these fields, which the form of the command has. */
+  /** Creates the aggregate with these fields from the form. */
   | { readonly creates: readonly Content[] }
-  /** Changes those of these fields that the form has, and holds them alone. */
+  /** Changes these fields; the event holds those that the form contains. */
   | { readonly changes: readonly Content[] }
-  /** Adds an item to the list; the form has its fields. */
+  /** Adds an item to the list; the form has the item’s fields. */
   | { readonly adds: Listed }
   /** Changes fields of an item. */
   | { readonly updates: Listed }
@@ -99,11 +100,11 @@ type Effect<Content, Listed, Sets> =
   | { readonly moves: Listed }
   /** Removes an item. */
   | { readonly removes: Listed }
-  /** Ends the aggregate: it is not found any more, and its history stays. */
+  /** Ends the aggregate: it is no longer found, but its history remains. */
   | { readonly ends: true }
-  /** Gives fields the values that the declaration says. */
+  /** Sets fields to declared values. */
   | { readonly sets: Sets }
-  /** Gives fields the values that the function `decide` of the command returns. */
+  /** Sets fields to the values that the command’s function `decide` returns. */
   | { readonly computes: readonly Content[] }
   /** Changes nothing; the event is recorded and delivered. */
   | { readonly notes: true };
@@ -111,85 +112,84 @@ export type EventsOf<F, D> = {
   readonly [name: string]: EventSpec<Keys<F, D>['content'], Keys<F, D>['list'], SetsOf<F>, Keys<F, D>['any']>;
 };
 
-/** The names of what an event holds beyond the ids. */
+/** The names of an event’s data beyond the ids. */
 export type DataKey<E> =
   | (E extends { readonly creates: readonly (infer K)[] } ? K : never)
   | (E extends { readonly changes: readonly (infer K)[] } ? K : never)
   | (E extends { readonly computes: readonly (infer K)[] } ? K : never)
   | (E extends { readonly carries: readonly (infer K)[] } ? K : never);
 
-// ── Commands: what can be asked for
-// ──────────────────────────────────────────────────────────────────────────────────────────
+// ── Commands ────────────────────────────────────────────────────────────────────
 type CommandSpec<EventName, Plain, Cond, FieldName, Decision, Reference> = {
-  /** What it does, as one would ask for it: “Publish an article”. */
+  /** The action, in the imperative: “Publish an article”. */
   readonly says?: string;
-  /** What must be true of the aggregate; otherwise the command is refused, and no link leads to it. */
+  /** A condition on the aggregate; if it is false, the command is refused and no link offers it. */
   readonly when?: Cond;
-  /** Fields of the form that may not be null, although they are optional. */
+  /** Optional fields of the form that this command requires. */
   readonly requires?: readonly FieldName[];
   /** Only timers and reactions send it: it has no path and no mutation. */
   readonly internal?: true;
   /**
-   * References whose aggregates `decide` is given as `reads`. They, and what the conditions and rights of
-   * this command ask behind them, are the same when its events are appended; if they have changed meanwhile,
-   * it is decided again. The event log in PostgreSQL only.
+   * References whose aggregates `decide` receives as `reads`. They, and everything that the conditions and
+   * rights of this command read behind them, are unchanged when the events are appended; otherwise the
+   * command is decided again. Requires the event log in PostgreSQL.
    */
   readonly reads?: readonly Reference[];
-  /** Commands without a form that the same request can ask for: `"publish": true` in the form of `create`. */
+  /** Commands without a form that the same request can run too: `"publish": true` in the form of `create`. */
   readonly next?: readonly string[];
 } /** The event that happens. */ & (
   | { readonly emits: Plain }
-  /** The events that `decide` chooses from. The form is that of the first. */
+  /** The events that `decide` chooses from. The command has the form of the first. */
   | {
       readonly emits: readonly EventName[];
       /**
-       * Which events happen, and the values of fields that they compute: a pure function, for what data
-       * cannot say.
+       * Returns the events and the values that they compute. A pure function, for rules that data cannot
+       * express.
        */
       readonly decide: (given: Decision) => readonly (EventName | readonly [EventName, Computed])[];
     }
 );
-/** By the names of the fields. */
+/** Keyed by field. */
 type Computed = { readonly [field: string]: unknown };
-/** Events that hold only what the form and the declaration say. */
+/** Events whose data comes from the form and the declaration alone. */
 type PlainOf<E> = {
   [N in keyof E & string]: E[N] extends { readonly computes: unknown } ? never : N;
 }[keyof E & string];
 type StateOf<F, D> = { readonly id: number } & ValuesOf<F> & { readonly [K in keyof D]: number };
-/** Of what is declared later, nothing but its id is known. */
+/** For an aggregate that is declared later, only the id is typed. */
 type StateBehind<A> = A extends { readonly fields: infer F; readonly derived: infer D }
   ? StateOf<F, D>
   : { readonly id: number };
-/** What a decision can depend on. */
+/** The input of a decision. */
 export type Given<F extends Fields, D> = {
-  /** The aggregate as it is: its id, fields and derived numbers. Of lists, the items. */
+  /** The present aggregate: its id, fields, derived numbers, and items of lists. */
   readonly state: StateOf<F, D>;
-  /** As forms name the fields; what was not given is not there. */
+  /** The form, with its names; fields that were not given are missing. */
   readonly form: {
     readonly [K in keyof F & string as F[K] extends Ref<unknown, unknown> ? `${K}Id` : K]?: ValueOf<F[K]>;
   };
   /**
-   * What the references lead to that the command names in its `reads`, by the form if that gives another;
-   * null if it is not there.
+   * The targets of the references in the command’s `reads`, as the form changes them; null if a target does
+   * not exist.
    */
   readonly reads: {
     readonly [K in keyof F & string as F[K] extends Ref<unknown, unknown> ? K : never]: StateBehind<
       TargetOf<F[K]>
     > | null;
   };
-  /** The user who asks, unless nobody is signed in. */
+  /** The user who sent the command; null for anonymous callers. */
   readonly callerId: number | null;
   /** The time of the command, which its events get. */
   readonly now: string;
 };
-/** What a form can ask for at once are commands too. */
-/** Only what a command emits can be decided. */
+/** Checks that commands in `next` are declared. */
+/** Checks that a decision returns only events that the command emits. */
 type Decided<C, F, E> = {
   readonly [K in keyof C]: C[K] extends { readonly emits: readonly (infer N)[] }
     ? { readonly decide: (given: never) => readonly DecisionOn<F, E, N>[] }
     : unknown;
 };
-/** The name of an event, with all that it computes. */
+/** The name of an event, with all values that it computes. */
 type DecisionOn<F, E, N> = N extends keyof E
   ? E[N] extends { readonly computes: readonly (infer P)[] }
     ? readonly [N, { readonly [Q in P & keyof F]: ValueOf<F[Q]> }]
@@ -207,50 +207,53 @@ export type CommandsOf<F extends Fields, D, E, Cond> = {
   >;
 };
 
-// ── Rights
-// ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Rights ──────────────────────────────────────────────────────────────────────
 /**
- * Nobody who is not named may; administrators may unless it is said. `true`, `false`, or on what it depends.
+ * Roles without an entry have no right, except administrators, who have every right unless denied. An entry
+ * is `true`, `false`, or a condition.
  */
 type Row<Role extends string, Cond, Parent = never> = {
-  /** Who has this role. */
+  /** The right of this role. */
   readonly [R in Role | 'admin']?: boolean | Cond;
 } & {
-  /** Everybody, signed in or not, whose role is not named. */
+  /** Everyone, signed in or not, whose role has no entry. */
   readonly anyone?: boolean | Cond;
-  /** Everybody signed in whose role is not named. */
+  /** Every signed-in user whose role has no entry. */
   readonly signedIn?: boolean | Cond;
   /**
-   * Everybody whose role is not named, as they may do it with the aggregate that this reference leads to. It
-   * leaves nothing to `anyone`.
+   * Everyone whose role has no entry, with their right to the aggregate that this reference leads to.
+   * Excludes `anyone`.
    */
   readonly as?: Parent;
-  /** The first word of the scope that a token needs, if it is not `read` or `write`. */
+  /** The first word of the scope that a token needs, if not `read` or `write`. */
   readonly scope?: string;
 };
 export type RightsOf<Role extends string, F, C, Cond> = {
-  /** Who may read it: items, lists, changes, history. */
+  /** The right to read the aggregate: items, lists, changes, history. */
   readonly read: Row<Role, Cond, RefKey<F>>;
-  /** Every command that has no row of its own. */
+  /** The right to every command that has no row of its own. */
   readonly write?: Row<Role, Cond, RefKey<F>>;
 } & {
-  /** Who may give this command. */
+  /** The right to this command. */
   readonly [K in keyof C]?: Row<Role, Cond, RefKey<F>>;
 };
 type FieldRight<Role extends string, F, D, Cond> = Row<Role, Cond> & {
   /**
-   * Fields, lists and numbers that follow from lists, which only those of this row may read, of what they may
-   * read at all.
+   * Fields, lists and derived numbers that callers may read only with this right, beside the right to read
+   * the aggregate.
    */
   readonly reads?: readonly (Keys<F, D>['any'] | 'createdAt' | 'updatedAt')[];
-  /** Items that only those of this row may read, by their own fields: `{ notes: { internal: true } }`. */
+  /**
+   * Items that callers may read only with this right, selected by their own fields: `{ notes: { internal:
+   * true } }`.
+   */
   readonly items?: ItemsOf<F>;
-  /** Fields that only those of this row may give a value: of the user only. */
+  /** Fields that callers may set only with this right; on users only. */
   readonly writes?: readonly (keyof F & string)[];
 };
-/** The words of a row that are no roles. */
+/** Keys of a row that are not roles. */
 type WordOfRights = Exclude<keyof FieldRight<never, Fields, unknown, unknown>, 'admin'>;
-/** The compiler holds them against what a row can have. */
+/** The compiler checks that this list is complete. */
 export const WORDS_OF_RIGHTS: ReadonlySet<string> = new Set(
   Object.keys({
     anyone: true,
@@ -263,33 +266,32 @@ export const WORDS_OF_RIGHTS: ReadonlySet<string> = new Set(
   } satisfies Record<WordOfRights, true>),
 );
 type ItemsOf<F> = { readonly [L in ListKey<F>]?: F[L] extends List<infer I> ? ItemMatch<I> : never };
-/** Values alone, because the events of an item say them. */
+/** Constants only, because the events of an item contain them. */
 type ItemMatch<I> = {
   readonly [K in keyof I as I[K] extends Ref<unknown, unknown> ? never : K]?: I[K] extends Field<infer T>
     ? ValueMatch<T>
     : never;
 };
 
-/** So many aggregates at most have the same values of some fields; without fields, so many at all. */
+/** The maximum number of aggregates with equal values of some fields; without fields, of all aggregates. */
 type Limit<Counted, Cond> = {
-  /** So many, from 1 to 100. */
+  /** The maximum, from 1 to 100. */
   readonly max: number;
   /**
-   * Those with the same values of this field, or of these, are counted together. Where one is null there is
-   * no limit. Otherwise all are counted.
+   * Counts aggregates with equal values of this field, or of these fields, together. If one of the values is
+   * null, there is no limit. By default all are counted.
    */
   readonly per?: Counted | readonly Counted[];
-  /** Only items for which it is true count. */
+  /** Counts only aggregates for which this condition holds. */
   readonly while?: Cond;
-  /** What a command is answered by which one more would count. */
+  /** The message for a command that would exceed the limit. */
   readonly says: string;
-  /** That of the refusal; otherwise it follows from the names, as `claim_open_full`. */
+  /** The code of the refusal; by default derived from the names, as `claim_open_full`. */
   readonly code?: string;
 };
 
-// ── What follows from what
-// ───────────────────────────────────────────────────────────────────────────────────────────────────
-/** When what I refer to has this event, I am given this command. Of items: `items.article`. */
+// ── Reactions and timers ────────────────────────────────────────────────────────
+/** Runs a command when the target of a reference has an event. For references of items: `items.article`. */
 type Reactions<F, C, Cond> = { readonly [K in RefPath<F>]?: OfTarget<At<F, K>, C, Cond> };
 type RefPath<F> =
   | RefKey<F>
@@ -311,18 +313,18 @@ type OfTarget<X, C, Cond> =
       }
     : never;
 type Reaction<C, Cond> = {
-  /** The command that the aggregate, or its item, is given then. It has no form. */
+  /** The command that the aggregate or its item runs. It must have no form. */
   readonly run: keyof C & string;
-  /** Which aggregates are given it; others are left out. */
+  /** Only aggregates for which this condition holds run it. */
   readonly when?: Cond;
 };
-/** What code is told of an event: as it is recorded, and what the aggregate was right after it. */
+/** The event as recorded, given to code with the state of the aggregate right after it. */
 type Occurred<F, E> = {
   /** The id of the event. */
   readonly id: string;
-  /** When it happened. */
+  /** The time of the event. */
   readonly at: string;
-  /** What it holds, as forms name the fields. Personal values are null once the person is erased. */
+  /** The data of the event, named as in forms. Personal values are null once the person is erased. */
   readonly data: {
     readonly [K in DataKey<E> & keyof F & string as F[K] extends Ref<unknown, unknown>
       ? `${K}Id`
@@ -333,7 +335,7 @@ type Occurred<F, E> = {
       : ValueOf<F[K]>;
   };
 };
-/** Pure: it is run again after a crash, and must come to the same commands. */
+/** Pure: it runs again after a crash, and must return the same commands. */
 type Reacting<F extends Fields, D, E> = {
   readonly [N in keyof E & string]?: (
     event: Occurred<F, E[N]>,
@@ -341,28 +343,30 @@ type Reacting<F extends Fields, D, E> = {
   ) => Commanded | readonly Commanded[];
 };
 
-/** `'3 days'`, `'90 minutes'`. */
+/** For example `'3 days'` and `'90 minutes'`. */
 export type Wait = `${number} ${'second' | 'minute' | 'hour' | 'day' | 'week'}${'' | 's'}`;
 type Timer<E, C, Cond> = {
   /** The event that starts it; the latest such event counts. */
   readonly after: keyof E & string;
-  /** How long: a number of seconds, minutes, hours, days or weeks. */
+  /** The delay: a number of seconds, minutes, hours, days or weeks. */
   readonly wait: Wait;
-  /** The command that it sends. It has no form. */
+  /** The command that it sends. It must have no form. */
   readonly run: keyof C & string;
-  /** What must be true when it runs out, and when the command is given: otherwise nothing is done. */
+  /**
+   * A condition that must hold when the timer runs out and when the command executes; otherwise nothing
+   * happens.
+   */
   readonly while?: Cond;
-  /** What must not be true then. */
+  /** A condition that must not hold then. */
   readonly unless?: Cond;
-  /** The time does not pass for it as long as this is true. */
+  /** The timer is paused while this condition holds. */
   readonly pause?: Cond;
 };
 
-// ── The whole
-// ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-/** Whether `own` is a fact. */
+// ── The declaration ─────────────────────────────────────────────────────────────
+/** `own` is a fact only if the aggregate has an owner. */
 type Own<O> = [O] extends [string] ? 'own' : never;
-/** An interface, so that messages spell the words out. */
+/** An interface, so that compiler messages spell the words out. */
 interface Facts<F, K, O> {
   readonly fact:
     | { [N in keyof F]: F[N] extends Choice<infer V> ? V : never }[keyof F]
@@ -381,76 +385,76 @@ export type Declaration<
   P,
   Cond = Condition<Facts<F, NoInfer<K>, O>['fact'], F, NoInfer<D>>,
 > = {
-  /** Where the name of the aggregate does not give them. */
+  /** Names that cannot be derived from that of the aggregate. */
   readonly names?: {
-    /** Of paths, tables and lists: by default the name with an s. */
+    /** The plural, in paths, tables and lists; by default the name with an s. */
     readonly plural?: string;
-    /** The type of GraphQL: by default the name with a capital. */
+    /** The type in GraphQL; by default the name with a capital. */
     readonly graphql?: string;
   };
-  /** What it is, in one sentence. */
+  /** One sentence that describes it. */
   readonly says?: string;
-  /** The user whose it is: whoever creates it, unless they may name somebody else. */
+  /** The user who owns it: its creator, unless the creator may name another user. */
   readonly owner?: O;
   /**
-   * The reference to what it stands under: it is created and listed there, as
-   * `/articles/{articleId}/comments`.
+   * The reference to its parent, below which it is created and listed, as `/articles/{articleId}/comments`.
    */
   readonly parent?: P;
-  /** What others that refer to it show of it beside the id. */
+  /** The field that other aggregates show, beside the id, when they refer to it. */
   readonly label?: keyof F & string;
-  /** Which comes first in its lists, unless another order is asked for: the newest, unless given. */
+  /** The default order of its lists; `newest` first unless given. */
   readonly order?: 'oldest' | 'newest';
-  /** What it holds: types and options of fields. */
+  /** Its fields, with their types and options. */
   readonly fields: F;
-  /** Numbers that follow from its lists. */
+  /** Numbers derived from its lists. */
   readonly derived?: D;
-  /** What can happen to it, and what that does to it. They are storage: only add to them. */
+  /** Its events and their effects. They are storage: only add to them. */
   readonly events: E;
   /**
-   * Conditions with a name, to be used as words. The words of choices and states are facts already, and so is
-   * `own`.
+   * Named conditions, for use as words. The words of choices and states are facts already, and so is `own`.
    */
   readonly facts?: K;
   /**
-   * What a command is answered that asks for one of these facts where it is not true: a sentence, or one with
-   * a code of its own.
+   * The message for a command that requires a fact which does not hold: a sentence, or a sentence with a
+   * code.
    */
   readonly refusals?: {
     readonly [N in Facts<F, NoInfer<K>, O>['fact']]?:
       | string
       | { readonly code: string; readonly says: string };
   };
-  /** What must be true after every command; one that would break it is refused. */
+  /** Conditions that hold after every command; a command that would violate one is refused. */
   readonly invariants?: { readonly [name: string]: Cond };
-  /** At most so many at a time, however many ask at once: “three open claims of one employee”. */
+  /**
+   * Maximum numbers of aggregates, enforced for concurrent requests too: “three open claims of one employee”.
+   */
   readonly limits?: { readonly [name: string]: Limit<Keys<F, unknown>['plain'], Cond> };
-  /** What can be asked for. */
+  /** The commands that clients can send. */
   readonly commands: C & Followed<C> & Decided<C, NoInfer<F>, NoInfer<E>>;
-  /** Who may read it, and give which command. */
+  /** The rights to read the aggregate and to send each command. */
   readonly rights: RightsOf<Role, F, C, Cond>;
-  /** Fields and items of lists that fewer may read, and fields that fewer may write. */
+  /** Fields and items of lists with narrower rights to read, and fields with narrower rights to write. */
   readonly fieldRights?: { readonly [name: string]: FieldRight<Role, F, NoInfer<D>, Cond> };
-  /** Commands that follow when something happens to what a reference leads to. */
+  /** Commands that run when an event happens to the target of a reference. */
   readonly reactions?: Reactions<F, C, Cond>;
-  /** What follows from its own events, where data does not say it: commands to any aggregate. */
+  /** Code that reacts to its own events, where data cannot express it: commands to any aggregate. */
   readonly react?: Reacting<NoInfer<F>, NoInfer<D>, NoInfer<E>>;
-  /** Fields of its type of GraphQL, each an expression of SQL. */
+  /** Fields of its GraphQL type, each an SQL expression. */
   readonly expressions?: { readonly [name: string]: Expression<NoInfer<F>, NoInfer<D>> };
-  /** By what its lists can be narrowed, where `filter()` of a field does not say it. */
+  /** Filters of its lists beyond those that `filter()` of a field adds. */
   readonly filters?: { readonly [name: string]: CustomFilter<NoInfer<F>, NoInfer<D>> };
-  /** Fields whose values code makes of what events hold. */
+  /** Fields whose values code computes from the data of events. */
   readonly projects?: Projections<
     NoInfer<F>,
     NoInfer<E>,
     { readonly [N in keyof E & string]: Occurred<NoInfer<F>, E[N]>['data'] }
   >;
-  /** Commands without a form that follow some time after an event, unless they do not fit any more. */
+  /** Commands without a form that run some time after an event, unless they no longer apply. */
   readonly timers?: { readonly [name: string]: Timer<E, C, Cond> };
 };
 
 declare const MORE: unique symbol;
-/** What else is said of an aggregate, as far as clients are typed by it. */
+/** The other parts of a declaration by which clients are typed. */
 export type More<Names, Label, Guards, Filters, Invariants, Limits> = {
   readonly names?: Names;
   readonly label?: Label;
@@ -478,11 +482,11 @@ export interface Aggregate<
   readonly commands: C;
   readonly declaration: AnyDeclaration;
 }
-/** The parts that clients are typed by. */
+/** The parts by which clients are typed. */
 type Part<Role extends string, F extends Fields, D, E, K, C, O, P> = Required<
   Declaration<Role, F, D, E, K, C, O, P>
 >;
-/** As the registry reads it: the one place where types end. */
+/** The untyped declaration that the registry reads. */
 export type AnyDeclaration = Declaration<
   string,
   Fields,
@@ -500,14 +504,14 @@ export type AnyAggregate = {
 };
 
 const declarers = new WeakMap<AnyAggregate, object>();
-/** What stands for the `domain()` by which an aggregate was declared. @internal */
+/** Identifies the `domain()` that declared an aggregate. @internal */
 export const declarerOf = (aggregate: AnyAggregate): object | undefined => declarers.get(aggregate);
 const declaredBy = <A extends AnyAggregate>(declarer: object | undefined, aggregate: A): A => {
   if (declarer !== undefined) declarers.set(aggregate, declarer);
   return aggregate;
 };
 
-/** What authors of one domain declare with: it knows their roles. @internal */
+/** The `aggregate()` of one domain, typed by its roles. @internal */
 export const declareFor =
   <Role extends string>(declarer?: object) =>
   <
@@ -524,8 +528,8 @@ export const declareFor =
     const P extends Keys<F, unknown>['reference'] | undefined = undefined,
     const Names extends Named = Record<never, never>,
     const Label extends string | undefined = undefined,
-    // What is wrong with one of these is said where it stands, because they are held against what can be
-    // declared before they are inferred.
+    // These are checked against their constraint before they are inferred, so that the compiler reports a
+    // mistake at its place.
     const Guards extends Part<Role, F, D, E, K, C, O, P>['fieldRights'] = Record<never, never>,
     const Filters extends Part<Role, F, D, E, K, C, O, P>['filters'] = Record<never, never>,
     const Invariants extends Part<Role, F, D, E, K, C, O, P>['invariants'] = Record<never, never>,

@@ -1,22 +1,19 @@
 import type { Field, Fields, List, Ref } from './fields.ts';
 
 /**
- * What is asked of an aggregate, as data: the name of a fact; an object, all of which must hold; or a list,
- * any of which must hold. One condition becomes a check in memory, an SQL condition, and a check of each
- * event.
+ * A condition on an aggregate, as data: the name of a fact; an object, whose entries must all hold; or a
+ * list, one of which must hold. One condition becomes a check in memory, an SQL condition, and a check of
+ * each event.
  */
 export type Condition<Fact extends string, F extends Fields, D> =
-  /** A fact is true: a word of a choice or of states, `own`, or one that the declaration names. */
+  /** A fact: a word of a choice or of states, `own`, or a declared fact. */
   | Fact
-  /** All of these are true; `{ published: false }` asks that a fact is not. */
+  /** All of these hold; `{ published: false }` means that the fact does not hold. */
   | Match<Fact, F, D>
-  /** Any of these is true. */
+  /** Any of these holds. */
   | readonly (Fact | Match<Fact, F, D>)[];
 
-/**
- * Facts, as they must be, and values of fields. Of a reference, a condition on the aggregate that it leads
- * to.
- */
+/** Facts and values of fields. For a reference, a condition on its target. */
 export type Match<Fact extends string, F extends Fields, D> = {
   readonly [K in Fact | keyof F | keyof D]?: K extends Fact
     ? boolean
@@ -34,37 +31,34 @@ type MatchOfOwn<X> =
         ? ValueMatch<T>
         : never;
 type CallersMatch = {
-  /**
-   * It has the value that this field of the caller has, as users are declared: `{ department: { caller:
-   * 'department' } }`.
-   */
+  /** Equals this field of the caller, as declared for users: `{ department: { caller: 'department' } }`. */
   readonly caller: string;
 };
 type ListMatch<I extends Fields> = {
-  /** One of the items is so: `{ members: { some: { user: 'caller' } } }`. */
+  /** At least one item matches: `{ members: { some: { user: 'caller' } } }`. */
   readonly some: Match<never, I, unknown>;
 };
 export type ValueMatch<T> =
-  /** It is this value. */
+  /** Equals this value. */
   | T
-  /** It is one of these. */
+  /** Equals one of these values. */
   | readonly T[]
-  /** It is none of these. */
+  /** Equals none of these values. */
   | { readonly not: T | readonly T[] }
-  /** It has a value that is not below this. */
+  /** At least this value; null does not match. */
   | { readonly min: NonNullable<T> }
-  /** It has a value that is not above this. */
+  /** At most this value; null does not match. */
   | { readonly max: NonNullable<T> };
 type RefMatch<A, N> =
-  /** An optional reference leads nowhere. */
+  /** The optional reference is empty. */
   | N
-  /** An optional reference names something. */
+  /** The optional reference is set. */
   | { readonly not: N }
-  /** What the reference leads to is there, and this is true of it; of a user also `'caller'`. */
+  /** The target exists, and this condition holds for it; for a user also `'caller'`. */
   | (A extends Asked<infer C> ? C : never);
 
 declare const ASKED: unique symbol;
-/** What can be asked of an aggregate, carried by its type alone. */
+/** The conditions that an aggregate supports, carried by its type alone. */
 export interface Asked<out C> {
   readonly [ASKED]?: C;
 }

@@ -15,7 +15,7 @@ type UserEvents = {
   readonly updated: UserEvent;
   readonly deleted: UserEvent;
 };
-/** Of its rights, only who reads what is said; what authors add has others besides. */
+/** Clients are typed by the rights to read users; rights that authors add are typed with them. */
 type UserGuards = {
   readonly readPrivate: { readonly reads: readonly ['email', 'role', 'createdAt', 'updatedAt'] };
 };
@@ -30,21 +30,21 @@ export type User<Role extends string, F extends Fields, Guards = unknown> = Aggr
 >;
 
 type Options<Role extends string, F extends Fields, Guards> = {
-  /** Of the domain, in texts for people. */
+  /** The name of the domain, in texts for people. */
   readonly name: string;
-  /** Of the users; `admin` is there besides. */
+  /** The roles of users; `admin` always exists too. */
   readonly roles: readonly [Role, ...Role[]];
-  /** What the roles mean. */
+  /** Descriptions of the roles. */
   readonly means?: { readonly [R in Role]?: string };
-  /** What people become who create an account for themselves: the first role, unless another is named. */
+  /** The role of users who create their own account; by default the first. */
   readonly signUp?: Role;
-  /** What the domain adds to users. */
+  /** The domain’s additions to users. */
   readonly user?: {
-    /** Each has a default or is optional: nobody fills it in who signs up. */
+    /** Each has a default or is optional, because nobody fills it in at sign-up. */
     readonly fields: F;
-    /** The versions of events, where a field that was added before was changed. */
+    /** Versions of the user events, for changes to an added field. */
     readonly events?: { readonly [E in keyof UserEvents]?: Versions };
-    /** Who may read and write them. */
+    /** Rights to read and write the added fields. */
     readonly fieldRights?: Declaration<
       Role,
       F,
@@ -60,7 +60,7 @@ type Options<Role extends string, F extends Fields, Guards> = {
   };
 };
 
-/** The roles of a domain and its users, with which its aggregates and views are declared. */
+/** Declares the roles and users of a domain; the result declares its aggregates and views. */
 export const domain = <
   const Role extends string,
   F extends Fields = Record<never, never>,
@@ -117,7 +117,7 @@ export const domain = <
   };
 };
 
-/** Of every user. */
+/** The fields of every user. */
 const fieldsOf = (
   roles: readonly [string, ...string[]],
   means: Readonly<Record<string, string | undefined>> | undefined,
@@ -137,7 +137,7 @@ const fieldsOf = (
     .example(roles.at(-1) ?? 'admin'),
 });
 
-/** What is added takes the place of nothing that every user has. */
+/** An addition may not replace a field or event of every user. */
 const demandAdded = (what: string, own: object, added: object = {}): void => {
   const taken = Object.keys(added).find((name) => Object.hasOwn(own, name));
   if (taken !== undefined)

@@ -1,19 +1,19 @@
-// Over 200 lines, because it is one list: the types of fields, with what can be said of them.
+// Over 200 lines, because it is one list: the types of fields and their options.
 import * as z from 'zod';
 import * as values from './values.ts';
 
-/** One of the columns that a value is kept in, and what it has of it. */
+/** One of several columns that store a value. */
 export type Part = {
   readonly column: string;
   readonly type: string;
-  /** Otherwise as the field is. */
+  /** Overrides the nullability of the field. */
   readonly isNullable?: boolean;
-  /** As histories name it, which otherwise say nothing of it. */
+  /** The name in histories; without one, histories omit it. */
   readonly shown?: string;
   of(value: unknown): unknown;
 };
 
-/** What the kernel knows of a field at run time. Everything that interpreters derive is derived from this. */
+/** The run-time definition of a field, from which all interpreters derive theirs. */
 export type FieldDef = {
   readonly kind:
     | 'text'
@@ -28,9 +28,9 @@ export type FieldDef = {
     | 'upload'
     | 'list'
     | 'value';
-  /** What events may hold: may be loosened later, never tightened. */
+  /** Validates events; may be loosened later, never tightened. */
   readonly recorded: z.ZodType;
-  /** What forms must satisfy. At least as strict as `recorded`. */
+  /** Validates forms; at least as strict as `recorded`. */
   readonly demanded: z.ZodType;
   readonly column: string;
   readonly graphql: string;
@@ -43,28 +43,28 @@ export type FieldDef = {
   readonly sort?: boolean;
   readonly unique?: boolean;
   readonly personal?: { readonly of: string | undefined; readonly erased: string | undefined };
-  /** Of references: the aggregate, or its kind where it is declared later. */
+  /** The target of a reference: the aggregate, or its kind if it is declared later. */
   readonly target?: { readonly kind: string } | string;
   readonly item?: Fields;
   readonly key?: string | undefined;
   readonly ordered?: boolean;
   readonly one?: string;
   readonly max?: number;
-  /** Of uploads: it may be an address elsewhere. */
+  /** An upload may also be an external address. */
   readonly mayBeElsewhere?: boolean;
   readonly says?: string;
-  /** Of choices: what some of the words mean. */
+  /** Descriptions of some words of a choice. */
   readonly means?: Readonly<Record<string, string>>;
   readonly example?: unknown;
 } & OfKernel;
 
-/** What only aggregates of the kernel’s own have. */
+/** Options for aggregates of the kernel only. */
 type OfKernel = {
-  /** Where it is not kept in one column of its name. */
+  /** The columns, if the field is not stored in one column of its name. */
   readonly parts?: readonly Part[];
-  /** So many of its latest values are in the state; in the row is the last. */
+  /** The number of latest values that the state keeps; the row keeps the last. */
   readonly remembers?: number;
-  /** Of a secret: what of it may be written down outside the log. */
+  /** Converts a secret to the form that may be stored outside the log. */
   readonly concealed?: (value: unknown) => unknown;
 };
 
@@ -73,7 +73,7 @@ declare const TARGET: unique symbol;
 declare const NAMED: unique symbol;
 declare const SAID: unique symbol;
 
-/** What was said of a field beside its value, carried by its type alone: clients are typed by it. */
+/** The options of a field, carried by its type alone: clients are typed by them. */
 export interface Said<out S> {
   readonly [SAID]: S;
 }
@@ -86,55 +86,56 @@ export interface Field<out T> {
   readonly [VALUE]?: T;
   /** Null until it is set. */
   optional(): Field<T | null> & SaidOf<this>;
-  /** The value if a form does not name it. */
+  /** The value if a form does not contain it. */
   default(value: T): this & Said<{ readonly default: true }>;
-  /** Lists can be asked for one value of it, by its name or the one given: `?tag=engines`. */
+  /** Lists can be filtered by it, under its name or the given one: `?tag=engines`. */
   filter(): this & Said<{ readonly filter: true }>;
-  /** The same, by a name of its own. */
+  /** The same, under a name of its own. */
   filter<const Name extends string>(name: Name): this & Said<{ readonly filter: Name }>;
-  /** Lists can be ordered by it: instants only. */
+  /** Lists can be sorted by it; instants only. */
   sort(): this & Said<{ readonly sort: true }>;
-  /** Its words are found by `?q=`; what weighs `A` counts most. */
+  /** Makes its words searchable by `?q=`; weight `A` counts most. */
   search(weight: 'A' | 'B' | 'C' | 'D'): this & Said<{ readonly search: true }>;
-  /** No two aggregates have the same, whatever its case. */
+  /** No two aggregates have the same value, ignoring case. */
   unique(): this;
   /**
-   * It belongs to a person: the owner, or whom `of` names by another reference to a user, or by a path to one
-   * (`'claim.employee'`). It is encrypted in the log, and erased with the person. Then `erased` is shown.
+   * Personal data of the owner, or of the user to whom `of` leads: another reference, or a path to one
+   * (`'claim.employee'`). It is encrypted in the log, and erased with the person. `erased` is shown
+   * afterwards.
    */
   personal(options: { of?: string; erased: string }): this;
-  /** The same; once it is erased it is null. */
+  /** The same; after erasure the value is null. */
   personal(options?: { of?: string }): this & Said<{ readonly erasable: true }>;
-  /** What it is, for documentation. */
+  /** A description for documentation. */
   says(text: string): this;
-  /** A value that documentation shows. */
+  /** An example value for documentation. */
   example(value: NonNullable<T>): this;
 }
 /** One of some words. Each word is a fact. */
 export interface Choice<V extends string> extends Field<V> {
-  /** The name of its enumeration in GraphQL. */
+  /** The name of its GraphQL enumeration. */
   named(name: string): this;
-  /** What its words mean, for documentation. */
+  /** Descriptions of its words, for documentation. */
   means(texts: { readonly [W in V]?: string }): this;
 }
-/** A choice that only events change; begins as the first. */
+/** A choice that only events change; it starts as the first word. */
 export interface States<V extends string> extends Choice<V> {
   readonly isStates: true;
 }
 /** The id of another aggregate. */
 export interface Ref<out A, out N = never> extends Field<number | N> {
-  /** Tells it from other numbers. */
+  /** Distinguishes a reference from other numbers in types. */
   readonly isRef: true;
   readonly [TARGET]?: A;
   optional(): Ref<A, null> & SaidOf<this>;
 }
-/** Items, each told apart by an id of its own or by its key: rows of a table of their own. */
+/** Items in a table of their own, each identified by an id or by its key. */
 export interface List<out I extends Fields, out Id = unknown, out Key = unknown, out One = unknown>
   extends Field<readonly ItemOf<I, Id>[]> {
   readonly item: I;
   readonly [NAMED]?: { readonly key: Key; readonly one: One };
 }
-/** A moment; events set it to theirs by `now`. */
+/** A timestamp; an event can set it to its own time by `now`. */
 export interface Instant<N = never> extends Field<string | N> {
   readonly isInstant: true;
   optional(): Instant<null> & SaidOf<this>;
@@ -179,22 +180,22 @@ const plain = (
 const ofText = (recorded: z.ZodType, demanded = recorded): Field<string> =>
   field(plain('text', ['text', 'String'], recorded, demanded));
 
-/** One line with something to see in it. */
+/** A single line that is not blank. */
 export const line = (max: number): Field<string> => ofText(values.visibleText(max), values.demandedLine(max));
-/** Lines with something to see in them. */
+/** One or more lines that are not blank. */
 export const prose = (max: number): Field<string> => ofText(values.visibleText(max));
 /** Markdown, which may be empty. */
 export const markdown = (max: number): Field<string> => ofText(values.text(max));
-/** A word of a certain form; `error` is the sentence for one of another form. */
+/** A word that matches a pattern; `error` is the message for one that does not. */
 export const word = (pattern: RegExp, error: string): Field<string> =>
   ofText(z.string().regex(pattern, { error }));
 /** An e-mail address. */
 export const email = (): Field<string> => ofText(values.email);
 /** A day without a time, as `2026-01-31`. */
 export const date = (): Field<string> => field(plain('date', ['date', 'Date'], values.day));
-/** A moment in UTC, as `2026-01-02T03:04:05.678Z`; events set it to theirs by `now`. */
+/** A timestamp in UTC, as `2026-01-02T03:04:05.678Z`; an event can set it to its own time by `now`. */
 export const instant = (): Instant => field(plain('instant', ['timestamptz', 'DateTime'], values.timestamp));
-/** A whole number in these limits. */
+/** An integer between these limits. */
 export const integer = (min: number, max: number): Field<number> =>
   field(plain('integer', ['bigint', 'Int'], z.int().min(min).max(max)));
 /** An amount from 1, in the smallest unit of its currency. */
@@ -202,19 +203,16 @@ export const money = (): Field<number> =>
   field(plain('integer', ['bigint', 'Int'], z.int().min(1).max(1_000_000_000)));
 /** True or false. */
 export const flag = (): Field<boolean> => field(plain('boolean', ['boolean', 'Boolean'], z.boolean()));
-/** One of these words, which forms say. Each word is a fact for conditions. */
+/** One of these words, given by forms. Each word is a fact for conditions. */
 export const choice = <const V extends string>(...values: readonly [V, ...V[]]): Choice<V> =>
   field({ ...plain('choice', ['text', ''], z.enum(values)), values });
 /**
- * The state of the aggregate, which only `sets` of events changes. It begins as the first word; each word is
+ * The state of the aggregate, which only `sets` of events changes. It starts as the first word; each word is
  * a fact for conditions.
  */
 export const states = <const V extends string>(...values: readonly [V, ...V[]]): States<V> =>
   field({ ...plain('states', ['text', ''], z.enum(values)), values, initial: values[0] });
-/**
- * At most `max` different words, in the order in which they were given; `error` is the sentence if one is
- * repeated.
- */
+/** At most `max` different words, in the given order; `error` is the message for a repeated word. */
 export const set = (
   of: Field<string>,
   max: number,
@@ -224,24 +222,21 @@ export const set = (
     ...plain('set', ['text[]', `[${of.def.graphql}!]`], values.different(of.def.recorded, max, error)),
     max,
   });
-/**
- * A picture: a file that was uploaded, which whoever may read the aggregate or the item may see, or an
- * address elsewhere.
- */
+/** A picture: an uploaded file with the visibility of its aggregate or item, or an external address. */
 export const picture = (): Upload =>
   field({
     ...plain('upload', ['text', 'String'], values.picture, values.demandedPicture),
     mayBeElsewhere: true,
   });
 /**
- * A picture that was uploaded, which whoever may read the aggregate or the item may see. It is optional: what
- * it belongs to comes first.
+ * An uploaded picture with the visibility of its aggregate or item. It must be optional, because its
+ * aggregate or item is created before it.
  */
 export const upload = (): Upload =>
   field(plain('upload', ['text', 'String'], z.string().regex(/^\/uploads\/[\w.-]+$/)));
 
 const id = z.int().positive();
-/** A reference to another aggregate or a user; by its name only if it is declared later. */
+/** A reference to another aggregate or a user; by name only if the aggregate is declared later. */
 export function ref<A extends { readonly kind: string }>(target: A): Ref<A>;
 export function ref<const Name extends string>(later: Name): Ref<unknown> & { readonly later: Name };
 export function ref(target: { readonly kind: string } | string): Ref<unknown> {
@@ -249,16 +244,16 @@ export function ref(target: { readonly kind: string } | string): Ref<unknown> {
 }
 
 export type ListOptions<K, One> = {
-  /** How many items it has at most, up to 1,000. */
+  /** The maximum number of items, up to 1,000. */
   readonly max: number;
   /**
-   * No two items have the same of this, it never changes, and it stands for the item in paths. Otherwise each
-   * is given a number.
+   * A field that identifies an item: unique in the list, constant, and part of paths. Without a key, items
+   * are numbered.
    */
   readonly key?: K;
-  /** Items are in an order of their own, and can be moved; otherwise in that of their ids. */
+  /** Items have an order of their own, and can be moved; by default they are ordered by id. */
   readonly ordered?: true;
-  /** What one of them is called, if that is not the name of the list without its plural. */
+  /** The name of one item, if not the singular of the list’s name. */
   readonly one?: One;
 };
 /** A list of items with fields of their own: rows of a table, each with a path. */
@@ -279,7 +274,7 @@ export const list = <
     ...(one && { one }),
   });
 
-/** Of the kernel’s own: a value of any form, and the columns that it is kept in. @internal */
+/** For the kernel: a value of any type, and the columns that store it. @internal */
 export const value = <T>(
   recorded: z.ZodType<T>,
   parts: readonly Part[],

@@ -1,23 +1,23 @@
 import type { Fields } from './fields.ts';
 
-/** A read of one’s own over the tables of the read model, for what no list says, such as a summary. */
+/** A custom read over the tables of the read model, for what lists cannot express, such as a summary. */
 type RouteSpec<Q extends Fields, A extends Fields, Path extends string = string> = {
-  /** Where it is, as `/course-summary`: one step, that of nothing else. */
+  /** The path, as `/course-summary`: one segment that nothing else uses. */
   readonly path: Path;
-  /** What it gives, in a few words. */
+  /** A description in a few words. */
   readonly says: string;
   /**
-   * The right that it takes, as `course.read`: with its scope, and over everything, because no right narrows
-   * the statement.
+   * The required right, as `course.read`, with its scope. The right must be unconditional, because no
+   * condition restricts the statement.
    */
   readonly right: string;
-  /** The parameters of its query. */
+  /** The query parameters. */
   readonly takes?: Q;
-  /** What each item of its answer has. */
+  /** The fields of each item in the response. */
   readonly gives: A;
   /**
-   * A statement that selects these by their names; what is given, and the id of the caller, is named in it.
-   * The first 1,000 rows are returned.
+   * A statement that selects these fields by name, with placeholders for the parameters and the id of the
+   * caller. The first 1,000 rows are returned.
    */
   readonly sql: (given: { readonly [K in (keyof Q & string) | 'callerId']: string }) => string;
 };
@@ -27,14 +27,14 @@ export type AnyRoute = {
 };
 
 declare const ASKED: unique symbol;
-/** What it takes and gives, carried by its type alone: clients are typed by it. */
+/** The parameters and fields, carried by its type alone: clients are typed by them. */
 export interface Route<Path extends string, Q, A> {
   readonly name: string;
   readonly spec: AnyRoute['spec'] & { readonly path: Path };
   readonly [ASKED]?: { readonly takes: Q; readonly gives: A };
 }
 
-/** `route('courseSummary', { path: '/course-summary', … })`; its name is that of its operation. @internal */
+/** `route('courseSummary', { path: '/course-summary', … })`; the name is that of its operation. @internal */
 export const route = <A extends Fields, const Path extends string, Q extends Fields = Record<never, never>>(
   name: string,
   spec: RouteSpec<Q, A, Path>,

@@ -1,7 +1,7 @@
 import type { Asked } from './conditions.ts';
 import type { Fields, Ref, ValueOf } from './fields.ts';
 
-/** A command that code gives to an aggregate: one that is there, by its id, or one that it creates. */
+/** A command that code sends to an aggregate: to an existing one by id, or to create one. */
 export type Commanded = {
   readonly kind: string;
   readonly command: string;
@@ -16,7 +16,7 @@ type Any = {
   readonly events: unknown;
   readonly commands: unknown;
 };
-/** The event that a command emits; of several, the first, whose form it has. */
+/** The event that a command emits; if there are several, the first, whose form it has. */
 type EventOf<A extends Any, C extends keyof A['commands']> = A['commands'][C] extends {
   readonly emits: infer N;
 }
@@ -27,7 +27,7 @@ type ContentOf<E> = E extends
   | { readonly changes: readonly (infer K)[] }
   ? K
   : never;
-/** As forms name the fields. What must be there and is not parks the reaction. */
+/** The form, with its names. A missing required field parks the reaction. */
 type FormOf<F, Content> = {
   readonly [K in keyof F & Content & string as F[K] extends Ref<unknown, unknown> ? `${K}Id` : K]?: ValueOf<
     F[K]
@@ -42,7 +42,8 @@ type GivenTo<A extends Any, C extends keyof A['commands']> =
     : [id: number, form?: FormOf<A['fields'], ContentOf<EventOf<A, C>>>, only?: Only<A>];
 
 /**
- * `run(payment, 'open', { amount: 5 })`, `run(team, 'book', state.team, { amount: 5 }, { when: 'open' })`.
+ * For example `run(payment, 'open', { amount: 5 })` and `run(team, 'book', state.team, { amount: 5 }, { when:
+ * 'open' })`.
  */
 export type Run = <A extends Any, C extends keyof A['commands'] & string>(
   aggregate: A,
@@ -50,7 +51,7 @@ export type Run = <A extends Any, C extends keyof A['commands'] & string>(
   ...given: GivenTo<A, C>
 ) => Commanded;
 
-/** Only says what is to be done. @internal */
+/** Describes the command; the kernel sends it. @internal */
 export const run: Run = ({ kind }, command, ...given) => {
   const [id, form = {}, only] = (typeof given[0] === 'number' ? given : [undefined, given[0]]) as readonly [
     id: number | undefined,

@@ -19,7 +19,7 @@ test.each([
   expect([textOf(def), formTextOf(def)]).toEqual([read, written]);
 });
 
-test('the words of a choice can be described', () => {
+test('the words of a choice can have descriptions', () => {
   expect(states('draft', 'published').means({ draft: 'For its author.' }).def.means).toEqual({
     draft: 'For its author.',
   });

@@ -1,10 +1,7 @@
 import type * as z from 'zod';
 import type { FieldDef } from './fields.ts';
 
-/**
- * What documentation says of a field that is read: what its author says, or else what follows from its
- * limits.
- */
+/** The documentation of a field in responses: its author’s description, or one derived from its limits. */
 export const textOf = (def: FieldDef): string | undefined => {
   const text = def.says ?? limitsOf(def);
   const erased = def.personal?.erased;
@@ -12,7 +9,7 @@ export const textOf = (def: FieldDef): string | undefined => {
   return `${text === undefined ? 'Text' : text.replace(/\.$/, '')}; “${erased}” of those who were deleted.`;
 };
 
-/** Of a field that is written: its limits too. */
+/** The documentation of a field in forms, which includes its limits. */
 export const formTextOf = (def: FieldDef): string | undefined => {
   const texts = [def.says, limitsOf(def)].filter((each) => each !== undefined);
   return texts.length === 0 ? undefined : texts.join(' ');

@@ -2,14 +2,14 @@ import * as z from 'zod';
 import { isUploadPath, UPLOAD_NAME, UPLOADS } from '#shared/blobs/upload-name.ts';
 
 /**
- * The rules of values, once for events and commands. An event's rule may be loosened later and never
- * tightened: what was recorded must stay readable. What is demanded beyond it stands beside it, as
+ * The rules of values, shared by events and commands. The rule of an event may be loosened later but never
+ * tightened, because recorded events must stay readable. Stricter rules for forms are next to it, as
  * `demanded…`.
  */
 
 const NUL = '\u0000';
 
-/** Characters are code points, as PostgreSQL and JSON Schema count them, not the UTF-16 units of `length`. */
+/** Characters are code points, as in PostgreSQL and JSON Schema, not the UTF-16 units of `length`. */
 const hasAtMost = (charactersMax: number) => (value: string) => {
   if (value.length <= charactersMax) return true;
   if (value.length > 2 * charactersMax) return false;
@@ -21,7 +21,7 @@ const hasAtMost = (charactersMax: number) => (value: string) => {
 const isStorable = (value: string) => value.isWellFormed() && !value.includes(NUL);
 const isNotBlank = (value: string) => /\S/.test(value);
 
-/** Text that PostgreSQL can hold; it has no U+0000 and no encoding of lone surrogates. */
+/** Text that PostgreSQL can store: without U+0000 and lone surrogates. */
 export const text = (charactersMax: number) =>
   z
     .string()
@@ -32,21 +32,15 @@ export const text = (charactersMax: number) =>
     .refine(isStorable, { error: 'Must be well-formed Unicode without U+0000.', abort: true })
     .meta({ maxLength: charactersMax, pattern: '^[^\\u0000]*$' });
 
-/** Text is kept as it was given, white space included, but there must be something to see. */
+/** Text is stored unchanged, white space included, but must contain a visible character. */
 export const visibleText = (charactersMax: number) =>
   text(charactersMax)
     .refine(isNotBlank, { error: 'Must not be blank.', abort: true })
     .meta({ minLength: 1, maxLength: charactersMax, pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' });
 
-/**
- * A line break would forge a line, and a change of the writing direction would make the rest of a page read
- * backwards.
- */
+/** A line break would forge a line, and a change of direction would make the rest of a page run backwards. */
 const MISLEADING = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
-/**
- * Format characters stay otherwise: Persian words and many emoji are not written without them. But alone they
- * are nothing to see.
- */
+/** Other format characters stay, because Persian words and many emoji need them. Alone they are invisible. */
 const VISIBLE = /[^\s\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 export const demandedLine = (charactersMax: number) =>
@@ -58,7 +52,7 @@ export const demandedLine = (charactersMax: number) =>
     .refine((value) => VISIBLE.test(value), { error: 'Must not be blank.' });
 
 const EMAIL_CHARACTERS_MAX = 254;
-/** Shaped like an address, also beyond ASCII (RFC 6531); only a message that arrives proves one. */
+/** Has the form of an address, also beyond ASCII (RFC 6531); only a delivered message proves one. */
 const EMAIL =
   /^[^\s@"<>(),:;[\]\\\p{C}]{1,64}@(?:[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*\.)+[\p{L}\p{N}][\p{L}\p{M}\p{N}-]+$/u;
 
@@ -66,7 +60,7 @@ export const email = text(EMAIL_CHARACTERS_MAX)
   .refine((value) => EMAIL.test(value), { error: 'Must be an e-mail address.' })
   .meta({ minLength: 3, maxLength: EMAIL_CHARACTERS_MAX, format: 'email', pattern: undefined });
 
-/** Different values; `error` says that one is repeated. */
+/** Distinct values; `error` is the message for a repeated one. */
 export const different = <Schema extends z.ZodType>(
   of: Schema,
   max: number,
@@ -79,8 +73,7 @@ export const different = <Schema extends z.ZodType>(
     .meta({ uniqueItems: true });
 
 /**
- * An uploaded file by its path, or a picture elsewhere; never another scheme, because browsers are shown
- * this.
+ * The path of an upload, or the address of a picture elsewhere. No other scheme, because browsers display it.
  */
 export const picture = text(2_048)
   .refine((value) => /^(?:https?:\/\/|\/uploads\/)[^\s\p{C}]+$/u.test(value), {
@@ -108,7 +101,7 @@ export const demandedPicture = picture
     pattern: `^(https?://[A-Za-z0-9._~:/?#[\\]@!$&()*+,;=%-]+|${UPLOADS}${UPLOAD_NAME.source.slice(1, -1)})$`,
   });
 
-/** RFC 3339 in UTC with milliseconds, one spelling for each moment, so that texts order as times do. */
+/** RFC 3339 in UTC with milliseconds: one spelling for each time, so that strings sort by time. */
 export const timestamp = z.iso.datetime({ precision: 3 });
 
 /** RFC 3339, full-date. PostgreSQL has no year 0. */
@@ -117,5 +110,5 @@ export const day = z.iso
   .refine((text) => !text.startsWith('0000'), { error: 'Must be a day from the year 1 on.' });
 
 export const TOKEN = /^[\x21-\x7e]{1,200}$/;
-/** A name made by a machine: a digest, a stream, a process. */
+/** A name made by a machine: of a digest, a stream or a process. */
 export const token = z.string().regex(TOKEN, { error: 'Must be 1 to 200 visible ASCII characters.' });

@@ -2,26 +2,25 @@ import type { AnyDeclaration } from './aggregate.ts';
 import type { Match } from './conditions.ts';
 import type { Field, FieldDef, Fields, Instant, Ref, TargetOf, ValueOf } from './fields.ts';
 
-// What authors of views write, as types: one file, because each part is inferred from the others and read
-// with them.
+// The declaration of views, as types: one file, because its parts are inferred from each other.
 
-/** What can be said of a number of a view. */
+/** The options of a view’s number. */
 interface Said {
-  /** What it is, for documentation. */
+  /** A description for documentation. */
   says(text: string): this;
-  /** Lists can be ordered by it. */
+  /** Lists can be sorted by it. */
   sort(): this & { readonly isSorted: true };
 }
 type Spoken = { readonly text: string | undefined; readonly isSorted: boolean };
-/** How many there are: events give whole numbers. */
+/** A count; events change it by integers. */
 export interface Count extends Said, Spoken {
   readonly value: 'count';
 }
-/** What numbers of events add up to. */
+/** A sum of numbers in events. */
 export interface Sum extends Said, Spoken {
   readonly value: 'sum';
 }
-/** What was said last of all. */
+/** The latest value. */
 export interface Latest<out X> {
   readonly value: 'latest';
   readonly field: X;
@@ -37,11 +36,11 @@ const spoken = <X extends Count | Sum>(
     sort: () => spoken<X>(value, { text, isSorted: true }),
   }) as unknown as X;
 
-/** How many: whole numbers that the declaration says. It has `says` and `sort`, as fields have them. */
+/** A count: integers from the declaration. It has the options `says` and `sort`, like fields. */
 export const count = (): Count => spoken<Count>('count');
-/** A sum over numbers of events. It has `says` and `sort` too. */
+/** A sum over numbers in events. It has `says` and `sort` too. */
 export const sum = (): Sum => spoken<Sum>('sum');
-/** The value of the latest event that gives one: a type of field, with what is said of that. */
+/** The value of the latest event that gives one: a type of field, with its options. */
 export const latest = <X extends Field<unknown>>(field: X): Latest<X> => ({ value: 'latest', field });
 
 export type Values = { readonly [name: string]: Count | Sum | Latest<Field<unknown>> };
@@ -54,13 +53,13 @@ export type AnySource = {
   readonly declaration: AnyDeclaration;
 };
 
-/** The names of fields that an event always gives a value; one that creates gives all of them one. */
+/** The fields that an event always contains; a creation contains all. */
 type Sure<A extends AnySource, E> = E extends { readonly creates: unknown }
   ? keyof A['fields'] & string
   :
       | (E extends { readonly computes: readonly (infer K)[] } ? K : never)
       | (E extends { readonly carries: readonly (infer K)[] } ? K : never);
-/** And those that it may give one. */
+/** The fields that an event may contain. */
 type Held<A extends AnySource, E> =
   | Sure<A, E>
   | (E extends { readonly changes: readonly (infer K)[] } ? K : never);
@@ -96,23 +95,21 @@ type Numbers<A extends AnySource, Names, V> = {
       : never;
 };
 
-/** What an event does to the share that its aggregate has in the view. */
+/** The effect of an event on its aggregate’s share in the view. */
 type ShareSpec<Given, Changed, Added> =
   /**
-   * From then on its share is this, whatever it was: a number, a number that the event holds (`'total'`,
-   * `'-total'`), or a field for `latest`.
+   * Replaces the share: with a number, a number in the event (`'total'`, `'-total'`), or a field for
+   * `latest`.
    */
   | { readonly gives: Given }
-  /**
-   * These parts of its share are this from then on, as far as the event holds them. Without a share, nothing.
-   */
+  /** Replaces these parts of the share if the event contains them. No effect without a share. */
   | { readonly changes: Changed; readonly adds?: Added }
-  /** To these parts of its share it adds so much. Without a share, nothing. */
+  /** Adds to these parts of the share. No effect without a share. */
   | { readonly changes?: Changed; readonly adds: Added }
-  /** It has no share any more; the end of an aggregate says so by itself. */
+  /** Removes the share; the end of an aggregate does so without this. */
   | { readonly ends: true };
 
-/** The fields by which a source can be counted under a part of the key. */
+/** The fields that can identify the row of a source under a part of the key. */
 type ByOf<A extends AnySource, X> =
   | {
       [K in keyof A['fields'] & string]: X extends Ref<infer T, unknown>
@@ -144,11 +141,10 @@ type IsSame<One, Other> = One extends { readonly kind: infer N }
 
 type Source<A extends AnySource, K, V> = {
   /**
-   * Under which key it is counted: by a field of its own, or `'id'` for itself. Where one is null, it is not
-   * counted.
+   * The key of its row: fields of its own, or `'id'` for itself. If one is null, the aggregate has no share.
    */
   readonly by: { readonly [N in keyof K]: ByOf<A, K[N]> };
-  /** What each of its events does to its share. */
+  /** The effect of each of its events on its share. */
   readonly on: {
     readonly [E in keyof A['events']]?: ShareSpec<
       Parts<A, Sure<A, A['events'][E]>, V>,
@@ -159,15 +155,15 @@ type Source<A extends AnySource, K, V> = {
 };
 
 export type ViewDeclaration<Role extends string, S extends readonly AnySource[], K extends Fields, V> = {
-  /** What it is, in one sentence. */
+  /** One sentence that describes it. */
   readonly says?: string;
-  /** The aggregates from whose events it is made. */
+  /** The aggregates from whose events it is computed. */
   readonly of: S;
-  /** What there is one row for: references, choices, numbers or short texts, none of them personal. */
+  /** The key of a row: references, choices, numbers or short texts, none of them personal. */
   readonly key: K;
-  /** What is kept for each: `count()`, `sum()`, `latest(field)`. */
+  /** The values of a row: `count()`, `sum()`, `latest(field)`. */
   readonly values: V;
-  /** What each of these aggregates has a share in. */
+  /** The contribution of each of these aggregates. */
   readonly from: {
     readonly [N in S[number]['kind']]: Source<
       Extract<S[number], { readonly kind: N }>,
@@ -175,11 +171,11 @@ export type ViewDeclaration<Role extends string, S extends readonly AnySource[],
       NoInfer<V>
     >;
   };
-  /** Who may read it, on which conditions on its key. */
+  /** The rights to read it, with conditions on its key. */
   readonly rights: {
-    /** Nobody who is not named may; administrators may, unless it is said. */
+    /** Roles without an entry have no right, except administrators, who have every right unless denied. */
     readonly read: {
-      /** Who has this role. */
+      /** The right of this role. */
       readonly [R in Role | 'admin' | 'anyone' | 'signedIn']?:
         | boolean
         | Match<never, NoInfer<K>, unknown>
@@ -188,7 +184,7 @@ export type ViewDeclaration<Role extends string, S extends readonly AnySource[],
   };
 };
 
-/** As the registry reads it: the one place where types end. */
+/** The untyped declaration that the registry reads. */
 export type AnyView = {
   readonly view: string;
   readonly says: string | undefined;
@@ -203,10 +199,10 @@ export type AnyView = {
   >;
   readonly rights: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 };
-/** By the names of values. */
+/** Keyed by value. */
 type AnyParts = Readonly<Record<string, number | string>>;
 declare const ROW: unique symbol;
-/** What its rows have, carried by its type alone: clients are typed by it. */
+/** The fields of its rows, carried by its type alone: clients are typed by them. */
 export interface View<Name extends string, K, V> extends AnyView {
   readonly view: Name;
   readonly [ROW]?: { readonly key: K; readonly values: V };
@@ -218,7 +214,7 @@ export type AnyShare = {
   readonly ends?: true;
 };
 
-/** What authors of one domain declare views with: it knows their roles. @internal */
+/** The `view()` of one domain, typed by its roles. @internal */
 export const viewFor =
   <Role extends string>() =>
   <

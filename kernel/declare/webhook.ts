@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one table: what a webhook holds, and what happens to it, has one place.
+// Over 200 lines, because it is one table: the fields and events of a webhook.
 import * as z from 'zod';
 import type { UserId, WebhookId } from '#shared/brands.ts';
 import { filtersOf } from '#shared/events/event-references.ts';
@@ -16,11 +16,11 @@ import { markdown, type Part, ref, type ValueOf, value } from './fields.ts';
 import { timestamp } from './values.ts';
 
 /**
- * The webhook: where what happens is delivered to. Its commands have code of their own, because they ask who
- * they come from.
+ * The webhook, a destination of deliveries. Its commands have their own code, because they depend on who
+ * sends them.
  */
 
-/** How many sign beside the present one at most; each makes the header longer. */
+/** The maximum number of old secrets that sign beside the present one; each makes the header longer. */
 export const OLD_SECRETS_MAX = 4;
 
 const same = (whole: unknown): unknown => whole;
@@ -33,17 +33,17 @@ const part = (column: string, type: string, shown?: string, of: (whole: never) =
 const optionalPart = (...given: Parameters<typeof part>): Part => ({ ...part(...given), isNullable: true });
 
 /**
- * After which place, and since when, changes were not delivered that its owner did not forgo. It stays until
- * they are replayed from there or further back.
+ * The position and time after which changes were not delivered although the owner did not renounce them. It
+ * remains until they are replayed from there or earlier.
  */
 export type Missed = z.infer<typeof missed> | null;
 const missed = z.strictObject({ since: beginning, at: timestamp });
 type Headers = Readonly<Record<string, string>> | null;
 
-/** A request has the id of its event, so that what came of it is found by it. */
+/** A request has the id of its event, by which its result is found. */
 const request = () => value(z.uuid(), []);
 
-/** What is personal is null once the key of its owner was destroyed. */
+/** Personal values are null after the owner’s key is destroyed. */
 const fieldsOf = (filters: readonly string[], filter: z.ZodType<forms.WebhookFilter>) => ({
   owner: ref('user'),
   url: value<string | null>(forms.url, [part('url', 'text', 'url')]).personal(),
@@ -71,7 +71,7 @@ const fieldsOf = (filters: readonly string[], filter: z.ZodType<forms.WebhookFil
     ),
     part('concurrency', 'integer', 'limits.concurrency', (given: forms.Limits | null) => given?.concurrency),
   ]),
-  // Of headers, everybody but the receiver gets to know the names alone.
+  // Only the receiver sees the values of headers; everyone else sees their names.
   headers: value<Headers>(
     forms.headers,
     [
@@ -91,7 +91,7 @@ const fieldsOf = (filters: readonly string[], filter: z.ZodType<forms.WebhookFil
   reason: value<forms.DisabledReason | null>(forms.disabledReason, [
     optionalPart('disabled_reason', 'text', 'disabledReason'),
   ]),
-  // The log is told as well, because the row must be the same in every copy of it, wherever it is shown.
+  // The row names the log too, so that it is the same in every copy of the log.
   missed: value(missed, [
     part('missed_log', 'text', undefined, (given: Missed) => given?.since.log ?? null),
     part('missed_since', 'bigint', 'missedSince', (given: Missed) => given?.since.position ?? null),
@@ -125,7 +125,7 @@ const CONTENT = [
   'scopes',
 ] as const;
 
-/** Version 1 held bare positions, which mean something else once the log was copied to another engine. */
+/** Version 1 held bare positions, which have another meaning after the log is copied to another engine. */
 const withPlaces = ({ missed: known, ...data }: Row): Row => {
   const places = Object.entries(data).map(([name, given]) => [
     name,
@@ -139,10 +139,7 @@ const withPlaces = ({ missed: known, ...data }: Row): Row => {
 const REQUEST_ID = '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
 const placeOf = (position: number) => ({ log: '6f9619ff-8b86-4011-b42d-00c04fc964ff', position }) as never;
 const later = { version: 2, upcast: { 1: withPlaces } } as const;
-/**
- * What its owner asks for, which the dispatcher carries out when it comes to it, changes nothing that is
- * shown of it.
- */
+/** Requests by the owner that the dispatcher executes later; they change nothing visible. */
 const quiet = { quiet: true } as const;
 
 const EVENTS = {
@@ -176,7 +173,8 @@ const EVENTS = {
       scopes: ['read:users', 'read:articles', 'read:comments', 'manage:webhooks'],
     },
   },
-  // With the scopes where a user changed what goes where: from then on it is told what they may read.
+  // Contains the scopes if a user changed the destination or selection: deliveries are limited to what these
+  // may read.
   changed: {
     says: 'What is delivered, where, or how, was changed; only the changed fields are there.',
     changes: CONTENT,
@@ -214,7 +212,7 @@ const EVENTS = {
     computes: ['testId'],
     example: { testId: REQUEST_ID },
   },
-  // `from` is null where the span begins with a time; `missed` is what is missed after this replay.
+  // `from` is null if the span starts at a time; `missed` is what is still missed after this replay.
   replay_requested: {
     ...quiet,
     ...later,
@@ -243,7 +241,7 @@ const EVENTS = {
   },
 } as const satisfies EventsOf<Fields, unknown>;
 
-/** By the types of its events, what they hold. */
+/** The data of its events by type. */
 export type WebhookEvents = {
   readonly [Name in keyof typeof EVENTS as `webhook.${Name}`]: {
     readonly webhookId: WebhookId;
@@ -262,25 +260,25 @@ type Named<Event, How extends string> = {
     : never;
 }[How];
 
-/** What its events add up to while it is there. */
+/** The state of a webhook that exists. */
 export type Webhook = Omit<
   { readonly [Name in keyof Fields]: ValueOf<Fields[Name]> },
   'owner' | 'secret' | 'oldSecretsEndAt'
 > & {
   readonly id: WebhookId;
   readonly owner: UserId;
-  /** The last one signs, and those before it until their ends. */
+  /** The last secret signs, and the earlier ones until they expire. */
   readonly secret: readonly (string | null)[];
   readonly oldSecretsEndAt: readonly string[];
 };
 
 export const presentIn = (state: AggregateState): Webhook | undefined =>
-  // As its events, which the codec has checked, add up.
+  // The fold of its events, which the codec has validated.
   state.status === 'present' ? (state.fields as unknown as Webhook) : undefined;
 
 const made = new WeakMap<Domain, Kind>();
 
-/** With the filters of a domain. */
+/** The webhook with the filters of a domain. */
 export const webhookOf = (domain: Domain): Kind => {
   const kind = made.get(domain) ?? makeKind([...filtersOf(domain).keys()], forms.filterIn(domain));
   made.set(domain, kind);
@@ -299,12 +297,12 @@ const makeKind = (filters: readonly string[], filter: z.ZodType<forms.WebhookFil
   return { ...kindOf(webhook), isManaged: true };
 };
 
-/** By which filters there are, nothing of this differs. */
+/** Identical for all filters. */
 const anyWebhook = makeKind([], z.record(z.string(), z.number()));
 
 export const evolveWebhook = evolveOf(anyWebhook);
 
 const types: ReadonlySet<string> = new Set(Object.values(anyWebhook.events).map(({ type }) => type));
 
-/** Of a later release there may be others, of which this one knows nothing. */
+/** A later release may have event types that this one does not know. */
 export const isOfWebhook = (type: string): boolean => types.has(type);

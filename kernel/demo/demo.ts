@@ -1,29 +1,29 @@
 import type { Random } from './random.ts';
 
 /**
- * What a domain brings for `annals demo`, in its folder `demo/`, which may do I/O. The same seed and count
- * plan the same.
+ * A domain’s data for `annals demo`, in its folder `demo/`, which may do I/O. The same seed and count give
+ * the same plan.
  */
 export type Demo = (seed: number, count: number) => PlannedDemo;
 
-/** Loaded where it is asked for alone. */
+/** Loaded only by the command that needs it. */
 export type LoadDemo = () => Promise<{ readonly demo: Demo }>;
 
 export type PlannedDemo = {
-  /** How many days the story lasts. It ends at the last midnight (UTC). */
+  /** The length of the story in days. It ends at the last midnight (UTC). */
   readonly days: number;
-  /** The first is the administrator who can sign in. Scenes name people by their place in this list. */
+  /** The first person is the administrator who can sign in. Scenes refer to people by index. */
   readonly people: readonly [DemoPerson, ...DemoPerson[]];
   /** In any order: each happens at its time. */
   readonly scenes: readonly Scene[];
   readonly webhooks: readonly DemoWebhook[];
-  /** They are registered in this order after everything else: if the last one is there, the whole demo is. */
+  /** Registered in this order after everything else: if the last one exists, the demo is complete. */
   readonly clients: readonly [DemoClient, ...DemoClient[]];
-  /** What was made, in lines for people. */
+  /** A readable summary of the created data, line by line. */
   readonly summary: readonly string[];
-  /** What to look at first, once the scenes have been played. */
+  /** The first page to look at after the scenes. */
   lookAt(): { readonly path: string; readonly says: string };
-  /** One thing that somebody does while the demo goes on. */
+  /** One action of somebody while the demo runs. */
   act(acting: Acting): Promise<void>;
 };
 
@@ -31,20 +31,20 @@ export type DemoPerson = {
   readonly name: string;
   readonly email: string;
   readonly role: string;
-  /** When they get their account. */
+  /** The time at which they get their account. */
   readonly joins: StoryTime;
 };
 
-/** Minutes since the story began, or what happens on the day on which the demo is made. */
+/** Minutes since the start of the story, or the day on which the demo is created. */
 export type StoryTime = number | 'today';
 
 export type Scene = { readonly at: StoryTime; play(stage: Stage): Promise<void> };
 
 /** The running command side, at the time of the scene. */
 export type Stage = {
-  /** Sends a command as a person, with the rights that the person has at that time. */
+  /** Sends a command as a person, with that person’s rights at the time. */
   send(by: number, command: DemoCommand, through?: Through): Promise<Made>;
-  /** Keeps a picture (PNG) for an item, and returns its path. */
+  /** Stores a picture (PNG) for an item, and returns its path. */
   keep(id: number, picture: Buffer): Promise<string>;
   idOf(person: number): number;
 };
@@ -61,18 +61,18 @@ export type DemoWebhook = {
   readonly path: string;
   readonly eventTypes: readonly string[];
   readonly payload: 'thin' | 'full';
-  /** One that was moved is led to an address where nobody listens. */
+  /** A receiver that `moved` has an address where nobody listens. */
   readonly receiver: 'well' | 'moved';
   readonly registered: number;
 };
 
-/** As `POST /clients` takes it; its id is prefixed with that of the demo. */
+/** The form of `POST /clients`; the id gets the demo’s prefix. */
 type DemoClient = { readonly clientId: string } & Readonly<Record<string, unknown>>;
 
 export type Acting = Pick<Stage, 'send'> & {
   readonly random: Random;
-  /** Those who are still there, by their places. */
+  /** The people who still have an account, by index. */
   readonly people: readonly { readonly place: number; readonly id: number; readonly role: string }[];
-  /** What everybody can read, as JSON. */
+  /** Reads public JSON. */
   read(path: string): Promise<unknown>;
 };

@@ -1,15 +1,15 @@
-/** Chance that comes out the same for the same seed. */
+/** Random numbers that are the same for the same seed. */
 export type Random = {
-  /** A whole number from 0 to below the end. */
+  /** An integer from 0 to below the end. */
   below(end: number): number;
   /** True with this probability. */
   chance(probability: number): boolean;
   pick<Item>(items: readonly [Item, ...Item[]] | readonly Item[]): Item;
-  /** All of them, in another order. */
+  /** All items in random order. */
   shuffled<Item>(items: readonly Item[]): Item[];
 };
 
-/** Mulberry32: small, quick, and good enough for who comments on what. */
+/** Mulberry32: small, fast, and good enough for demo data. */
 export const randomFrom = (seed: number): Random => {
   let state = seed >>> 0;
   const next = (): number => {

@@ -29,12 +29,12 @@ const read = (type: string, version: number, data: object) => {
 
 const REGISTERED = { userId: 1, name: 'Ada', email: null, role: 'clerk' };
 
-test('a field of users that was added is read as null or its default in what was stored before', () => {
+test('events stored before a user field was added read as null or its default', () => {
   expect(read('user.registered', 2, REGISTERED)).toEqual({ ...REGISTERED, department: null, floor: 3 });
   expect(read('user.registered', 2, { ...REGISTERED, floor: 7 })).toMatchObject({ floor: 7 });
 });
 
-test('events of users have the versions that a domain gives them', () => {
+test('user events have the versions that a domain gives them', () => {
   expect(definitions.get('user.registered')?.version).toBe(2);
   expect(read('user.registered', 1, { ...REGISTERED, section: 'Press' })).toEqual({
     ...REGISTERED,
@@ -43,11 +43,11 @@ test('events of users have the versions that a domain gives them', () => {
   });
 });
 
-test('what a change does not name stays as it is', () => {
+test('a field that a change does not contain stays the same', () => {
   expect(read('user.updated', 1, { userId: 1, name: 'Countess' })).toEqual({ userId: 1, name: 'Countess' });
 });
 
-test('what must be there is missed', () => {
+test('a missing required field is an error', () => {
   const { name: _, ...nameless } = REGISTERED;
   expect(() => read('user.registered', 2, nameless)).toThrow(/name/);
 });
@@ -71,7 +71,7 @@ const yard = new Map(
   definitionsOf(assemble(plain, [job] as never)).map((definition) => [definition.type, definition]),
 );
 
-test('only what a creation says is filled in: what an event carries or computes later needs a version', () => {
+test('only fields of a creation are filled in: a later carried or computed field needs a version', () => {
   const absent = (type: string) => yard.get(type)?.absent;
   expect([absent('job.made'), absent('job.done')]).toEqual([{ site: null }, {}]);
 });

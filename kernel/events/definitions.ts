@@ -9,10 +9,7 @@ import { webhookOf } from '../declare/webhook.ts';
 import { targetOf, wire } from '../registry/names.ts';
 import type { Domain, Effect, EventInfo, Kind, ListInfo } from '../registry/registry.ts';
 
-/**
- * The definitions of all events that follow from a declaration: those of a domain in its order, and those of
- * webhooks.
- */
+/** The definitions of all events of a declaration: those of a domain in its order, then those of webhooks. */
 export const definitionsOf = (domain: Domain): readonly EventDefinition[] =>
   [...Object.values(domain.kinds), webhookOf(domain)].flatMap((kind) =>
     Object.values(kind.events).map((event) => definitionOf(domain, kind, event)),
@@ -27,7 +24,7 @@ const definitionOf = (domain: Domain, kind: Kind, event: EventInfo): EventDefini
     description: event.says ?? `Event ${event.name} of the ${kind.name}.`,
     stream: { kind: kind.name, key: `${kind.name}Id` },
     schema,
-    // The kernel's own had all of their fields from the beginning.
+    // The kernel’s own events had all of their fields from the start.
     absent: kind.isManaged ? {} : absentIn(kind, event),
     personal: personalOf(kind, event),
     upcasters: event.upcast,
@@ -54,8 +51,8 @@ const projectionsIn = ({ projects }: EventInfo): Pick<EventDefinition, 'tryProje
 };
 
 /**
- * What of an event is sealed under the key of a person: the one whom its field names, the owner, or the
- * aggregate, which is a person.
+ * The parts of an event that are sealed under a person’s key: of the user in a field, of the owner, or of the
+ * user whose event it is.
  */
 const personalOf = (kind: Kind, event: EventInfo): EventDefinition['personal'] => {
   const held = [...event.values, ...event.carries];
@@ -89,7 +86,7 @@ const personalOfItem = ({ list, effect }: EventInfo): readonly (readonly [string
     ? []
     : Object.entries(list.fields).filter(([, { personal }]) => personal);
 
-/** Each kind counts its ids from a thousand of its own. */
+/** The example ids of each kind start at a thousand of its own. */
 export const exampleId = (domain: Domain, kind: string): number =>
   (Object.keys(domain.kinds).indexOf(kind) + FIRST_THOUSAND) * 1_000 + 1;
 const FIRST_THOUSAND = 7;
@@ -115,7 +112,7 @@ const exampleOf = (domain: Domain, kind: Kind, event: EventInfo): JsonObject => 
   } as JsonObject;
 };
 
-/** Of a change, its first field. */
+/** A change shows its first field only. */
 const itemExample = (domain: Domain, { list, effect }: EventInfo): Readonly<Record<string, unknown>> => {
   if (list === undefined) return {};
   const all = Object.entries(list.fields).map(
@@ -131,7 +128,7 @@ const itemExample = (domain: Domain, { list, effect }: EventInfo): Readonly<Reco
   };
 };
 
-/** Of a field: what its author says, or else something of its kind. */
+/** The author’s example of a field, or one derived from its type. */
 export const exampleValue = (domain: Domain, def: FieldDef | undefined): unknown => {
   if (def === undefined) return 1;
   if (def.example !== undefined) return def.example;
@@ -167,14 +164,11 @@ const id = z.int().positive();
 const orNull = (schema: z.ZodType, def: FieldDef) => (def.optional ? schema.nullable() : schema);
 
 const isFence = ({ spec }: EventInfo): boolean => spec.claim === true;
-/**
- * A fence may be all that there ever is of an aggregate, so that it knows nothing of what that would have
- * belonged to.
- */
+/** A fence may be the only event of an aggregate, so it contains none of its references. */
 const identityIn = ({ identity }: Kind, event: EventInfo): readonly string[] =>
   isFence(event) ? [] : identity;
 
-/** What an event holds: the ids of what it happened to, then what it changed. */
+/** The data of an event: the ids of its aggregate, then its changes. */
 const eventShape = (kind: Kind, event: EventInfo): Shape => {
   const shape: Shape = { [`${kind.name}Id`]: id };
   const add = (name: string, isPartial: boolean) => {
@@ -183,7 +177,7 @@ const eventShape = (kind: Kind, event: EventInfo): Shape => {
     shape[wire(name, def)] = isPartial ? schema.exactOptional() : schema;
   };
   for (const name of identityIn(kind, event)) add(name, false);
-  // One field that is changed is always there; of several, those that changed.
+  // A single changeable field is always present; of several, only those that changed.
   const isPartial = event.effect === 'changes' && event.content.length > 1;
   for (const name of event.content) if (!kind.identity.includes(name)) add(name, isPartial);
   for (const name of [...event.computes, ...event.carries])
@@ -197,20 +191,20 @@ const itemShape = (list: ListInfo, effect: Effect): Shape => {
   for (const [name, def] of Object.entries(list.fields)) {
     const schema = orNull(def.recorded, def);
     if (effect === 'adds') shape[wire(name, def)] = schema;
-    // What says who may read the item is in every event of it; those from before there was such a right do
-    // not have it.
+    // Every event of an item contains the fields that decide who may read it. Events from before such a right
+    // existed lack them.
     else if (effect === 'updates' || list.settled.includes(name))
       shape[wire(name, def)] = schema.exactOptional();
   }
-  // A text between those of its neighbours, so that a move changes one row.
+  // A rank between those of the neighbours, so that a move changes one row.
   if (list.isOrdered && (effect === 'adds' || effect === 'moves')) shape.rank = z.string().regex(RANK);
   return shape;
 };
 const eventSchema = (kind: Kind, event: EventInfo): z.ZodObject => z.strictObject(eventShape(kind, event));
 
 /**
- * What fields read as that were added later to what a creation says, or an added item. What else comes later
- * needs a version: nobody said it.
+ * The values of fields that were added to a creation or to items later. Any other addition needs a version,
+ * because no default is known.
  */
 const absentIn = (kind: Kind, event: EventInfo): JsonObject =>
   Object.fromEntries(

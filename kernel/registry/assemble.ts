@@ -33,7 +33,7 @@ type Base = {
   readonly signUp: string;
   readonly user: AnyAggregate;
 };
-/** References by name must lead to an aggregate that is there. */
+/** References by name must lead to a declared aggregate. */
 type Later<A> = A extends { readonly fields: infer F }
   ? { [K in keyof F]-?: F[K] extends { readonly later: infer N } ? N : never }[keyof F]
   : never;
@@ -47,14 +47,13 @@ type Known<A extends readonly AnyAggregate[]> = [Exclude<Later<A[number]>, A[num
     };
 
 declare const DECLARED: unique symbol;
-/** A domain with what it was assembled of, carried by its type alone: clients are typed by it. */
+/** A domain with its declarations, carried by its type alone: clients are typed by them. */
 export interface DomainOf<out Declared> extends Domain {
   readonly [DECLARED]?: Declared;
 }
 
 /**
- * The domain as a whole. What contradicts itself is refused by a `StartRefused`, whose sentence names the
- * place and the way out.
+ * Assembles a domain. Throws `StartRefused` for a contradiction; its message names the place and a solution.
  */
 export const assemble = <
   const A extends readonly AnyAggregate[],
@@ -107,10 +106,7 @@ export const assemble = <
   return domain;
 };
 
-/**
- * What no interpreter can read is refused here, where its author looks, and not once a process has begun to
- * start.
- */
+/** Compiles everything once, so that authors see mistakes here, and not when a process starts. */
 const demandCompiles = (domain: Domain): void => {
   visibilityOf(domain);
   membershipsOf(domain);

@@ -6,8 +6,8 @@ import { oneOf, targetOf } from './names.ts';
 import type { Defs, EventInfo, Kind } from './registry.ts';
 
 /**
- * Refuses fields that have no value when their aggregate is created, and values that their fields do not
- * take: such aggregates would be parked.
+ * Refuses fields without a value at creation, and values that their fields do not accept: such aggregates
+ * would be parked.
  */
 export const demandFields = (kinds: readonly Kind[]): void => {
   const [wrong] = kinds.flatMap((kind) => wrongIn(kind).map((each) => `${kind.name}: ${each}`));
@@ -36,7 +36,7 @@ const wrongDefs = (defs: Defs, list = ''): readonly string[] =>
         ];
   });
 
-/** Limits between which there is nothing. */
+/** Limits that admit no value. */
 const limitsWrongIn = ({ kind, recorded, values, max }: FieldDef): string | undefined => {
   const counted = (most: number, of: string): string | undefined =>
     Number.isSafeInteger(most) && most >= 1
@@ -71,7 +71,7 @@ const takes = (def: FieldDef, value: unknown): boolean =>
 
 const shown = (value: unknown): string => JSON.stringify(value);
 
-/** What of an event would be passed over without a word. */
+/** Parts of an event that would be silently ignored. */
 const wrongEffect = ({ name, spec }: EventInfo): readonly string[] => {
   const [first, second] = EFFECTS.filter((effect) => effect !== 'sets' && Object.hasOwn(spec, effect));
   const place = `the event ${name}`;
@@ -103,7 +103,7 @@ const wrongSets = (kind: Kind, { name, sets }: EventInfo): readonly string[] =>
       : [`${place} to ${shown(value)}, which is none of its values: take one within its limits.`];
   });
 
-/** An event that is no longer emitted counts as well: it may be in the log. */
+/** Includes events that are no longer emitted: the log may contain them. */
 const wrongCreation = (kind: Kind): readonly string[] => {
   const creating = Object.values(kind.events).filter(({ effect }) => effect === 'creates');
   if (creating.length === 0)

@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one table: what is refused of hatches, with the sentence.
+// Over 200 lines, because it is one table: each refused hatch with its message.
 import { expect, test } from 'vitest';
 import { domain } from '../declare/domain.ts';
 import { flag, integer, line, ref, set, states, upload } from '../declare/fields.ts';
@@ -7,7 +7,7 @@ import { assemble } from './assemble.ts';
 
 const shop = domain({ name: 'shop', roles: ['seller'] });
 
-/** A note, with what a test adds to it or has otherwise. */
+/** Declares a note, with the additions and replacements of a test. */
 const refused = ({
   fields = {},
   events = {},
@@ -230,7 +230,7 @@ test.each<[string, object, string | RegExp]>([
   expect(routed(change)).toEqual(typeof sentence === 'string' ? sentence : expect.stringMatching(sentence));
 });
 
-test('code is not given what is personal, or what fewer may read', () => {
+test('code gets no personal and no guarded data', () => {
   const seen: unknown[] = [];
   const note = shop.aggregate('note', {
     owner: 'writer',

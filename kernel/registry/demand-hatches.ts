@@ -5,10 +5,7 @@ import { FIELDS_OF_THE_KERNEL, FORM } from './demand-names.ts';
 import { targetOf, wire } from './names.ts';
 import type { Domain, Kind } from './registry.ts';
 
-/**
- * Refuses what an author has written in SQL or code where it says something that other parts of the
- * declaration say otherwise.
- */
+/** Refuses an author’s SQL or code if it conflicts with other parts of the declaration. */
 export const demandHatches = (domain: Domain): void => {
   const kinds = Object.values(domain.kinds);
   const [wrong] = [
@@ -20,7 +17,7 @@ export const demandHatches = (domain: Domain): void => {
   if (wrong !== undefined) throw new StartRefused(wrong);
 };
 
-/** Whatever else the type of GraphQL has. */
+/** Names that collide with other fields of the GraphQL type. */
 const wrongNames = (kinds: readonly Kind[], kind: Kind): readonly string[] => {
   const { fields, lists } = kind;
   const wired = Object.keys(fields).map((field) => wire(field, fields[field]));
@@ -42,7 +39,7 @@ const wrongNames = (kinds: readonly Kind[], kind: Kind): readonly string[] => {
   );
 };
 
-/** What fewer may read must not be told by other means. */
+/** Guarded data must not leak through expressions. */
 const wrongExpressions = (kind: Kind): readonly string[] => {
   const guarded = new Set(
     Object.values(kind.fieldRights).flatMap(({ reads = [] }) => reads as readonly string[]),
@@ -88,7 +85,7 @@ const wrongProjections = (kind: Kind): readonly string[] =>
     }),
   );
 
-/** Who may know of an event is decided by what events say, and so are commands. */
+/** Events decide visibility and commands, and they do not contain projected values. */
 const askedOf = (domain: Domain, kind: Kind): readonly string[] =>
   conditionsOf(domain, kind).flatMap((each) => {
     const { of, field } = reached(domain, kind, each);
@@ -121,7 +118,7 @@ const conditionsOf = (domain: Domain, kind: Kind): readonly FactAt[] => {
   ];
 };
 
-/** Where a path of references ends. */
+/** Follows a path of references to its end. */
 const reached = (
   domain: Domain,
   kind: Kind,

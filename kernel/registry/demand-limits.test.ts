@@ -40,7 +40,7 @@ const noteOf = ({ fields = {}, limits = {}, events = {}, more = {} }: Tried) =>
 
 const limit = (spec: object): Tried => ({ limits: { few: { max: 3, says: 'Too many.', ...spec } } });
 
-test('limits that can be kept to are taken', () => {
+test('valid limits are accepted', () => {
   expect(() => assemble(base, [noteOf(limit({}))] as never)).not.toThrow();
   expect(() =>
     assemble(base, [noteOf(limit({ per: ['clerk', 'title'], while: { done: false } }))] as never),
@@ -115,7 +115,7 @@ test.each<readonly [sentence: string, tried: Tried]>([
   expect(() => assemble(base, [noteOf(tried)] as never)).toThrow(new StartRefused(sentence));
 });
 
-test('an aggregate cannot be called like the streams of limits', () => {
+test('an aggregate cannot have the name of the streams of limits', () => {
   const of = aggregate('limit', {
     fields: { title: line(9) },
     events: { made: { creates: ['title'] } },
@@ -127,7 +127,7 @@ test('an aggregate cannot be called like the streams of limits', () => {
   );
 });
 
-test('whoever takes the last limit away keeps the event of claims that were given up', () => {
+test('removing the last limit requires to keep the event of abandoned claims', () => {
   const without = noteOf({ events: { claim_abandoned: { notes: true, internal: true } } });
   const { kinds } = assemble(base, [without] as never);
   expect(kinds.note?.events.claim_abandoned).toMatchObject({ internal: true, spec: { claim: true } });

@@ -4,10 +4,10 @@ import { countingOf } from '../decide/limits.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, Kind, LimitInfo } from './registry.ts';
 
-/** Those who hold the places are looked at one by one where all are taken. */
+/** When all places are taken, their holders are checked one by one. */
 const PLACES_MAX = 100;
 
-/** Refuses limits that nobody could keep to, and what is unique by mistake. */
+/** Refuses limits that cannot be enforced, and fields that are unique by mistake. */
 export const demandLimits = (domain: Domain): void => {
   for (const kind of Object.values(domain.kinds)) {
     for (const [name, def] of Object.entries(kind.fields)) if (def.unique) demandUnique(kind, name, def);
@@ -48,11 +48,11 @@ const COUNTED: ReadonlySet<string> = new Set([
 ]);
 const UNIQUE: ReadonlySet<string> = new Set(['text', 'integer', 'instant', 'date', 'ref']);
 
-/** Nothing of what follows from items. */
+/** Undefined for numbers derived from items. */
 const kindOf = ({ fields, derived }: Kind, name: string): FieldDef['kind'] | undefined =>
   derived.some((each) => each.name === name) ? undefined : fields[name]?.kind;
 
-/** What of a condition does not follow from the fields of one aggregate. */
+/** Returns the part of a condition that depends on more than the fields of one aggregate. */
 const strangeIn = (kind: Kind, expression: Expression): string | undefined => {
   switch (expression.op) {
     case 'and':

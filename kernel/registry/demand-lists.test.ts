@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one table: what is refused of lists, with the sentence of each.
+// Over 200 lines, because it is one table: each refused list with its message.
 
 import { expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
@@ -54,7 +54,7 @@ const shutting = (rest: object): More => ({
   rest,
 });
 
-test('a list that is right is taken', () => {
+test('a valid list is accepted', () => {
   const { lists, fields } = declared(amount, { max: 3 }).kinds.note ?? {};
   expect(fields).not.toHaveProperty('rows');
   expect(lists?.rows).toMatchObject({
@@ -292,7 +292,7 @@ test.each<[string, Fields, Options, More, string]>([
 const made = { events: { made: { creates: [] } }, commands: { make: { emits: 'made' } } };
 const open = { rights: { read: { anyone: true } } };
 
-test('what an item leads to behind a reference is refused by the place', () => {
+test('a condition behind a reference of an item is refused with its place', () => {
   const task = { ...made, ...open, fields: { rows: list({ payer: ref(user) }, { max: 3 }) } };
   const note = {
     ...made,
@@ -309,7 +309,7 @@ test('what an item leads to behind a reference is refused by the place', () => {
   );
 });
 
-test('two lists that call an item the same are refused', () => {
+test('two lists with the same name for an item are refused', () => {
   const fields = { rows: list(amount, { max: 3 }), lines: list(amount, { max: 3, one: 'row' }) };
   expect(() => assemble(base, [aggregate('note', { ...made, ...open, fields } as never)] as never)).toThrow(
     'note: the list lines calls one of its items row as rows does: say another word by `one`.',
@@ -331,7 +331,7 @@ test.each([
   ).toThrow(`note: the list rows is not ${name}() as a whole: say it of the fields of its items.`);
 });
 
-test('a sum of what is no number of a list, or is personal, is refused', () => {
+test('a sum over anything but a non-personal number of a list is refused', () => {
   const summing = (item: Fields, derived: object, rights: object = {}) =>
     assemble(base, [
       aggregate('note', {
@@ -375,7 +375,7 @@ test('a sum of what is no number of a list, or is personal, is refused', () => {
   ).toBe('Float');
 });
 
-test('a table that is that of another aggregate is refused', () => {
+test('a list with the table of another aggregate is refused', () => {
   const noteRow = {
     fields: { title: line(9) },
     events: { made: { creates: ['title'] } },

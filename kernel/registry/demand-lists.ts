@@ -6,22 +6,20 @@ import { wrongConditionsOnItems } from './list-conditions.ts';
 import { column, wire } from './names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, ListInfo } from './registry.ts';
 
-/**
- * Refuses lists that cannot be carried out, each in one sentence that says where it stands and the way out.
- */
+/** Refuses lists that cannot work, each with a message that names the place and a solution. */
 export const demandLists = (domain: Domain): void => {
   const kinds = Object.values(domain.kinds);
   const [wrong] = [...kinds.flatMap(wrongIn), ...wrongConditionsOnItems(domain)];
   if (wrong !== undefined) throw new StartRefused(wrong);
 };
 
-/** All of a list are in memory when something is decided on one of them. */
+/** A decision on one item loads the whole list into memory. */
 const ITEMS_MAX = 1_000;
 const NAME = /^[a-z][a-zA-Z0-9]{0,39}$/;
-/** With what PostgreSQL's names of the triggers on it have beside it. */
+/** PostgreSQL adds suffixes to it for the names of triggers. */
 const TABLE_CHARACTERS_MAX = 38;
 const KEYS: ReadonlySet<FieldDef['kind']> = new Set(['ref', 'integer', 'text', 'choice']);
-/** Of items as of every row, and of what events and forms say of them. */
+/** Names that every row, event or form of an item already uses. */
 const TAKEN = new Set(
   'id rank before version seal type links createdAt updatedAt ctid xmin xmax cmin cmax tableoid'.split(' '),
 );
@@ -44,7 +42,7 @@ const wrongOf = (kind: Kind, list: ListInfo): readonly string[] => {
   const identity = [kind.name, ...kind.identity].flatMap((each) =>
     each === kind.name ? [`${each}Id`] : [each, wire(each, kind.fields[each])],
   );
-  // GraphQL leads from an item to its aggregate by the name of that.
+  // In GraphQL, the field from an item to its aggregate has the aggregate’s name.
   const taken = new Set([...TAKEN, ...identity, kind.field, ...(key === undefined ? [id.name] : [])]);
   const names = [...all, ...(key === undefined ? [] : [[key, id.def] as const])];
   const columns = names.map(([field, def]) => column(field, def));
@@ -106,7 +104,7 @@ const isKey = ({ kind, optional, personal }: FieldDef): boolean =>
 
 const unsupportedOf = (def: FieldDef): readonly string[] => [
   ...(['list', 'states'].includes(def.kind) ? [`a field of the kind ${def.kind}`] : []),
-  // The address would be erased, and the file left.
+  // Erasure would remove the address and keep the file.
   ...(def.kind === 'upload' && def.personal !== undefined ? ['personal() of an upload'] : []),
   ...(isNeverGiven(def) ? ['an upload without optional()'] : []),
   ...(isErasedToAnother(def) ? ['another value once it is erased'] : []),
@@ -116,7 +114,7 @@ const unsupportedOf = (def: FieldDef): readonly string[] => [
   ...(def.search ? ['search()'] : []),
 ];
 
-/** Operations on items are called after the word for one, and each does one thing. */
+/** Operations on items are named after the word for an item, so each verb exists once per word. */
 const twiceIn = (kind: Kind, list: ListInfo): readonly string[] => {
   const lists = Object.values(kind.lists);
   const like = lists.slice(0, lists.indexOf(list)).find(({ one }) => one === list.one);
@@ -137,7 +135,7 @@ const twiceIn = (kind: Kind, list: ListInfo): readonly string[] => {
   ];
 };
 
-/** What an event says of an item and of its aggregate has one place for each. */
+/** Fields of an item and of its aggregate share the event’s data, so their names must differ. */
 const wrongEvent = (kind: Kind, { name, list, carries }: EventInfo): readonly string[] => {
   if (list === undefined) return [];
   const ofItem = new Set([
@@ -154,7 +152,7 @@ const wrongEvent = (kind: Kind, { name, list, carries }: EventInfo): readonly st
   );
 };
 
-/** What is decided on an item is one event of it. */
+/** A decision on an item emits exactly one event. */
 const wrongCommand = (
   kind: Kind,
   { name, events, decide, requires, next }: CommandInfo,

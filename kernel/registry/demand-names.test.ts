@@ -37,7 +37,7 @@ const refused = (...kinds: readonly ReturnType<typeof kindOf>[]) => {
   }
 };
 
-test('no path of the kernel can be that of an aggregate', () => {
+test('an aggregate cannot use a path of the kernel', () => {
   const served = [
     ...Object.values(operationsOf(publishing)).flatMap((each) => ('use' in each ? [] : each.path)),
     ...[...PAGE_PATHS, ...Object.values(ROUTES)],
@@ -56,7 +56,7 @@ test('no path of the kernel can be that of an aggregate', () => {
   }
 });
 
-test('two commands that change fields by a form are refused, with the way out', () => {
+test('two commands with an edit form are refused, with a solution', () => {
   const more = {
     events: { made: { creates: ['title'] }, renamed: { changes: ['title'] }, moved: { changes: ['clerk'] } },
   };
@@ -66,7 +66,7 @@ test('two commands that change fields by a form are refused, with the way out', 
   );
 });
 
-test('facts may name others, but not lead back to themselves', () => {
+test('facts may refer to facts, but not in a circle', () => {
   const withFacts = (facts: object) =>
     refused(kindOf('claim', { more: { facts, rights: { read: { anyone: 'shown' } } } }));
   expect(withFacts({ titled: { title: { not: null } }, shown: ['titled', 'own'] })).toBe('nothing');
@@ -194,7 +194,7 @@ test.each([
   expect(refused(kind)).toBe(sentence),
 );
 
-test('an owner by whose name events are filtered otherwise is refused', () => {
+test('an owner named like another filter of events is refused', () => {
   const ownedBy = (owner: string) => kindOf('claim', { fields: { [owner]: ref(user) }, more: { owner } });
   const under = kindOf('line', { fields: { claim: ref('claim' as never) }, more: { parent: 'claim' } });
   const claimer = kindOf('note', { fields: { claim: ref(user) }, more: { owner: 'claim' } });
@@ -212,7 +212,7 @@ test('an owner by whose name events are filtered otherwise is refused', () => {
   );
 });
 
-test('two kinds whose names are told apart by nothing are refused', () => {
+test('two kinds with colliding names are refused', () => {
   const one = kindOf('order', { commands: { makePurchase: { emits: 'made' } } });
   const other = kindOf('purchaseOrder');
   expect(refused(one, other)).toBe(
@@ -220,10 +220,10 @@ test('two kinds whose names are told apart by nothing are refused', () => {
   );
 });
 
-test('a usual declaration is taken', () =>
+test('an ordinary declaration is accepted', () =>
   expect(refused(kindOf('claim', { fields: { dueAt: line(9).optional() } }))).toBe('nothing'));
 
-test('the types of GraphQL are those of the recorded schema', async () => {
+test('the GraphQL types of the kernel are those of the recorded schema', async () => {
   const schema = await readFile(new URL('../../domain/contract/schema.graphql', import.meta.url), 'utf8');
   const recorded = [...schema.matchAll(/^(?:type|enum|input|interface|scalar) (\w+)/gm)].map(
     ([, name]) => name,
@@ -232,7 +232,7 @@ test('the types of GraphQL are those of the recorded schema', async () => {
   expect(recorded.filter((name) => !known.has(name ?? ''))).toEqual([]);
 });
 
-test('a fact takes the place of no word that is a fact: rights that ask for it would mean something else', () => {
+test('a fact cannot have the name of a word, because it would change the meaning of rights', () => {
   const facts = { open: { title: 'x' } };
   const draft = () =>
     refused(

@@ -1,11 +1,11 @@
-// Over 200 lines, because it is one table: what the kernel has itself, and what is said of it.
+// Over 200 lines, because it is one table: the names of the kernel, and the messages about them.
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { isAbsence, REJECTIONS } from '#shared/rejection.ts';
 import type { FieldDef } from '../declare/fields.ts';
 import { capital, column, itemType, SQL_NAME_CHARACTERS_MAX, targetOf, wire } from './names.ts';
 import type { Kind, ListInfo, Refusal } from './registry.ts';
 
-/** Refuses names that cannot be carried everywhere, each in one sentence that says where it stands. */
+/** Refuses names that some interface cannot represent, each with a message that names the place. */
 export const demandNames = (kinds: readonly Kind[]): void => {
   const [wrong] = [...kinds.flatMap(wrongIn), ...twiceAmong(kinds), ...ownersLikeOthers(kinds)];
   if (wrong !== undefined) throw new StartRefused(`${wrong}: give it another name.`);
@@ -18,7 +18,7 @@ export const demandNames = (kinds: readonly Kind[]): void => {
 export const FORM = /^[a-z][a-zA-Z0-9]{0,39}$/;
 const EVENT = /^[a-z][a-zA-Z0-9_]{0,39}$/;
 const PLURAL = /^[a-z][a-zA-Z0-9]{0,47}$/;
-/** Of GraphQL's enumerations, and of conditions. */
+/** The form of words in GraphQL enumerations and in conditions. */
 const WORD = /^[a-zA-Z_][a-zA-Z0-9_]{0,39}$/;
 const SCOPE = /^[a-z][a-z0-9-]{0,39}$/;
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/;
@@ -58,7 +58,7 @@ const wrongInKind = ({ name, type, table, path, plural, owner, field }: Kind): r
   ...of('the table', [table], taken(TABLES_OF_THE_KERNEL, 'a table of the kernel')),
   ...of('the table', [table], long),
   ...of('the path', [path], taken(PATHS_OF_THE_KERNEL, 'a path of the kernel')),
-  // The ingress sends all of them to the pages of signing in.
+  // The ingress routes all of them to the sign-in pages.
   ...of('the path', [path], (each) =>
     each.startsWith('sign-') ? `${each} is a path of the kernel` : undefined,
   ),
@@ -145,7 +145,7 @@ const long = (name: string): string | undefined =>
     ? `${name} has more than ${SQL_NAME_CHARACTERS_MAX} characters`
     : undefined;
 
-/** There is one form by which fields are changed: `PATCH`, and `updateArticle` of GraphQL. */
+/** Only one command may edit fields by a form: `PATCH`, and `updateArticle` in GraphQL. */
 const demandOneEdit = ({ name, commands }: Kind): void => {
   const [first, second] = Object.values(commands).filter(
     ({ kind, internal }) => kind === 'edit' && !internal,
@@ -156,7 +156,7 @@ const demandOneEdit = ({ name, commands }: Kind): void => {
     );
 };
 
-/** Facts that name others, which may not lead back to them. */
+/** Facts may refer to other facts, but not in a circle. */
 const demandNoCircle = (kind: Kind, [fact, ...before]: readonly [string, ...string[]]): void => {
   if (before.includes(fact))
     throw new StartRefused(
@@ -174,13 +174,13 @@ const factsNamedIn = (kind: Kind, condition: unknown): readonly string[] => {
   });
 };
 
-/** An address of users that is taken is the kernel's own refusal. */
+/** The kernel declares the refusal of a taken e-mail address of users. */
 const refusalsIn = ({ refusals, limits }: Kind): readonly Refusal[] => [
   ...Object.values(refusals),
   ...limits.filter(({ fence }) => fence !== 'email_abandoned').map(({ refusal }) => refusal),
 ];
 
-/** Of choices and states; of users, the roles. */
+/** The words of choices and states; of users, the roles. */
 const wordsOf = ({ fields }: Kind): readonly string[] =>
   Object.values(fields).flatMap(({ values }) => values ?? []);
 
@@ -192,7 +192,7 @@ const filtersOf = ({ fields, filters, owner, parent }: Kind): readonly string[] 
     filter === undefined ? [] : [filter === true ? name : filter],
   ),
   ...filters.map(({ name }) => name),
-  // Lists can be narrowed by their owner anyway.
+  // Lists can always be filtered by their owner.
   ...(owner !== undefined && parent === undefined && filters.some(({ name }) => name === owner)
     ? [owner]
     : []),
@@ -201,7 +201,7 @@ const filtersOf = ({ fields, filters, owner, parent }: Kind): readonly string[] 
 const repeated = (names: readonly string[]): readonly string[] =>
   names.filter((name, index) => names.indexOf(name) < index);
 
-/** What only one of them can have. */
+/** Names that several kinds share although they must be unique. */
 const twiceAmong = (kinds: readonly Kind[]): readonly string[] => {
   const among = (
     what: string,
@@ -227,9 +227,7 @@ const twiceAmong = (kinds: readonly Kind[]): readonly string[] => {
   ];
 };
 
-/**
- * Events, and webhooks, are filtered by what others stand under, by users, and by owners: each by its name.
- */
+/** Events and webhooks are filtered by parents, users and owners, each by its name. */
 const ownersLikeOthers = (kinds: readonly Kind[]): readonly string[] => {
   const others = new Set([
     'user',
@@ -249,7 +247,7 @@ export const typesOf = ({ name, type, fields, lists }: Kind): readonly string[] 
   ...Object.entries(fields).flatMap(([field, { values, enumName }]) =>
     values === undefined ? [] : [enumName ?? `${type}${capital(field)}`],
   ),
-  // That two lists call an item the same is said of them.
+  // A separate message reports two lists with the same name for an item.
   ...[...new Map(Object.values(lists).map((list) => [list.one, list])).values()].flatMap((list) =>
     typesOfItems(itemType({ type }, list), list),
   ),
@@ -286,7 +284,7 @@ export const FIELDS_OF_THE_KERNEL = new Set(
 const PARAMETERS_OF_EVENTS = new Set('actor after limit since subject types until'.split(' '));
 export const PARAMETERS = new Set('after at before limit q sort'.split(' '));
 
-/** Of what has a table and a path, and is asked for in GraphQL. */
+/** True if the kernel uses this table, path or GraphQL query. */
 export const isOfTheKernel = ({
   table,
   path,
@@ -301,7 +299,7 @@ export const isOfTheKernel = ({
   path.startsWith('sign-') ||
   QUERIES_OF_THE_KERNEL.has(name);
 
-/** Held against the recorded schema by a test. */
+/** A test compares this list with the recorded schema. */
 export const TYPES_OF_THE_KERNEL = [
   ...'AuditStatus Boolean Change Cursor DateTime EventType FieldChange Float HistoryConnection HistoryEntry HistoryEntryEdge'.split(
     ' ',
@@ -323,8 +321,8 @@ export const TYPES_OF_THE_KERNEL = [
 ];
 
 /**
- * What PostgreSQL takes for no name of a table or a column, unless it is quoted. Held against the server by a
- * test.
+ * Words that PostgreSQL does not accept as names of tables or columns without quotes. A test compares them
+ * with the server.
  */
 export const RESERVED: ReadonlySet<string> = new Set(
   [

@@ -52,9 +52,9 @@ const assembled = (tried: Tried) => {
   );
 };
 
-test('names of its own are taken', () => expect(() => assembled({})).not.toThrow());
+test('names that no object has are accepted', () => expect(() => assembled({})).not.toThrow());
 
-/** As a key of its own, which a literal does not say. */
+/** A computed key, because `__proto__:` in a literal sets the prototype. */
 const PROTO = { ['__proto__']: line(9).optional() };
 
 test.each<readonly [place: string, tried: Tried]>([
@@ -77,7 +77,7 @@ test.each<readonly [place: string, tried: Tried]>([
   );
 });
 
-test('a role too', () => {
+test('a role with such a name is refused', () => {
   expect(() => assemble(domain({ name: 'tried', roles: ['clerk', 'constructor'] }), [])).toThrow(
     new StartRefused(
       'the role constructor is called like something that every object has: give it another name.',
@@ -85,7 +85,7 @@ test('a role too', () => {
   );
 });
 
-test('nothing is found by a name that every object has', () => {
+test('lookups by names that every object has find nothing', () => {
   const { kinds } = assembled({});
   const { events, commands } = kinds.note ?? {};
   expect([kinds, events, commands].map((named) => [named?.constructor, named?.toString])).toEqual(

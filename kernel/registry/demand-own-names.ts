@@ -4,7 +4,7 @@ import type { FieldDef } from '../declare/fields.ts';
 import type { AnyRoute } from '../declare/route.ts';
 import type { AnyView } from '../declare/view.ts';
 
-/** What every object has by itself, so that a look-up by such a name finds what nobody declared. */
+/** Names that every object has: a lookup by one of them would find something undeclared. */
 const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
 
 type Declared = {
@@ -14,9 +14,7 @@ type Declared = {
   readonly routes: readonly AnyRoute[];
 };
 
-/**
- * Refuses names that every object has. They are looked at as declared, before anything is looked up by them.
- */
+/** Refuses names that every object has. Runs on the raw declaration, before any lookup. */
 export const demandOwnNames = ({ roles, aggregates, views, routes }: Declared): void => {
   const names = [
     ...roles.map((role) => ['the role', role] as const),
@@ -46,7 +44,7 @@ const namesIn = ({ kind, declaration, fields }: AnyAggregate): readonly Named[] 
   ...Object.values(fields).flatMap(({ def }) => wordsIn(kind, def)),
 ];
 
-/** Whatever is declared by names. */
+/** The declared names in each part of a declaration. */
 const keysIn = (place: string, parts: Readonly<Record<string, unknown>>): readonly Named[] =>
   Object.entries(parts).flatMap(([part, named]) =>
     typeof named === 'object' && named !== null

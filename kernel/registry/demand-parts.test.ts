@@ -58,7 +58,7 @@ const declared = ({ fieldRights, events, commands, derived, rest }: Wrong) =>
     } as never),
   ] as never);
 
-test('parts that are right are taken', () => {
+test('valid parts are accepted', () => {
   const { note } = declared({
     fieldRights: {
       readSecret: { reads: ['secret', 'marks', 'updatedAt'] },
@@ -194,7 +194,7 @@ test.each<[string, Wrong, string]>([
   expect(() => declared(wrong)).toThrow(says);
 });
 
-test('a right to a personal field of the owner is taken, and one that asks for it is not', () => {
+test('a right to a personal field of the owner is accepted, and a right that depends on one is refused', () => {
   const of = (clerk: unknown) =>
     assemble(base, [
       aggregate('note', {

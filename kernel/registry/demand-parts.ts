@@ -5,8 +5,8 @@ import type { FieldDef } from '../declare/fields.ts';
 import type { Domain, EventInfo, Kind, Row } from './registry.ts';
 
 /**
- * Refuses rights to parts that some interface could not keep, each in one sentence that says where it stands
- * and the way out.
+ * Refuses rights to parts that some interface cannot enforce, each with a message that names the place and a
+ * solution.
  */
 export const demandParts = ({ kinds }: Domain): void => {
   const [wrong] = Object.values(kinds).flatMap((kind) =>
@@ -90,7 +90,7 @@ const twiceIn = (rights: readonly PartRight[]): readonly string[] => {
   });
 };
 
-/** What tells items apart, as every event of one says it. */
+/** Types of fields that can select items, because every event of an item contains them. */
 const TELLING: ReadonlySet<FieldDef['kind']> = new Set(['boolean', 'choice', 'integer', 'text', 'instant']);
 
 const wrongItems = (kind: Kind, right: string): readonly string[] =>
@@ -126,7 +126,7 @@ const wrongItems = (kind: Kind, right: string): readonly string[] =>
     ];
   });
 
-/** Whoever is told of an event knows what its type does. */
+/** The type of an event reveals its effect to everyone who can see the event. */
 const wrongEvent = (
   kind: Kind,
   { name, effect, list, sets, values, internal }: EventInfo,

@@ -122,14 +122,14 @@ test.each([
   expect(() => assembled(more)).toThrow(message),
 );
 
-test('reactions that lead back to themselves are refused', () => {
+test('reactions in a circle are refused', () => {
   const circle = { reactions: { team: { shut: { run: 'finish' } } } };
   expect(() => assembled(circle, { head: { done: { run: 'shut' } } })).toThrow(
     'team: the reaction to task.done by head leads back to itself: task.done, team.shut, task.done, and so on; take one of these reactions away.',
   );
 });
 
-test('a circle through an end comes to an end, and is taken', () => {
+test('a circle through an end terminates, and is accepted', () => {
   expect(
     assembled({ reactions: { team: { gone: { run: 'drop' } } } }, { head: { gone: { run: 'end' } } }).name,
   ).toBe('teams');
@@ -170,7 +170,7 @@ test.each([
   expect(() => assembled({ timers: { remind: { ...remind, ...wrong } } })).toThrow(message),
 );
 
-test('a timer whose name could not be told from a reaction is refused, and a timer that begins itself anew is taken', () => {
+test('a timer named like a reaction is refused, and a timer that restarts itself is accepted', () => {
   expect(() => assembled({ timers: { 'team team.shut': remind } })).toThrow(
     'task: the timer team team.shut is not of the form',
   );

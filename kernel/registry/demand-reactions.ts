@@ -6,7 +6,7 @@ import { referenceAt } from '../decide/memberships.ts';
 import { targetOf } from './names.ts';
 import type { CommandInfo, Domain, EventInfo, Kind, ListInfo, TimerInfo } from './registry.ts';
 
-/** Refuses what nothing could follow from, and what would follow from itself for ever. */
+/** Refuses reactions that can never run, and reactions that would trigger each other for ever. */
 export const demandReactions = (domain: Domain): void => {
   const kinds = Object.values(domain.kinds);
   for (const kind of kinds) {
@@ -20,7 +20,7 @@ export const demandReactions = (domain: Domain): void => {
     );
 };
 
-/** An event that a reaction makes of another one. */
+/** A reaction’s step from one event to the next. */
 type Step = { readonly place: string; readonly from: EventInfo; readonly to: EventInfo };
 
 const stepsOf = (domain: Domain, kind: Kind): readonly Step[] =>
@@ -52,11 +52,11 @@ const stepsOf = (domain: Domain, kind: Kind): readonly Step[] =>
 
 type Placed = {
   readonly place: string;
-  /** Of whose items it may be: the item whose reference it is. */
+  /** The list with the reference, so that the command can target that item. */
   readonly list?: ListInfo | undefined;
 };
 
-/** Of a command that data gives, which fills in no form. */
+/** Checks that a command can run without a form. */
 const demandRunnable = (
   kind: Kind,
   command: CommandInfo | undefined,
@@ -78,7 +78,7 @@ const demandRunnable = (
   return command;
 };
 
-/** Without a form they would change nothing. */
+/** Commands that change nothing without a form. */
 const FILLING: ReadonlySet<CommandInfo['kind']> = new Set(['create', 'edit', 'changeItem']);
 
 const demandAskable = (domain: Domain, kind: Kind, condition: unknown, place: string): void => {
@@ -117,7 +117,7 @@ const demandTimer = (domain: Domain, kind: Kind, { name, after, run, pause, ...t
 
 const listed = (names: readonly string[]): string => names.join(', ');
 
-/** What ends happens once to each aggregate, so that a circle through it comes to an end. */
+/** An aggregate ends once, so a circle through an end terminates. */
 const circleIn = (
   steps: readonly Step[],
 ): { readonly place: string; readonly types: readonly string[] } | undefined => {

@@ -3,7 +3,7 @@ import { type Expression, factsIn, resolve } from '../conditions/expression.ts';
 import { operationOf, rightsOf } from '../conditions/rights.ts';
 import type { CommandInfo, Domain, Kind } from './registry.ts';
 
-/** Refuses what commands cannot read, and what they read in vain. */
+/** Refuses references that commands cannot read, and reads without effect. */
 export const demandReads = (domain: Domain): void => {
   for (const kind of Object.values(domain.kinds))
     for (const command of Object.values(kind.commands))
@@ -32,8 +32,8 @@ const demandRead = (domain: Domain, kind: Kind, { command, name }: Reading): voi
 };
 
 /**
- * What a command asks beside its `decide`, and with it whatever its form can ask for at once; what it comes
- * to is asked by the invariants.
+ * The conditions of a command beside its `decide`, including those of commands that its form can run next,
+ * and the invariants.
  */
 const askedOf = (domain: Domain, kind: Kind, { name, when, next }: CommandInfo): readonly Expression[] => {
   const all = [{ name, when }, ...next.flatMap((each) => kind.commands[each] ?? [])];
@@ -48,8 +48,8 @@ const askedOf = (domain: Domain, kind: Kind, { name, when, next }: CommandInfo):
 };
 
 /**
- * The first command that reads others, by its name and that of its aggregate; of a log that cannot hold them
- * still, it is refused.
+ * The first command that reads other aggregates, with its aggregate; an event log that cannot lock them
+ * refuses it.
  */
 export const readingIn = ({ kinds }: Domain): string | undefined =>
   Object.values(kinds).flatMap((kind) =>

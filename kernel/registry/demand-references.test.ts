@@ -22,7 +22,7 @@ type Declared = ReturnType<typeof of>;
 
 const folder = of('folder');
 
-test('references into the domain are taken, by the aggregate and by its name', () => {
+test('references within the domain are accepted, by aggregate and by name', () => {
   const fields = {
     folder: ref(folder),
     copy: ref('note'),

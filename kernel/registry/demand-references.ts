@@ -10,7 +10,7 @@ type Assembled = {
   readonly domain: string;
 };
 
-/** Refuses references that lead out of the domain, and parents under which nothing could be created. */
+/** Refuses references out of the domain, and parents below which nothing could be created. */
 export const demandReferences = (kinds: readonly Kind[], { user, aggregates, domain }: Assembled): void => {
   const all = [user, ...aggregates];
   const [wrong] = [
@@ -41,14 +41,14 @@ const strayingFrom = (all: readonly AnyAggregate[], { kind, fields }: AnyAggrega
         ];
   });
 
-/** Of items as well. */
+/** Includes the references of items. */
 const referencesIn = (fields: AnyAggregate['fields']): readonly (readonly [string, FieldDef])[] =>
   Object.entries(fields).flatMap(([name, { def }]) => {
     const ofItems = referencesIn(def.item ?? {}).map(([field, each]) => [`${name}.${field}`, each] as const);
     return def.kind === 'ref' ? [[name, def] as const] : ofItems;
   });
 
-/** It is created under its parent, so that this is there before. */
+/** An aggregate is created below its parent, so the parent must be creatable first. */
 const wrongParent = (kinds: readonly Kind[], kind: Kind): readonly string[] => {
   const { parent } = kind;
   if (parent === undefined) return [];
@@ -66,7 +66,7 @@ const wrongParent = (kinds: readonly Kind[], kind: Kind): readonly string[] => {
     : [];
 };
 
-/** What it stands under, up to what was there before. */
+/** The chain of parents, up to the first that repeats or has none. */
 const aboveOf = (kinds: readonly Kind[], passed: readonly [Kind, ...Kind[]]): readonly Kind[] => {
   const at = passed.at(-1) ?? passed[0];
   const def = at.parent === undefined ? undefined : at.fields[at.parent];

@@ -5,7 +5,7 @@ import { domain } from '../declare/domain.ts';
 import { line } from '../declare/fields.ts';
 import { assemble } from './assemble.ts';
 
-test('what is added to users takes the place of nothing that every user has', () => {
+test('an addition to users cannot replace a field of every user', () => {
   for (const name of ['name', 'email', 'role'])
     expect(() =>
       domain({ name: 'tried', roles: ['clerk'], user: { fields: { [name]: line(9).optional() } } }),
@@ -28,7 +28,7 @@ test.each(['zz', 'admin', 'off'])('nobody can sign up as %s, which is no role', 
   );
 });
 
-test.each([...WORDS_OF_RIGHTS])('the word of rights %s is no role', (word) => {
+test.each([...WORDS_OF_RIGHTS])('the reserved word %s is no role', (word) => {
   expect(() => assemble(domain({ name: 'tried', roles: ['clerk', word] }), [])).toThrow(
     new StartRefused(`the role ${word} is a word of rights: give it another name.`),
   );

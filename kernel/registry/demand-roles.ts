@@ -2,7 +2,7 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 import { WORDS_OF_RIGHTS } from '../declare/aggregate.ts';
 import type { Domain } from './registry.ts';
 
-/** Nobody, the kernel's own, and what closes the sign-up. */
+/** The anonymous role, the kernel’s own role, and the word that closes sign-up. */
 const NO_ROLES = new Set(['anonymous', 'admin', 'off']);
 
 export const demandRoles = ({ name, roles, signUp }: Pick<Domain, 'name' | 'roles' | 'signUp'>): void => {
@@ -17,7 +17,7 @@ export const demandRoles = ({ name, roles, signUp }: Pick<Domain, 'name' | 'role
     );
 };
 
-/** A cell of nobody's would be passed over: what it grants, nobody has. */
+/** An entry for an unknown role would be ignored: nobody would get the right. */
 export const demandCells = ({ roles, kinds, views }: Domain): void => {
   const named = roles.filter((role) => role !== 'anonymous');
   const known = new Set([...named, ...WORDS_OF_RIGHTS]);

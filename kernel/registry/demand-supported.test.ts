@@ -26,11 +26,11 @@ const claim = aggregate('claim', {
 });
 const tried = assemble(base, [claim]);
 
-test('an aggregate that is there twice is refused', () => {
+test('a duplicate aggregate is refused', () => {
   expect(() => assemble(base, [claim, claim])).toThrow('There are two aggregates claim');
 });
 
-test('rights that cannot be told apart are refused when the domain is put together', () => {
+test('colliding rights are refused on assembly', () => {
   const of = (kind: string, fields: Fields, read: object) =>
     aggregate(kind as 'any', {
       fields,
@@ -50,7 +50,7 @@ test('rights that cannot be told apart are refused when the domain is put togeth
   );
 });
 
-test('what nothing carries out is refused by its name', () => {
+test('an unsupported declaration is refused by name', () => {
   const note = aggregate('note', {
     fields: { title: line(9) },
     fieldRights: { writeTitle: { writes: ['title'] } },
@@ -81,7 +81,7 @@ test.each([
   );
 });
 
-test('a field of users that those who sign up would have to fill in is refused', () => {
+test('a user field that sign-up would have to fill in is refused', () => {
   const added = domain({ name: 'tried', roles: ['clerk'], user: { fields: { department: line(80) } } });
   expect(() => assemble(added, [])).toThrow('user: department needs a default, or must be optional');
 });
@@ -110,7 +110,7 @@ test.each([
   );
 });
 
-test('an invariant holds after every command, and is named where it does not', () => {
+test('an invariant holds after every command, and a violation names it', () => {
   const { given } = rulesOf(tried);
   given(claim)
     .when('make', { amount: 10 })
@@ -118,7 +118,7 @@ test('an invariant holds after every command, and is named where it does not', (
   given(claim).when('make', { amount: 11 }).refuses('claim_not_is_small');
 });
 
-test('of what is not known no negation is true', () => {
+test('a negation is false for unknown values', () => {
   const { kinds } = tried;
   if (!kinds.claim) throw new Error('There is no claim');
   const check = checkOf(resolve(tried, kinds.claim, { open: false }), {

@@ -4,10 +4,7 @@ import type { FieldDef } from '../declare/fields.ts';
 import { oneOf, targetOf } from './names.ts';
 import type { Kind } from './registry.ts';
 
-/**
- * Refuses by name what can be declared and is carried out by nothing yet: an author who relies on it would
- * find out too late.
- */
+/** Refuses declarations that no part implements yet, by name, so that authors do not rely on them. */
 export const demandSupported = (kinds: readonly Kind[]): void => {
   const names = kinds.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -27,14 +24,14 @@ export const demandSupported = (kinds: readonly Kind[]): void => {
   }
 };
 
-/** The user’s own are carried out by the account and the policy. */
+/** Account and policy implement those of users. */
 const unsupportedIn = (kind: Kind): readonly string[] => {
   const { name, fields, fieldRights } = kind;
   return [
     ...Object.keys(fieldRights).flatMap((right) =>
       name === 'user' || isOfParts(kind, right) ? [] : [`the field right ${right}`],
     ),
-    // The address would be erased, and the file left.
+    // Erasure would remove the address and keep the file.
     ...Object.keys(fields).flatMap((field) =>
       fields[field]?.kind === 'upload' && fields[field].personal ? [`personal() of the upload ${field}`] : [],
     ),
@@ -50,17 +47,16 @@ const unsupportedIn = (kind: Kind): readonly string[] => {
   ];
 };
 
-/** A column of days holds no words. */
+/** A column of dates cannot hold a replacement text. */
 export const isErasedToAnother = (def: FieldDef | undefined): boolean =>
   def?.kind === 'date' && def.personal?.erased !== undefined;
 
-/** A file comes once there is something that it belongs to. */
+/** A file can be uploaded only after its aggregate or item exists. */
 export const isNeverGiven = (def: FieldDef | undefined): boolean =>
   def?.kind === 'upload' && !def.optional && !def.mayBeElsewhere;
 
 /**
- * Every event says whose it is, so that what is personal is sealed for somebody, also when nothing else is
- * known any more.
+ * Every event names the owner of its personal data, so that it can be sealed even if nothing else is known.
  */
 const unownedIn = (kind: Kind): readonly string[] => {
   const { fields, identity, owner } = kind;
@@ -85,12 +81,12 @@ const personalIn = ({ fields, lists }: Kind): readonly (readonly [name: string, 
   ),
 ];
 
-/** Each reference on the way is read from the log at the creation. */
+/** Creation reads each reference of the path from the log. */
 const HOPS_MAX = 5;
 
 /**
- * Only what never changes, and is there also once its aggregate has ended, leads to the same person whenever
- * it is followed.
+ * A path must lead to the same person for ever: its references are constant and remain after their aggregates
+ * end.
  */
 const lostPaths = (kinds: readonly Kind[], kind: Kind): readonly string[] =>
   Object.values(kind.persons).flatMap((path) => {

@@ -36,6 +36,6 @@ test.each([
   expect(() => declare(versions)).toThrow(message),
 );
 
-test('each version with an upcast to the next is taken', () => {
+test('versions with an upcast each are accepted', () => {
   expect(declare({ version: 3, upcast: { 1: same, 2: same } }).kinds.note?.events.written?.version).toBe(3);
 });

@@ -1,10 +1,7 @@
 import { StartRefused } from '#shared/process/start-refused.ts';
 import type { EventInfo, Kind } from './registry.ts';
 
-/**
- * Refuses an event of which some version that was written once could not be read: its aggregates would be
- * parked.
- */
+/** Refuses an event with a former version that could not be read: its aggregates would be parked. */
 export const demandVersions = (kinds: readonly Kind[]): void => {
   for (const { events } of kinds) for (const event of Object.values(events)) demandUpcasts(event);
 };

@@ -12,10 +12,10 @@ import {
 import { capital, column, SQL_NAME_CHARACTERS_MAX } from './names.ts';
 import type { Domain, ViewInfo } from './registry.ts';
 
-/** Functions that keep a table are called after it, and PostgreSQL has names of 63 characters. */
+/** Names of trigger functions contain that of the table, and PostgreSQL limits names to 63 characters. */
 const TABLE_CHARACTERS_MAX = 38;
 
-/** Refuses names of views that cannot be carried everywhere. */
+/** Refuses names of views that some interface cannot represent. */
 export const demandViewNames = (domain: Domain): void => {
   const kinds = Object.values(domain.kinds);
   const taken = {
@@ -43,7 +43,7 @@ export const demandViewNames = (domain: Domain): void => {
   }
 };
 
-/** The types of GraphQL that a view has. */
+/** The GraphQL types of a view. */
 const typesOfView = ({ type, key, values }: ViewInfo): readonly string[] => [
   ...['', 'Edge', 'Connection', 'Sort', 'Filter', 'Change', 'Key'].map((ending) => `${type}${ending}`),
   ...Object.entries({
@@ -90,7 +90,7 @@ const wrongIn = (view: ViewInfo): readonly string[] => {
     ...[table, ...view.shares.map((share) => share.table)]
       .filter(({ length }) => length > TABLE_CHARACTERS_MAX)
       .map((each) => `the table ${each} has more than ${TABLE_CHARACTERS_MAX} characters`),
-    // Each may have another column beside it, for where its value comes from.
+    // A value may have a second column for the position of its event.
     ...columns
       .filter((each) => positionOf(each).length > SQL_NAME_CHARACTERS_MAX)
       .map(

@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one table: what is refused of views, with the sentence.
+// Over 200 lines, because it is one table: each refused view with its message.
 import { expect, test } from 'vitest';
 import { domain } from '#kernel/declare/domain.ts';
 import { choice, instant, integer, line, list, ref, set, states, word } from '#kernel/declare/fields.ts';
@@ -76,7 +76,7 @@ const tried =
       ],
     );
 
-test('views that can be kept are taken', () => {
+test('valid views are accepted', () => {
   expect(tried({})).not.toThrow();
   expect(
     tried({
@@ -255,7 +255,7 @@ test.each<readonly [sentence: string, tried: Tried]>([
   expect(tried(wrong)).toThrow(sentence);
 });
 
-test('two views cannot be called the same', () => {
+test('two views cannot have the same name', () => {
   const sums = view('sums', RIGHT as never);
   expect(() => assemble(base, [note], [sums, sums])).toThrow(
     'sums: the name sums is of sums already: give it another name.',

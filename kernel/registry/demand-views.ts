@@ -8,7 +8,7 @@ import { demandViewNames } from './demand-view-names.ts';
 import { column, targetOf } from './names.ts';
 import type { Domain, EventInfo, Kind, ShareEffect, ShareInfo, ViewInfo } from './registry.ts';
 
-/** Refuses views that cannot be kept, each in one sentence that says where it stands and what to do. */
+/** Refuses views that cannot be maintained, each with a message that names the place and a solution. */
 export const demandViews = (domain: Domain): void => {
   demandViewNames(domain);
   for (const view of domain.views) {
@@ -23,8 +23,8 @@ export const demandViews = (domain: Domain): void => {
 const KEYS: ReadonlySet<string> = new Set(['ref', 'choice', 'states', 'integer', 'boolean', 'text']);
 const KEY_CHARACTERS_MAX = 200;
 /**
- * What lists are ordered by is in an index with the whole key, and PostgreSQL takes no more than 2,704 bytes
- * there: four for a character.
+ * An index contains the sorted value and the whole key. PostgreSQL limits an entry to 2,704 bytes, at four
+ * bytes for a character.
  */
 const INDEX_CHARACTERS_MAX = 600;
 
@@ -49,11 +49,11 @@ const demandKey = ({ kinds }: Domain, { name, key }: ViewInfo): void => {
   }
 };
 
-/** The most that a text may have. */
+/** The maximum length of a text. */
 const charactersIn = ({ kind, recorded }: FieldDef): number =>
   kind === 'text' ? ((recorded.meta()?.maxLength as number | undefined) ?? Number.POSITIVE_INFINITY) : 0;
 
-/** An event that did not fit would stop the projector. */
+/** An event whose values exceed the index would stop the projector. */
 const demandIndexes = ({ name, key, values }: ViewInfo): void => {
   const ofKey = Object.values(key).reduce((sum, def) => sum + charactersIn(def), 0);
   if (ofKey > INDEX_CHARACTERS_MAX)
@@ -157,17 +157,17 @@ const demandBy = (
     throw new StartRefused(`${place}, ${part} is by ${field}, ${PROJECTED}`);
 };
 
-/** A share is made of what events hold. */
+/** Shares are computed from events, which do not contain projected values. */
 const isProjected = ({ events }: Kind, field: string): boolean =>
   Object.values(events).some(({ projects }) => field in projects);
 
 const PROJECTED = 'which a projection makes, so that no event says it: name a field that events say.';
 
-/** A state is a choice that is made otherwise. */
+/** A state is stored like a choice. */
 const isSameKind = (one: FieldDef, other: FieldDef | undefined): boolean =>
   one.column === other?.column && (one.kind === 'ref') === (other.kind === 'ref') && one.kind !== 'set';
 
-/** A row has nothing but its key that is known of every one. */
+/** Only the key of a row is known for every row. */
 const demandRights = (domain: Domain, { name, key, asked }: ViewInfo): void => {
   const facts = (rightsOf(domain).get(operationOf(asked, 'read'))?.alternatives ?? []).flatMap((each) =>
     factsIn(each),
@@ -247,7 +247,7 @@ const demandField = (
     );
 };
 
-/** Of several fields that an event changes, it holds those that changed. */
+/** An event that changes several fields contains only those that changed. */
 const isSure = (kind: Kind, event: EventInfo, field: string): boolean =>
   readerOf(kind, event, field) !== undefined &&
   (event.effect !== 'changes' ||

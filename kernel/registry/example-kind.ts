@@ -1,7 +1,7 @@
 import type { Domain, EventInfo, Kind } from './registry.ts';
 import { leastRoleOf, rolesOf } from './roles.ts';
 
-/** What texts about any domain give as an example: the first aggregate that it declares. */
+/** The kind that texts for any domain use as example: the first declared aggregate. */
 export const exampleKind = (domain: Domain): Kind => {
   const kinds = Object.values(domain.kinds);
   const kind = kinds.find(({ name }) => name !== 'user') ?? kinds[0];
@@ -10,10 +10,10 @@ export const exampleKind = (domain: Domain): Kind => {
 };
 
 /**
- * Fills in a text that is written for any domain: `{kind}` and `{path}` are of its first aggregate, `{event}`
- * is what most want to hear of that, `{change}` what changes it, `{other}` what most want to hear of the
- * last, `{role}` what people become who sign up, `{roles}` all roles, and `{least}` the one that may do
- * least.
+ * Fills in the placeholders of a text that is written for any domain: `{kind}` and `{path}` of the first
+ * aggregate, `{event}` and `{change}` for the most interesting of its events and a change, `{other}` for the
+ * most interesting event of the last aggregate, `{role}` for the role after sign-up, `{roles}` for all roles,
+ * and `{least}` for the one with the fewest rights.
  */
 export const inWordsOf = (domain: Domain, text: string): string => {
   const kind = exampleKind(domain);
@@ -30,7 +30,7 @@ export const inWordsOf = (domain: Domain, text: string): string => {
   return text.replaceAll(/\{(\w+)\}/g, (whole, word: string) => words[word] ?? whole);
 };
 
-/** What one shows of an aggregate first, of what whoever sees it at all may see: a text, and its state. */
+/** The fields to show first, of those that every reader of the aggregate may read: a text, and the state. */
 export const shownFields = ({ fields, fieldRights }: Kind): readonly string[] => {
   const guarded = new Set(
     Object.values(fieldRights).flatMap(({ reads }) => (reads ?? []) as readonly string[]),

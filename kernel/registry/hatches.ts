@@ -29,18 +29,16 @@ export const customFilterOf = (
   holds: spec.holds as CustomFilterInfo['holds'],
 });
 
-/** What ends a statement, or hides what follows. */
+/** Ends a statement, or comments out the rest. */
 const ESCAPING = /;|--|\/\*/;
-/** In quotes a parenthesis is a character, and a backslash hides a quote only after an E. */
+/** In quotes a parenthesis is an ordinary character, and a backslash escapes a quote only after an E. */
 const QUOTED =
   /(?<!\w)e'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|(?<![\w$\x80-\uffff])\$((?:[a-z_]\w*)?)\$.*?\$\1\$/gis;
 
-/**
- * Whether there is more in it than one expression, or a comment; in quotes these are characters as others.
- */
+/** True if the SQL contains a second statement or a comment outside of quotes. */
 export const isEscaping = (sql: string): boolean => ESCAPING.test(sql.replaceAll(QUOTED, "''"));
 
-/** Whether it stays within the parentheses that it is put into, beside conditions that it must not undo. */
+/** True if the SQL cannot close the parentheses around it, and so cannot undo the conditions beside it. */
 export const isBalanced = (sql: string): boolean => {
   let depth = 0;
   for (const character of sql.replaceAll(QUOTED, '')) {
@@ -57,7 +55,7 @@ export const UNBALANCED =
 const MARKED = /⟨(\w*)⟩/;
 const GIVEN = '⟨⟩';
 
-/** Written once, with marks in the place of what differs. */
+/** Generates the SQL once, with marks for the columns and the parameter. */
 const writtenOf = (place: string, fields: Defs, name: string, { sql, says }: Row): Written => {
   const uses = new Set<string>();
   const columns = new Proxy({} as Readonly<Record<string, string>>, {
@@ -82,7 +80,7 @@ const writtenOf = (place: string, fields: Defs, name: string, { sql, says }: Row
   return { name, says: says as string | undefined, text: parts, uses: [...uses] };
 };
 
-/** As PostgreSQL calls what an expression is. */
+/** The PostgreSQL type of an expression. */
 export const expressionType = ({ kind }: FieldDef): 'integer' | 'boolean' | 'text' =>
   kind === 'integer' || kind === 'boolean' ? kind : 'text';
 
@@ -92,8 +90,8 @@ export type ProjectionSpec = {
 };
 
 /**
- * By the fields that follow from one event. What is personal, or fewer may read, code is not given: what it
- * makes is for all.
+ * Projections by field for one event. Code gets no personal and no guarded data, because everyone can read
+ * its result.
  */
 export const projectionsOf = (
   {
@@ -115,13 +113,13 @@ export const projectionsOf = (
         `${aggregate}.${field}`,
         withheld.length === 0 ? project : (data) => project(without(data, withheld)),
       );
-      // As its author wrote it, for whoever compares what it means.
+      // The source text, for comparisons of meaning.
       return [[field, Object.assign(projection, { toString: () => `${project} ${withheld}` })]];
     }),
   );
 };
 
-/** Code of an author threw at what an event holds. Its message is not kept: it may quote content. */
+/** Author’s code threw on the data of an event. The message is dropped, because it may quote content. */
 class FailedProjection extends RangeError {
   constructor(field: string, error: unknown) {
     super(`the projection of ${field} ended in ${error instanceof Error ? error.name : typeof error}`);
@@ -142,12 +140,12 @@ const named =
 const without = (data: Row, names: readonly string[]): Row =>
   Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
 
-/** In the form in which a fingerprint has them. */
+/** The versions in the form that the fingerprint contains. */
 export const projectionVersionsOf = (declared: Readonly<Record<string, ProjectionSpec>>): readonly string[] =>
   Object.entries(declared).map(
     ([field, { by, version = 1 }]) => `${field} by ${Object.keys(by).toSorted().join(' ')}: ${version}`,
   );
 
-/** The state that code is given: the fields that its SQL names. */
+/** The state for an author’s function: the fields that its SQL names. */
 export const stateFor = ({ uses }: Pick<Written, 'uses'>, read: (field: string) => unknown): Row =>
   Object.fromEntries(uses.map((field) => [field, read(field)]));

@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one reading: an aggregate as declared becomes a kind.
+// Over 200 lines, because it is one conversion: the declaration of an aggregate becomes a kind.
 import type * as z from 'zod';
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { isFull, isNot, isTaken, type RejectionCode } from '#shared/rejection.ts';
@@ -39,7 +39,7 @@ export const EFFECTS: readonly Effect[] = [
   'sets',
   'notes',
 ];
-/** Effects that give fields a value. */
+/** Effects that set fields. */
 const COMPUTING: ReadonlySet<Effect> = new Set(['creates', 'changes', 'sets']);
 const KIND_OF: Readonly<Record<Effect, CommandKind>> = {
   creates: 'create',
@@ -53,7 +53,7 @@ const KIND_OF: Readonly<Record<Effect, CommandKind>> = {
   notes: 'action',
 };
 
-/** What follows from the declaration of one aggregate. */
+/** Derives the kind from the declaration of one aggregate. */
 export const kindOf = ({ kind: name, fields: declared, declaration }: AnyAggregate): Kind => {
   const { all, persons } = withPersons(
     name,
@@ -162,7 +162,7 @@ const derivedOf = (
 
 const INT_MAX = 2 ** 31 - 1;
 
-/** GraphQL has no whole numbers beyond 32 bits. */
+/** GraphQL integers have 32 bits. */
 const numberOf = ({ list, field }: Derived): FieldDef => {
   const summed = field === undefined ? undefined : (list.fields[field]?.recorded as z.ZodNumber | undefined);
   const { minValue, maxValue } = summed ?? { minValue: 0, maxValue: 1 };
@@ -173,7 +173,7 @@ const numberOf = ({ list, field }: Derived): FieldDef => {
 
 const KEY_CHARACTERS_MAX = 60;
 
-/** What stands in paths and cursors is short, and no step in a path. */
+/** Keys in paths and cursors are short, and never `.` or `..`. */
 const ofPaths = (def: FieldDef): FieldDef => {
   if (def.kind !== 'text') return def;
   const short = (schema: FieldDef['recorded']) =>
@@ -183,7 +183,7 @@ const ofPaths = (def: FieldDef): FieldDef => {
   return { ...def, recorded: short(def.recorded), demanded: short(def.demanded) };
 };
 
-/** What is said of fields, by what it is in what the kernel knows of one. */
+/** The methods that only fields of items may have, by property of the definition. */
 const ONLY_OF_FIELDS = {
   optional: 'optional',
   initial: 'default',
@@ -194,7 +194,7 @@ const ONLY_OF_FIELDS = {
   personal: 'personal',
 } as const;
 
-/** What the rights to some items of a list ask. */
+/** The fields that select the items of a right; every event of an item contains them. */
 const settledIn = ({ fieldRights = {} }: AnyAggregate['declaration'], list: string): readonly string[] =>
   Object.values(fieldRights).flatMap(({ items = {} }) =>
     Object.keys((items as Record<string, Row>)[list] ?? {}),
@@ -226,7 +226,7 @@ const listOf = (aggregate: string, name: string, def: FieldDef, settled: readonl
   };
 };
 
-/** The code follows from the fact, unless its author says another. */
+/** The code derives from the fact, unless the author gives one. */
 const refusalsOf = (
   name: string,
   declared: Record<string, string | { code: string; says: string }>,
@@ -243,14 +243,14 @@ const refusalsOf = (
 const mapped = <T>(specs: Record<string, Row>, of: (name: string, spec: Row) => T): Record<string, T> =>
   byName(Object.entries(specs).map(([name, spec]) => [name, of(name, spec)]));
 
-/** What is unique is a limit of one. */
+/** A unique field is a limit of one. */
 const limitsOf = (
   { name: aggregate, fields }: Pick<Kind, 'name' | 'fields'>,
   declared: Record<string, Row>,
 ): readonly LimitInfo[] => [
   ...Object.keys(fields).flatMap((field): readonly LimitInfo[] => {
     if (!fields[field]?.unique) return [];
-    // Addresses of users have been claimed for longer than other values are.
+    // Claims of users’ e-mail addresses are older than those of other values, and keep their names.
     const isAddress = aggregate === 'user' && field === 'email';
     const refusal = { code: isAddress ? ('email_taken' as const) : isTaken(aggregate, field) };
     return [
@@ -278,17 +278,17 @@ const limitsOf = (
 ];
 
 /**
- * Whoever takes the last limit away declares this event, as one that `notes` and is `internal`, because it
- * stays in the log.
+ * An author who removes the last limit declares this event with `notes` and `internal`, because it stays in
+ * the log.
  */
 const FENCE = 'claim_abandoned';
 const ABANDONED =
   'What was announced for the next version of the stream, such as the use of an e-mail address, was given up; moving the version on makes a late use impossible.';
 
-/** A claim that was given up before it was used is an event too. */
+/** An abandoned claim is an event too. */
 type Named = Pick<Kind, 'name' | 'fields' | 'lists' | 'limits'> & {
   readonly projects: Readonly<Record<string, ProjectionSpec>>;
-  /** What fewer may read. */
+  /** Fields with narrower rights to read. */
   readonly guarded: ReadonlySet<string>;
 };
 
@@ -315,7 +315,7 @@ const eventOf = (
   spec: Row,
 ): EventInfo => {
   const computes = (spec.computes ?? []) as readonly string[];
-  // What computes alone sets what is computed.
+  // An event with only `computes` sets the computed fields.
   const effect = EFFECTS.find((each) => each in spec) ?? (computes.length > 0 ? 'sets' : 'notes');
   const given = spec[effect];
   const content: readonly string[] = Array.isArray(given) ? given : [];
@@ -358,7 +358,7 @@ const commandOf = (aggregate: string, events: Kind['events'], name: string, spec
     throw new StartRefused(
       `${aggregate}: the command ${name} emits ${computing.name}, which computes values, and decides on none: give it a \`decide\`.`,
     );
-  // A change that also sets a state is an action with a form: rejecting with a reason.
+  // A change that also sets a state is an action with a form, such as rejecting with a reason.
   const isAction = first.effect === 'changes' && Object.keys(first.sets).length > 0;
   return {
     name,
@@ -405,8 +405,8 @@ export const waitOf = (wait: string, place: string): number => {
 };
 
 /**
- * Each word of a choice is a fact, which no other takes the place of: rights that ask for it would mean
- * something else.
+ * Each word of a choice is a fact. A declared fact may not replace it, because that would change the meaning
+ * of rights.
  */
 const factsOf = (aggregate: string, fields: Defs, declared: Row): Row => {
   const words = wordsOf(aggregate, fields);

@@ -4,7 +4,7 @@ import { rightsOf } from '../conditions/rights.ts';
 import type { Domain, Kind, ListInfo } from './registry.ts';
 
 /**
- * Conditions on items: of a right and of a guard they are asked of the items alone; what waits is asked of
+ * Refuses conditions on items that cannot be evaluated: rights and guards see the items alone, and timers see
  * the aggregate alone.
  */
 export const wrongConditionsOnItems = (domain: Domain): readonly string[] => [

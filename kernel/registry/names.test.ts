@@ -35,7 +35,7 @@ const order = aggregate('purchaseOrder', {
 const orders = assemble(base, [order]);
 const kind = orders.kinds.purchaseOrder as Kind;
 
-test('a kind of several words has the name that each place asks for', () => {
+test('a kind of several words has the right form of name in each place', () => {
   expect(kind).toMatchObject({
     name: 'purchaseOrder',
     type: 'PurchaseOrder',
@@ -55,7 +55,7 @@ test('a kind of several words has the name that each place asks for', () => {
   ]);
 });
 
-test('its table has names that PostgreSQL need not be told in quotes', () => {
+test('its table has names that PostgreSQL accepts without quotes', () => {
   expect(Object.keys(tableOf(kind).columns)).toEqual([
     'id',
     'placed_by_id',
@@ -68,7 +68,7 @@ test('its table has names that PostgreSQL need not be told in quotes', () => {
   expect(definitionOf(kind).table).not.toMatch(/[A-Z]/);
 });
 
-test('its events and its stream are taken by the log, by webhooks and in paths', () => {
+test('the log, webhooks and paths accept its events and its stream', () => {
   const { type } = catalogueOf(orders).find('purchaseOrder.noteChanged') ?? { type: '' };
   const stream = streamName(kind.name, 8) as StreamName;
   const event = { id: '0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b' as EventId, type, data: {}, metadata: {} };

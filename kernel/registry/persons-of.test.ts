@@ -12,7 +12,7 @@ const { given } = rulesOf(care);
 const asked = given(visit, ['asked', { reason: 'A fall', place: 'home', minutes: 20 }]);
 const opened = given(report, ['opened', { summary: null }]);
 
-test('every event of an aggregate says whose its personal fields are, if a path leads to the person', () => {
+test('every event of an aggregate names the person of its personal fields, if a path leads there', () => {
   given(report)
     .beside({ visit: asked.state })
     .when('open', { summary: 'All well' })
@@ -34,7 +34,7 @@ test('every event of an aggregate says whose its personal fields are, if a path 
   });
 });
 
-test('a path is followed over three references, and over what has ended', () => {
+test('a path is followed over three references, and over ended aggregates', () => {
   const remarked = given(remark).beside({
     report: opened.state,
     visit: given(visit, ['asked', {}], 'cancelled').state,
@@ -42,7 +42,7 @@ test('a path is followed over three references, and over what has ended', () => 
   remarked.when('make', { text: 'Sleeps badly' }).yields(['made', { text: 'Sleeps badly' }]);
 });
 
-test('a creation is refused if what the path goes over was never there', () => {
+test('a creation is refused if a target on the path never existed', () => {
   given(report).when('open', { summary: null }).refuses('visit_not_found');
   given(remark).beside({ report: opened.state }).when('make', { text: 'x' }).refuses('visit_not_found');
 });
@@ -137,13 +137,13 @@ test.each([
   expect(() => assemble(base, [desk, claim, note(fields, path)] as never)).toThrow(new StartRefused(says));
 });
 
-test('a first reference that can change is refused, because it would be of another person later', () => {
+test('a first reference that can change is refused, because the data would change its person', () => {
   expect(() =>
     assemble(base, [desk, claim, note({ claim: ref(claim) }, 'claim.clerk', 'claim')] as never),
   ).toThrow('claim of note can change');
 });
 
-test('items and their aggregate are of one person, and an item is of no other than its aggregate names', () => {
+test('items and their aggregate belong to one person', () => {
   const fields = { claim: ref(claim), text: line(9).personal({ of: 'claim.clerk' }) };
   const linesOf = (path: string) =>
     of(

@@ -6,13 +6,13 @@ import type { Kind } from './registry.ts';
 type Named = readonly [name: string, def: FieldDef];
 
 /**
- * A personal field may be of a person behind several references: `of: 'claim.employee'`. Then the aggregate
- * has a reference to the person of its own, `claimEmployee`: its creation follows the path, and from then on
- * every event says whose it is, so that nothing has to be looked up.
+ * A personal field may belong to a person behind several references: `of: 'claim.employee'`. The aggregate
+ * then has its own reference to the person, `claimEmployee`: its creation follows the path, and every event
+ * contains the reference, so that no lookup is needed.
  */
 type WithPersons = {
   readonly all: readonly Named[];
-  /** By the names of those references, the paths that lead to them. */
+  /** The paths, by the names of these references. */
   readonly persons: Readonly<Record<string, readonly string[]>>;
 };
 
@@ -54,7 +54,10 @@ const personAt = (path: string): FieldDef =>
 
 type Identified = Pick<Kind, 'parent' | 'owner' | 'persons' | 'fields' | 'lists' | 'events'>;
 
-/** What every event names: with the persons of its personal fields, if nothing but a creation gives them. */
+/**
+ * The references in every event. They include the persons of personal fields whose references only a creation
+ * sets.
+ */
 export const identityOf = ({
   parent,
   owner,

@@ -12,7 +12,7 @@ const school = assemble(
   [],
 );
 
-test('roles are those of the domain, and the administrator', () => {
+test('the roles are those of the domain and the administrator', () => {
   expect(rolesOf(school)).toEqual(['pupil', 'teacher', 'admin']);
   expect(leastRoleOf(school)).toBe('pupil');
   expect(rolesOf(school).map((role) => roleTextOf(school, role))).toEqual([
@@ -22,7 +22,7 @@ test('roles are those of the domain, and the administrator', () => {
   ]);
 });
 
-test('people are invited to a role of the domain', () => {
+test('an invitation has a role of the domain', () => {
   const invited = (role: string) =>
     catalogueOf(school).find('invitation.made')?.schema.safeParse({ invitationId: 'x', role }).success;
   expect(['teacher', 'admin', 'author', 'anonymous'].map(invited)).toEqual([true, true, false, false]);

@@ -3,13 +3,13 @@ import type { Domain } from './registry.ts';
 
 const roleOf = ({ kinds }: Domain) => kinds.user?.fields.role;
 
-/** What users can be. */
+/** All roles that a user can have. */
 export const rolesOf = (domain: Domain): readonly string[] => roleOf(domain)?.values ?? [];
 
-/** What users are unless it is said. */
+/** The default role. */
 export const leastRoleOf = (domain: Domain): string => String(roleOf(domain)?.initial);
 
-/** As people read it, with what it means. */
+/** The readable name of a role with its description. */
 export const roleTextOf = (domain: Domain, role: string): string => {
   const means = roleOf(domain)?.means?.[role]?.replace(/\.$/, '');
   const name = role === 'admin' ? 'Administrator' : capital(role);

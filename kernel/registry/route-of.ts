@@ -31,14 +31,14 @@ export const routeOf = ({ name, spec }: AnyRoute): RouteInfo => {
   return { name, path, says, right, takes: asked, gives: defsOf(gives), text, given };
 };
 
-/** As PostgreSQL calls it; the caller is an id. */
+/** The PostgreSQL type; the caller is an id. */
 const typeOf = (def: FieldDef | undefined): string => def?.column ?? 'bigint';
 
 const defsOf = (fields: Fields): Defs =>
   Object.fromEntries(Object.entries(fields).map(([name, { def }]) => [name, def]));
 
 const PATH = /^\/[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
-/** What stands in a query and in JSON as it is in a column. */
+/** Types with the same form in a query, in JSON and in a column. */
 const PLAIN: ReadonlySet<string> = new Set(['text', 'choice', 'integer', 'boolean', 'instant', 'date']);
 
 /** Refuses routes that cannot be served, or that nobody could call. */

@@ -3,7 +3,7 @@ import type { AnyShare, AnyView, Count, Sum } from '../declare/view.ts';
 import { capital, kebab, snake } from './names.ts';
 import type { Kind, ShareEffect, ShareInfo, ShareSource, ViewInfo, ViewValue } from './registry.ts';
 
-/** What follows from the declaration of one view. */
+/** Derives the view from its declaration. */
 export const viewOf = ({ view: name, says, key, values, from, rights }: AnyView): ViewInfo => ({
   name,
   table: snake(name),
@@ -24,7 +24,7 @@ const viewValueOf = (spec: AnyView['values'][string]): ViewValue => {
   switch (spec.value) {
     case 'count':
       return { kind: 'count', def: { ...NUMBER, ...saidOf(spec) } };
-    // Sums are beyond what whole numbers of GraphQL can be.
+    // Sums may exceed the integers of GraphQL.
     case 'sum':
       return { kind: 'sum', def: { ...NUMBER, graphql: 'Float', ...saidOf(spec) } };
     case 'latest':
@@ -37,7 +37,7 @@ const saidOf = ({ text, isSorted }: Count | Sum): Partial<FieldDef> => ({
   ...(isSorted && { sort: true }),
 });
 
-/** A right is asked of the key of a row as it is asked of the fields of an aggregate. */
+/** A kind with the key as fields, so that rights apply to rows as to aggregates. */
 const askedOf = (
   name: string,
   key: AnyView['key'],

@@ -10,7 +10,7 @@ import { labelOf, shownName } from './schemas.ts';
 const WRITTEN = { version: 3, cursor: '6f9619ff-1z4' };
 const TIMES = { createdAt: '2026-11-21T09:30:00.000Z', updatedAt: '2026-11-21T10:15:00.000Z' };
 
-/** What the schemas of an aggregate look like filled in, by the examples of its fields. */
+/** Examples for the schemas of an aggregate, from the examples of its fields. */
 export const examplesOfKind = (domain: Domain, kind: Kind): Readonly<Record<string, JsonObject>> => {
   const Name = capital(kind.name);
   const creation = Object.values(kind.commands).find((command) => command.kind === 'create');
@@ -26,7 +26,7 @@ export const examplesOfKind = (domain: Domain, kind: Kind): Readonly<Record<stri
   };
 };
 
-/** Of an item of a list, and of what is sent to add, change and move one. */
+/** Examples of an item of a list, and of the bodies that add, change and move one. */
 const examplesOfList = (domain: Domain, kind: Kind, list: ListInfo): Readonly<Record<string, JsonObject>> => {
   const Name = nameOfItems(kind, list);
   const { key, id, fields } = list;
@@ -99,7 +99,7 @@ const formExample = (domain: Domain, kind: Kind, { form }: CommandInfo): JsonObj
     form.map((name) => [wire(name, kind.fields[name]), exampleValue(domain, kind.fields[name])]),
   ) as JsonObject;
 
-/** As the event shows what was changed, or the first field. */
+/** Changes the fields in the event’s example, or else the first field. */
 const patchExample = (domain: Domain, kind: Kind, edit: CommandInfo): JsonObject => {
   const example = edit.events[0]?.example;
   const changed = example === undefined ? edit.form.slice(0, 1) : edit.form.filter((name) => name in example);

@@ -9,7 +9,7 @@ import { onePath, parametersOf } from './lists.ts';
 import { type AggregateOperation, itemPath, type Named, nameOfItems } from './operation.ts';
 import { commanded } from './writes.ts';
 
-/** Pictures are sent apart, to an aggregate or to an item of a list. */
+/** Files are sent in requests of their own, to an aggregate or to an item of a list. */
 export const filesOf = (domain: Domain, kind: Kind, kinds: readonly Kind[]): readonly Named[] =>
   uploadFieldsOf(kind).flatMap((upload): readonly Named[] => {
     const { name: field, list, command } = upload;
@@ -25,7 +25,7 @@ export const filesOf = (domain: Domain, kind: Kind, kinds: readonly Kind[]): rea
       ...all,
       ...of,
       path: `${of.path}/${kebab(field)}`,
-      // No file is sealed for a person.
+      // Files are not sealed, so an erased person is no obstacle.
       refusals: all.refusals.filter((code) => code !== 'user_deleted'),
     };
     const put: AggregateOperation = {
@@ -49,7 +49,7 @@ export const filesOf = (domain: Domain, kind: Kind, kinds: readonly Kind[]): rea
     ];
   });
 
-/** Only the first of a name has an id without the name of what it belongs to. */
+/** The first field of a name has an operation id without the name of its aggregate; others contain it. */
 const ownerInName = ({ name, list }: UploadField, kind: Kind, kinds: readonly Kind[]): string => {
   if (list !== undefined) return nameOfItems(kind, list);
   const first = kinds.find((each) =>

@@ -14,7 +14,7 @@ import { type AggregateOperation, itemPath, type Named, nameOfItems } from './op
 import { shownField } from './schemas.ts';
 import { commanded, refusalsOfCommand } from './writes.ts';
 
-/** The REST interface to the items of the lists of an aggregate: their version is that of the aggregate. */
+/** The REST interface to the items of an aggregate’s lists. Items share the version of their aggregate. */
 export const listOperations = (domain: Domain, kind: Kind): readonly Named[] =>
   Object.values(kind.lists).flatMap((list) => [
     ...readsOf(domain, kind, list),
@@ -24,11 +24,11 @@ export const listOperations = (domain: Domain, kind: Kind): readonly Named[] =>
 const itemsPath = (kind: Kind, list: ListInfo): string => `${itemPath(kind)}/${kebab(list.name)}`;
 export const onePath = (kind: Kind, list: ListInfo): string => `${itemsPath(kind, list)}/{${list.id.name}}`;
 
-/** What tells an item apart, as it stands in a path; nothing if it can be that of none. */
+/** The id of an item in a path; undefined if no item can have it. */
 export const itemIdIn = ({ id: { def } }: ListInfo, text: string): number | string | undefined => {
   const isNumber = def.kind === 'ref' || def.kind === 'integer';
   const { success, data } = def.recorded.safeParse(isNumber ? pathId(text) : text);
-  // A pattern may let through what PostgreSQL cannot hold.
+  // A pattern may accept text that PostgreSQL cannot store.
   return success && !text.includes('\u0000') ? (data as number | string) : undefined;
 };
 
@@ -67,7 +67,7 @@ const readsOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] =
   ];
 };
 
-/** An item as everybody sees it who may read its aggregate. */
+/** The schema of an item for everyone who may read its aggregate. */
 const listedSchema = (domain: Domain, kind: Kind, list: ListInfo): z.ZodObject => {
   const { key, fields } = list;
   const all = [...(key === undefined ? [] : [[key, list.id.def] as const]), ...Object.entries(fields)];
@@ -86,9 +86,7 @@ const listedSchema = (domain: Domain, kind: Kind, list: ListInfo): z.ZodObject =
 const json = 'application/json';
 const mergePatch = 'application/merge-patch+json';
 
-/**
- * An item has the version of its aggregate, so that what is added to a list changes something that is there.
- */
+/** An addition has preconditions too, because items share the version of their aggregate. */
 const writesOf = (domain: Domain, kind: Kind, list: ListInfo): readonly Named[] =>
   Object.values(kind.commands).flatMap((command): readonly Named[] => {
     if (command.internal || command.list !== list) return [];
@@ -173,7 +171,7 @@ const removalOf: OperationOf = (domain, kind, list, command) => ({
   },
 });
 
-/** That there is no such item follows from the path. */
+/** The path declares that the item does not exist. */
 const refusalsOfItems = (
   domain: Domain,
   kind: Kind,
@@ -181,7 +179,7 @@ const refusalsOfItems = (
   list: ListInfo,
 ): readonly RejectionCode[] => {
   const isAddition = command.kind === 'addItem';
-  // Nothing personal is sealed any more for those who were deleted.
+  // Personal data of deleted users cannot be sealed.
   const isSealed =
     (isAddition || command.kind === 'changeItem') &&
     Object.values(list.fields).some(({ personal }) => personal);

@@ -3,19 +3,19 @@ import type { UploadField } from '../decide/upload-fields.ts';
 import { capital, targetOf } from '../registry/names.ts';
 import type { CommandInfo, Domain, Kind, ListInfo } from '../registry/registry.ts';
 
-/** What an operation does to an aggregate of the domain, by which its route is made. */
+/** The action of an operation on an aggregate, from which its route is made. */
 type Use = { readonly kind: Kind } & (
   | { readonly does: 'list' | 'listOfUser' | 'read' | 'history' }
   | { readonly does: 'listItems' | 'readItem'; readonly list: ListInfo }
-  /** Comes to one command. */
+  /** Sends one command. */
   | { readonly does: 'command'; readonly command: CommandInfo }
   | { readonly does: 'putFile' | 'removeFile'; readonly upload: UploadField }
 );
-/** Of an aggregate of the domain. */
+/** An operation on an aggregate of the domain. */
 export type AggregateOperation = RestOperation & { readonly use: Use };
 export type Named = readonly [id: string, operation: AggregateOperation];
 
-/** The schemas and the operations of the items of a list: `ClaimItem`. */
+/** The prefix of schemas and operations on the items of a list: `ClaimItem`. */
 export const nameOfItems = (kind: Kind, { one }: ListInfo): string => `${capital(kind.name)}${capital(one)}`;
 
 export const itemPath = (kind: Kind): string => `/${kind.path}/{${kind.name}Id}`;

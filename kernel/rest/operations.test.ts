@@ -49,7 +49,7 @@ const note = aggregate('fieldNote', {
 const expenses = assemble(base, [claim, note]);
 const operations = aggregateOperations(expenses);
 
-test('of any aggregate there are reads, a write for each command, and uploads', () => {
+test('every aggregate has reads, a write for each command, and uploads', () => {
   expect(
     Object.entries(operations).map(
       ([id, { method, path, summary }]) => `${id} ${method} ${path}: ${summary}`,
@@ -81,7 +81,7 @@ test('of any aggregate there are reads, a write for each command, and uploads', 
   ]);
 });
 
-test('an internal edit is none of clients, neither by a form nor by a patch', () => {
+test('clients cannot send an internal edit, neither by form nor by patch', () => {
   const kind = expenses.kinds.claim as Kind;
   expect(editOf(kind)?.name).toBe('change');
   expect(
@@ -89,13 +89,13 @@ test('an internal edit is none of clients, neither by a form nor by a patch', ()
   ).toEqual([]);
 });
 
-test('a command is refused for what its guard asks', () => {
+test('a command declares the refusals of its guard', () => {
   expect(operations.createClaim?.refusals).toEqual(['user_not_found', 'user_deleted']);
   expect(operations.rejectClaim?.refusals).toEqual(['claim_not_open']);
   expect(operations.leaveFieldNote?.refusals).toEqual(['claim_not_found', 'claim_deleted', 'claim_not_open']);
 });
 
-test('lists are narrowed and ordered by what fields declare', () => {
+test('lists have the filters and orders that fields declare', () => {
   const accepts = (asked: object) => operations.listClaims?.query?.safeParse(asked).success;
   for (const asked of [
     { status: 'open' },
@@ -116,7 +116,7 @@ test('lists are narrowed and ordered by what fields declare', () => {
     expect(accepts(asked)).toBe(false);
 });
 
-test('a replacement names everything that can be changed, and may have in it what was read', () => {
+test('a replacement names everything that can be changed, and may contain the rest of what was read', () => {
   const schema = operations.replaceClaim?.body?.['application/json'];
   const whole = { title: 'A train', amount: 5, photo: null };
   expect(schema?.parse({ ...whole, id: 7, status: 'open', employee: { id: 1 }, _links: {} })).toEqual(whole);
@@ -124,7 +124,7 @@ test('a replacement names everything that can be changed, and may have in it wha
   expect(schema?.safeParse({ ...whole, extra: 1 }).success).toBe(false);
 });
 
-test('the examples are what their schemas accept', () => {
+test('the examples satisfy their schemas', () => {
   for (const kind of Object.values(expenses.kinds).slice(1)) {
     const examples = examplesOfKind(expenses, kind);
     const item = Object.values(operations).find(({ use }) => use.kind === kind && use.does === 'read');
@@ -132,7 +132,7 @@ test('the examples are what their schemas accept', () => {
   }
 });
 
-test('two operations of one path are refused by name', () => {
+test('two operations with one path are refused by name', () => {
   const twice = aggregate('memo', { ...memos, names: { plural: 'reject' } });
   expect(() => assemble(base, [claim, twice])).toThrow(
     'memo: the operation POST /claims/{claimId}/reject is of claim already: give a command, a list or a plural another name.',

@@ -14,8 +14,8 @@ import { itemSchema } from './schemas.ts';
 import { writesOf } from './writes.ts';
 
 /**
- * The REST interface to the aggregates of a domain, which follows from their declarations. Of users, the
- * reads are the kernel's own.
+ * The REST interface to the aggregates of a domain, derived from their declarations. The kernel itself serves
+ * the reads of users.
  */
 export const aggregateOperations = (domain: Domain): Readonly<Record<string, AggregateOperation>> => {
   const kinds = Object.values(domain.kinds).filter(({ name }) => name !== 'user');
@@ -92,7 +92,7 @@ const readsOf = (domain: Domain, kind: Kind): readonly Named[] => {
   ];
 };
 
-/** How its lists can be narrowed and ordered. */
+/** The filters and orders of its lists. */
 const filtersOf = ({ fields, filters: custom, oldestFirst }: Kind): Readonly<Record<string, z.ZodType>> => {
   const all = Object.entries(fields);
   const filters = all.flatMap(([name, { filter, ...def }]) =>
@@ -114,7 +114,7 @@ const filtersOf = ({ fields, filters: custom, oldestFirst }: Kind): Readonly<Rec
   };
 };
 
-/** As a query writes it; of several values, one of them. */
+/** The schema of a filter as query parameter; if repeated, any of the values matches. */
 export const filterSchema = ({ kind, recorded }: FieldDef): z.ZodType => {
   if (kind === 'ref') return idParameter;
   if (kind === 'integer')

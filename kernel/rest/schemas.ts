@@ -6,7 +6,7 @@ import type { FieldDef } from '../declare/fields.ts';
 import { capital, targetOf, wire } from '../registry/names.ts';
 import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
 
-/** An aggregate as everybody sees it who may read it. */
+/** The schema of an aggregate for everyone who may read it. */
 export const itemSchema = (domain: Domain, kind: Kind): z.ZodObject => {
   const written = new Set(
     Object.values(kind.commands).flatMap(({ internal, form }) => (internal ? [] : form)),
@@ -28,28 +28,28 @@ export const itemSchema = (domain: Domain, kind: Kind): z.ZodObject => {
     .meta({ id: capital(kind.name) });
 };
 
-/** What not everybody may read is not always there. */
+/** A guarded field is optional, because not every reader gets it. */
 const shownTo = (kind: Kind, name: string, schema: z.ZodType): z.ZodType =>
   isGuarded(kind, 'reads', name) ? (schema as z.ZodObject).exactOptional() : schema;
 
 /**
- * When it was changed would tell of changes to parts that not everybody may read; users say themselves who is
- * told.
+ * The time of the last change would reveal changes to guarded parts. Users declare themselves who may read
+ * it.
  */
 const isTracedToAll = (kind: Kind): boolean => kind.name === 'user' || partRightsOf(kind).length === 0;
 
-/** Whether it takes a right of its own. */
+/** True if it requires a right of its own. */
 const isGuarded = ({ fieldRights }: Kind, way: 'reads' | 'writes', name: string): boolean =>
   Object.values(fieldRights).some((row) => ((row[way] ?? []) as readonly string[]).includes(name));
 
-/** What a reference leads to is shown with its label, if it has one. */
+/** The field of the target that is shown with a reference, if it has a label. */
 export const labelOf = (domain: Domain, def: FieldDef): string | undefined =>
   def.kind === 'ref' ? domain.kinds[targetOf(def)]?.label : undefined;
 
 export const shownName = (domain: Domain, name: string, def: FieldDef): string =>
   labelOf(domain, def) === undefined ? wire(name, def) : name;
 
-/** A field of an item of a list, under the name by which it is shown. */
+/** The name and schema of a field of an item as shown. */
 export const shownField = (domain: Domain, name: string, def: FieldDef): readonly [string, z.ZodType] => [
   shownName(domain, name, def),
   shownSchema(domain, def).meta(def.says === undefined ? {} : { description: def.says }),
@@ -64,7 +64,7 @@ const shownSchema = (domain: Domain, def: FieldDef): z.ZodType => {
       : def.kind === 'ref'
         ? id
         : def.recorded;
-  // What was erased with a person is nothing, unless there is a word for it.
+  // Erased personal data is null, unless the field has a replacement text.
   const isNullable = def.optional || (def.personal !== undefined && def.personal.erased === undefined);
   return isNullable ? schema.nullable() : schema;
 };
@@ -75,13 +75,13 @@ export const newSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
 export const patchSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
   z.strictObject(formShape(kind, command)).meta({ id: `${capital(kind.name)}Patch` });
 
-/** Of an action that takes something. */
+/** The form of an action. */
 export const actionSchema = (kind: Kind, command: CommandInfo): z.ZodObject =>
   z.strictObject(formShape(kind, command)).meta({ id: `${capital(command.name)}${capital(kind.name)}` });
 
 /**
- * The whole of what an edit can change; what cannot be changed may be left in it as it was got. What not
- * everybody may write stays as it is if it is left out.
+ * All that an edit can change. Other fields of a read aggregate may be included unchanged. Guarded fields
+ * keep their value if missing.
  */
 export const replacementSchema = (domain: Domain, kind: Kind, { form }: CommandInfo): z.ZodType => {
   const shown = Object.entries(kind.fields).filter(([name]) => !form.includes(name));
@@ -111,7 +111,7 @@ export const replacementSchema = (domain: Domain, kind: Kind, { form }: CommandI
     });
 };
 
-/** Nobody writes what they may not read; of users, all of it is told to whoever may write it. */
+/** Callers cannot write what they cannot read. On users, everyone who may write a field gets to read it. */
 const isLeftOut = (kind: Kind, name: string): boolean =>
   isGuarded(kind, 'writes', name) || (kind.name !== 'user' && isGuarded(kind, 'reads', name));
 

@@ -13,12 +13,12 @@ import { shownExample } from './examples.ts';
 import { filterSchema } from './operations.ts';
 import { shownField, shownName } from './schemas.ts';
 
-/** Of a view. */
+/** An operation on a view. */
 export type ViewOperation = RestOperation & {
   readonly reads: { readonly view: ViewInfo; readonly does: 'list' | 'item' };
 };
 
-/** The REST interface to the views of a domain: a page of rows, and one by its key. */
+/** The REST interface to the views of a domain: a page of rows, and a row by key. */
 export const viewOperations = (
   domain: Domain,
 ): readonly (readonly [id: string, operation: ViewOperation])[] =>
@@ -62,17 +62,17 @@ export const viewOperations = (
 const STREAM =
   'Each message has JSON as `data`: its `type` is `reset` (forget all that you have: what follows is all that there is), `changed` with a `key` and its `row` as it is now, or `removed` with a `key`. Its `id` is where to go on, as `Last-Event-ID` or `after`.';
 
-/** How a stream of a view is asked for. */
+/** The query parameters of the stream of a view. */
 export const followedView = (view: ViewInfo): z.ZodObject => {
   const { sort, ...filters } = filtersOf(view);
   return z.strictObject({ after: PAGE.after, ...filters });
 };
 
-/** By the names by which it is filtered. */
+/** The key of a row, by name of the filter. */
 export const keyOfRow = ({ key }: ViewInfo, row: Readonly<Record<string, unknown>>): JsonObject =>
   Object.fromEntries(Object.entries(key).map(([part, def]) => [part, row[column(part, def)]])) as JsonObject;
 
-/** Everything that a row holds, the key first. */
+/** All fields of a row, the key first. */
 export const fieldsOfView = ({ key, values }: ViewInfo): Defs => ({
   ...key,
   ...Object.fromEntries(Object.entries(values).map(([name, { def }]) => [name, def])),
@@ -83,7 +83,7 @@ const rowSchema = (domain: Domain, view: ViewInfo): z.ZodObject => {
   return z.strictObject({ ...Object.fromEntries(fields), _links: Links }).meta({ id: capital(view.name) });
 };
 
-/** By what its lists can be ordered: the key, and the values that say so. */
+/** The orders of its lists: the key, and the values with `sort()`. */
 export const sortsOfView = ({ key, values }: ViewInfo): readonly string[] => [
   ...Object.keys(key).slice(0, 1),
   ...Object.entries(values).flatMap(([name, { def }]) => (def.sort ? [name] : [])),
@@ -105,9 +105,7 @@ const parameterOf = (view: string, def: FieldDef): PathParameter => ({
 
 const NUMBER = /^(?:0|-?[1-9]\d{0,15})$/;
 
-/**
- * A part of a key, as it stands in a path; nothing if it can be that of none. There is one way to write each.
- */
+/** Parses a part of a key in a path; undefined if no row can have it. Each value has one spelling. */
 export const partIn = (def: FieldDef, text: string): number | string | boolean | undefined => {
   const value =
     def.kind === 'boolean'
@@ -127,11 +125,11 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['false', false],
 ]);
 
-/** The path of a row, by the parts of its key. */
+/** The path of a row, from the parts of its key. */
 export const rowPath = ({ path }: ViewInfo, parts: readonly unknown[]): string =>
   [`/${path}`, ...parts.map((part) => encodeURIComponent(String(part)))].join('/');
 
-/** What a row looks like filled in. */
+/** An example of a row. */
 export const exampleOfView = (domain: Domain, view: ViewInfo): JsonObject => {
   const shown = Object.entries(fieldsOfView(view)).map(([name, def]) => [
     shownName(domain, name, def),

@@ -9,7 +9,7 @@ import type { CommandInfo, Domain, Kind } from '../registry/registry.ts';
 import { type AggregateOperation, collectionPath, itemPath, type Named } from './operation.ts';
 import { actionSchema, newSchema, patchSchema, replacementSchema } from './schemas.ts';
 
-/** One operation for each command that clients give, and of an edit two. */
+/** One operation for each command that clients can send, two for an edit. */
 export const writesOf = (domain: Domain, kind: Kind): readonly Named[] => {
   const seen = new Set<string>();
   return Object.values(kind.commands).flatMap((command) => {
@@ -33,7 +33,7 @@ export const writesOf = (domain: Domain, kind: Kind): readonly Named[] => {
 
 const json = 'application/json';
 
-/** What every operation that comes to a command has. */
+/** The common parts of every operation that sends a command. */
 export const commanded = (domain: Domain, kind: Kind, command: CommandInfo) =>
   ({
     role: 'command',
@@ -43,7 +43,7 @@ export const commanded = (domain: Domain, kind: Kind, command: CommandInfo) =>
     refusals: refusalsOfCommand(domain, kind, command),
   }) as const;
 
-/** What follows from what is there, rather than from the form of the request. */
+/** The refusals that depend on the present state, not on the form of the request. */
 export const refusalsOfCommand = (
   domain: Domain,
   kind: Kind,
@@ -83,7 +83,7 @@ const creationOf = (domain: Domain, kind: Kind, command: CommandInfo): Named => 
   },
 ];
 
-/** An edit changes what it names; as a whole, everything that can be changed. */
+/** A patch changes the fields it contains; a replacement contains all that can be changed. */
 const editsOf = (domain: Domain, kind: Kind, command: CommandInfo): readonly Named[] => {
   const item = { ...commanded(domain, kind, command), path: itemPath(kind) };
   const [only, ...others] = command.form;
@@ -104,7 +104,7 @@ const editsOf = (domain: Domain, kind: Kind, command: CommandInfo): readonly Nam
   };
   return [
     [`replace${capital(kind.name)}`, replace],
-    // Clients know this one by another name than the command has.
+    // Clients know this operation by another name than that of the command.
     [`${kind.name === 'user' ? 'edit' : command.name}${capital(kind.name)}`, edit],
   ];
 };
@@ -135,6 +135,6 @@ const actionOf = (domain: Domain, kind: Kind, command: CommandInfo): Named => [
 
 const readOf = (kind: Kind): string => `get${capital(kind.name)}`;
 
-/** Events are named by what has happened. */
+/** Names of events are participles. */
 const happened = (kind: Kind, { events: [first, ...others] }: CommandInfo): string =>
   `The ${spaced(kind.name)} was ${first === undefined || others.length > 0 ? 'changed' : spaced(first.name)}.`;

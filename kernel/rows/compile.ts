@@ -16,8 +16,8 @@ type Values = Readonly<Record<string, unknown>>;
 type Compiled = (event: Projected) => Change;
 
 /**
- * What each type of event does to the row of its aggregate, with the columns fixed once: nothing reads the
- * declaration per event, and no event reads what is there.
+ * The effect of each type of event on the row of its aggregate, with its columns precomputed: no event
+ * consults the declaration or the present row.
  */
 export const compileRows = (kind: Kind): ReadonlyMap<string, Compiled> =>
   new Map(Object.values(kind.events).map((event) => [event.type, compile(kind, event)]));
@@ -32,7 +32,7 @@ const compile = (kind: Kind, event: EventInfo): Compiled => {
       return staysWhenEnded(kind)
         ? emptyOf(kind, id)
         : (each) => ({ kind: 'drop', row: { id: id(each), version: each.version } });
-    // Says nothing of the aggregate, but counts as a version, which writers compare.
+    // Changes only the version, which writers compare.
     case 'notes':
       return (each) => ({ kind: 'patch', row: { id: id(each), version: each.version } });
     default:
@@ -79,7 +79,7 @@ const patchOf = (kind: Kind, event: EventInfo, id: IdOf): Compiled => {
   };
 };
 
-/** What is personal goes at once. */
+/** Personal data is removed at once. */
 const emptyOf = (kind: Kind, id: IdOf): Compiled => {
   const empty = Object.fromEntries(tableOf(kind).personal.map((each) => [each, null]));
   return (each) => {
@@ -89,7 +89,7 @@ const emptyOf = (kind: Kind, id: IdOf): Compiled => {
   };
 };
 
-/** From which field of the data to which column. */
+/** Copies a field of the data to a column. */
 type Copy = Pick<Part, 'column' | 'of'> & { readonly from: string };
 const copiesOf = ({ fields }: Kind, names: readonly string[]): readonly Copy[] =>
   names.flatMap((name) =>
@@ -104,7 +104,10 @@ const fieldParts = (fields: Kind['fields'], name: string): readonly Part[] => {
 const isPersonalIn = ({ fields }: Kind, names: readonly string[]): boolean =>
   names.some((name) => fields[name]?.personal && fieldParts(fields, name).length > 0);
 
-/** What the declaration says, and what follows from what it holds: nothing where it stays as it is. */
+/**
+ * The columns that an event sets by declaration, and those of its projections; a projection that yields
+ * undefined keeps the value.
+ */
 const setsOf = (kind: Kind, event: EventInfo): ((event: Projected) => Values) => {
   const declared = declaredOf(kind, event);
   const projected = Object.entries(event.projects).flatMap(([name, project]) =>
@@ -133,7 +136,7 @@ const declaredOf = (kind: Kind, { sets }: EventInfo): ((event: Projected) => Val
     Object.fromEntries(entries.map(({ column, of, value }) => [column, of(valueIn(each, value))]));
 };
 
-/** What the declaration says: a value, `now`, `caller`, or what follows from the data. */
+/** A declared value: a constant, `now`, `caller`, or a function of the data. */
 export const valueIn = ({ data, metadata }: Projected, value: unknown): unknown => {
   if (typeof value === 'function') return value(data);
   return value === 'now' ? metadata.at : value === 'caller' ? userIn(metadata.actor) : value;

@@ -3,23 +3,23 @@ import { column } from '../registry/names.ts';
 import type { Kind } from '../registry/registry.ts';
 import { columnsOf, partsOf, staysWhenEnded, tableOf } from './table.ts';
 
-/** The SQL that makes the table of a kind, with an index for each list that there is. */
+/** The SQL that creates the table of a kind, with an index for each kind of list. */
 export type TableDefinition = {
   readonly table: string;
   /**
-   * As the first releases wrote it, if it is made differently now. The fingerprint has this: a faster way to
-   * the same rows needs no rebuild.
+   * The SQL of the first releases, if it is different now. The fingerprint uses it: a faster way to the same
+   * rows needs no rebuild.
    */
   readonly firstTable?: string;
   readonly indexes: readonly string[];
   /**
-   * PostgreSQL keeps samples of what is in a column for its planner, longer than a person's data may be
-   * there.
+   * Disables statistics: PostgreSQL keeps samples of columns for its planner, even after a person’s data is
+   * erased.
    */
   readonly unsampled: string | undefined;
 };
 
-/** `ways` are the references by which lists are come by beside those of its own. */
+/** `ways` are the references, beside owner and parent, through which callers find rows. */
 export const definitionOf = (kind: Kind, ways: readonly string[] = []): TableDefinition => {
   const { name, personal } = tableOf(kind);
   const unsampled = personal.map((each) => `alter column ${each} set statistics 0`);
@@ -34,8 +34,8 @@ export const definitionOf = (kind: Kind, ways: readonly string[] = []): TableDef
 };
 
 /**
- * A text of some two hundred words stays in its row with its vector: compressing it and storing the vector
- * elsewhere takes longer than writing it.
+ * A text of about two hundred words stays in its row with its vector: compressing and moving the vector takes
+ * longer than writing it.
  */
 const SEARCHED_ROW_BYTES_MAX = 4_080;
 
@@ -55,20 +55,20 @@ const linesOf = (kind: Kind): readonly string[] => {
   });
 };
 
-/** Of the kernel's columns. */
+/** Columns of the kernel. */
 const MAY_BE_NULL = ['seal', 'deleted_at'];
 
-/** What is personal is null once its person was erased. */
+/** Personal values become null on erasure. */
 const isNullable = (def: FieldDef): boolean => def.optional === true || def.personal !== undefined;
 
 /**
- * A text in NFC. PostgreSQL takes as long to compose a text as to make its vector, and nearly every text is
- * ASCII or composed already.
+ * Normalizes a text to NFC only if needed. In PostgreSQL, normalization takes as long as building the vector,
+ * and nearly every text is ASCII or already in NFC.
  */
 const composed = (text: string): string =>
   `case when octet_length(${text}) = char_length(${text}) or ${text} is nfc normalized then ${text} else normalize(${text}) end`;
 
-/** Texts count by their weight; D is what PostgreSQL takes a text for that says nothing else. */
+/** The weighted text vector; D is PostgreSQL’s default weight. */
 const searchOf = (kind: Kind, normalized: (text: string) => string): readonly string[] => {
   const parts = columnsOf(kind).flatMap(([name, def]) => {
     const vector = `to_tsvector('simple', ${normalized(column(name, def))})`;
@@ -80,8 +80,8 @@ const searchOf = (kind: Kind, normalized: (text: string) => string): readonly st
 };
 
 /**
- * Lists of all, under a parent, and of an owner. Led by the state: a list is a page of one state, or of each,
- * so that what a reader may not see is never passed over row by row.
+ * Indexes for lists of all aggregates, below a parent, and of an owner. The state comes first: a list reads
+ * pages of one state or merges several, so that it never skips invisible rows one by one.
  */
 const orderIndexes = (kind: Kind, ways: readonly string[]): readonly string[] => {
   const { name: table } = tableOf(kind);
@@ -89,7 +89,7 @@ const orderIndexes = (kind: Kind, ways: readonly string[]): readonly string[] =>
   if (staysWhenEnded(kind)) {
     return [
       `create index ${table}_by_creation on ${table} (${created}) where deleted_at is null`,
-      // Those who were deleted were in earlier lists.
+      // Earlier snapshots of lists contain users who were deleted since.
       `create index ${table}_departed on ${table} (${created}) where deleted_at is not null`,
     ];
   }
@@ -98,7 +98,7 @@ const orderIndexes = (kind: Kind, ways: readonly string[]): readonly string[] =>
   const by = (field: string, order: string) =>
     `create index ${table}_by_${field} on ${table} (${column(field, kind.fields[field])}, ${order})`;
   const { parent, owner } = kind;
-  // By which the person is found whose the personal fields are.
+  // Finds the person of the personal fields.
   const others = kind.identity.filter((name) => name !== parent && name !== owner && !ways.includes(name));
   return [
     parent === undefined ? `create index ${table}_by_creation on ${table} (${led})` : by(parent, led),
@@ -108,7 +108,7 @@ const orderIndexes = (kind: Kind, ways: readonly string[]): readonly string[] =>
   ];
 };
 
-/** What is sorted by the moment of an event that leads to a state, is in that state. */
+/** Rows with the time of an event are in the state to which that event leads. */
 const sortIndexes = (kind: Kind): readonly string[] => {
   const { name: table } = tableOf(kind);
   return columnsOf(kind).flatMap(([name, def]) => {
@@ -131,7 +131,7 @@ const stateAt = (kind: Kind, moment: string): readonly [label: string, condition
   return state && [state.value, `${column(state.field, kind.fields[state.field])} = '${state.value}'`];
 };
 
-/** The state that the event of a moment leads to, if it leads to one. */
+/** The state to which the event of a time field leads, if any. */
 export const stateOf = (
   kind: Kind,
   moment: string,

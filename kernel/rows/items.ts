@@ -6,18 +6,15 @@ import type { EventInfo, Kind, ListInfo } from '../registry/registry.ts';
 import type { Projected } from './compile.ts';
 import type { TableDefinition } from './definition.ts';
 
-/**
- * The table whose rows are the items of a list, each told apart by its aggregate and by what tells it from
- * the others there.
- */
+/** The table of a list’s items, identified by their aggregate and their id or key. */
 export type ItemTable = Table & {
-  /** The column of the aggregate, and the one of what tells its items apart. */
+  /** The columns of the aggregate and of the item’s id or key. */
   readonly key: readonly [of: string, id: string];
   /** The table of the aggregates. */
   readonly of: string;
-  /** The field of the aggregate that says whose the personal fields of its items are. */
+  /** The field of the aggregate with the person of the items’ personal fields. */
   readonly whose: string | undefined;
-  /** By what items are in order: ranks, or what tells them apart. */
+  /** The column that orders items: ranks, or their id or key. */
   readonly order: string;
   readonly list: ListInfo;
 };
@@ -34,7 +31,7 @@ export const itemTableOf = (kind: Kind, list: ListInfo): ItemTable => {
       [of]: 'bigint',
       [list.id.column]: list.id.def.column,
       ...(list.isOrdered && { rank: 'text' }),
-      // So that what is personal is found by its person.
+      // Finds personal data by its person.
       ...(person !== null && { [person]: 'bigint' }),
       ...Object.fromEntries(
         Object.entries(list.fields).map(([name, def]) => [column(name, def), def.column]),
@@ -59,8 +56,8 @@ const personalIn = ({ fields }: ListInfo): readonly (readonly [string, FieldDef]
   Object.entries(fields).filter(([, { personal }]) => personal);
 
 /**
- * The SQL that makes it, with an index for its order, one by which what is personal is found, and one by each
- * field that leads to the caller.
+ * The SQL that creates it, with indexes for its order, for the person of personal data, and for each field
+ * that leads to the caller.
  */
 export const itemDefinitionOf = (
   kind: Kind,
@@ -96,7 +93,7 @@ export const itemDefinitionOf = (
   };
 };
 
-/** How each column that follows from a list is had from its rows, which `items` are. */
+/** Computes each column derived from a list; `items` are the rows of the list. */
 export type DerivedColumn = {
   readonly column: string;
   readonly sql: string;
@@ -120,8 +117,8 @@ export const derivedColumnsOf = ({ derived, fields }: Kind, list: ListInfo): rea
 type Compiled = (event: Projected) => ItemChange;
 
 /**
- * What each type of event does to the items of a list, with the columns fixed once; other types do nothing to
- * them. Nothing is in one at the beginning.
+ * The effect of each type of event on the items of a list, with its columns precomputed. Other types have
+ * none. A new aggregate has no items.
  */
 export const compileItems = (kind: Kind, list: ListInfo): ReadonlyMap<string, Compiled> =>
   new Map(

@@ -1,9 +1,8 @@
 import type { Defs, EventInfo, Kind } from '../registry/registry.ts';
 
 /**
- * What the same events come to in rows, beside what they hold and what tables say: the values that creations
- * and added items begin with, and what each event does and sets. By names, so that it is found whether a part
- * is another one or only new.
+ * Describes how events become rows, beyond their data and the tables: initial values, and the effect of each
+ * event. Keyed by name, so that a changed part can be told from a new one.
  */
 export const meaningOf = ({ name, fields, lists, events }: Kind): Readonly<Record<string, string>> => ({
   ...initialOf(name, fields),
@@ -20,7 +19,7 @@ const initialOf = (place: string, fields: Defs): Readonly<Record<string, string>
   );
 
 const effectOf = ({ effect, list, sets, spec, carries, values }: EventInfo): string => {
-  // What it holds and does not give to its field, any more or at all.
+  // Data of the event that it does not copy to its field.
   const carried = carries.filter((field) => !values.includes(field)).toSorted();
   const inOrder = Object.entries(sets).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify([

@@ -5,15 +5,16 @@ import { type Projected, valueIn } from './compile.ts';
 import type { TableDefinition } from './definition.ts';
 
 /**
- * What each aggregate of a kind has of a view, as a row that its own events make: so no event reads what is
- * there, and whatever ends, is parked or moves to another key takes its share out of the sums.
+ * The contribution of each aggregate of a kind to a view, as a row computed from its own events: no event
+ * reads the view, and an aggregate that ends, is parked or moves to another key takes its contribution out of
+ * the sums.
  */
 export type ShareTable = Table & {
   readonly view: ViewInfo;
   /** The columns of the key. */
   readonly keys: readonly string[];
   readonly numbers: readonly string[];
-  /** Each with a column of its own for the position of the event that gave it. */
+  /** Each has a second column for the position of its event. */
   readonly latest: readonly string[];
   readonly share: ShareInfo;
 };
@@ -40,7 +41,7 @@ export const shareTableOf = (view: ViewInfo, share: ShareInfo): ShareTable => {
     columns: {
       id: 'bigint',
       ...keys,
-      // Sums of numbers of 64 bits have more.
+      // Sums of 64-bit numbers need more than 64 bits.
       ...Object.fromEntries(numbers.map((each) => [each, 'numeric'])),
       ...Object.fromEntries(
         latest.flatMap(([each, type]) => [[each, type] as const, [positionOf(each), 'bigint'] as const]),
@@ -58,7 +59,7 @@ export const shareTableOf = (view: ViewInfo, share: ShareInfo): ShareTable => {
   };
 };
 
-/** The SQL that makes it, with an index by which the latest value under a key is found. */
+/** The SQL that creates it, with an index that finds the latest value under a key. */
 export const shareDefinitionOf = ({ name, columns, keys, numbers, latest }: ShareTable): TableDefinition => {
   const needed = new Set(['version', ...numbers]);
   const lines = Object.entries(columns).map(([each, type]) => {
@@ -76,7 +77,7 @@ export const shareDefinitionOf = ({ name, columns, keys, numbers, latest }: Shar
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What an event does to the share of its aggregate: numbers in `added` come to what is there. */
+/** The effect of an event on the share of its aggregate; numbers in `added` are added to it. */
 export type ShareChange = {
   readonly kind: 'put' | 'patch' | 'drop';
   readonly row: Row;
@@ -86,7 +87,7 @@ export type ShareChange = {
 export type Positioned = Projected & { readonly position: number };
 type Compiled = (event: Positioned) => ShareChange;
 
-/** What each type of event does to a share, with the columns fixed once; other types do nothing to it. */
+/** The effect of each type of event on a share, with its columns precomputed; other types have none. */
 export const compileShares = (kind: Kind, view: ViewInfo, share: ShareInfo): ReadonlyMap<string, Compiled> =>
   new Map(
     Object.values(kind.events).flatMap((event) => {
@@ -135,7 +136,7 @@ const compile = (place: Place, event: EventInfo): Compiled | undefined => {
   });
 };
 
-/** Nothing else moves an aggregate to another key. */
+/** Only such an event moves an aggregate to another key. */
 const isChangedBy = ({ effect, values, sets }: EventInfo, field: string): boolean =>
   effect !== 'creates' && (values.includes(field) || field in sets);
 
@@ -181,7 +182,7 @@ const sourceReader = (kind: Kind, event: EventInfo, { from }: ShareSource): Read
   return typeof from === 'number' ? () => from : readerOf(kind, event, from.field);
 };
 
-/** What is not there counts as nothing. */
+/** A missing value has no effect. */
 const numberOf =
   (of: Read, isNegative: boolean): Read =>
   (event) => {
@@ -189,7 +190,7 @@ const numberOf =
     return value === undefined ? undefined : isNegative ? -Number(value) : Number(value);
   };
 
-/** How an event says the value of a field, or the id of its aggregate; nothing where it does not say it. */
+/** Reads a field, or the id of the aggregate, from an event; undefined if the event does not contain it. */
 export const readerOf = (kind: Kind, event: EventInfo, field: string): Read | undefined => {
   if (field === 'id') return ({ data }) => data[`${kind.name}Id`];
   if (field in event.sets) {

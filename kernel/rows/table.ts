@@ -4,7 +4,7 @@ import type { FieldDef, Part } from '../declare/fields.ts';
 import { column, targetOf } from '../registry/names.ts';
 import type { Kind } from '../registry/registry.ts';
 
-/** The table whose rows are the states of one kind of aggregate. */
+/** The table with the states of one kind of aggregate. */
 export const tableOf = (kind: Kind): Table => {
   const owned = kind.parent ?? kind.owner;
   const personal = personalIn(kind);
@@ -41,12 +41,12 @@ const typed = (columns: readonly Typed[]): Readonly<Record<string, string>> => O
 const typesOf = (field: Named): readonly Typed[] =>
   partsOf(...field).map(({ column: each, type }) => [each, type]);
 
-/** The columns of a field, with what each has of its value. */
+/** The columns of a field, with the part of the value that each stores. */
 export const partsOf = (name: string, def: FieldDef): readonly Part[] =>
   def.parts ?? [{ column: column(name, def), type: def.column, of: whole }];
 const whole = (value: unknown): unknown => value;
 
-/** The seal stands for all that is personal, and after the first of it that stands together. */
+/** One seal covers all personal columns, and follows the first group of them. */
 const withSeal =
   (last: string | undefined) =>
   (field: Named): readonly Typed[] =>
@@ -54,21 +54,22 @@ const withSeal =
 const sealedUpTo = (kind: Kind): string | undefined =>
   columnsOf(kind).find(([, { personal }], index, all) => personal && !all[index + 1]?.[1].personal)?.[0];
 
-/** When an event happened, beside when the aggregate was created and changed. */
+/** A time of an event, beyond those of creation and last change. */
 const isMoment = ({ events }: Kind, name: string): boolean =>
   Object.values(events).some(({ sets }) => sets[name] === 'now');
 
 export const columnsOf = (kind: Kind): readonly (readonly [string, FieldDef])[] =>
   Object.entries(kind.fields);
 
-/** The row of a deleted user stays without the person, because others name their author. */
+/** The row of a deleted user remains without personal data, because other rows name their author. */
 export const staysWhenEnded = ({ name }: Kind): boolean => name === 'user';
 
 const personalIn = (kind: Kind): readonly (readonly [string, FieldDef])[] =>
   columnsOf(kind).filter(([, def]) => def.personal);
 
 /**
- * All personal fields of an aggregate and of its items are one person's: an event is sealed under one key.
+ * All personal fields of an aggregate and of its items belong to one person, because an event is sealed under
+ * one key.
  */
 const personOf = (kind: Kind): string | null => {
   const ofItems = Object.values(kind.lists).flatMap(({ fields }) =>

@@ -5,21 +5,22 @@ import { column, snake } from '../registry/names.ts';
 import type { Domain, Kind, ViewInfo } from '../registry/registry.ts';
 
 /**
- * A table that the right to read a view asks: who may read a row can change with it, though the row does not.
+ * A table that the right to read a view depends on: its changes can change who may read a row of the view
+ * that does not change itself.
  */
 export type AskedTable = {
   readonly name: string;
-  /** What rows of it are found by, and what the right asks of them. */
+  /** The columns that find its rows, and those that the right asks for. */
   readonly columns: readonly string[];
-  /** Joins these rows of it, as `x`, to the rows `v` of the view to which the right leads from there. */
+  /** SQL that joins these rows of it, as `x`, to the dependent rows `v` of the view. */
   way(rows: string): string;
-  /** How those are found from `x` whom it concerns, by their ids; nothing if it may concern everybody. */
+  /** SQL that finds the affected users from `x`; undefined if everyone may be affected. */
   readonly readers: readonly Readers[] | undefined;
 };
 
 type Readers = { readonly joins: string; readonly id: string };
 
-/** Where a condition is asked: of the rows of a kind, under a name, with what joins them to the view. */
+/** The rows to which a condition applies: their kind, their alias, and the joins to the view. */
 type Place = { readonly kind: Kind; readonly row: string; readonly joins: string };
 
 export const tablesAskedFor = (domain: Domain, view: ViewInfo): readonly AskedTable[] => {
@@ -87,7 +88,7 @@ export const tablesAskedFor = (domain: Domain, view: ViewInfo): readonly AskedTa
   return tables;
 };
 
-/** Nobody else can find the condition true, whatever it asks beside who they are. */
+/** Returns the only users for whom the condition can be true, whatever else it asks. */
 const readersIn = (domain: Domain, condition: Expression, place: Place): readonly Readers[] | undefined => {
   const { kind, row, joins } = place;
   const behind = (of: Expression, there: Kind, on: (row: string) => string) => {
@@ -126,7 +127,7 @@ const readersIn = (domain: Domain, condition: Expression, place: Place): readonl
   }
 };
 
-/** Of the rows that a condition is asked of, not of those behind them. */
+/** Columns of the rows themselves, not of rows behind references. */
 const columnsIn = (expression: Expression, kind: Kind): readonly string[] => {
   switch (expression.op) {
     case 'and':
@@ -142,7 +143,7 @@ const columnsIn = (expression: Expression, kind: Kind): readonly string[] => {
   }
 };
 
-/** Whether somebody else's events can change who may read a row under this condition. */
+/** True if events of other aggregates can change who may read a row under this condition. */
 export const asksOthers = (condition: Expression): boolean => {
   switch (condition.op) {
     case 'and':

@@ -3,15 +3,15 @@ import type { AskedTable } from './view-readers.ts';
 import { CHANGES, type ViewTable } from './view-table.ts';
 
 /**
- * What streams of views need to go on after an interruption, beside the place at which each row changed last:
- * kept in the transaction of the rows. None of it is in a digest, because it depends on how the log was cut
- * into batches.
+ * State that streams of views need to resume, beside the position of the last change of each row. It is
+ * written in the transaction of the rows. Digests exclude it, because it depends on how the log was cut into
+ * batches.
  */
 
-/** So many keys that vanished are remembered for each view, and for a while twice as many. */
+/** The number of removed keys that are remembered for each view; twice as many between cleanups. */
 export const REMOVED_MAX = 10_000;
 
-/** The tables, and the function by which a view forgets; only where there are views. */
+/** The tables, and the function that drops old removed keys; created only if the domain has views. */
 export const STREAM_TABLES: readonly string[] = [
   `create table view_stream (
   view text primary key,
@@ -23,9 +23,10 @@ export const STREAM_TABLES: readonly string[] = [
   removals bigint not null default 0
 )`,
   'create table view_removed (view text not null, key jsonb not null, position bigint not null)',
-  // Where it changed last what somebody may read though it did not change itself; of 0, what anybody may.
+  // The last position at which the visibility of unchanged rows changed for a user; user 0 stands for
+  // everyone.
   'create table view_readers (view text not null, user_id bigint not null, position bigint not null, primary key (view, user_id))',
-  // Keys may be longer than an index takes.
+  // Keys may exceed the size of an index entry.
   'create unique index view_removed_by_key on view_removed (view, md5(key::text))',
   'create index view_removed_by_position on view_removed (view, position)',
   `create function forget_removed(of_view text, more bigint) returns void language plpgsql as $$
@@ -43,10 +44,10 @@ export const STREAM_TABLES: readonly string[] = [
 export const beginStreamOf = ({ name }: ViewTable): string =>
   `insert into view_stream (view) values ('${name}')`;
 
-/** Where the transaction brings the read model to; whoever projects has moved the checkpoint before. */
+/** The position that this transaction reaches; the projector has already moved the checkpoint. */
 export const POSITION = `coalesce((select c.position from public.follower_checkpoint c where c.follower = 'projector'), 0)`;
 
-/** Keeps in mind which keys are gone that a statement named `gone` has deleted. */
+/** Remembers the keys of rows that a statement named `gone` has deleted. */
 export const noteRemovedFrom = ({ name, keys }: ViewTable, deletion: string): readonly string[] => [
   `with gone as (${deletion} returning ${keys.map((each) => `v.${each}`).join(', ')})
          insert into view_removed as r (view, key, position)
@@ -56,13 +57,13 @@ export const noteRemovedFrom = ({ name, keys }: ViewTable, deletion: string): re
   `if removed > 0 then perform forget_removed('${name}', removed); end if`,
 ];
 
-/** The keys of rows that are there, and of those that are remembered. */
+/** The keys of present rows and of remembered removed ones. */
 const known = ({ name, keys }: ViewTable): string =>
   `(select ${keys.join(', ')} from ${name} union all
       select ${keys.map((each) => `k.${each}`).join(', ')} from view_removed r cross join lateral jsonb_populate_record(null::${name}, r.key) k
       where r.view = '${name}') v`;
 
-/** Notes when it changes who may read rows of a view that need not change themselves, and for whom. */
+/** Records, by user, when visibility of rows may change although the rows do not. */
 export const keepingReadersOf = (view: ViewTable, asked: readonly AskedTable[]): readonly string[] =>
   asked.flatMap((table, index) =>
     CHANGES.flatMap(({ operation, hasOld, hasNew }) => {

@@ -2,22 +2,20 @@ import { column } from '../registry/names.ts';
 import type { ViewInfo } from '../registry/registry.ts';
 import { keyColumnsOf } from './shares.ts';
 
-/** The table of a view: a row for each key under which something is counted. */
+/** The table of a view: a row for each key with at least one share. */
 export type ViewTable = {
   readonly name: string;
   readonly columns: Readonly<Record<string, string>>;
-  /** Nothing personal is in a view. */
+  /** Views contain no personal data. */
   readonly personal: readonly never[];
   readonly keys: readonly string[];
   readonly numbers: readonly string[];
   readonly latest: Readonly<Record<string, string>>;
 };
 
-/** How many aggregates have a share in a row: with none of them it goes. */
+/** The number of shares in a row: at zero, the row is deleted. */
 export const SHARES = 'shares';
-/**
- * Beside its columns: where in the log a row changed last, for those who follow the view. It is in no digest.
- */
+/** The position of a row’s last change, for subscribers of the view. Digests exclude it. */
 export const CHANGED = 'changed_position';
 
 export const viewTableOf = (view: ViewInfo): ViewTable => {
@@ -46,7 +44,7 @@ export const viewTableOf = (view: ViewInfo): ViewTable => {
   };
 };
 
-/** What statements do to rows, and what their triggers see of it. */
+/** The operations of statements on rows, and the transition tables that their triggers see. */
 export const CHANGES = [
   { operation: 'insert', hasOld: false, hasNew: true },
   { operation: 'update', hasOld: true, hasNew: true },

@@ -13,7 +13,7 @@ export const viewDefinitionOf = ({ name, columns, keys, latest }: ViewTable): st
   return `create table ${name} (\n  ${[...lines, changed, `primary key (${keys.join(', ')})`].join(',\n  ')}\n)`;
 };
 
-/** By the parts of its key beside the first, by what lists are ordered by, and by what changed last. */
+/** Indexes by the other parts of the key, by each order of lists, and by last change. */
 export const viewIndexesOf = ({ name, keys }: ViewTable, { values }: ViewInfo): readonly string[] => {
   const sorted = Object.entries(values).flatMap(([value, { def }]) => (def.sort ? [column(value, def)] : []));
   return [...keys.slice(1), ...sorted, CHANGED].map(
@@ -24,7 +24,7 @@ export const viewIndexesOf = ({ name, keys }: ViewTable, { values }: ViewInfo): 
 
 const isKeyed = (keys: readonly string[]): string => keys.map((each) => `${each} is not null`).join(' and ');
 
-/** What the shares of a view come to, by its columns: the whole of it, read from them anew. */
+/** The whole view, recomputed from its shares, by column. */
 export const sumOf = (
   { keys, numbers, latest }: ViewTable,
   shares: readonly ShareTable[],
@@ -57,8 +57,8 @@ export const sumOf = (
 };
 
 /**
- * Keeps a view up with one of its tables of shares, whatever statement changes that: once for each key, by
- * what has come and gone. Each is the function of a trigger for each statement.
+ * Triggers that keep a view in step with one of its tables of shares, whatever statement changes it: once per
+ * key, from the transition tables. Each is a function per statement.
  */
 export const keepingOf = (
   view: ViewTable,
@@ -82,7 +82,7 @@ export const keepingOf = (
          ${statements.join(';\n         ')};
          return null;
        end $$`,
-      // Whoever changes it by hand is found by what its shares come to.
+      // A manual change of shares is detected by comparison with the sums.
       `create trigger ${keep} after ${operation} on ${share.name} referencing ${referencing} for each statement
        when (current_setting('annals.projecting', true) = 'on') execute function ${keep}()`,
     ];
@@ -90,7 +90,7 @@ export const keepingOf = (
 
 type Seen = { readonly hasOld: boolean; readonly hasNew: boolean };
 
-/** In the order of keys, so that two that write at the same time wait for each other and never both. */
+/** In the order of keys, so that concurrent writers never deadlock. */
 const additionOf = ({ name, keys }: ViewTable, { numbers }: ShareTable, { hasOld, hasNew }: Seen): string => {
   const side = (sign: string, from: string) =>
     `select ${[...keys, ...numbers.map((each) => `${sign}${each} as ${each}`), `${sign}1 as ${SHARES}`].join(', ')} from ${from} where ${isKeyed(keys)}`;
@@ -112,8 +112,8 @@ const removalOf = ({ name, keys }: ViewTable): string =>
   `delete from ${name} v using went w where ${sameKey(keys, 'v', 'w')} and v.${SHARES} = 0`;
 
 /**
- * Found by an index for each key that is concerned, because the latest may have gone: not where only numbers
- * have changed.
+ * Finds the latest value per affected key by an index, because the former latest may be gone. Not needed if
+ * only numbers changed.
  */
 const latestOf = (
   view: ViewTable,
@@ -143,7 +143,7 @@ const latestOf = (
   ];
 };
 
-/** The keys under which a latest value has come, or gone: its position says which one it is. */
+/** The keys for which a latest value was added or removed, found by its position. */
 const concernedIn = ({ keys, latest }: ShareTable, { hasOld, hasNew }: Seen): string => {
   const positions = latest.map(positionOf);
   const listed = (row: string, columns: readonly string[]) =>

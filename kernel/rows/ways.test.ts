@@ -39,9 +39,9 @@ const task = aggregate('task', {
 const tasks = assemble(base, [team, task]);
 const ways = (kind: string) => waysToCaller(tasks, tasks.kinds[kind] as Kind);
 
-test('each reference by which a right to read names the caller, or leads to them, has an index; others have none', () => {
+test('each reference by which a right to read names or reaches the caller has an index; others have none', () => {
   expect(ways('task')).toEqual(['assignee', 'helper', 'team']);
   expect(ways('team')).toEqual(['lead']);
 });
 
-test('users are found by their own id, which needs none', () => expect(ways('user')).toEqual([]));
+test('users are found by their own id, which needs no further index', () => expect(ways('user')).toEqual([]));

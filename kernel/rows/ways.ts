@@ -6,8 +6,8 @@ import { questionsOf, readingRights } from '../visibility/watches.ts';
 
 /**
  * The references by which rights to read lead from an aggregate to the caller, and the fields that they
- * compare with the caller’s. An index of each leads back, from what a caller is a member of to what they may
- * read by that, so that nobody who may read little goes through all rows.
+ * compare with the caller’s. An index on each leads from the caller’s memberships to the rows that they
+ * allow, so that a list never scans all rows for a caller who may read few.
  */
 export const waysToCaller = (domain: Domain, kind: Kind): readonly string[] => {
   const found = Object.values(domain.kinds)
@@ -16,7 +16,7 @@ export const waysToCaller = (domain: Domain, kind: Kind): readonly string[] => {
   return [...new Set(found)].filter((field) => field !== kind.parent && field !== kind.owner);
 };
 
-/** The id of a user has the index of its primary key. */
+/** The primary key indexes the id of a user. */
 const leadsToCaller = (asked: Expression): boolean =>
   (asked.op === 'caller' && asked.field !== 'id') ||
   asked.op === 'callers' ||

@@ -10,18 +10,21 @@ import type { Domain, EventInfo, Kind } from '../registry/registry.ts';
 import { type TypeVisibility, visibilityOf } from './visibility.ts';
 import { questionsOf, readingRights } from './watches.ts';
 
-/** Whoever has the right by any of the facts is told of an event that happens like this. */
+/**
+ * A sample of facts for one type of event: callers with the right under any of the facts may see the event.
+ */
 export type Case = { readonly right: ReturnType<typeof operationOf>; readonly facts: readonly Facts[] };
 
 type Persons = {
   readonly owner: number;
   readonly other: number;
-  /** What rights compare of the owner. */
+  /** The owner’s fields that rights compare. */
   readonly own?: Attributes;
 };
 
 /**
- * In which cases, as far as rights tell them apart, an event of a type can happen; persons are one of two.
+ * Every case in which an event of a type can happen, as far as rights distinguish them; a person is the owner
+ * or the other.
  */
 export const casesOf = (domain: Domain, type: string, persons: Persons): readonly Case[] => {
   const told = visibilityOf(domain).types.get(type);
@@ -35,7 +38,7 @@ export const casesOf = (domain: Domain, type: string, persons: Persons): readonl
   return event.internal ? [] : operations.flatMap((right) => facts.map((each) => ({ right, facts: each })));
 };
 
-/** What was before an event and what is after it. */
+/** The facts before and after an event. */
 const happeningsOf = (
   domain: Domain,
   { of, event }: TypeVisibility,
@@ -64,7 +67,7 @@ const happeningsOf = (
     });
 };
 
-/** As the commands that lead to it demand, where all of them demand something. */
+/** True for facts under which some command can cause the event, if every such command has a condition. */
 const wantedBy = (
   domain: Domain,
   kind: Kind,
@@ -73,7 +76,7 @@ const wantedBy = (
 ): ((before: Facts) => boolean) => {
   const at = { domain, kind, path: [] };
   const keys = new Set(facts.map(({ key }) => key));
-  // By whom it is given is not known.
+  // The caller of the command is unknown here.
   const isKnown = (each: Expression): boolean =>
     factsIn(each, at).every(({ key }) => keys.has(key)) &&
     callersIn(each).length + attributesIn(each).length === 0;
@@ -94,7 +97,7 @@ const productOf = (
     [{}],
   );
 
-/** Those that rights tell apart. */
+/** The values of a fact that rights distinguish. */
 const valuesOf = (
   domain: Domain,
   kind: Kind,
@@ -128,7 +131,7 @@ type Listed = {
   readonly persons: Persons;
 };
 
-/** Nothing in the list, or one item of each sort. */
+/** An empty list, or one item of each sort. */
 const itemsOf = (
   { list, fields }: AskedList,
   { domain, kind, fact, persons: { owner, other, own = {} } }: Listed,
@@ -159,7 +162,7 @@ const namedBy =
     return asked.op === 'is' ? [asked.value] : 'than' in asked ? [asked.than] : [];
   };
 
-/** The values that a field is compared with. */
+/** The values with which rights compare a field. */
 const namedIn = (domain: Domain, kind: Kind, key: string, own: Attributes): readonly unknown[] =>
   readingRights(domain, kind)
     .flatMap((right) => questionsOf(domain, right))

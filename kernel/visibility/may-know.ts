@@ -4,8 +4,8 @@ import type { Domain } from '../registry/registry.ts';
 import { visibilityOf } from './visibility.ts';
 
 /**
- * What happened to an aggregate, which was and is as these say; absent before its creation, and after its end
- * what it belonged to.
+ * An event with the state of its aggregate before and after it. The former is undefined before creation; the
+ * latter keeps the last fields after the end.
  */
 export type Told = {
   readonly kind: string;
@@ -17,8 +17,8 @@ export type Told = {
 type Asker = { readonly role: string; readonly id: number | null; readonly own?: Attributes };
 
 /**
- * Whether somebody may know of an event: whoever may read the aggregate as it was before or after it. If all
- * that the event changed may be read by fewer, they alone. What references lead to is as of the event.
+ * Returns whether somebody may see an event: anyone who may read the aggregate before or after it. If all
+ * changes are in guarded parts, only those with the right to one. References are resolved as of the event.
  * Unknown kinds and events are invisible.
  */
 export const mayKnow = (

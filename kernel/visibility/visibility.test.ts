@@ -6,7 +6,7 @@ import { idsIn } from '#shared/visibility/visible-data.ts';
 import { assemble } from '../registry/assemble.ts';
 import { visibilityOf } from './visibility.ts';
 
-/** Users with a field of the domain that fewer may read, whose name ends as ids do. */
+/** Users with a guarded field of the domain whose name ends like that of an id. */
 const club = assemble(
   domain({
     name: 'club',
@@ -19,7 +19,7 @@ const club = assemble(
   [],
 );
 
-test('a change of fields under two guards is not for those who may read neither', () => {
+test('a caller who may read neither of two guarded fields does not see a change of both', () => {
   const { rightTo } = visibilityOf(club).types.get('user.updated') ?? {};
   expect(rightTo?.({ userId: 1, email: 'ada@example.com' })).toBe('user.read_private');
   expect(rightTo?.({ userId: 1, badgeId: 'B 1' })).toBe('user.read_badge');
@@ -27,14 +27,14 @@ test('a change of fields under two guards is not for those who may read neither'
   expect(rightTo?.({ userId: 1, name: 'Ada', email: 'ada@example.com' })).toBe('user.read');
 });
 
-test('what is told by ids has those of aggregates alone', () => {
+test('ids in a change feed are those of aggregates only', () => {
   const data = { userId: 1, name: 'Ada', badgeId: 'B 1' };
   expect(idsIn(club, { type: 'user.registered', stream: 'user-1' as StreamName }, data)).toEqual({
     userId: 1,
   });
 });
 
-/** Whoever takes a task may read it from then on, and everybody once it is done. */
+/** A task is visible to its taker from the taking on, and to everyone once it is done. */
 const desk = domain({ name: 'desk', roles: ['member'] });
 const task = desk.aggregate('task', {
   fields: { title: line(10), taker: ref(desk.user).optional(), doneAt: instant().optional() },
@@ -47,7 +47,7 @@ const task = desk.aggregate('task', {
   rights: { read: { anyone: [{ taker: 'caller' }, { doneAt: { not: null } }] } },
 });
 
-test('what an event leaves behind is by whom and when it happened, too', () => {
+test('the state after an event includes its actor and time', () => {
   const { types } = visibilityOf(assemble(desk, [task]));
   const [before, at] = [{ taskTakerId: null, taskDoneAt: null }, '2026-01-02T03:04:05.678Z'];
   const after = (type: string) =>

@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one thing: who may hear of which event, compiled from the rights.
+// Over 200 lines, because it is one compilation: from rights to the visibility of events.
 import { StartRefused } from '#shared/process/start-refused.ts';
 import { always, type Expression, knowing } from '../conditions/expression.ts';
 import { type Fact, type Facts, factOf, factsIn, leftBy, questionsIn } from '../conditions/facts.ts';
@@ -9,10 +9,7 @@ import { targetOf, wire } from '../registry/names.ts';
 import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 import { type Clear, questionsOf, readingRights, type Watch, watchesOf } from './watches.ts';
 
-/**
- * Who may know of the events of a domain, compiled for each type of event. Unknown and internal types are not
- * there.
- */
+/** Visibility of a domain’s events, compiled by type of event. Unknown and internal types are missing. */
 export type Visibility = {
   readonly kinds: ReadonlyMap<string, KindVisibility>;
   readonly types: ReadonlyMap<string, TypeVisibility>;
@@ -21,27 +18,27 @@ export type Visibility = {
 type KindVisibility = {
   readonly kind: Kind;
   readonly watch: Watch | undefined;
-  /** The right to a damaged event, of which nothing is known, so that administrators alone have it. */
+  /** The right to an event that cannot be read, so that only administrators see it. */
   readonly rightToDamaged: Operation;
-  /** Fields that fewer may read than the rest, as events name them, and the right to them. */
+  /** Guarded fields, as events name them, with the right to them. */
   readonly guards: readonly Guard[];
-  /** Its owner, and what the rights to read it depend on. */
+  /** The owner, and the facts on which the rights to read depend. */
   readonly facts: readonly Fact[];
-  /** What is not known is left out. */
+  /** Unknown facts are missing. */
   factsOf(state: State, find: Find): Facts;
-  /** What the references on the way to those facts lead to. */
+  /** The kinds behind the references on the paths to those facts. */
   readonly parents: Parents;
-  /** Whether everybody who has a right by some facts has it by others as well. */
+  /** True if everyone who has a right under some facts also has it under the others. */
   covers(operation: string, facts: Facts, others: Facts): boolean;
 };
 type Operation = ReturnType<typeof operationOf>;
 type Guard = { readonly operation: Operation; readonly names: ReadonlySet<string> };
-/** What an event holds of a part that fewer may read than the rest. */
+/** The content of an event that belongs to a guarded part. */
 export type PartTold = {
   readonly operation: Operation;
-  /** Of its data. */
+  /** Keys of its data. */
   readonly names: ReadonlySet<string>;
-  /** Whether what it holds is of the part: an item may not be. */
+  /** True if its content belongs to the part; an item may not. */
   isIn(data: Row): boolean;
 };
 export type Parents = ReadonlyMap<string, { readonly kind: string; readonly parents: Parents }>;
@@ -49,22 +46,25 @@ export type Parents = ReadonlyMap<string, { readonly kind: string; readonly pare
 export type TypeVisibility = {
   readonly of: KindVisibility;
   readonly event: EventInfo;
-  /** The right that whoever knows of it must have. Fields that cannot be told are null. */
+  /** The right that a caller needs to see the event. Unreadable fields are null. */
   rightTo(data: Row): Operation;
-  /** The fields of the event that this depends on. */
+  /** The fields of the event on which this right depends. */
   readonly decidedBy: ReadonlySet<string>;
   readonly parts: readonly PartTold[];
-  /** Whether it takes what the aggregate was before: not if whoever could read it then can read it after. */
+  /**
+   * True if the facts before the event are needed: false if everyone who could read it before can read it
+   * after.
+   */
   readonly asksBefore: boolean;
-  /** Whether somebody may be able to read less after it. */
+  /** True if somebody may lose the right to read by it. */
   readonly takesAway: boolean;
-  /** As it was left, whether the facts are those of before or those of after it. */
+  /** The facts after the event, from the facts before or after it. */
   factsAfter(facts: Facts, clear: Clear): Facts;
 };
 
 const compiled = new WeakMap<Domain, Visibility>();
 
-/** Made once for a domain. */
+/** Compiled once per domain. */
 export const visibilityOf = (domain: Domain): Visibility => {
   const visibility = compiled.get(domain) ?? makeVisibility(domain);
   compiled.set(domain, visibility);
@@ -119,7 +119,7 @@ const ofKind = (domain: Domain, kind: Kind): KindVisibility => {
   };
 };
 
-/** Two facts of one name would be taken for each other. */
+/** Two facts with one key would be confused. */
 const differentIn = (kind: Kind, facts: readonly Fact[]): readonly Fact[] => {
   const byKey = new Map<string, Fact>();
   for (const fact of facts) {
@@ -168,7 +168,7 @@ const guardsOf = (kind: Kind): readonly Guard[] =>
     names: new Set(fields.map((field) => wire(field, kind.fields[field]))),
   }));
 
-/** Of what everybody reads, it is the right to what fewer read, or the one to users. */
+/** For a kind that everyone reads, the right to its guarded parts, or the one to private data of users. */
 const rightToDamaged = (domain: Domain, kind: Kind): Operation => {
   const isKept = ({ byRole }: Right): boolean =>
     [...byRole].every(([role, reach]) => role === 'admin' || !reach.has(always));
@@ -216,8 +216,8 @@ const ofType = (domain: Domain, of: KindVisibility, event: EventInfo): TypeVisib
   return {
     of,
     event,
-    // Whoever may read all that has changed; of fields under several guards, some of it; and everybody, if
-    // anything is under none.
+    // Requires the right to all changed fields; with several guards, to any of them; with unguarded changes,
+    // the right to read.
     rightTo,
     decidedBy: new Set(guards.flatMap(({ others }) => others)),
     parts: ofItem === undefined ? ofFields : [...ofFields, ofItem],
@@ -227,12 +227,12 @@ const ofType = (domain: Domain, of: KindVisibility, event: EventInfo): TypeVisib
   };
 };
 
-/** Of an aggregate that is there, and not of its items. */
+/** A change of an aggregate’s own fields, not of its items. */
 const isChange = ({ effect }: EventInfo): boolean => effect === 'changes' || effect === 'sets';
 
 /**
- * An event of which it is not known what the right asks, as one from before there was the right, is of the
- * part.
+ * An event that lacks the fields which the right asks for, as one from before the right existed, belongs to
+ * the part.
  */
 const partOfItem = (kind: Kind, { list }: EventInfo): PartTold | undefined => {
   const part = list && partOfItems(kind, list);
@@ -264,7 +264,7 @@ const factsAfter = ({ watch, facts }: KindVisibility, event: EventInfo): TypeVis
   };
 };
 
-/** What is left of a condition once an event has set what it sets. */
+/** Simplifies a condition by the values that an event sets. */
 const leftAfter = (event: EventInfo, condition: Expression): Expression =>
   constantsOf(event).reduce((left, [field, value]) => knowing(left, field, value), condition);
 
@@ -276,7 +276,7 @@ const asksBefore = (domain: Domain, { kind, watch }: KindVisibility, event: Even
   );
 };
 
-/** Whether it asks for any of some fields of the aggregate itself. */
+/** True if the condition asks for any of these fields of the aggregate itself. */
 const asksFor = (domain: Domain, expression: Expression, kind: Kind, fields: ReadonlySet<string>): boolean =>
   questionsIn(expression, { domain, kind, path: [] }).some(
     ({ asked, at }) => at.path.length === 0 && fields.has(asked.field),
@@ -294,7 +294,7 @@ const takesAway = (domain: Domain, kind: Kind, event: EventInfo): boolean => {
   );
 };
 
-/** What rights ask of a kind, of its own and of what refers to it. */
+/** The conditions of rights on a kind, directly and through references. */
 const conditionsOn = (domain: Domain, kind: Kind): readonly Expression[] =>
   Object.values(domain.kinds).flatMap((of) =>
     readingRights(domain, of).flatMap((right) => [

@@ -4,17 +4,14 @@ import { type AskedList, askedListOf } from '../conditions/lists.ts';
 import { wire } from '../registry/names.ts';
 import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 
-/** What an event does to a list of which rights to read ask something; nothing if it does nothing to that. */
+/** The effect of an event on a list that rights to read depend on; undefined if it has none. */
 export type FoldWatched = {
   readonly list: string;
-  /**
-   * What is asked of the items; what cannot be known, because an event was damaged, is `undefined` from then
-   * on.
-   */
+  /** The fields of the items that rights ask for; `undefined` once an unreadable event makes them unknown. */
   apply(items: unknown, data: Row | undefined): readonly State[] | undefined;
 };
 
-/** Those of one list alone can be changed by an event. */
+/** An event changes the items of one list only. */
 export const watchedItemsOf = (
   domain: Domain,
   kind: Kind,

@@ -12,52 +12,52 @@ import type { Domain, EventInfo, Kind, Row } from '../registry/registry.ts';
 import { watchedItemsOf } from './watched-items.ts';
 
 /**
- * What must be known of one kind of aggregate, and since when, to say who may know of an event: what rights
+ * The part of an aggregate’s history that decides the visibility of events: the fields and lists that rights
  * to read ask for.
  */
 export type Watch = {
-  /** The references that never change, and how events name them. */
+  /** Constant references, with their keys in events. */
   readonly fixed: readonly (readonly [field: string, key: string])[];
-  /** The other fields, and lists. */
+  /** The other fields and the lists. */
   readonly fields: ReadonlySet<string>;
-  /** Whether it takes a look back: not if every event tells all of it. */
+  /** True if earlier events are needed, because not every event contains all of it. */
   readonly hasHistory: boolean;
-  /** By the types of events. */
+  /** Keyed by type of event. */
   readonly folds: ReadonlyMap<string, Fold>;
-  /** What they come to: whatever was made by another definition is of no use. */
+  /** Identifies the meaning of the folds: states of another definition are discarded. */
   readonly definition: string;
 };
 
-/** What an event holds in clear, when it happened, and by whom. */
+/** The clear parts of an event: data, time and actor. */
 export type Clear = { readonly data: Row; readonly at: string; readonly origin: { readonly actor: Actor } };
 
 type Fold = {
   readonly isCreation: boolean;
   readonly isEnd: boolean;
-  /** Whether all that is watched is known after it, whatever was before. */
+  /** True if the event determines all watched facts, whatever came before. */
   readonly isWhole: boolean;
-  /** Whether it takes what the event holds. */
+  /** True if the fold needs the data of the event. */
   readonly takesData: boolean;
-  /** What cannot be known, because the event is damaged, is `undefined`. */
+  /** Facts that an unreadable event leaves unknown are `undefined`. */
   apply(before: State | undefined, clear: Clear | undefined): State | undefined;
 };
 
 const compiled = new WeakMap<Domain, ReadonlyMap<string, Watch>>();
 
-/** By kind; one that no right to read asks anything of is not watched. Made once for a domain. */
+/** By kind; kinds that no right to read asks about are not watched. Computed once per domain. */
 export const watchesOf = (domain: Domain): ReadonlyMap<string, Watch> => {
   const watches = compiled.get(domain) ?? watchAll(domain);
   compiled.set(domain, watches);
   return watches;
 };
 
-/** The rights by which somebody reads an aggregate, or a part of it. */
+/** The rights to read an aggregate and its parts. */
 export const readingRights = (domain: Domain, kind: Kind): readonly Right[] =>
   ['read', ...partRightsOf(kind).map(({ name }) => name)].flatMap(
     (name) => rightsOf(domain).get(operationOf(kind, name)) ?? [],
   );
 
-/** What a right asks, of its aggregate and of those that references lead to. */
+/** The questions of a right, about its aggregate and those behind references. */
 export const questionsOf = (domain: Domain, { kind, alternatives }: Right) =>
   alternatives.flatMap((each) => questionsIn(each, { domain, kind, path: [] }));
 
@@ -127,7 +127,7 @@ const definitionOf = (
     .digest('base64url');
 };
 
-/** The same as the fold of an aggregate, of what is watched. */
+/** Like the fold of an aggregate, limited to watched facts. */
 const foldOf = (
   domain: Domain,
   kind: Kind,
