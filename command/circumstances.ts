@@ -4,32 +4,29 @@ import type { CommandContext } from '#shared/command-gateway/command-gateway.ts'
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Caller } from '#shared/policy.ts';
 
-/** What a command comes with, beyond its content. */
+/** The context of a command: metadata, ids and preconditions. */
 export type Circumstances = {
   readonly metadata: MetadataContext;
   readonly ids: CommandIds;
-  /** The version that the caller has seen and wants changed, and no other. */
+  /** The version that the caller has seen; the command applies to this version only. */
   readonly ifVersion: CommandContext['ifVersion'];
   readonly unlessVersion: CommandContext['unlessVersion'];
-  /**
-   * If the command may have been carried out already, before a crash: the position after which its events are
-   * then.
-   */
+  /** Set if the command may have run before a crash: its events would be after this position. */
   readonly mayBeRepeatAfter: Position | undefined;
 };
 
-/** By whom a command was sent, and with what. */
+/** The sender of a command, with its context. */
 export type Sent = { readonly caller: Caller; readonly circumstances: Circumstances };
 
-/** The ids that a command gives to what it makes. */
+/** The ids that a command assigns. */
 export type CommandIds = {
-  /** The id of its event number `ordinal`, from 0, the same at every call. */
+  /** The id of its event number `ordinal`, from 0; the same at every call. */
   event(ordinal: number): EventId;
-  /** The id of the aggregate that it creates; where that one is taken, the next attempt has another. */
+  /** The id of the aggregate that it creates; each further attempt gets another. */
   aggregate(attempt: number): number;
 };
 
-/** Ids for a command that is carried out once. */
+/** Random ids, for a command that runs once. */
 export const freshIds = (newId: () => number): CommandIds => {
   const events: EventId[] = [];
   return {
@@ -42,8 +39,8 @@ export const freshIds = (newId: () => number): CommandIds => {
 };
 
 /**
- * Ids that come from a seed, so that a repetition makes the same ones: a UUID for the events, and the first
- * aggregate's id.
+ * Ids derived from a seed, so that a retry gets the same: a UUID for the events, and the id of the first
+ * aggregate.
  */
 export const seededIds = ({ eventSeed, firstId }: { eventSeed: string; firstId: number }): CommandIds => ({
   event: (ordinal) => v5(`event-${ordinal}`, eventSeed) as EventId,

@@ -1,7 +1,7 @@
-/** How far the time is ahead of the real one: tests move it, and the story of a demo declares it. */
+/** The offset of the time from real time; tests and the demo set it. */
 export type Clock = {
   aheadMs(): number;
-  /** The declared time itself, where it stands still. */
+  /** A fixed time, if the clock does not run. */
   nowMs?(): number | undefined;
 };
 export const REAL_TIME: Clock = { aheadMs: () => 0 };

@@ -26,7 +26,7 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-test('a command answers with the id, the version, and a cursor of the log', async () => {
+test('a command returns the id, the version, and a cursor of the log', async () => {
   const author = await registerUser(one);
   const answer = await one.send(
     { type: 'DraftArticle', title: 'On engines', body: '', tags: [], cover: null, publish: true },
@@ -37,7 +37,7 @@ test('a command answers with the id, the version, and a cursor of the log', asyn
   expect(parseCursor(one.eventLog.identity, answer.cursor)).toBe(last?.position);
 });
 
-test('every event says who, when, by which request, through which client', async () => {
+test('every event records actor, time, request and client', async () => {
   const author = await registerUser(one);
   const context = { ...by(as(author)), requestId: 'request-7', correlationId: 'correlation-7' };
   const { id } = await one.send(
@@ -56,7 +56,7 @@ test('every event says who, when, by which request, through which client', async
   });
 });
 
-test('what changes nothing answers with the position of the last change', async () => {
+test('a no-op returns the position of the last change', async () => {
   const author = await registerUser(one);
   const articleId = await draftArticle(one, author);
   const changed = await one.send({ type: 'EditArticle', articleId, title: 'Two' }, by(as(author)));
@@ -64,7 +64,7 @@ test('what changes nothing answers with the position of the last change', async 
   expect(again).toEqual(changed);
 });
 
-test('a process decides on what another has changed meanwhile', async () => {
+test('a process decides on changes by another process', async () => {
   const author = await registerUser(one);
   const articleId = await draftArticle(one, author);
   await two.send({ type: 'EditArticle', articleId, title: 'Seen by two' }, by(as(author)));
@@ -76,7 +76,7 @@ test('a process decides on what another has changed meanwhile', async () => {
   });
 });
 
-test('a refusal or a no-op is only told of the newest state', async () => {
+test('refusals and no-ops are decided on the newest state', async () => {
   const author = await registerUser(one);
   const articleId = await draftArticle(one, author, false);
   await one.send({ type: 'EditArticle', articleId, title: 'Remembered by one' }, by(as(author)));
@@ -89,7 +89,7 @@ test('a refusal or a no-op is only told of the newest state', async () => {
   expect(edited.version).toBe(5);
 });
 
-test('concurrent edits from two processes are all carried out, one after the other', async () => {
+test('concurrent edits from two processes are all applied, one after the other', async () => {
   const author = await registerUser(one);
   const articleId = await draftArticle(one, author);
   const edits = Array.from({ length: 8 }, (_, n) =>
@@ -99,7 +99,7 @@ test('concurrent edits from two processes are all carried out, one after the oth
   expect(versions).toEqual([3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-test('many concurrent edits of one article in one process wait for each other instead of failing', async () => {
+test('many concurrent edits of one article in one process queue instead of failing', async () => {
   const author = await registerUser(one);
   const articleId = await draftArticle(one, author);
   const edits = Array.from({ length: 256 }, (_, n) =>
@@ -108,7 +108,7 @@ test('many concurrent edits of one article in one process wait for each other in
   expect(new Set((await Promise.all(edits)).map(({ version }) => version)).size).toBe(256);
 });
 
-test('a comment is refused where another process has unpublished or deleted the article', async () => {
+test('a comment is refused if another process has unpublished or deleted the article', async () => {
   const author = await registerUser(one);
   const articleId = await draftArticle(one, author);
   await addComment(two, author, articleId);
@@ -118,7 +118,7 @@ test('a comment is refused where another process has unpublished or deleted the 
   await expect(addComment(two, author, articleId)).rejects.toMatchObject({ code: 'article_deleted' });
 });
 
-test('a caller who fixes the version loses against one who was first', async () => {
+test('a caller with an expected version loses against an earlier writer', async () => {
   const author = await registerUser(one);
   const articleId = await draftArticle(one, author);
   const edits = ['A', 'B', 'C'].map((title, n) =>
@@ -132,7 +132,7 @@ test('a caller who fixes the version loses against one who was first', async () 
   }
 });
 
-test('what a process remembers of events that the log has lost is forgotten', async () => {
+test('a process forgets cached events that the log has lost', async () => {
   await using lossy = await createCommandWorld();
   await using zero = await lossy.open();
   await using other = await lossy.open();
@@ -151,13 +151,13 @@ test('what a process remembers of events that the log has lost is forgotten', as
   expect(parseCursor(zero.eventLog.identity, repeated.cursor)).toBe(last?.position);
 });
 
-test('an id that is taken makes the next one be tried', async () => {
+test('a taken id is replaced by the next one', async () => {
   const author = await registerUser(one);
   const taken: string[] = [];
   await using third = await world.open((log) => ({
     ...log,
     async append(stream, expected, events) {
-      // Somebody else is first with the first two ids.
+      // Another writer takes the first two ids.
       if (stream.startsWith('article-') && taken.length < 2) {
         taken.push(stream);
         await log.append(

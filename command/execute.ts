@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one loop: load, decide, append, and what each refusal of the log leads to.
+// Over 200 lines, because it is one loop: load, decide, append, and handle each refusal of the log.
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamName, Version } from '#shared/brands.ts';
@@ -13,22 +13,16 @@ import type { Folding } from './decider.ts';
 import { type Known, type States, unwritten } from './states.ts';
 import { createTurns } from './turns.ts';
 
-/** What a command is about: the aggregate, its stream, and how events come of its state. */
+/** The aggregate of a command, its stream, and the decision. */
 export type Target<State, Event> = {
   readonly decider: Folding<State, Event>;
   readonly stream: StreamName;
-  /**
-   * Asks the policy and decides; throws a `Rejection` where the caller may not do this or the rules are
-   * against it.
-   */
+  /** Checks rights and decides; throws `Rejection` if the caller may not do this or a rule forbids it. */
   decide(state: State): readonly Event[] | Promise<readonly Event[]>;
-  /**
-   * What the decision was made on beside the state, which must be there still when its events are appended.
-   */
+  /** The other streams that the decision read, which must be unchanged when its events are appended. */
   reads?(): readonly ReadAt[];
   /**
-   * Runs before the append, which will expect the version of `basis`: where another stream must be written
-   * first.
+   * Runs before the append, which will expect the version of `basis`, if other streams must be written first.
    */
   prepare?(events: readonly Event[], basis: Known<State>): Promise<void>;
 };
@@ -36,14 +30,14 @@ export type Target<State, Event> = {
 /** The only place where events are decided and appended. */
 export type Executor = {
   /**
-   * Changes an aggregate; a conflict with another writer is decided again, unless the caller fixed the
+   * Changes an aggregate. After a conflict with another writer it decides again, unless the caller gave a
    * version.
    */
   change<State, Event extends AnnalsEvent>(
     target: Target<State, Event>,
     circumstances: Circumstances,
   ): Promise<Appended>;
-  /** Creates an aggregate under a new id; where another one has it, the next id is tried. */
+  /** Creates an aggregate under a new id; if the id is taken, tries the next. */
   create<State, Event extends AnnalsEvent>(
     targetOf: (id: number) => Target<State, Event>,
     circumstances: Circumstances,
@@ -57,8 +51,7 @@ const IDS_TRIED_MAX = 8;
 type Dependencies = { readonly log: EventLog; readonly codec: Codec; readonly states: States };
 
 export const createExecutor = (dependencies: Dependencies): Executor => {
-  // Changes of one aggregate in this process wait for each other, so that only those of other processes
-  // conflict.
+  // Changes of one aggregate in this process wait for each other, so that only other processes conflict.
   const turns = createTurns<StreamName>();
   return {
     change: (target, circumstances) =>
@@ -77,13 +70,13 @@ const change = async <State, Event extends AnnalsEvent>(
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const isRecalled = basis !== undefined;
     basis ??= await states.load(target.decider, target.stream);
-    // Whoever began it may still be at it: of what they have done by now nothing is decided again.
+    // The first attempt may still be running: if it has succeeded by now, nothing is decided again.
     const earlier = await findOwn(dependencies, target.stream, circumstances);
     if (earlier) return earlier;
     try {
       const events = await decide(target, basis, circumstances);
       if (events.length > 0) return await append(dependencies, { target, basis, events, circumstances });
-      // Nothing to do is only said, like a refusal, of what the log says now.
+      // A no-op, like a refusal, is returned only for the current state of the log.
       if (!isRecalled) return { version: basis.version, position: basis.position };
     } catch (error) {
       if (error instanceof StaleVersion) await pause(attempt);
@@ -111,7 +104,7 @@ const decide = async <State, Event>(
 
 type Conditions = Pick<Circumstances, 'ifVersion' | 'unlessVersion'>;
 
-/** What is created has no version yet that anybody could have seen. */
+/** A new aggregate has no version that a caller could have seen. */
 const NO_CONDITIONS: Conditions = { ifVersion: undefined, unlessVersion: undefined };
 
 const isMet = ({ ifVersion, unlessVersion }: Conditions, version: Version): boolean => {
@@ -119,10 +112,7 @@ const isMet = ({ ifVersion, unlessVersion }: Conditions, version: Version): bool
   return ifVersion === undefined || [ifVersion].flat().includes(version);
 };
 
-/**
- * What a patch comes to on content that its sender has not seen is nothing to tell; who may do it at all is
- * told first.
- */
+/** Check permission first, so that a patch reveals nothing about content its sender cannot read. */
 const ABOUT_CONTENT: ReadonlySet<RejectionCode> = new Set([
   'patch_not_applicable',
   'patch_test_failed',
@@ -147,7 +137,7 @@ const create = async <State, Event extends AnnalsEvent>(
     } catch (error) {
       if (!(error instanceof StaleVersion)) throw error;
       if (target.reads === undefined || moves >= ATTEMPTS_MAX) continue;
-      // What it read has changed, and its id is free as before.
+      // A stream that the decision read has changed; the new id is still free.
       const { version } = await dependencies.states.load(target.decider, target.stream);
       if (version > NO_STREAM) continue;
       moves += 1;
@@ -158,12 +148,12 @@ const create = async <State, Event extends AnnalsEvent>(
   throw new Rejection('conflict');
 };
 
-/** Those who were in each other's way do not come again at the same moment. */
+/** Random, so that conflicting writers do not collide again. */
 const pause = (attempt: number): Promise<void> => delay(randomInt(Math.min(2 ** attempt, BACKOFF_MAX_MS)));
 
 /**
- * What this very command created before a crash: under the first of its ids whose stream nobody else had
- * written to.
+ * The aggregate that this command created before a crash: under the first of its ids whose stream no other
+ * command created.
  */
 const findCreated = async <State, Event>(
   dependencies: Dependencies,
@@ -211,8 +201,8 @@ const refuseForErased = (error: unknown): never => {
 };
 
 /**
- * Where this very command was carried out before a crash: its last event, known by the ids reserved for it.
- * They were appended together.
+ * The last event of this command if it ran before a crash, found by its reserved ids. All of its events were
+ * appended together.
  */
 const findOwn = async (
   { log }: Dependencies,

@@ -14,28 +14,30 @@ import type { Sent } from './circumstances.ts';
 import type { Executor } from './execute.ts';
 import type { States } from './states.ts';
 
-/** What a command changed, and how far its stream and the log were then. */
+/** The aggregate that a command changed, with the resulting version and position. */
 export type Outcome = Appended & {
   readonly id: number;
-  /** Whether an earlier request with the same key did it. */
+  /** True if an earlier request with the same key did it. */
   readonly isRepeat?: boolean;
 };
 
-/** How one type of command is carried out. */
+/** The handler of one type of command. */
 type Handler<Type extends KernelCommandType> = {
-  /** What the caller must at least be admitted to, before anything is read. */
+  /** The right that the caller needs before anything is read. */
   readonly operation: Operation;
   handle(command: Extract<KernelCommand, { type: Type }>, sent: Sent): Promise<Outcome>;
   /**
-   * What an outcome made beside a version. It is read from the event: outcomes are kept, and secrets stand
-   * nowhere but there, sealed.
+   * Further results of an outcome, read from the event: outcomes are stored in clear, and secrets are stored
+   * only in events, sealed.
    */
   reveal?(outcome: Outcome): Promise<Revealed>;
 };
 
-/** One that takes any command: the table has each under its own type, so that it is given what it expects. */
+/**
+ * A handler that accepts any command: the table lists each under its own type, so that it gets the right one.
+ */
 export type AnyHandler = {
-  /** What can be said before anything is read. */
+  /** Checks that need no reads. */
   admit(caller: Caller): 'allowed' | Rejection;
   handle(command: Command, sent: Sent): Promise<Outcome>;
   reveal?(outcome: Outcome): Promise<Revealed>;
@@ -57,10 +59,10 @@ export type HandlerDependencies = {
   readonly webhooks: WebhookRules;
 };
 
-/** What the operator lets webhooks be. */
+/** The operator’s restrictions on webhooks. */
 export type WebhookRules = Pick<WebhookSettings, 'guard' | 'perOwnerMax'>;
 
-/** Whose is what a caller creates: whoever is named, else the caller. */
+/** The owner of a new aggregate: the named user, or the caller. */
 export const ownerOf = (caller: Caller, named: UserId | undefined, pointer: string): UserId => {
   if (named !== undefined) return named;
   if (caller.kind === 'user') return caller.userId;
@@ -68,8 +70,8 @@ export const ownerOf = (caller: Caller, named: UserId | undefined, pointer: stri
 };
 
 /**
- * Refuses what the policy does not allow, and to a command also what the token has no scope for. What the
- * caller could not see is absent.
+ * Refuses what the policy forbids, and commands for which the token lacks a scope. An aggregate that the
+ * caller cannot see is reported as absent.
  */
 export const demand = (
   caller: Caller,

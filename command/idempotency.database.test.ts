@@ -1,4 +1,4 @@
-// Over 200 lines, because every case goes through the one command side that is set up here.
+// Over 200 lines, because all cases share the command side that is set up here.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { EventId, StreamName, WebhookId } from '#shared/brands.ts';
@@ -39,7 +39,7 @@ const draft = (title = 'On engines') =>
 const articlesTitled = async (title: string) =>
   (await allEvents(side)).filter((event) => event.type === 'article.drafted' && event.data.title === title);
 
-test('a repetition is answered as the first time, by every process', async () => {
+test('every process answers a repeated request with the first response', async () => {
   const context = by(as(await registerUser(side)), { idempotencyKey: 'repeat' });
   const first = await side.send(draft('Repeated'), context);
   expect(await side.send(draft('Repeated'), context)).toEqual(first);
@@ -53,7 +53,7 @@ test('a repetition is answered as the first time, by every process', async () =>
   expect(await articlesTitled('Repeated')).toHaveLength(1);
 });
 
-test('a refusal is repeated too, though it would be allowed by now', async () => {
+test('a refusal is repeated even if the command would be allowed now', async () => {
   const author = await registerUser(side);
   const articleId = await draftArticle(side, author, false);
   const context = by(as(author), { idempotencyKey: 'refused' });
@@ -63,7 +63,7 @@ test('a refusal is repeated too, though it would be allowed by now', async () =>
   await expect(side.send(comment, context)).rejects.toMatchObject({ code: 'article_not_published' });
 });
 
-test('a key stands for one request of one caller', async () => {
+test('a key identifies one request of one caller', async () => {
   const [one, two] = [await registerUser(side), await registerUser(side)];
   const first = await side.send(draft(), by(as(one), { idempotencyKey: 'shared' }));
   await expect(side.send(draft('Another'), by(as(one), { idempotencyKey: 'shared' }))).rejects.toMatchObject({
@@ -77,7 +77,7 @@ test('a key stands for one request of one caller', async () => {
   expect((await side.send(draft(), by(as(two), { idempotencyKey: 'shared' }))).id).not.toBe(first.id);
 });
 
-test('a key is free again after a day', async () => {
+test('a key can be reused after a day', async () => {
   const author = await registerUser(side);
   const context = by(as(author), { idempotencyKey: 'daily' });
   const first = await side.send(draft('Daily'), context);
@@ -90,7 +90,7 @@ test('a key is free again after a day', async () => {
   );
 });
 
-test('parallel requests with one key are carried out once, in one process and over two', async () => {
+test('parallel requests with one key run once, in one process and in two', async () => {
   const context = by(as(await registerUser(side)), { idempotencyKey: 'parallel' });
   await using other = await world.open();
   const outcomes = await Promise.allSettled(
@@ -120,7 +120,7 @@ test.each([
     await using dying = await world.open(mortal(dies));
     await expect(dying.send(draft(title), context)).rejects.toThrow(Died);
   }
-  // For all that anybody can know, it may still be running.
+  // The first request may still be running.
   await expect(side.send(draft(title), context)).rejects.toMatchObject({ code: 'idempotency_key_in_use' });
   later(11 * SECOND_MS);
   const answer = await side.send(draft(title), context);
@@ -129,7 +129,7 @@ test.each([
   expect(drafted.map(({ stream }) => stream)).toEqual([`article-${answer.id}`]);
 });
 
-test('a crash after a change that fixed the version is not taken for somebody else’s change', async () => {
+test('after a crash, a conditional request recognizes its own change', async () => {
   const author = await registerUser(side);
   const articleId = await draftArticle(side, author);
   const context = by(as(author), { idempotencyKey: 'fixed', ifVersion: 2 });
@@ -144,7 +144,7 @@ test('a crash after a change that fixed the version is not taken for somebody el
   expect(await side.send(edit, context)).toMatchObject({ id: articleId, version: 3 });
 });
 
-test('a first request that comes late is answered as the one that was taken for its repetition', async () => {
+test('a late first request gets the response of its retry', async () => {
   const author = await registerUser(side);
   const articleId = await draftArticle(side, author);
   const context = by(as(author), { idempotencyKey: 'late-first', ifVersion: 2 });
@@ -171,7 +171,7 @@ test('a first request that comes late is answered as the one that was taken for 
   expect(await first).toEqual(repeated);
 });
 
-test('a repetition that meets the first request names the event of the request, whatever came after it', async () => {
+test('a retry that overlaps the first request names the event of that request, whatever followed', async () => {
   const owner = await registerUser(side);
   const { id } = await side.send(
     {
@@ -191,7 +191,7 @@ test('a repetition that meets the first request names the event of the request, 
   const context = by(as(owner), { idempotencyKey: 'tested-twice' });
   const requested = { type: 'TestWebhook', webhookId } as const;
   const [appending, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  // The first is slow to append: it does once the repetition has looked in vain for what it did.
+  // The first request appends after its retry has searched for the events in vain.
   await using slow = await world.open((log) => ({
     ...log,
     async append(stream, expected, events) {
@@ -230,7 +230,7 @@ test('a repetition that meets the first request names the event of the request, 
   expect(eventId).toBe(events[1]?.id);
 });
 
-test('a repetition finds what was done before a crash without reading the stream, however long it has become', async () => {
+test('a retry after a crash finds the events without reading the stream, however long it is', async () => {
   const author = await registerUser(side);
   const articleId = await draftArticle(side, author);
   const context = by(as(author), { idempotencyKey: 'long-since' });
@@ -271,7 +271,7 @@ test('a repetition finds what was done before a crash without reading the stream
   expect(read).toBeLessThan(10);
 });
 
-test('a comment that was stored before a crash is answered as stored, though it would be refused by now', async () => {
+test('a retry after a crash returns the stored comment, even if it would be refused now', async () => {
   const author = await registerUser(side);
   const articleId = await draftArticle(side, author);
   const context = by(as(author), { idempotencyKey: 'comment-crash' });
@@ -298,7 +298,7 @@ test.each(['', 'x'.repeat(256), 'with space', 'line\nbreak', 'ümlaut'])(
   },
 );
 
-test('a creation whose first id somebody else took is found under the next one, though it would be refused by now', async () => {
+test('a creation whose first id was taken is found under the next, even if it would be refused now', async () => {
   const author = await registerUser(side);
   const context = by(as(author), { idempotencyKey: 'second-id' });
   let appends = 0;

@@ -13,14 +13,14 @@ import type { Outcome } from './handler.ts';
 import { commandStream, type ReservationEvent, type ReservationState, reservation } from './reservation.ts';
 import { type Known, type States, unwritten } from './states.ts';
 
-/** Carries a command out once per key: a repetition is answered as the first time was. */
+/** Executes a command once per key: a repeated request gets the first response. */
 export type Idempotency = (keyed: Keyed, carryOut: CarryOut) => Promise<Outcome>;
 
 type Keyed = {
-  /** Whose key it is: the same key of another client is another key. */
+  /** The client of the key: equal keys of different clients are unrelated. */
   readonly client: string;
   readonly key: string;
-  /** What the request asks for; the same key for something else is refused. */
+  /** The content of the request; the same key with other content is refused. */
   readonly content: unknown;
   readonly metadata: MetadataContext;
 };
@@ -35,13 +35,13 @@ type Dependencies = {
   readonly digestKey: Buffer;
 };
 
-/** How long a request of another process counts as running. After a crash its key is in use for this long. */
+/**
+ * The time for which a request of another process counts as running. After a crash its key is in use for this
+ * long.
+ */
 const RUNNING_MAX_MS = 10_000;
 
-/**
- * These say something about the moment or the caller, not about the request: the next try may come to
- * something else.
- */
+/** Refusals that depend on the time or the caller, not on the request: a retry may succeed. */
 const PASSING: ReadonlySet<RejectionCode> = new Set([
   'conflict',
   'unauthenticated',
@@ -95,8 +95,7 @@ const once = async (dependencies: Dependencies, request: Request, carryOut: Carr
       }))
     )
       throw error;
-    // Who took this request for dead has carried it out, and what they changed may be the reason for the
-    // refusal.
+    // Another process took this request for dead and executed it; its changes may have caused the refusal.
     const { state } = await dependencies.states.load(reservation, request.stream);
     if (state.status === 'completed' && state.digest === request.digest) return answerAgain(state);
     throw error;
@@ -104,14 +103,14 @@ const once = async (dependencies: Dependencies, request: Request, carryOut: Carr
 };
 
 /**
- * Where clocks differ by more than that, a request counts as over: its ids make carrying it out beside
- * another safe.
+ * If clocks differ by more than that, a request counts as dead; its reserved ids make a second execution
+ * safe.
  */
 const isRecent = (at: string): boolean => Math.abs(Date.now() - Date.parse(at)) < RUNNING_MAX_MS;
 
 type Reserved = { readonly reserved: Known<ReservationState>; readonly isNew: boolean };
 
-/** Most keys are new, so the reservation is written first, and read only where there is one already. */
+/** Most keys are new, so the reservation is written first, and read only if it exists. */
 const reserve = async (dependencies: Dependencies, request: Request): Promise<Reserved> => {
   const { states, newId } = dependencies;
   const { stream, digest, process, metadata } = request;
@@ -130,7 +129,7 @@ const reserve = async (dependencies: Dependencies, request: Request): Promise<Re
   const events = decideOn(known);
   if (events.length === 0) return { reserved: known, isNew: false };
   const renewed = await append(dependencies, request, { known, events });
-  // Another process was first, with the same key, just now.
+  // Another process has just reserved the same key.
   if (!renewed) throw new Rejection('idempotency_key_in_use');
   return { reserved: renewed, isNew: true };
 };
@@ -142,8 +141,8 @@ type Completion = {
 };
 
 /**
- * Answers whether this outcome is the one on record. Who else has completed it meanwhile has carried out the
- * same command with the same ids.
+ * Returns whether this outcome is the recorded one. A process that completed it meanwhile executed the same
+ * command with the same ids.
  */
 const complete = async (
   dependencies: Dependencies,
@@ -160,7 +159,7 @@ const complete = async (
 
 type Decided = { readonly known: Known<ReservationState>; readonly events: readonly ReservationEvent[] };
 
-/** Answers with what is known then, or with undefined where another writer was first. */
+/** Returns the new state, or undefined if another writer was first. */
 const append = async (
   { log, codec, states }: Dependencies,
   { stream, metadata }: Request,
@@ -179,7 +178,7 @@ const append = async (
   }
 };
 
-/** Formerly without what it says. */
+/** Earlier versions have no message. */
 type Refused = {
   readonly code: RejectionCode;
   readonly says?: string;

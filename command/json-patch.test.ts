@@ -147,7 +147,7 @@ test.each<[string, Json, unknown]>([
   });
 });
 
-describe('prototypes', () => {
+describe('prototypes are out of reach', () => {
   test.each<[string, unknown]>([
     ['cannot be changed by a path', [{ op: 'add', path: '/__proto__/polluted', value: true }]],
     [
@@ -162,7 +162,7 @@ describe('prototypes', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test('a member with such a name is a member like any other', () => {
+  test('a member named like an inherited one is an ordinary member', () => {
     const patch = JSON.parse('[{ "op": "add", "path": "/__proto__", "value": { "role": "admin" } }]');
     const patched = apply({ name: 'Ada' }, patch) as Record<string, unknown>;
     expect(Object.getPrototypeOf(patched)).toBe(Object.prototype);
@@ -174,7 +174,7 @@ describe('growth is bounded', () => {
   const doubling = (times: number) =>
     Array.from({ length: times }, (_, at) => ({ op: 'copy', from: '', path: `/c${at}` }));
 
-  test('where copies double the document each time', () => {
+  test('when copies double the document each time', () => {
     expect(refusalOf({ a: 'x'.repeat(10_000) }, doubling(100))).toEqual({
       code: 'patch_not_applicable',
       operation: expect.any(Number),
@@ -182,7 +182,7 @@ describe('growth is bounded', () => {
     });
   });
 
-  test('where they nest it deep', () => {
+  test('when copies nest it deeply', () => {
     const path = '/x'.repeat(400);
     const deep = path
       .split('/')
@@ -194,7 +194,7 @@ describe('growth is bounded', () => {
     expect(refusalOf({}, patch)).toMatchObject({ code: 'patch_not_applicable', reason: 'too_large' });
   });
 
-  test('and what is only moved has not grown', () => {
+  test('but moves do not count', () => {
     const there = { op: 'move', from: '/a', path: '/b' };
     const back = { op: 'move', from: '/b', path: '/a' };
     const body = { a: 'x'.repeat(200_000) };

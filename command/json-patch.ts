@@ -2,13 +2,13 @@ import type { JsonPatch } from '#shared/commands/json-patch.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { Rejection } from '#shared/rejection.ts';
 
-/** Characters and values. A copy of the whole into itself doubles it, and a patch can hold many of those. */
+/** Characters and values. A copy of the document into itself doubles it, and a patch can contain many. */
 const WEIGHT_MAX = 1_000_000;
 
 /**
- * Applies a JSON patch (RFC 6902): all of it, or it is refused by the number of the operation that failed.
- * The document stays as it is, and parts of it may be shared with the result. Names are only ever an object's
- * own, so that none reaches a prototype.
+ * Applies a JSON patch (RFC 6902) completely, or refuses it with the index of the failed operation. The
+ * document is not modified, and the result may share parts with it. Only own members of objects are accessed,
+ * so prototypes are out of reach.
  */
 export const applyJsonPatch = (document: Json, patch: JsonPatch): Json => {
   let weight = weigh(document, WEIGHT_MAX);
@@ -28,7 +28,7 @@ export const applyJsonPatch = (document: Json, patch: JsonPatch): Json => {
 
 type Operation = JsonPatch[number];
 
-/** What an operation puts in place. */
+/** The value that an operation inserts. */
 const addedBy = (operation: Operation, document: Json): Json | undefined => {
   switch (operation.op) {
     case 'add':
@@ -43,7 +43,7 @@ const addedBy = (operation: Operation, document: Json): Json | undefined => {
   }
 };
 
-/** The document after the operation; undefined where that cannot be applied. */
+/** The document after the operation; undefined if the operation fails. */
 const apply = (operation: Operation, document: Json, added: Json | undefined): Json | undefined => {
   const path = tokensOf(operation.path);
   switch (operation.op) {
@@ -94,7 +94,7 @@ const put = (document: Json, path: Tokens, value: Json): Json | undefined =>
     object: (members, name) => ({ ...members, [name]: value }),
   });
 
-/** The whole cannot be removed: nothing would be left to be an item. */
+/** The whole document cannot be removed, because an item must remain. */
 const remove = (document: Json, path: Tokens): Json | undefined =>
   changeAt(document, path, {
     whole: undefined,
@@ -106,7 +106,7 @@ const remove = (document: Json, path: Tokens): Json | undefined =>
         : undefined,
   });
 
-/** Nothing moves into itself (RFC 6902, section 4.4). */
+/** A value cannot be moved into itself (RFC 6902, section 4.4). */
 const move = (
   document: Json,
   { from, path }: { from: Tokens; path: Tokens },
@@ -119,15 +119,15 @@ const move = (
 };
 
 type Change = {
-  /** What becomes of the whole document. */
+  /** The result if the path is the whole document. */
   readonly whole: Json | undefined;
   list(items: readonly Json[], token: string): Json | undefined;
   object(members: JsonObject, name: string): Json | undefined;
 };
 
 /**
- * Changes the list or object in which the path ends, and what it lies in; as deep at most as a pointer is
- * long.
+ * Changes the list or object that contains the end of the path. The depth of recursion is at most the length
+ * of the pointer.
  */
 const changeAt = (document: Json, [token, ...rest]: Tokens, change: Change): Json | undefined => {
   if (token === undefined) return change.whole;
@@ -157,7 +157,7 @@ const isList = (value: Json | undefined): value is readonly Json[] => Array.isAr
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !isList(value);
 
-/** RFC 6902, section 4.6: the order of names does not count. */
+/** RFC 6902, section 4.6: the order of members is irrelevant. */
 export const areEqual = (one: Json | undefined, other: Json | undefined): boolean => {
   if (isList(one) && isList(other))
     return one.length === other.length && one.every((item, index) => areEqual(item, other[index]));
@@ -169,10 +169,7 @@ export const areEqual = (one: Json | undefined, other: Json | undefined): boolea
   );
 };
 
-/**
- * Without recursion, because copies can nest deeper than any body; it stops where there is more than
- * `enough`.
- */
+/** Not recursive, because copies can nest deeper than any body; stops above `enough`. */
 const weigh = (document: Json, enough: number): number => {
   let weight = 0;
   const waiting: (Json | undefined)[] = [document];

@@ -1,3 +1,3 @@
-/** The role alone, as `node main.ts command` starts it. */
+/** The role on its own, for `node main.ts command`. */
 process.argv.splice(2, 0, 'command');
 await import('../main.ts');

@@ -4,7 +4,7 @@ import { createIdMaker } from './new-id.ts';
 const many = (newId: () => number, count: number): readonly number[] =>
   Array.from({ length: count }, () => newId());
 
-test('ids are positive safe integers that rise', () => {
+test('ids are positive, increasing safe integers', () => {
   const ids = many(createIdMaker(), 50_000);
   for (const [index, id] of ids.entries()) {
     expect(Number.isSafeInteger(id) && id > (ids[index - 1] ?? 0)).toBe(true);
@@ -16,7 +16,7 @@ test('ids stay safe until the year 2095', () => {
   expect(Number.isSafeInteger(newId())).toBe(true);
 });
 
-test('ids of a later millisecond are higher, also between processes', () => {
+test('ids of a later millisecond are higher, also across processes', () => {
   const earlier = many(
     createIdMaker(() => Date.UTC(2026, 5, 1, 12, 0, 0, 1)),
     1_000,
@@ -25,7 +25,7 @@ test('ids of a later millisecond are higher, also between processes', () => {
   expect(Math.max(...earlier)).toBeLessThan(later);
 });
 
-test('a clock that goes back makes no id twice', () => {
+test('a clock that goes back never repeats an id', () => {
   let now = Date.UTC(2026, 5, 1);
   const newId = createIdMaker(() => now);
   const before = many(newId, 10_000);

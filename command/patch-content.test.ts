@@ -29,20 +29,20 @@ const change = (patch: unknown, content: JsonObject = {}): unknown => {
   }
 };
 
-test('only what is changed is named', () => {
+test('the result contains only changed fields', () => {
   expect(change([{ op: 'replace', path: '/title', value: 'Two' }])).toEqual({ title: 'Two' });
   expect(change([{ op: 'replace', path: '/title', value: 'One' }])).toEqual({});
   expect(change([{ op: 'add', path: '/tags/-', value: 'b' }])).toEqual({ tags: ['a', 'b'] });
   expect(change([{ op: 'remove', path: '/cover' }])).toEqual({ cover: null });
 });
 
-test('what came before a rule is left alone', () => {
+test('unchanged fields that violate a newer rule are accepted', () => {
   expect(change([{ op: 'add', path: '/tags/-', value: 'b' }], { title: 'Too long' })).toEqual({
     tags: ['a', 'b'],
   });
 });
 
-test('content that is not valid is refused by its places', () => {
+test('invalid content is refused with pointers', () => {
   const patch = [
     { op: 'remove', path: '/title' },
     { op: 'add', path: '/tags/0', value: 1 },
@@ -64,7 +64,7 @@ test('content that is not valid is refused by its places', () => {
   });
 });
 
-describe('what cannot be changed', () => {
+describe('read-only fields', () => {
   test.each([
     ['/id', 1],
     ['/status', 'draft'],
@@ -89,7 +89,7 @@ describe('what cannot be changed', () => {
     });
   });
 
-  test('may be named as it is, and left in an item that is put in place as a whole, or out of it', () => {
+  test('may be sent unchanged, and kept or omitted in a replaced document', () => {
     expect(change([{ op: 'replace', path: '/id', value: 1 }])).toEqual({});
     const { content } = ITEM;
     const read = { ...content, id: 1, status: 'published', author: { id: 7, name: 'Ada' }, createdAt: 'now' };
@@ -108,7 +108,7 @@ describe('what cannot be changed', () => {
   );
 });
 
-describe('a patch tells of what is there', () => {
+describe('a patch reveals content', () => {
   const told = (operation: unknown) =>
     tellsContent(JsonPatch.parse([{ op: 'add', path: '/a', value: 1 }, operation]));
 
@@ -124,7 +124,7 @@ describe('a patch tells of what is there', () => {
     expect(told(operation)).toBe(true);
   });
 
-  test('but not by putting a field in place', () => {
+  test('but not by adding or replacing a field', () => {
     expect(told({ op: 'replace', path: '/a', value: 1 })).toBe(false);
     expect(told({ op: 'replace', path: '', value: {} })).toBe(false);
   });

@@ -5,16 +5,16 @@ import { fieldErrorsOf, pointerTo } from '#shared/json-pointers.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { applyJsonPatch, areEqual } from './json-patch.ts';
 
-/** An item as a patch of it sees it: as it is read, as far as the command side knows that. */
+/** The aggregate as a patch sees it: in the form of a read, as far as the command side knows it. */
 export type PatchDocument = {
   readonly content: JsonObject;
-  /** What a patch may test, and leaves as it is. */
+  /** Read-only content, which a patch may test but not change. */
   readonly fixed: JsonObject;
-  /** Pointers to what is read beside it, and is only known to the side that reads are answered by. */
+  /** Pointers to readable content that only the query side knows. */
   readonly unknown: readonly string[];
 };
 
-/** What of its content a patch changes; refused where that is not as the schema demands. */
+/** The fields that a patch changes. Refused if they violate the schema. */
 export const changesByPatch = <Schema extends z.ZodObject>(
   schema: Schema,
   document: PatchDocument,
@@ -23,7 +23,7 @@ export const changesByPatch = <Schema extends z.ZodObject>(
   refuseUnknownTests(document.unknown, patch);
   const patched = applyJsonPatch({ ...document.fixed, ...document.content }, patch);
   const changed = isObject(patched) ? changesTo(document, patched, patch) : undefined;
-  // Only what is changed is checked, or an item from before a rule came could not be patched at all.
+  // Validates changed fields only, so that an aggregate from before a rule can be patched.
   const { success, data, error } = changed
     ? schema.pick(changed.mask).safeParse(changed.input)
     : schema.safeParse(patched);
@@ -33,8 +33,8 @@ export const changesByPatch = <Schema extends z.ZodObject>(
 };
 
 /**
- * A patch that compares or copies what is there, or goes by it, tells of it by how it ends, so that its
- * sender must be allowed to read it.
+ * A patch that compares, copies or traverses content reveals it by success or failure, so its sender needs
+ * the right to read it.
  */
 export const tellsContent = (patch: JsonPatch): boolean =>
   patch.some(({ op, path }) => op === 'test' || op === 'copy' || op === 'move' || path.lastIndexOf('/') > 0);
@@ -42,7 +42,7 @@ export const tellsContent = (patch: JsonPatch): boolean =>
 export const namesWhole = (patch: JsonPatch): boolean =>
   patch.some(({ path, ...rest }) => path === '' || ('from' in rest && rest.from === ''));
 
-/** To say that it differs would be wrong as often as not. */
+/** The value is unknown, so a failed test could be wrong. */
 const refuseUnknownTests = (unknown: readonly string[], patch: JsonPatch): void => {
   const number = patch.findIndex(
     ({ op, path }) => op === 'test' && unknown.some((each) => isWithin(each, path) || isWithin(path, each)),
@@ -62,7 +62,7 @@ const changesTo = (
   patch: JsonPatch,
 ): Changes => {
   const readOnly = new Set([...Object.keys(fixed), ...unknown.map((pointer) => pointer.split('/')[1])]);
-  // As in a PUT, an item that is replaced as a whole may hold what cannot be changed, and need not.
+  // As in a PUT, a replaced document may contain read-only fields or omit them.
   const isReplaced = patch.some(({ path }) => path === '');
   const names = [...new Set([...Object.keys(content), ...Object.keys(fixed), ...Object.keys(patched)])];
   const changed = names.filter(
@@ -82,7 +82,7 @@ const changesTo = (
   };
 };
 
-/** Its own, or every object would have a `__proto__`. */
+/** Own members only, or every object would have `__proto__`. */
 const memberOf = (object: JsonObject, name: string): Json | undefined =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 

@@ -24,7 +24,7 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-test('nobody can be made the author who is not there', async () => {
+test('an absent user cannot become the author', async () => {
   const gone = await registerUser(one);
   await one.send({ type: 'DeleteUser', userId: gone }, by(as(gone)));
   const draftFor = (authorId: UserId, cover: string | null = null) =>
@@ -38,7 +38,7 @@ test('nobody can be made the author who is not there', async () => {
   };
   await expect(draftFor(987_654 as UserId)).rejects.toMatchObject(absent);
   await expect(draftFor(gone)).rejects.toMatchObject(absent);
-  // They are told of before what they would write.
+  // Their absence is reported before errors in the form.
   await expect(draftFor(gone, `/uploads/9-0199a1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.png`)).rejects.toMatchObject(
     absent,
   );
@@ -67,7 +67,7 @@ test.each([
   await expect(one.send(command, by(system))).rejects.toMatchObject({ code });
 });
 
-test("another author's draft is as absent as one that is not there, their published article is forbidden", async () => {
+test('another author’s draft is reported as absent, and their published article as forbidden', async () => {
   const [author, other] = [await registerUser(one), await registerUser(one)];
   const [draft, published] = [await draftArticle(one, author, false), await draftArticle(one, author)];
   const edit = (articleId: ArticleId) =>
@@ -115,7 +115,7 @@ test('rights are checked before anything is written', async () => {
   expect(await one.eventLog.head()).toBe(before);
 });
 
-test('whose article it is decides about the comments on it', async () => {
+test('the owner of an article decides about the comments on it', async () => {
   const [author, reader, stranger] = [
     await registerUser(one),
     await registerUser(one),

@@ -7,12 +7,12 @@ import type { Decider } from './decider.ts';
 
 /**
  * One stream per client and idempotency key, named by a keyed digest of both. It is written before anything
- * else of a request, with the seed of every id that the request makes, so that a repetition after a crash
- * makes the same ids.
+ * else of a request, and contains the seed of every id of the request, so that a retry after a crash uses the
+ * same ids.
  */
 export const commandStream = (keyDigest: string): StreamName => streamName('command', keyDigest);
 
-/** How long a key stands for its first request. */
+/** The time for which a key belongs to its first request. */
 export const RESERVATION_MS = 24 * 60 * 60 * 1000;
 
 export type ReservationEvent = EventOf<'command.reserved' | 'command.completed'>;
@@ -34,7 +34,7 @@ export type ReservationState =
     };
 
 export type ReservationCommand =
-  /** `digest` is that of the request's content; `by` is the process that works on it. */
+  /** `digest` is that of the request’s content; `by` is the process that executes it. */
   | {
       readonly type: 'Reserve';
       readonly digest: string;
@@ -64,7 +64,7 @@ export const reservation: Decider<ReservationState, ReservationCommand, Reservat
       }
       case 'Complete': {
         const { digest, seed, outcome, at } = command;
-        // Whoever took longer than the reservation lasts has lost it, maybe to another request.
+        // A request that outlasts its reservation has lost it, perhaps to another request.
         if (state.status !== 'reserved' || state.digest !== digest || state.seed !== seed) return [];
         return [{ type: 'command.completed', data: { digest, outcome, at } }];
       }

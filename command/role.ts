@@ -22,7 +22,7 @@ import { commandRoutes } from './routes.ts';
 import { startCommandService } from './service.ts';
 
 /**
- * The command role alone. It takes writes of clients on PORT, and the commands of the other roles on
+ * The command role on its own. It serves writes of clients on PORT, and commands of other roles on
  * INTERNAL_PORT.
  */
 export const startRole = async (context: ProcessContext): Promise<void> => {
@@ -54,19 +54,19 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
 };
 
 /**
- * Two seconds before that the other roles close what they do not use, sooner than this one does while it
- * stops: no command crosses that.
+ * Other roles close idle connections two seconds earlier, and this role closes them later even while it
+ * stops: no command is sent on a closing connection.
  */
 const KEEP_ALIVE_MS = 4_000;
 
-/** The commands of the other roles are taken by a server of their own, which only they can reach. */
+/** Commands of other roles have a server of their own, which only they can reach. */
 const serveRoles = async (
   { config, log, resources }: ProcessContext,
   { domain, masterKey, metrics, tracing }: Foundation,
   gateway: CommandGateway,
 ): Promise<HttpServer> => {
   const { internal: listener, limits } = config;
-  // The other roles shed for themselves, but there may be many of them.
+  // Each other role sheds load itself, but there may be many of them.
   const shedder = resources.use(openLoadShedder(config.load, metrics));
   const taken = internalRoutes({
     domain,
@@ -102,8 +102,7 @@ type InternalOptions = {
 };
 
 /**
- * Where the other roles hand over commands. The assertion is bound to the exact body, so that is read as
- * text.
+ * Receives commands from other roles. The assertion is bound to the exact body, so the body is read as text.
  */
 export const internalRoutes = ({ domain, gateway, key, bodyBytesMax, log }: InternalOptions): Router => {
   const policy = policyOf(domain);
@@ -113,8 +112,8 @@ export const internalRoutes = ({ domain, gateway, key, bodyBytesMax, log }: Inte
       return await verifyAssertion(key, { assertion, body, policy });
     } catch (cause) {
       if (!(cause instanceof InvalidAssertion)) throw cause;
-      // No caller can do anything about it: the roles differ in MASTER_KEY or in their clocks, or somebody is
-      // where nobody should be.
+      // Not the caller’s fault: the roles differ in MASTER_KEY or in their clocks, or an intruder has network
+      // access.
       log.error(
         { err: cause, ...namesOf(request) },
         'A command came without a valid assertion of its caller.',

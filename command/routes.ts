@@ -25,7 +25,7 @@ import { itemOf } from '#shared/rest/writes/item.ts';
 import { itemWrites } from '#shared/rest/writes/item-writes.ts';
 import type { WriteDependencies } from '#shared/rest/writes/write-routes.ts';
 
-/** Everything that can be written over REST. */
+/** All writes over REST. */
 export const commandRoutes = (dependencies: WriteDependencies & UploadDependencies): Router =>
   Router().use(itemWrites(dependencies), uploadRoutes(dependencies));
 
@@ -36,10 +36,7 @@ type UploadDependencies = {
   readonly requireIfMatch: boolean;
 };
 
-/**
- * The pictures of aggregates and of the items of their lists: their bytes go to the blobs, and a command then
- * names where they are.
- */
+/** Uploads for aggregates and items: the bytes go to the blob storage, and a command records the path. */
 const uploadRoutes = (dependencies: UploadDependencies): Router => {
   const { gateway, blobs, requireIfMatch } = dependencies;
   const router = Router();
@@ -58,8 +55,8 @@ const uploadRoutes = (dependencies: UploadDependencies): Router => {
       const context = contextOf(request, operation, { requireIfMatch });
       const pictureType = demandPicture(request);
       const length = request.get('Content-Length');
-      // A repetition finds the version that it made itself: with a key, only the keyed command can tell what
-      // must not be changed.
+      // A retry finds the version that the first request made: with a key, only the command itself can check
+      // preconditions.
       const { idempotencyKey, ifVersion, unlessVersion, ...first } = context;
       const conditions = idempotencyKey === undefined ? { ifVersion, unlessVersion } : {};
       const result = await setUpload({
@@ -68,13 +65,13 @@ const uploadRoutes = (dependencies: UploadDependencies): Router => {
         check: () => gateway.send({ type, ...ids }, { ...first, ...conditions }),
         receive: () => receiveBody(request, pictureType),
         bytes: length === undefined ? undefined : Number(length),
-        // The name of the picture is another each time, so that the key stands for its bytes.
+        // Each attempt stores the file under a new name, so the key covers the bytes instead.
         change: (path, digest) =>
           gateway.send(
             { type, ...ids, [field]: path },
             { ...context, content: `${field} ${Object.values(ids).join(' ')} ${digest}` },
           ),
-        // What is not wanted any more is let go by, so that the client comes to reading the answer.
+        // Discards the rest of the body, so that the client gets to read the response.
       }).finally(() => request.resume());
       answerWritten(request, response, { operation, result, self: selfOf(result.id, ids) });
     };
@@ -91,7 +88,7 @@ const uploadRoutes = (dependencies: UploadDependencies): Router => {
   return router;
 };
 
-/** What the headers say of a picture; refuses what cannot be one before any of it is read. */
+/** Checks the headers of an upload, and refuses an unsupported file before reading any of it. */
 const demandPicture = (request: Request): ImageType => {
   const type = demandPictureType(request.get('Content-Type') ?? '');
   if (!/^(?:identity)?$/i.test(request.get('Content-Encoding') ?? ''))
@@ -102,11 +99,11 @@ const demandPicture = (request: Request): ImageType => {
   return type;
 };
 
-/** Leaving the body early does not destroy the connection, on which the answer goes. */
+/** Leaving the body early does not destroy the connection, which carries the response. */
 const receiveBody = (request: Request, type: ImageType): Promise<Picture> => {
   demandBodyRate(request, BYTES_PER_SECOND_MIN);
   return receivePicture(request.iterator({ destroyOnReturn: false }), type);
 };
 
-/** A telephone with a poor line has as much; the largest picture then takes five minutes and a half. */
+/** A phone on a poor line is as fast; the largest file then takes five and a half minutes. */
 const BYTES_PER_SECOND_MIN = 32_768;

@@ -32,7 +32,7 @@ type Dependencies = {
   readonly clock?: Clock | undefined;
 };
 
-/** The command side's own gateway: whoever sends a command ends up here. */
+/** The gateway of the command side: every command ends up here. */
 export const createSender = (dependencies: Dependencies): CommandGateway => {
   const observe = observeCommands(dependencies.metrics);
   const observed: CommandGateway['send'] = (command, context) =>
@@ -111,13 +111,13 @@ const metadataOf = (
   trace: recordedOnly(trace),
 });
 
-/** Two users of one client, and one user with two clients, do not share their keys. */
+/** Two users of one client, and one user with two clients, have separate keys. */
 const ownerOfKeys = (caller: Caller): string =>
   caller.kind === 'user' ? `${actorOf(caller)} ${caller.client}` : actorOf(caller);
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Times every command, by its type and by what it came to: done, the code of its refusal, or failed. */
+/** Measures every command by type and result: success, the code of its refusal, or failure. */
 const observeCommands = (
   registry: Registry,
 ): (<Answer>(type: string, handle: () => Promise<Answer>) => Promise<Answer>) => {
@@ -143,7 +143,7 @@ const observeCommands = (
 
 type Send = CommandGateway['send'];
 
-/** Shows every command in its trace, by its type and by what it came to; what it appends follows from it. */
+/** Traces every command by type and result; its events follow from the span. */
 const traceCommands = (tracing: Tracing | undefined, send: Send): Send => {
   if (!tracing?.isOn) return send;
   return async (command, context) => {
@@ -158,7 +158,7 @@ const traceCommands = (tracing: Tracing | undefined, send: Send): Send => {
       return result;
     } catch (error) {
       span.set({ 'annals.outcome': error instanceof Rejection ? error.code : 'failed' });
-      // A refusal is an answer.
+      // A refusal is a response, not a failure.
       if (!(error instanceof Rejection)) span.fail(errorTypeOf(error));
       throw error;
     } finally {

@@ -33,7 +33,7 @@ import { createStates } from './states.ts';
 import { userRules } from './users/rules.ts';
 import { webhookHandlers } from './webhooks/handle.ts';
 
-/** What the command side works with; all of it is the caller's own, and outlives the service. */
+/** The dependencies of the command side; the caller owns them, and they outlive the service. */
 export type CommandDependencies = {
   readonly domain: Domain;
   readonly pool: Pool;
@@ -42,23 +42,23 @@ export type CommandDependencies = {
   readonly masterKey: MasterKey;
   /** Outside the database, because that may be restored to a time before an erasure. */
   readonly erasures: ErasureList;
-  /** Where covers are, which go with their articles. */
+  /** The storage of uploads, which are removed with their aggregates. */
   readonly blobs: Pick<Blobs, 'remove'>;
   readonly log: Log;
   readonly metrics: Registry;
-  /** Off unless given. */
+  /** Off by default. */
   readonly tracing?: Tracing;
-  /** Unless told, only to the public Internet. */
+  /** By default, only addresses on the public Internet are allowed. */
   readonly webhooks?: WebhookRules;
-  /** The real one unless given. */
+  /** Real time by default. */
   readonly clock?: Clock;
-  /** Whether it carries out what follows from changes; another process does, if not. */
+  /** Whether this process also executes consequences of events; otherwise another process does. */
   readonly follows?: boolean;
 };
 
 const WEBHOOK_RULES: WebhookRules = { guard: { allowed: [], ports: new Set([80, 443]) }, perOwnerMax: 50 };
 
-/** Starts the command side: commands are decided and appended, and what follows from them is carried out. */
+/** Starts the command side: decides and appends commands, and executes the consequences of events. */
 export const startCommandService = async (
   dependencies: CommandDependencies,
 ): Promise<CommandGateway & AsyncDisposable> => {
@@ -124,7 +124,7 @@ const startFollowers = async (
   return opening.move();
 };
 
-/** What a command reads of others must be held still by the log itself. */
+/** Commands that read other aggregates need an event log that can verify these reads on append. */
 const demandFencing = (domain: Domain, { fencesReads }: EventLog): void => {
   const reading = fencesReads ? undefined : readingIn(domain);
   if (reading !== undefined)
@@ -135,7 +135,7 @@ const demandFencing = (domain: Domain, { fencesReads }: EventLog): void => {
 
 type Handlers = Readonly<Record<string, AnyHandler>>;
 
-/** Every command of the kernel has its handler here, or the compiler says which has not. */
+/** The compiler checks that every command of the kernel has a handler. */
 const handlersOf = (dependencies: HandlerDependencies): Handlers => {
   const kernel: HandlersOf<KernelCommandType> = webhookHandlers(dependencies);
   const admitting = Object.entries(kernel).map(([type, handler]) => {

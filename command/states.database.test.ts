@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one list: what a process may begin with that does not know a stream.
+// Over 200 lines, because it is one list: the possible starting points of a process without a cached stream.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deciderOf, type KindDecider } from '#kernel/decide/decider.ts';
@@ -20,7 +20,7 @@ import { cutLog } from '../test/engines/cut-log.ts';
 import { until } from '../testing/until.ts';
 import { createStates, type States } from './states.ts';
 
-/** More than a snapshot is made after, and not a multiple of that. */
+/** More than the snapshot interval, and not a multiple of it. */
 const EDITS = 600;
 
 let world: CommandWorld;
@@ -44,7 +44,7 @@ const decider = (kind: string): KindDecider => {
 const load = (states: States, stream: StreamName, of = decider(stream.split('-')[0] ?? '')) =>
   states.load(of as never, stream);
 
-/** As a process that has just started, and the number of events that it decodes. */
+/** The states of a new process, and the number of events that it decodes. */
 const freshProcess = (from = side) => {
   const seen = { decoded: 0 };
   const codec: Codec = {
@@ -56,7 +56,7 @@ const freshProcess = (from = side) => {
   };
   return { seen, states: createStates({ log: from.eventLog, codec, snapshots: from.snapshots }) };
 };
-/** The latest. */
+/** The latest snapshot. */
 const snapshotOf = async (stream: StreamName) =>
   (
     await side.pool.query(
@@ -77,7 +77,7 @@ const untilSaved = (stream: StreamName, version: number) =>
     (row) => row?.version >= version,
   );
 
-/** Further events of a stream, as a command would append them. */
+/** Appends further events to a stream, like a command. */
 const appendMany = async (
   stream: StreamName,
   from: number,
@@ -120,24 +120,24 @@ const longUser = async (): Promise<{ userId: UserId; stream: StreamName }> => {
   await untilSaved(stream, EDITS);
   return { userId, stream };
 };
-/** Folded from the first event. */
+/** The state folded from the first event. */
 const whole = (stream: StreamName) => load(createStates({ log: side.eventLog, codec: side.codec }), stream);
 
-test('a process that does not know a long stream folds it from the latest snapshot, to the same', async () => {
+test('a new process folds a long stream from its latest snapshot to the same state', async () => {
   const stream = await longArticle();
   const { states, seen } = freshProcess();
   expect(await load(states, stream)).toEqual(await whole(stream));
   expect(seen.decoded).toBeLessThan(256);
 });
 
-test('a short stream has none', async () => {
+test('a short stream has no snapshot', async () => {
   const stream = streamName('article', await draftArticle(side, author));
   const { states, seen } = freshProcess();
   await load(states, stream);
   expect([seen.decoded, await snapshotOf(stream)]).toEqual([2, undefined]);
 });
 
-test('those who want the same stream at once share one fold', async () => {
+test('concurrent loads of one stream share a fold', async () => {
   const stream = streamName('article', await draftArticle(side, author));
   const { states, seen } = freshProcess();
   const known = await Promise.all(Array.from({ length: 20 }, () => load(states, stream)));
@@ -145,7 +145,7 @@ test('those who want the same stream at once share one fold', async () => {
   expect(seen.decoded).toBe(2);
 });
 
-test('personal data is sealed, and deleted with its person', async () => {
+test('personal data in snapshots is sealed, and deleted with its person', async () => {
   const { userId, stream } = await longUser();
   const { states, seen } = freshProcess();
   expect(await load(states, stream)).toEqual(await whole(stream));
@@ -166,7 +166,7 @@ test('personal data is sealed, and deleted with its person', async () => {
   expect((await load(freshProcess().states, stream)).state).toMatchObject({ status: 'ended' });
 });
 
-test('what does not open is left alone, whatever was done to it', async () => {
+test('a snapshot that cannot be decrypted is ignored, however it was corrupted', async () => {
   const stream = await longArticle();
   const { rows } = await side.pool.query<{ sealed: Buffer }>(
     'select sealed from snapshots.fold where stream = $1',
@@ -187,12 +187,12 @@ test('what does not open is left alone, whatever was done to it', async () => {
     const { states, seen } = freshProcess();
     expect((await load(states, stream)).version).toBe(EDITS + 2);
     expect(seen.decoded).toBe(EDITS + 2);
-    // What was folded is saved in its place.
+    // The fold replaces the snapshot.
     await untilSaved(stream, EDITS);
   }
 });
 
-test('under another master key, in a copy of the log, or by another definition, it is folded anew', async () => {
+test('another master key, a copy of the log or another definition leads to a new fold', async () => {
   const stream = await longArticle();
   const masterKey = parseMasterKey(Buffer.alloc(32, 7).toString('base64'));
   const other = { ...side, snapshots: createSnapshots({ ...side, masterKey }) };
@@ -211,7 +211,7 @@ test('under another master key, in a copy of the log, or by another definition, 
   }
 });
 
-test('a long stream gets its snapshots though somebody in it was erased, and though another process writes to it', async () => {
+test('a long stream gets snapshots despite an erased person in it, and despite another writer', async () => {
   const { userId, stream } = await longUser();
   await side.pool.query('delete from snapshots.fold where stream = $1', [stream]);
   await side.keys.destroy(userId);
@@ -237,7 +237,7 @@ test('a long stream gets its snapshots though somebody in it was erased, and tho
   await untilSaved(article, version);
 });
 
-test('a state of once is folded from the snapshot before it, which a fold from the first event leaves', async () => {
+test('an earlier state is folded from the snapshot before it, which a full fold leaves behind', async () => {
   const stream = await longArticle();
   await appendMany(stream, EDITS + 2, edits(Number(stream.split('-')[1]), author));
   await load(freshProcess().states, stream);
@@ -259,7 +259,7 @@ test('a state of once is folded from the snapshot before it, which a fold from t
   }
 });
 
-test('of those who share their events one stays, however often it is saved', async () => {
+test('one of the snapshots that cover the same events remains, however often it is saved', async () => {
   const stream = await longArticle();
   const [event] = (await Array.fromAsync(side.eventLog.read(stream, 600 as Version, 600 as Version))).flat();
   if (event === undefined) throw new Error('There is no version 600');
@@ -277,14 +277,14 @@ test('of those who share their events one stays, however often it is saved', asy
   await side.snapshots.save([at(520, ''), at(610, '')]);
   await side.snapshots.save([at(520, '')]);
   expect(await versionsOf(stream)).toEqual([512, 610]);
-  // One of a hundred kilobytes stands for more of them.
+  // A snapshot of a hundred kilobytes covers more events.
   await side.snapshots.save([at(900, 'x'.repeat(100_000)), at(1_000, 'x'.repeat(100_000))]);
   expect(await versionsOf(stream)).toEqual([1_000]);
   await side.snapshots.save([{ ...at(2_000, ''), definition: 'another' }]);
   expect(await versionsOf(stream)).toEqual([2_000]);
 });
 
-test('whoever comes into a state after the snapshot that it was folded from is among its persons', async () => {
+test('a person who appears in events after the snapshot is recorded with the next one', async () => {
   const { userId, stream } = await longUser();
   const of = decider('user');
   await side.pool.query('delete from snapshots.fold where stream = $1', [stream]);
@@ -293,7 +293,7 @@ test('whoever comes into a state after the snapshot that it was folded from is a
   const state = await freshProcess().states.at(of as never, stream, first);
   await side.pool.query('delete from snapshots.fold where stream = $1', [stream]);
   const { version, position, id: event } = first;
-  // As if nobody had been in it yet.
+  // A snapshot without any person.
   await side.snapshots.save([
     { fold: 'state', definition: of.definition, stream, version, position, event, persons: [], state },
   ]);
@@ -306,7 +306,7 @@ test('whoever comes into a state after the snapshot that it was folded from is a
   expect(await untilSaved(stream, EDITS + 300)).toMatchObject({ persons: [userId] });
 });
 
-test('one that tells of events which the log has lost is not used', async () => {
+test('a snapshot of events that the log has lost is not used', async () => {
   await using lossy = await createCommandWorld();
   await using before = await lossy.open();
   const userId = await registerUser(before);

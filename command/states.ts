@@ -1,5 +1,4 @@
-// Over 200 lines, because it is one cache: the states of aggregates, from the log, from memory, and from
-// snapshots.
+// Over 200 lines, because it is one cache: states of aggregates from the log, from memory and from snapshots.
 import { LRUCache } from 'lru-cache';
 import type { EventId, Position, StreamName, UserId, Version } from '#shared/brands.ts';
 import {
@@ -23,7 +22,7 @@ import {
 import { weigh } from '#shared/weigh.ts';
 import type { Folding } from './decider.ts';
 
-/** What a stream's events add up to, and the last of them; a stream without events has none. */
+/** The state of a stream with its last event; a stream without events has none. */
 export type Known<State> = {
   readonly state: State;
   readonly version: Version;
@@ -31,7 +30,7 @@ export type Known<State> = {
   readonly event: EventId | undefined;
 };
 
-/** Of a stream that has no events. */
+/** The state of a stream without events. */
 export const unwritten = <State>(initial: State): Known<State> => ({
   state: initial,
   version: NO_STREAM,
@@ -39,49 +38,47 @@ export const unwritten = <State>(initial: State): Known<State> => ({
   event: undefined,
 });
 
-/** What the kept states may weigh together; an article's body counts by its length. */
+/** The maximum weight of all cached states; long texts count by length. */
 const WEIGHT_MAX = 64 * 1_048_576;
 
 /**
- * So many events are folded again, beside the page in which a stream turns out to be long; more only if
- * snapshots could not be saved.
+ * Without a snapshot at hand, at most this many events are folded again, plus the page in which the stream
+ * turns out to be long; more only if saving snapshots failed.
  */
 const FOLDED_AGAIN_EVENTS = 256;
-/** They take connections that commands need; one that is left out is made up for by the next. */
+/** Saves use connections that commands need; a skipped save is made up by the next. */
 const SAVES_AT_ONCE_MAX = 2;
 
 /**
- * The states of aggregates, folded from the log and kept for a while: the log's expected version guards
- * against an old one.
+ * The states of aggregates, folded from the log and cached. The log’s check of the expected version guards
+ * against stale ones.
  */
 export type States = {
-  /** What was last seen here, if anything: fast, and perhaps old. */
+  /** The cached state, if any: fast, but perhaps stale. */
   recall<State, Event extends AnnalsEvent>(
     decider: Folding<State, Event>,
     stream: StreamName,
   ): Known<State> | undefined;
-  /**
-   * What the log says now; reads what is not known yet, and whether the log still has the last event that is.
-   */
+  /** The current state: reads new events, and verifies that the log still has the last known one. */
   load<State, Event extends AnnalsEvent>(
     decider: Folding<State, Event>,
     stream: StreamName,
   ): Promise<Known<State>>;
   /**
-   * The same, without what is remembered here, which may hold what was erased since. A snapshot opens only if
-   * nothing was.
+   * Like `load` without the cache, which may contain erased data. A snapshot decrypts only if nothing was
+   * erased.
    */
   reload<State, Event extends AnnalsEvent>(
     decider: Folding<State, Event>,
     stream: StreamName,
   ): Promise<Known<State>>;
-  /** What the log said up to one of the events of a stream, which it has. Nothing of it is remembered. */
+  /** The state after an existing event of the stream. Not cached. */
   at<State, Event extends AnnalsEvent>(
     decider: Folding<State, Event>,
     stream: StreamName,
     event: Appended,
   ): Promise<State>;
-  /** Takes over what was appended just now on top of a known state. */
+  /** Updates the cache with events just appended to a known state. */
   advance<State, Event extends AnnalsEvent>(
     decider: Folding<State, Event>,
     advanced: Advanced<State, Event>,
@@ -92,23 +89,23 @@ type Advanced<State, Event> = {
   readonly stream: StreamName;
   readonly from: Known<State>;
   readonly events: readonly Event[];
-  /** The same events as they were appended. */
+  /** The same events as appended. */
   readonly encoded: readonly Pick<NewEvent, 'id' | 'data'>[];
   readonly to: { readonly version: Version; readonly position: Position };
 };
 
-/** With what a snapshot of it takes. */
+/** A state with the data for its next snapshot. */
 type Kept<State = unknown> = {
   readonly known: Known<State>;
   readonly persons: Persons;
-  /** The version of its snapshot. */
+  /** The version of its last snapshot. */
   readonly savedAt: Version;
 };
 
 type Dependencies = {
   readonly log: EventLog;
   readonly codec: Codec;
-  /** Without them, long streams are folded from their first event. */
+  /** Without snapshots, long streams are folded from their first event. */
   readonly snapshots?: Snapshots | undefined;
   readonly weightMax?: number;
 };
@@ -116,7 +113,7 @@ type Dependencies = {
 type ReadDependencies = Pick<Dependencies, 'log' | 'codec' | 'snapshots'>;
 
 export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX }: Dependencies): States => {
-  // A stream has one decider, so that what is kept under its name is of that decider's kind of state.
+  // A stream has one decider, so a cached state has the type of that decider.
   const cache = new LRUCache<StreamName, Kept>({
     maxSize: weightMax,
     sizeCalculation: ({ known }) => weigh(known.state),
@@ -141,8 +138,7 @@ export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX }: 
     if (!newer || newer.known.version < kept.known.version) cache.set(stream, kept);
   };
   /**
-   * Several that want a stream which nobody knows here wait for one fold; whoever joins looks for what came
-   * after it.
+   * Concurrent loads of an uncached stream share one fold; callers that join it read later events themselves.
    */
   const readOnce = <State, Event extends AnnalsEvent>(
     decider: Folding<State, Event>,
@@ -162,8 +158,7 @@ export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX }: 
       const found = cache.get(stream) ?? (joined && (await joined.catch(() => undefined)));
       const remembered = found?.known.event === undefined ? undefined : (found as Kept<State>);
       const grown = remembered && (await readOn(dependencies, { decider, stream, from: remembered }));
-      // A log that went back tells another history, and what was remembered of the former one is worth
-      // nothing.
+      // A log that went back has another history, so the cached state is void.
       if (remembered && !grown && cache.peek(stream)?.known === remembered.known) cache.delete(stream);
       const whole = grown ?? (await readOnce(decider, stream));
       if (whole.known.version > NO_STREAM) keep(decider, stream, whole);
@@ -176,8 +171,7 @@ export const createStates = ({ log, codec, snapshots, weightMax = WEIGHT_MAX }: 
     },
     at: (decider, stream, event) => stateAt(dependencies, { decider, stream, event }),
     advance(decider, { stream, from, events, encoded, to }) {
-      // A repeated append is answered with the version of then, which says nothing about what follows from
-      // `from`.
+      // A repeated append returns the version of the first one, from which the events do not follow.
       if (to.version !== from.version + events.length) return;
       const state = events.reduce((folded, event) => decider.evolve(folded, event), from.state);
       const before = cache.peek(stream);
@@ -198,7 +192,7 @@ const nothing = <State>({ initial }: Pick<Folding<State, never>, 'initial'>): Ke
   savedAt: NO_STREAM,
 });
 
-/** Without a definition, no snapshots are kept. */
+/** Without a definition, there are no snapshots. */
 const foldOf = ({ definition = '' }: Pick<Folding<unknown, never>, 'definition'>): Fold => ({
   fold: 'state',
   definition,
@@ -224,15 +218,15 @@ type Reading<State, Event> = {
   readonly decider: Folding<State, Event>;
   readonly stream: StreamName;
   readonly from: Kept<State>;
-  /** The last version that is read, if not all that there are. */
+  /** The last version to read; all by default. */
   readonly to?: Version;
-  /** Whether to go on from the latest snapshot of a stream that turns out to be long. */
+  /** Whether to resume from the latest snapshot if the stream turns out to be long. */
   readonly mayJump?: boolean;
 };
 
 /**
- * Reads from the last event that is known; nothing where the log does not have that one. Of a long stream it
- * goes on from a snapshot, or leaves some for whoever asks later what it was once.
+ * Reads on from the last known event; undefined if the log does not have that event. For a long stream,
+ * resumes from a snapshot, or saves some for later reads of earlier states.
  */
 const readOn = async <State, Event extends AnnalsEvent>(
   dependencies: ReadDependencies,
@@ -298,7 +292,7 @@ const stateAt = async <State, Event extends AnnalsEvent>(
   return found.known.state;
 };
 
-/** Of a stream that turns out to be long, no more than that is read at first. */
+/** Reads a first batch, which covers short streams, and then the rest. */
 async function* pagesFrom(
   log: Pick<EventLog, 'read'>,
   stream: StreamName,

@@ -17,10 +17,7 @@ type Decided<State, Event> = {
   readonly events: readonly Event[];
 };
 
-/**
- * Appends beside the command that is under way. Returns false if another writer was first, and the caller
- * looks again.
- */
+/** Appends beside the command in progress. Returns false if another writer was first; the caller retries. */
 export const tryAppend = async <State, Event extends AnnalsEvent>(
   { log, codec, states }: AppendDependencies,
   { decider, stream, from, events }: Decided<State, Event>,

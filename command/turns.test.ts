@@ -3,7 +3,7 @@ import { createTurns } from './turns.ts';
 
 const turn = () => new Promise(setImmediate);
 
-test('work on one key is done in the order of asking, one at a time', async () => {
+test('tasks of one key run in order, one at a time', async () => {
   const turns = createTurns<string>();
   const steps: string[] = [];
   const work = (name: string) => async () => {
@@ -15,7 +15,7 @@ test('work on one key is done in the order of asking, one at a time', async () =
   expect(steps).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
 });
 
-test('work on another key does not wait', async () => {
+test('tasks of different keys do not wait for each other', async () => {
   const turns = createTurns<string>();
   const { promise: never, resolve: end } = Promise.withResolvers<void>();
   const stuck = turns.take('one', () => never);
@@ -24,7 +24,7 @@ test('work on another key does not wait', async () => {
   await stuck;
 });
 
-test('work that fails fails alone', async () => {
+test('a failed task does not affect others', async () => {
   const turns = createTurns<string>();
   const failing = turns.take('key', () => Promise.reject(new RangeError()));
   const after = turns.take('key', async () => 'done');
@@ -32,7 +32,7 @@ test('work that fails fails alone', async () => {
   expect(await after).toBe('done');
 });
 
-test('a line that is too long is refused', async () => {
+test('a queue that is too long is refused', async () => {
   const turns = createTurns<string>(2);
   const first = [turns.take('key', turn), turns.take('key', turn)];
   await expect(turns.take('key', turn)).rejects.toMatchObject({ code: 'conflict' });

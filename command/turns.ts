@@ -1,9 +1,6 @@
 import { Rejection } from '#shared/rejection.ts';
 
-/**
- * Work on the same key is done one after the other, in the order of asking; work on different keys at the
- * same time.
- */
+/** Runs tasks of one key in order, one at a time; tasks of different keys in parallel. */
 export type Turns<Key> = { take<Result>(key: Key, work: () => Promise<Result>): Promise<Result> };
 
 const WAITING_MAX = 1_000;
@@ -17,7 +14,7 @@ export const createTurns = <Key>(waitingMax: number = WAITING_MAX): Turns<Key> =
       lines.set(key, line);
       line.waiting += 1;
       const done = line.last.then(work);
-      // The next one does not care how this one ended.
+      // The next task runs regardless of the result.
       line.last = done.catch(() => {});
       try {
         return await done;

@@ -46,7 +46,7 @@ const remove = (
 const last = { code: 'last_administrator' };
 
 describe('the last administrator', () => {
-  test('stays one, whichever way is tried, until somebody else is one', async () => {
+  test('keeps the role until another user has it, whatever command is tried', async () => {
     const only = await administrator();
     const robot = await registerUser(side, { role: 'admin', email: null });
     for (const way of Object.keys(ways) as (keyof typeof ways)[])
@@ -57,19 +57,19 @@ describe('the last administrator', () => {
     await expect(remove(other, author, { way: 'delete' })).rejects.toMatchObject(last);
   });
 
-  test('is a service account where nobody else is there', async () => {
+  test('may be a service account if there is no other administrator', async () => {
     const robot = await registerUser(side, { role: 'admin', email: null });
     await expect(remove(side, robot, { way: 'delete' })).rejects.toMatchObject(last);
     await administrator();
     await remove(side, robot, { way: 'delete' });
   });
 
-  test('is erased again after a restore all the same', async () => {
+  test('is erased again after a restore', async () => {
     await remove(side, await administrator(), { way: 'delete', caller: system });
   });
 });
 
-test('of administrators who demote each other at once, over two processes, one stays', async () => {
+test('one administrator remains when several demote each other concurrently in two processes', async () => {
   for (let round = 0; round < 5; round += 1) {
     const [one, two, three] = [
       await administrator(),
@@ -100,7 +100,7 @@ test('of administrators who demote each other at once, over two processes, one s
   }
 });
 
-test('an administrator whose removal ended in a crash counts again', async () => {
+test('an administrator whose removal crashed counts again', async () => {
   const [one, two] = [await administrator(), await administrator()];
   {
     await using dying = await world.open(
@@ -113,7 +113,7 @@ test('an administrator whose removal ended in a crash counts again', async () =>
   await expect(remove(side, one)).rejects.toMatchObject(last);
 });
 
-test('a removal that was only slow does not take the last one', async () => {
+test('a slow removal does not remove the last administrator', async () => {
   const [one, two] = [await administrator(), await administrator()];
   const { promise: waiting, resolve: goOn } = Promise.withResolvers<void>();
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
@@ -135,7 +135,7 @@ test('a removal that was only slow does not take the last one', async () => {
   await late;
 });
 
-test('administrators of before any announcement are known from the read model', async () => {
+test('administrators from before any announcement are found in the read model', async () => {
   const [one, two] = [await registerUser(side, { email: 'old@example.com' }), await administrator()];
   const promoted = {
     id: 'a0000000-0000-4000-8000-000000000001',

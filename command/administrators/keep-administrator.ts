@@ -13,30 +13,30 @@ import type { Decider } from '../decider.ts';
 import { type AppendDependencies, tryAppend } from '../try-append.ts';
 import { abandonEmail, profileOf, userStream, usersOf } from '../users/user.ts';
 
-/** Sees to it that somebody is left who can look after the installation. */
+/** Ensures that the installation always has an administrator. */
 export type AdministratorKeeper = {
-  /** Announces that somebody becomes an administrator. */
+  /** Announces that a user becomes an administrator. */
   appoint(userId: UserId, metadata: MetadataContext): Promise<void>;
-  /** Announces that somebody stops being an administrator, or refuses with `last_administrator`. */
+  /** Announces that a user stops being an administrator, or refuses with `last_administrator`. */
   leave(leaver: Leaver, metadata: MetadataContext): Promise<void>;
 };
 
 type Leaver = {
   readonly userId: UserId;
   readonly userVersion: Version;
-  /** Service accounts have no address. They cannot sign in, so that they do not stand in for a person. */
+  /** Service accounts have no address. They cannot sign in, so they do not count as the remaining person. */
   readonly hasAddress: boolean;
-  /** An erasure that is made again after a restore is not refused. */
+  /** An erasure that is repeated after a restore is not refused. */
   readonly mayBeLast: boolean;
 };
 
 type Dependencies = AppendDependencies & { readonly domain: Domain; readonly pool: Pick<Pool, 'query'> };
 
-/** How long an announced append may take before it is fenced off. */
+/** The time after which an announced append is fenced off. */
 const USE_MAX_MS = 2_000;
 const LOOK_AGAIN_MS = 50;
 const TIMEOUT_MS = 8_000;
-/** Administrators of before the first announcement are looked for in the read model. */
+/** Administrators from before the first announcement are found in the read model. */
 const LISTED_MAX = 1_000;
 
 export const createAdministratorKeeper = (dependencies: Dependencies): AdministratorKeeper => ({
@@ -80,7 +80,10 @@ const untilDone = async (attempt: () => Promise<boolean>): Promise<void> => {
 
 type Undecided = Leaving & { readonly userId: UserId };
 
-/** Whether another one stays; if none does, the one who was announced to leave and perhaps will not. */
+/**
+ * Returns whether another administrator stays; if none does, the one whose announced departure may still
+ * fail.
+ */
 const findOthers = async (
   dependencies: Dependencies,
   { announced }: AdministratorsState,
@@ -101,13 +104,13 @@ const findOthers = async (
   return undecided ?? 'none';
 };
 
-/** A name of `null` is that of somebody whose erasure is on its way. */
+/** The name is `null` while an erasure is in progress. */
 const isAdministrator = (state: AggregateState, { hasAddress }: Leaver): boolean => {
   const profile = profileOf(state);
   return profile?.role === 'admin' && profile.name !== null && (profile.email !== null || !hasAddress);
 };
 
-/** Those who were announced, then those whom the read model knows. */
+/** The announced users first, then those in the read model. */
 async function* candidates(
   { pool }: Dependencies,
   announced: AdministratorsState['announced'],
@@ -124,19 +127,19 @@ const selectAdministrators = async (pool: Pick<Pool, 'query'>): Promise<readonly
   return rows.map(({ id }) => id);
 };
 
-/** The projector has not started yet, so that there is nobody of before. */
+/** Without a read model, the projector has not started, and there are no earlier administrators. */
 const noneIfUnmade = (error: unknown): readonly UserId[] => {
   if (isUndefinedTable(error)) return [];
   throw error;
 };
 
-/** Waits for an append that was announced just now, and fences off an old one. */
+/** Waits for an append that was announced just now; fences off an old one. */
 const settle = async (
   dependencies: Dependencies,
   { userId, userVersion, at }: Undecided,
   metadata: MetadataContext,
 ): Promise<void> => {
-  // Clocks that differ by more make an announcement old, which is safe because of the fence.
+  // If clocks differ by more than that, an announcement counts as old, which is safe because of the fence.
   if (Math.abs(Date.now() - Date.parse(at)) <= USE_MAX_MS) return void (await delay(LOOK_AGAIN_MS));
   const stream = userStream(userId);
   const users = usersOf(dependencies.domain);
@@ -149,29 +152,30 @@ const settle = async (
 /**
  * One stream for all administrators keeps at least one of them without a lock:
  *
- * 1. Whoever is about to leave (a deletion, another role) is announced here first, naming the version that the append to their
- *    own stream will expect. The announcement expects the version of this stream at which somebody else was seen to stay.
- * 2. Whoever is announced at the version that their stream still has does not count as staying: the append may be on its way.
- * 3. If nobody else is left, the fence `AbandonEmail` moves that stream on, so that the late append fails and they stay.
+ * 1. A departure (a deletion, another role) is announced here first, with the version that the append to the
+ * user’s stream will expect. The announcement expects the version of this stream at which another
+ * administrator was found. 2. A user whose stream still has the announced version does not count as staying,
+ * because the append may be in flight. 3. If nobody else is left, the fence `AbandonEmail` advances that
+ * stream, so that the late append fails and the user stays.
  *
- * So a crash between the steps leaves nothing worse than an announcement to be fenced off. Appointments are
- * announced as well, for the list of those to look at; what counts is the stream of each.
+ * A crash between the steps leaves at worst an announcement that must be fenced off. Appointments are
+ * announced too, as candidates to look at; the stream of each user decides.
  */
 const ADMINISTRATORS: StreamName = streamName('administrators', 'all');
 
-/** Names one announcement for the fence. */
+/** Identifies one announcement in the fence. */
 const announcementName = (userVersion: Version): string => `${ADMINISTRATORS}@${userVersion}`;
 
 type AdministratorEvent = EventOf<'administrator.appointed' | 'administrator.leaving'>;
 
 type Leaving = { readonly userVersion: Version; readonly at: string };
 
-/** Everybody who was ever announced, with the latest announcement that they leave. */
+/** Every user who was ever announced, with the latest announced departure. */
 type AdministratorsState = { readonly announced: Readonly<Record<string, Leaving | null>> };
 
 type AdministratorCommand =
   | { readonly type: 'Appoint'; readonly userId: UserId }
-  /** `userVersion` is what the append to the user's stream will expect. */
+  /** `userVersion` is the version that the append to the user’s stream will expect. */
   | { readonly type: 'Leave'; readonly userId: UserId; readonly userVersion: Version; readonly at: string };
 
 const administrators: Decider<AdministratorsState, AdministratorCommand, AdministratorEvent> = {
@@ -185,7 +189,7 @@ const administrators: Decider<AdministratorsState, AdministratorCommand, Adminis
         return known === undefined ? [{ type: 'administrator.appointed', data: { userId } }] : [];
       case 'Leave': {
         const { userVersion, at } = command;
-        // Since the announcement they have not counted as staying, so that nobody has left because of them.
+        // The user has not counted as staying since the announcement, so nobody has left because of them.
         if (known && known.userVersion >= userVersion) return [];
         return [{ type: 'administrator.leaving', data: { userId, userVersion, at } }];
       }

@@ -23,14 +23,14 @@ import { contextOf, type Fence, fenced, preparing, streamOf, type Target, toEven
 type Changing = {
   readonly kind: Kind;
   readonly command: CommandInfo;
-  /** The form, given what is there; `demandTo` refuses where the caller may not do something else as well. */
+  /** Computes the form from the present state; `demandTo` throws unless the caller also has another right. */
   formOn(given: Row, state: AggregateState, demandTo: (operation: string) => void): Row;
 };
 
 export const changing = (parts: Parts, kind: Kind, command: CommandInfo): Handle =>
   change(parts, { kind, command, formOn: (given) => given });
 
-/** An edit by a JSON patch. */
+/** The handler of an edit by JSON patch. */
 export const patching = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
   const formByPatch = patchesOf(parts.domain, kind, command);
   const toParts = partRightsOf(kind).flatMap(({ name, fields }) => (fields.length > 0 ? [name] : []));
@@ -39,7 +39,8 @@ export const patching = (parts: Parts, kind: Kind, command: CommandInfo): Handle
     command,
     formOn(given, state, demandTo) {
       const patch = given.patch as JsonPatch;
-      // Of the parts that it names, the rights were asked for already; the whole has all of them.
+      // The rights to the parts that the patch names were checked already; the whole document contains all
+      // parts.
       if (tellsContent(patch))
         for (const right of ['read', ...(namesWhole(patch) ? toParts : [])]) demandTo(right);
       return formByPatch(patch, state);
@@ -67,7 +68,7 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
         fence.clear();
         const look = isThere ? await see(kind, fields, { reads, fence }) : lookNowhere;
         const demandTo = (operation: string): void => {
-          // Otherwise the decider says that there is nothing.
+          // Otherwise the decider reports that the aggregate does not exist.
           if (isThere || isOfId(domain, kind, operation))
             demandOn({ kind, fields, look }, { caller: sent.caller, command, operation });
         };
@@ -96,7 +97,7 @@ const change = (parts: Parts, { kind, command, formOn }: Changing): Handle => {
 
 type Demanded = { readonly caller: Caller; readonly command: CommandInfo; readonly operation: string };
 
-/** What somebody may not read is not there for them, but what is theirs they can always end. */
+/** An invisible aggregate is reported as absent, but owners can always end theirs. */
 const demandOn = ({ kind, fields, look }: Asked, { caller, command, operation }: Demanded): void => {
   const resource = { fields, find: findBy(look) };
   const read = operationOf(kind, 'read');
@@ -109,8 +110,8 @@ const demandOn = ({ kind, fields, look }: Asked, { caller, command, operation }:
 };
 
 /**
- * The rights to single fields that a command needs beside its own. What stays as it is may be named by
- * everybody, so that what was read can be put back.
+ * The rights to single fields that a command needs beside its own. Unchanged values need no right, so that a
+ * read aggregate can be sent back.
  */
 type WritesOf = (form: Row, fields: Row) => readonly string[];
 
@@ -130,8 +131,8 @@ const writesOf = (kind: Kind, command: CommandInfo): WritesOf => {
 };
 
 /**
- * The form of an edit that a JSON patch comes to. Where there is nothing to patch it changes nothing, and the
- * decider says why.
+ * The edit’s form that results from a JSON patch. Without an aggregate the form is empty, and the decider
+ * gives the reason.
  */
 type FormByPatch = (patch: JsonPatch, state: AggregateState) => Row;
 
@@ -141,7 +142,7 @@ const patchesOf = (domain: Domain, kind: Kind, edit: CommandInfo): FormByPatch =
   const required = edit.form.filter((name) => !kind.fields[name]?.optional);
   const rest = Object.entries(kind.fields).filter(([name]) => !edit.form.includes(name));
   const derived = new Set(kind.derived.map(({ name }) => name));
-  // As it is read: what it stands under by its id, other references as what they lead to.
+  // The fixed fields as read: the parent by its id, other references as objects.
   const flat = rest.filter(
     ([name, def]) =>
       name === kind.parent || def.kind === 'states' || def.kind === 'choice' || derived.has(name),

@@ -18,29 +18,26 @@ import type { Asked, Handle, Parts } from './parts.ts';
 import { createSee, type See } from './seen.ts';
 import { contextOf, type Fence, fenced, preparing, streamOf, type Target, toEvents } from './target.ts';
 
-/** The handlers of all commands to the aggregates of a domain, users among them. */
+/** The handlers of all commands to aggregates of a domain and to users. */
 export const aggregateHandlers = (dependencies: Omit<Parts, 'see'>): Readonly<Record<string, AnyHandler>> => {
   const { domain, states } = dependencies;
   const parts = { ...dependencies, see: refusingDamaged(createSee(domain, states)) };
   return Object.fromEntries(Object.values(domain.kinds).flatMap((kind) => handlersOf(parts, kind)));
 };
 
-/** What cannot be decided, because an event behind a reference cannot be read, waits for an operator. */
+/** If an event behind a reference cannot be read, no decision is possible until an operator acts. */
 const refusingDamaged =
   (see: See): See =>
   (kind, fields, more) =>
     see(kind, fields, more).catch((error: unknown) => {
-      // A fault of ours is none of the event.
+      // A `TypeError` is a defect in our code, not a damaged event.
       throw isDamage(error) && !(error instanceof TypeError) ? parked(error) : error;
     });
 
-/**
- * Reads back what an item that was added is told apart by, so that a repetition is answered as the first time
- * was.
- */
+/** Reads the id of an added item back, so that a repeated request gets the first response. */
 const revealing = ({ log }: Parts, kind: Kind, command: CommandInfo): Pick<AnyHandler, 'reveal'> => {
   const { list } = command;
-  // A command says the key itself, also of an item that was there already.
+  // A command contains the key itself, also for an item that already existed.
   if (list === undefined || list.key !== undefined || command.kind !== 'addItem') return {};
   const added = new Set(command.events.map(({ type }) => type));
   return {
@@ -71,7 +68,7 @@ const handlersOf = (parts: Parts, kind: Kind): readonly (readonly [type: string,
   ];
 };
 
-/** Creates an aggregate, which belongs to whoever is named, or else to the caller. */
+/** Creates an aggregate for the named owner, or for the caller. */
 const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
   const { domain, executor, limits, rules, see } = parts;
   const decider = deciderOf(domain, kind);
@@ -104,7 +101,7 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
           if (owner !== undefined)
             await demandOwner(parts, { ownerId: owner, named, pointer: `/${ownerKey}` });
         };
-        // Whose it would be is told before what they would write, but after what it would stand under.
+        // A missing owner is reported before other errors in the form, but after a missing parent.
         if (kind.parent === undefined) await demandPresent();
         const events = decider.decide(form, state, contextOf(sent, look));
         if (kind.parent !== undefined) await demandPresent();
@@ -117,10 +114,7 @@ const creating = (parts: Parts, kind: Kind, command: CommandInfo): Handle => {
   };
 };
 
-/**
- * Nobody creates anything under what they may not read; whether that is there at all is for the decider to
- * say.
- */
+/** Callers cannot create below a parent that they cannot read. The decider reports a missing parent. */
 const demandVisibleParent = ({ domain }: Parts, { kind, fields, look }: Asked, caller: Caller): void => {
   const def = kind.parent === undefined ? undefined : kind.fields[kind.parent];
   const parent = def && domain.kinds[targetOf(def)];

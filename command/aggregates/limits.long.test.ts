@@ -1,4 +1,4 @@
-// Over 200 lines, because every case is tried on both logs.
+// Over 200 lines, because every case runs on both logs.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -60,7 +60,7 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
   const lend = async (borrowerId: UserId, to = side, bookId?: number, more = {}) =>
     give({ type: 'LendLoan', borrowerId, bookId: bookId ?? (await buy()) }, to, more);
 
-  /** Of all aggregates of a kind, as the log says. */
+  /** The states of all aggregates of a kind, folded from the log. */
   const statesOf = async (name: string): Promise<readonly AggregateState[]> => {
     const kind = lending.kinds[name] as Kind;
     const { evolve, initial } = deciderOf(lending, kind);
@@ -78,7 +78,7 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
   const typesIn = async (stream: string) =>
     (await allEvents(side)).filter((each) => each.stream === stream).map(({ type }) => type as string);
 
-  test('no two have a unique value, whatever its case, and it is free once it is given up', async () => {
+  test('a unique value is taken once, ignoring case, and free after it is given up', async () => {
     const first = await buy({ code: 'Dune-1' });
     for (const [code, to] of [
       ['Dune-1', side],
@@ -99,13 +99,13 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     await buy({ code: 'Dune-2' }, other);
   });
 
-  test('what is null is not the same as what else is null', async () => {
+  test('null does not equal null', async () => {
     await Promise.all(Array.from({ length: 4 }, () => buy()));
     await buy({ shelf: 'top' });
     await expect(buy({ shelf: 'Top' })).rejects.toMatchObject({ code: 'book_shelf_taken' });
   });
 
-  test('as many as there may be, and no more, however they come to count', async () => {
+  test('the limit holds, whichever event makes an aggregate count', async () => {
     const borrower = await member();
     const loans = [await lend(borrower), await lend(borrower, other), await lend(borrower)];
     const full = {
@@ -123,7 +123,7 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     await lend(await member());
   });
 
-  test('a limit by another field goes with what it changes to', async () => {
+  test('a limit by another field follows changes of that field', async () => {
     const [one, two] = [await buy(), await buy()];
     const loan = await lend(await member(), side, one);
     await expect(lend(await member(), other, one)).rejects.toMatchObject({
@@ -139,7 +139,7 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     await give({ type: 'MoveLoan', loanId: loan, bookId: one });
   });
 
-  test('whoever is refused by one limit has claimed no place of another', async () => {
+  test('a refusal by one limit leaves no claim of another', async () => {
     const book = await buy();
     await lend(await member(), side, book);
     const claimed = async () =>
@@ -149,7 +149,7 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     expect(await claimed()).toBe(before);
   });
 
-  test('of parallel requests over two processes never more get through, and each freed place is used again', async () => {
+  test('parallel requests in two processes never exceed a limit, and freed places are used again', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ isOther: fc.boolean(), returns: fc.boolean() }), {
@@ -183,7 +183,7 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     );
   });
 
-  test('of parallel requests for one value over two processes one gets it', async () => {
+  test('of parallel requests for one value in two processes, one succeeds', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 8 }, (_, n) => buy({ code: 'Parallel' }, n % 2 ? side : other)),
     );
@@ -193,7 +193,7 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
         expect(['book_code_taken', 'conflict']).toContain(outcome.reason.code);
   });
 
-  test('what a process claimed that died before the append is free for others, and its id is spent', async () => {
+  test('a claim is released if its process died before the append, and its id is used up', async () => {
     const borrower = await member();
     {
       await using dying = await open(mortal((stream) => (stream.startsWith('loan-') ? 'before' : undefined)));
@@ -207,7 +207,7 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     expect(spent).not.toHaveLength(0);
   });
 
-  test('what was claimed by a process that died after the append counts', async () => {
+  test('a claim counts if its process died after the append', async () => {
     const borrower = await member();
     {
       await using dying = await open(mortal((stream) => (stream.startsWith('loan-') ? 'after' : undefined)));
@@ -219,7 +219,7 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     expect(await openOf(borrower)).toHaveLength(OPEN_MAX);
   });
 
-  test('a repetition after a crash, by its key, uses the place that was claimed for it', async () => {
+  test('a retry with the same key after a crash uses the claimed place', async () => {
     const [borrower, bookId] = [await member(), await buy()];
     const idempotencyKey = 'lent-once';
     {
@@ -232,7 +232,7 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     expect(await typesIn(`loan-${id}`)).toEqual(['loan.lent']);
   });
 
-  test('an append that was only slow, and comes after its claim was given up, is decided again', async () => {
+  test('a slow append after its claim was abandoned is decided again', async () => {
     const borrower = await member();
     const [, , returned] = [await lend(borrower), await lend(borrower), await lend(borrower)];
     await give({ type: 'ReturnLoan', loanId: returned });
@@ -259,7 +259,7 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     expect(await openOf(borrower)).toHaveLength(OPEN_MAX);
   });
 
-  test('a reaction keeps to it too', async () => {
+  test('a reaction obeys the limit', async () => {
     const [borrower, bookId] = [await member(), await buy()];
     const returned = await lend(borrower, side, bookId);
     await give({ type: 'ReturnLoan', loanId: returned });
@@ -273,7 +273,7 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     expect(await typesIn(`loan-${returned}`)).toEqual(['loan.lent', 'loan.returned']);
   });
 
-  test('a personal value is unique, stands nowhere in clear, and is free again once its person was erased', async () => {
+  test('a personal value is unique, never in clear, and free after its person is erased', async () => {
     const secret = 'CARD-4711-of-Ada';
     const holder = await member();
     await give({ type: 'IssueCard', holderId: holder, number: secret });
@@ -292,7 +292,7 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     expect(JSON.stringify(raw)).toContain('limit.claimed');
     expect(JSON.stringify(raw).toLowerCase()).not.toContain(secret.toLowerCase());
     await give({ type: 'DeleteUser', userId: holder });
-    // Keys are remembered for some seconds.
+    // Keys are cached for some seconds.
     const isIssued = () =>
       give({ type: 'IssueCard', holderId: second, number: secret }, other).then(
         () => true,
@@ -304,8 +304,8 @@ describe.each(LOG_ENGINES)('on %s', (_, startLog) => {
     await until(isIssued, (is) => is);
   });
 
-  // The last, because the log cannot be read as a whole after it.
-  test('who cannot be read keeps the place, and whoever wants it is refused', async () => {
+  // Runs last, because the log has an unreadable event afterwards.
+  test('an aggregate with an unreadable event keeps its place, and a request for it is refused', async () => {
     const bookId = await buy();
     const loan = await lend(await member(), side, bookId);
     const damaged = {

@@ -15,9 +15,9 @@ import type { AppendDependencies } from '../try-append.ts';
 import { emailClaim, emailStream } from '../users/email-claim.ts';
 import { streamOf, type Target, toEvents } from './target.ts';
 
-/** Keeps to the limits of aggregates. */
+/** Enforces the limits of aggregates. */
 export type Limits = {
-  /** Claims what an aggregate is about to use, or refuses; nothing where its kind has no limits. */
+  /** Claims the places that an aggregate is about to use, or refuses; undefined if its kind has no limits. */
   announce(kind: Kind, id: number, metadata: MetadataContext): Target['prepare'];
 };
 
@@ -42,7 +42,7 @@ export const createLimits = ({ domain, masterKey, ...appending }: Dependencies):
         );
         const wanted = limits.flatMap((limit) => {
           const values = limit.among(after);
-          // Whoever counts already has a place.
+          // An aggregate that already counts has its place.
           if (values === undefined || areEqual(values, limit.among(before))) return [];
           const { max, fence, refusal } = limit;
           const holders = {
@@ -65,8 +65,8 @@ export const createLimits = ({ domain, masterKey, ...appending }: Dependencies):
 type Places = { readonly stream: StreamName; readonly decider: ClaimDecider };
 
 /**
- * Where the places of a limit are claimed: named by a keyed hash, because the values may be personal, and
- * stay in the log for ever.
+ * The streams of a limit’s claims. Their names contain keyed hashes, because the values may be personal and
+ * the streams remain for ever.
  */
 const placesBy = (masterKey: MasterKey): ((kind: Kind, limit: Limit, values: Values) => Places) => {
   const hashBy = (key: Buffer, text: string): string =>
@@ -93,7 +93,7 @@ type LimitClaimEvent =
     }
   | { readonly type: 'limit.released'; readonly data: { limit: string; id: number } };
 
-/** Its events are those of domains with limits alone, and checked against their schemas by the codec. */
+/** Only domains with limits have these events; the codec checks their schemas. */
 const limitClaim = (limit: string): ClaimDecider =>
   claimDecider({
     claimed: (claimed) =>

@@ -7,11 +7,11 @@ import type { CommandInfo, Kind, Row } from '#kernel/registry/registry.ts';
 import type { JsonPatch } from '#shared/commands/json-patch.ts';
 import { notFound, Rejection } from '#shared/rejection.ts';
 
-/** What a command writes of parts that fewer may read than the rest. */
+/** Checks changes of guarded parts by a command. */
 type PartsWritten = {
   /**
-   * Refuses who would change what they may not read: whether it changed would tell them what it was. An item
-   * that they may not read is not there for them; answers whether it is to be taken for one that was removed.
+   * Refuses changes of parts that the caller cannot read, because success or failure would reveal their
+   * content. An unreadable item is reported as absent; returns true if it must look like a removed one.
    */
   isGone(form: Row, fields: Row, mayRead: (right: string) => boolean): boolean;
 };
@@ -34,13 +34,12 @@ export const partsWritten = (kind: Kind, command: CommandInfo): PartsWritten => 
   };
 };
 
-/** By its key, as it is written or as it is read. */
+/** Guarded fields by key, in the forms of writes and of reads. */
 type Guarded = readonly (readonly [key: string, right: string])[];
 
 /**
- * A JSON patch names a field also where it changes nothing, and what no form has: whether that may stay would
- * tell what it is. The whole item stands for what can be changed alone, because of what cannot be it may hold
- * anything.
+ * A JSON patch may name a field that it does not change, or one that is in no form; accepting it would reveal
+ * the value. A patch of the whole item covers changeable fields only, because its other content is ignored.
  */
 const namedByPatches = (kind: Kind, written: Guarded): ((patch: JsonPatch) => Guarded) => {
   const all = partRightsOf(kind).flatMap(({ name: right, fields, items }) => {
@@ -72,7 +71,7 @@ const itemsWritten = (
   return {
     isGone(form, fields, mayRead) {
       if (mayRead(part.name)) return false;
-      // Of a list that is hidden as a whole, no answer may depend on what is in it.
+      // If the whole list is hidden, no response may depend on its content.
       if (part.of === always) throw new Rejection('forbidden');
       if (command.kind === 'addItem') {
         if (isIn(form)) throw new Rejection('forbidden');

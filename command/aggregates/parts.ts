@@ -6,12 +6,12 @@ import type { HandlerDependencies, Outcome } from '../handler.ts';
 import type { RulesOf } from './rules.ts';
 import type { See } from './seen.ts';
 
-/** What the commands to aggregates are carried out with. */
+/** The dependencies of commands to aggregates. */
 export type Parts = Pick<HandlerDependencies, 'executor' | 'states' | 'log' | 'limits'> & {
   readonly domain: Domain;
   readonly rules: RulesOf;
   readonly see: See;
 };
 export type Handle = (command: Command, sent: Sent) => Promise<Outcome>;
-/** Of what is there, or is about to be, a right is asked. */
+/** An existing or new aggregate for which a right is checked. */
 export type Asked = { readonly kind: Kind; readonly fields: Row; readonly look: Look };

@@ -1,4 +1,4 @@
-// Over 200 lines, because every case goes through the one command side that is set up here.
+// Over 200 lines, because all cases share the command side that is set up here.
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { Command } from '#kernel/decide/decide.ts';
 import { domain } from '#kernel/declare/domain.ts';
@@ -20,7 +20,7 @@ import {
 import { later } from '../../test/engines/later.ts';
 import { LOG_ENGINES } from '../../test/engines/log-engines.ts';
 
-/** Claims that may only be submitted while their team is open, and within what it may spend. */
+/** Claims can be submitted only while their team is open, and within its budget. */
 const base = domain({ name: 'reading', roles: ['member'] });
 const { aggregate } = base;
 const anyone = { read: { signedIn: true }, write: { signedIn: true } } as const;
@@ -102,7 +102,7 @@ const expected = (error: unknown) => {
 };
 
 type Teams = Record<number, { open: boolean; budget: number }>;
-/** Whether each event of a claim fits its team as it was right before it, by the order of the log. */
+/** The events of claims that did not fit their team at their position in the log. */
 const misfits = async (): Promise<readonly string[]> => {
   const [teams, claims]: [Teams, Record<number, { team: number; amount: number }>] = [{}, {}];
   const wrong: string[] = [];
@@ -133,7 +133,7 @@ const misfits = async (): Promise<readonly string[]> => {
   return wrong;
 };
 
-test('a decision is given the states that it reads, and a guard through a reference is held as well', async () => {
+test('a decision gets the states that it reads, and targets of its guards are fenced too', async () => {
   const [poor, rich] = [await form(10), await form(100)];
   const id = await draft(poor, 50);
   const version = (await side.send({ type: 'SubmitClaim', claimId: id } as never, by(system))).version;
@@ -147,7 +147,7 @@ test('a decision is given the states that it reads, and a guard through a refere
   await expect(draft(poor, 1)).rejects.toMatchObject({ code: 'team_deleted' });
 });
 
-test('what two processes decide at once on what they change fits, in the order of the log', async () => {
+test('concurrent decisions of two processes on each other’s data are consistent in log order', async () => {
   const [one, two] = [await form(100), await form(100)];
   const sides = [side, other];
   const ids = await Promise.all(
@@ -175,7 +175,7 @@ test('what two processes decide at once on what they change fits, in the order o
   expect(await misfits()).toEqual([]);
 });
 
-test('what a process had begun that died is done once, or not at all', async () => {
+test('a command of a process that died runs once or not at all', async () => {
   const teamId = await form(100);
   const claimId = await draft(teamId, 50);
   for (const when of ['before', 'after'] as const) {
@@ -187,7 +187,7 @@ test('what a process had begun that died is done once, or not at all', async () 
     const more = { idempotencyKey: `submit-${when}-${claimId}` };
     await expect(give({ type: 'SubmitClaim', claimId }, dying, more)).rejects.toThrow(Died);
     await give({ type: 'BudgetTeam', teamId, budget: when === 'before' ? 90 : 10 });
-    // Long enough after it for the other process to count as gone.
+    // Long enough for the first process to count as dead.
     later(60_000);
     await give({ type: 'SubmitClaim', claimId }, side, more);
     vi.useRealTimers();
@@ -205,14 +205,14 @@ test('what a process had begun that died is done once, or not at all', async () 
   ]);
 });
 
-test.each(others)('on %s it is refused at the start, with the way out', async (_, start) => {
+test.each(others)('%s refuses it at start, with a solution', async (_, start) => {
   await using away = await createCommandWorld(start);
   await expect(away.open(undefined, undefined, reading)).rejects.toThrow(
     'claim: the command draft reads team, which EventStoreDB cannot hold still until its events are appended: keep the event log in PostgreSQL, or leave `reads` out.',
   );
 });
 
-test('what cannot be read behind a reference is answered as parked, until an operator has looked at it', async () => {
+test('a command that reads an unreadable aggregate reports it as parked until an operator acts', async () => {
   const teamId = await form(100);
   const claimId = await draft(teamId, 50);
   const [formed] = (await Array.fromAsync(side.eventLog.read(streamName('team', teamId)))).flat();

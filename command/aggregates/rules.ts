@@ -2,13 +2,13 @@ import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Sent } from '../circumstances.ts';
 import type { Target } from './target.ts';
 
-/** What of an aggregate that the kernel declares only code can say. */
+/** Rules of the kernel’s own aggregates that need code. */
 export type Rules = {
-  /** Refuses what was decided on one that is there. */
+  /** Refuses a decision about an existing aggregate. */
   refuse(events: readonly AnnalsEvent[], sent: Sent): void;
-  /** Announces in other streams what must not run out. */
+  /** Announces a departure in other streams, so that the last administrator stays. */
   announce(id: number, sent: Sent): NonNullable<Target['prepare']>;
 };
 
-/** By kind; no aggregate of a domain has any. */
+/** By kind; aggregates of a domain have none. */
 export type RulesOf = Readonly<Record<string, Rules>>;

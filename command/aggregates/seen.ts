@@ -8,14 +8,14 @@ import type { Domain, Kind, Row } from '#kernel/registry/registry.ts';
 import type { States } from '../states.ts';
 import { type Fence, streamOf } from './target.ts';
 
-/** The states of what a decision asks by references, and whatever else does, as the log says now. */
+/** Reads the current states of the references that a decision depends on. */
 export type See = (kind: Kind, fields: Row, more?: Seeing) => Promise<Look>;
 
 type Seeing = {
   readonly also?: Expression | undefined;
-  /** Of what is being created, also what says whose its personal fields are. */
+  /** For a creation, also reads the path to the person of personal fields. */
   readonly isCreation?: boolean;
-  /** References by which the decision is given states; what is seen behind them is fenced. */
+  /** References that the decision reads; everything read behind them is fenced. */
   readonly reads?: readonly string[];
   readonly fence?: Fence;
 };
@@ -53,7 +53,7 @@ export const createSee = (domain: Domain, states: States): See => {
   };
 };
 
-/** What was seen before, and what a form refers to. */
+/** Looks up the earlier states first, then those that the form refers to. */
 export const bothOf =
   (before: Look, after: Look): Look =>
   (kind, id) => {
@@ -67,11 +67,11 @@ type Following = {
   readonly isFenced?: (field: string) => boolean;
 };
 
-/** The references that are followed, each with those that are followed from there. */
+/** A tree of references to follow. */
 type Paths = Map<string, Paths>;
 const NOTHING: Paths = new Map();
 
-/** The parent, which must be visible, and what rights, guards and invariants ask of. */
+/** The parent, which must be visible, and the references in rights, guards and invariants. */
 const pathsOf = (domain: Domain, kind: Kind): Paths => {
   const paths: Paths = new Map();
   for (const right of rightsOf(domain).values())
@@ -91,7 +91,7 @@ const pathsOf = (domain: Domain, kind: Kind): Paths => {
   return paths;
 };
 
-/** All but the last, which is the person. */
+/** Without the last reference, which is the person. */
 const personPaths = ({ persons }: Kind): Paths => {
   const paths: Paths = new Map();
   for (const path of Object.values(persons)) {

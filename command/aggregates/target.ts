@@ -22,16 +22,16 @@ export const contextOf = ({ caller, circumstances }: Sent, look: Look): Context 
 type Prepare = NonNullable<Target['prepare']>;
 
 /**
- * What must be at the same version still when the events of a decision are appended; of what was seen twice,
- * as it was seen first.
+ * The versions of streams that must be unchanged when the events are appended. If a stream was read twice,
+ * the first version counts.
  */
 export type Fence = Map<StreamName, Version>;
 
-/** What must not have changed when the events are appended; nothing of commands that read nothing. */
+/** The reads to verify on append; none for commands that read nothing. */
 export const fenced = (reads: readonly string[], fence: Fence): Pick<Target, 'reads'> =>
   reads.length === 0 ? {} : { reads: () => [...fence].map(([stream, version]) => ({ stream, version })) };
 
-/** What runs before the append, one after the other. */
+/** Runs several preparations in order before the append. */
 export const preparing = (...all: readonly (Prepare | undefined)[]): Pick<Target, 'prepare'> => {
   const given = all.filter((each) => each !== undefined);
   if (given.length === 0) return {};
@@ -42,6 +42,6 @@ export const preparing = (...all: readonly (Prepare | undefined)[]): Pick<Target
   };
 };
 
-/** The codec checks them against their schemas. */
+/** The codec checks the schemas. */
 export const toEvents = (events: readonly Happened[]): readonly AnnalsEvent[] =>
   events as readonly unknown[] as readonly AnnalsEvent[];

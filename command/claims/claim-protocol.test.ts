@@ -12,9 +12,9 @@ import type { ClaimCommand } from './claim.ts';
 import { claimName } from './claims.ts';
 
 /**
- * The protocol of claims as a model: every writer stops at each read and each append, writers take turns in
- * any order, and some never come back. Whatever happens, an address never has more users than it may have,
- * here one or two, and no place stays claimed in vain.
+ * A model of the claim protocol: every writer pauses at each read and each append, writers interleave in any
+ * order, and some never resume. An address must never have more users than its limit, here one or two, and no
+ * unused claim may block a place.
  */
 type Log = Map<StreamName, readonly unknown[]>;
 type Writer = Generator<void, void>;
@@ -28,12 +28,12 @@ const load = <State, Command, Event>(
   decider: Decider<State, Command, Event>,
   stream: StreamName,
 ) => {
-  // A stream holds only what its decider decided.
+  // A stream contains only events of its decider.
   const events = (log.get(stream) ?? []) as readonly Event[];
   return { state: fold(decider, events), version: events.length as Version };
 };
 
-/** Answers whether the stream still was at the version. */
+/** Returns whether the stream still had the expected version. */
 const append = (log: Log, stream: StreamName, expected: Version, events: readonly unknown[]): boolean => {
   const present = log.get(stream) ?? [];
   if (present.length !== expected) return false;
@@ -157,34 +157,37 @@ const task = fc.oneof<
   { arbitrary: remove, weight: 1 },
   { arbitrary: clean, weight: 2 },
 );
-/** Which writer goes on, and for how many steps: seldom enough to come far, often enough to be overtaken. */
+/** The next writer and its number of steps: few switches to make progress, enough for races. */
 const turn = fc.record({ index: fc.nat(), steps: fc.integer({ min: 1, max: 8 }) });
 
-test.each([1, 2])('an address that %i may have never has more, and no claim outlives its use', (max) => {
-  fc.assert(
-    fc.property(
-      fc.array(task, { minLength: 3, maxLength: 8 }),
-      fc.array(turn, { minLength: 8, maxLength: 40 }),
-      (tasks, turns) => {
-        const shared = { log: new Map() as Log, max };
-        const { log } = shared;
-        const writers = tasks.map((each) =>
-          each.type === 'Sweep' ? sweep(shared, each.address) : changeUser(shared, each),
-        );
-        for (const { index, steps } of turns) {
-          const writer = writers[index % writers.length];
-          for (let step = 0; writer && step < steps; step += 1) advance(writer);
+test.each([1, 2])(
+  'an address with a limit of %i never has more users, and no claim outlives its use',
+  (max) => {
+    fc.assert(
+      fc.property(
+        fc.array(task, { minLength: 3, maxLength: 8 }),
+        fc.array(turn, { minLength: 8, maxLength: 40 }),
+        (tasks, turns) => {
+          const shared = { log: new Map() as Log, max };
+          const { log } = shared;
+          const writers = tasks.map((each) =>
+            each.type === 'Sweep' ? sweep(shared, each.address) : changeUser(shared, each),
+          );
+          for (const { index, steps } of turns) {
+            const writer = writers[index % writers.length];
+            for (let step = 0; writer && step < steps; step += 1) advance(writer);
+            expectRoom(shared);
+          }
+          for (const address of ADDRESSES) {
+            for (const _ of sweep(shared, address));
+            const { holders } = load(log, emailClaim, emailStream(sameAddress(address))).state;
+            expect(Object.keys(holders).map(Number)).toEqual(holdersOf(log, address));
+          }
+          for (const writer of writers) for (let step = 0; step < STEPS_MAX; step += 1) advance(writer);
           expectRoom(shared);
-        }
-        for (const address of ADDRESSES) {
-          for (const _ of sweep(shared, address));
-          const { holders } = load(log, emailClaim, emailStream(sameAddress(address))).state;
-          expect(Object.keys(holders).map(Number)).toEqual(holdersOf(log, address));
-        }
-        for (const writer of writers) for (let step = 0; step < STEPS_MAX; step += 1) advance(writer);
-        expectRoom(shared);
-      },
-    ),
-    { numRuns: RUNS },
-  );
-});
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  },
+);

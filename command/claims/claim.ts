@@ -3,37 +3,38 @@ import type { AnnalsEvent } from '#shared/events/catalogue.ts';
 import type { Decider } from '../decider.ts';
 
 /**
- * One stream for each thing that only so many may have, such as an e-mail address, keeps to that number
- * without a lock:
+ * One stream per limited thing, such as an e-mail address, enforces the limit without a lock:
  *
- * 1. A place is claimed before it is used, naming the version that the claiming append will expect of the holder's stream.
- * 2. What uses it is then appended to the holder's stream with exactly that expected version.
- * 3. Where all places are claimed, one is released whose holder's stream is past that version and does not use it.
- *    While the stream still is at that version the append may be on its way: the fence, an event of its own, moves it on first.
- *    So a crash between the steps leaves nothing worse than a claim to be released.
+ * 1. A place is claimed before it is used. The claim names the version that the claiming append will expect
+ * of the holder’s stream. 2. The use is then appended to the holder’s stream with exactly that expected
+ * version. 3. If all places are claimed, one claim is released whose holder’s stream is past that version and
+ * does not use it. While the stream still has that version, the append may be in flight: a fence event
+ * advances it first.
+ *
+ * A crash between the steps leaves at worst a claim that must be released.
  */
 export type ClaimState = { readonly holders: Readonly<Record<number, Holder>> };
 
-/** `version` is what the claiming append will expect of the holder's stream: 0 for a creation. */
+/** `version` is the version that the claiming append will expect of the holder’s stream: 0 for a creation. */
 export type Holder = { readonly version: Version; readonly at: string };
 type Claimed = Holder & { readonly id: number };
 
 export type ClaimCommand =
   | ({ readonly type: 'Claim' } & Claimed)
-  /** `version` is one of the holder's stream at which it was seen not to use its place. */
+  /** `version` is a version of the holder’s stream at which it did not use its place. */
   | { readonly type: 'Release'; readonly id: number; readonly version: Version };
 
-/** How claims of one kind of thing are recorded. */
+/** The events of claims for one kind of thing. */
 type Recorded<Event> = {
   claimed(claim: Claimed): Event;
   released(id: number): Event;
-  /** Without a holder where it was released. */
+  /** Without a holder if released. */
   read(event: Event): { readonly id: number; readonly holder?: Holder };
 };
 
 export type ClaimDecider<Event extends AnnalsEvent = AnnalsEvent> = Decider<ClaimState, ClaimCommand, Event>;
 
-/** Whether there is room is asked before, because only the holders' own streams say who uses a place. */
+/** The caller checks for a free place, because only the holders’ own streams show which places are used. */
 export const claimDecider = <Event extends AnnalsEvent>({
   claimed,
   released,
@@ -46,12 +47,12 @@ export const claimDecider = <Event extends AnnalsEvent>({
     switch (command.type) {
       case 'Claim': {
         const { id, version, at } = command;
-        // A retry after the stream has moved on claims anew, so that the release of the older claim spares
-        // it.
+        // A retry after the stream has moved on makes a new claim, so that releasing the older one does not
+        // affect it.
         return known !== undefined && known.version >= version ? [] : [claimed({ id, version, at })];
       }
       case 'Release':
-        // A claim made at the version seen, or later, may still be used.
+        // A claim at this version or a later one may still be used.
         return known === undefined || known.version >= command.version ? [] : [released(command.id)];
     }
   },

@@ -12,8 +12,8 @@ import { createTurns } from '../turns.ts';
 import type { ClaimDecider, ClaimState, Holder } from './claim.ts';
 
 /**
- * Keeps to the number of those who may have one thing. A claim that is not used is released when somebody
- * else wants the place.
+ * Enforces how many aggregates may have one thing. An unused claim is released when another aggregate wants
+ * the place.
  */
 export type Claims = {
   /** Claims all of these places for an aggregate whose stream is at `version`, or refuses. */
@@ -23,45 +23,44 @@ export type Claims = {
 type Wanted = {
   readonly decider: ClaimDecider;
   readonly stream: StreamName;
-  /** So many may have it. */
+  /** The maximum number of holders. */
   readonly max: number;
   readonly id: number;
   readonly version: Version;
   readonly holders: Holders;
-  /** Where all places are in use. */
+  /** Thrown if all places are in use. */
   refusal(): Rejection;
 };
 
-/** Those who may have a place, in streams of their own. */
+/** The aggregates that can hold a place, each in its own stream. */
 type Holders = {
   readonly decider: Pick<KindDecider, 'initial' | 'evolve'>;
   streamOf(id: number): StreamName;
-  /** Whether one uses a place by what may be erased, and is remembered for a while after that. */
+  /** True if a value that makes an aggregate a holder may be erased; caches may keep it for a while. */
   readonly isPersonal: boolean;
-  /** Whether one uses a place. */
+  /** True if the aggregate uses a place. */
   uses(state: AggregateState): boolean;
-  /** Moves its stream on, so that no append that was announced for the version of now can come any more. */
+  /** Events that advance the holder’s stream, so that an append announced for its present version fails. */
   fence(id: number, claim: string, state: AggregateState): readonly AnnalsEvent[];
 };
 
-/** How long the use of a claim may take before somebody else fences it off. */
+/** The time after which another process fences off an unused claim. */
 const USE_MAX_MS = 2_000;
 const LOOK_AGAIN_MS = 50;
 const PATIENCE_MS = 8_000;
 
-/** Told of what cannot be read of those who hold a place, and why. */
+/** Reports a holder whose stream cannot be read. */
 export type TellLost = (error: unknown, stream: StreamName) => void;
 type Dependencies = AppendDependencies & { readonly tellLost: TellLost };
 
 export const createClaims = (dependencies: Dependencies): Claims => {
-  // Those in this process who want the same thing wait for each other, so that only those of other processes
-  // conflict.
+  // Claims of the same thing wait for each other in this process, so that only other processes conflict.
   const turns = createTurns<StreamName>();
   const inTurn = (each: Wanted, isLooking: boolean, metadata: MetadataContext): Promise<void> =>
     turns.take(each.stream, () => claim(dependencies, each, { isLooking, metadata }));
   return {
     async claim(wanted, metadata) {
-      // Whoever is refused one place has claimed none of the others, which would be taken for a while.
+      // First check all places, so that a refusal of one leaves no claims of the others behind.
       if (wanted.length > 1) for (const each of wanted) await inTurn(each, true, metadata);
       for (const each of wanted) await inTurn(each, false, metadata);
     },
@@ -70,7 +69,7 @@ export const createClaims = (dependencies: Dependencies): Claims => {
 
 type How = { readonly isLooking: boolean; readonly metadata: MetadataContext };
 
-/** Where it only looks, it claims nothing, and refuses as it would otherwise. */
+/** With `isLooking`, only checks, and refuses like a claim. */
 const claim = async (
   dependencies: Dependencies,
   wanted: Wanted,
@@ -83,7 +82,7 @@ const claim = async (
     const others = Object.entries(known.state.holders).filter(([other]) => Number(other) !== id);
     if (others.length < max) {
       if (isLooking) return;
-      // Of now, and not of the command: who has waited its turn has the whole time to use it.
+      // The present time, not that of the command: a request that waited gets the full time to use its claim.
       const events = decider.decide(
         { type: 'Claim', id, version, at: new Date().toISOString() },
         known.state,
@@ -98,7 +97,9 @@ const claim = async (
   throw new Rejection('conflict');
 };
 
-/** Names one claim for the fence; a later claim by the same holder has another version, thus another name. */
+/**
+ * Identifies one claim in the fence; a later claim by the same holder has another version, so another name.
+ */
 export const claimName = (stream: StreamName, version: Version): string => `${stream}@${version}`;
 
 type Held = {
@@ -107,10 +108,7 @@ type Held = {
   readonly others: readonly (readonly [string, Holder])[];
 };
 
-/**
- * Brings the first claim that is not in use one step nearer to its release; where it may be used yet, the
- * others are looked at before.
- */
+/** Brings the first unused claim one step closer to release. Claims that may still be used come last. */
 const free = async (
   dependencies: Dependencies,
   held: Held,
@@ -144,8 +142,7 @@ const free = async (
 };
 
 /**
- * Nothing where an event of it cannot be read: it may use its place, and keeps it until an operator has
- * looked at it.
+ * Undefined if an event cannot be read: the holder may use its place, and keeps it until an operator acts.
  */
 const read = async (
   { states, tellLost }: Dependencies,
@@ -157,11 +154,11 @@ const read = async (
     return await states[holders.isPersonal ? 'reload' : 'load'](holders.decider, stream);
   } catch (error) {
     if (!isDamage(error)) throw error;
-    // It may as well be a fault of ours.
+    // May also be a defect in our code.
     tellLost(error, stream);
     return undefined;
   }
 };
 
-/** Where clocks differ by more than that, a claim counts as old: the fence makes taking it over safe. */
+/** If clocks differ by more than that, a claim counts as old; the fence makes taking it over safe. */
 const isRecent = (at: string): boolean => Math.abs(Date.now() - Date.parse(at)) <= USE_MAX_MS;

@@ -37,7 +37,7 @@ const gone = (path: string) =>
     (status) => status === 404,
   );
 
-/** Gives the article a picture, and answers with the path of that. */
+/** Uploads a picture of the article, and returns its path. */
 const paint = async (path = article): Promise<string> => {
   expect(await change('PUT', `${path}/cover`, picture('image/png'), 'image/png')).toMatchObject({
     status: 200,
@@ -46,8 +46,8 @@ const paint = async (path = article): Promise<string> => {
   return (body as { cover: string }).cover;
 };
 
-describe('a picture is there as long as its article has it, and is gone', () => {
-  test('when another takes its place', async () => {
+describe('a picture exists as long as its article has it, and is removed', () => {
+  test('when another picture replaces it', async () => {
     const first = await paint();
     expect(await statusOf(first)).toBe(200);
     const second = await paint();
@@ -71,7 +71,7 @@ describe('a picture is there as long as its article has it, and is gone', () => 
     expect(await statusOf(other)).toBe(200);
   });
 
-  test('when its author is deleted with it as a draft', async () => {
+  test('when its author is deleted, together with the draft', async () => {
     const leaver = await world.person('author');
     const { headers } = await world.ask('/articles', {
       method: 'POST',
@@ -91,7 +91,7 @@ describe('a picture is there as long as its article has it, and is gone', () => 
   });
 });
 
-describe('an article takes no upload but its own', () => {
+describe('an article accepts only its own uploads', () => {
   test.each(['PATCH', 'POST'])('by %s', async (method) => {
     const cover = await paint(await write());
     const path = method === 'POST' ? '/articles' : article;
@@ -108,7 +108,7 @@ describe('an article takes no upload but its own', () => {
     expect(await statusOf(cover)).toBe(200);
   });
 
-  test('nor one that it had before', async () => {
+  test('and none that it had before', async () => {
     const first = await paint();
     const { body } = await world.ask(article, { by: author });
     const second = await paint();
@@ -120,7 +120,7 @@ describe('an article takes no upload but its own', () => {
     expect(await statusOf(second)).toBe(200);
   });
 
-  test('and may be put back with it as it was got', async () => {
+  test('which may be sent back unchanged', async () => {
     await paint();
     const { body, headers } = await world.ask(article, { by: author });
     expect(await change('PUT', article, body)).toMatchObject({
@@ -130,7 +130,7 @@ describe('an article takes no upload but its own', () => {
   });
 });
 
-test('what was done may be done again, on the whole history, and removes nothing that is in use', async () => {
+test('removing again over the whole history removes nothing that is in use', async () => {
   await paint();
   await paint();
   const cover = await paint();
@@ -150,7 +150,7 @@ test('what was done may be done again, on the whole history, and removes nothing
   );
 });
 
-test('a place that gives up nothing holds up no erasure, and is asked again until it does', async () => {
+test('a storage that fails to remove delays no erasure, and is retried until it succeeds', async () => {
   const leaver = await world.person('author');
   const { uploads, keys } = world.side;
   const { headers } = await world.ask('/articles', {
@@ -163,7 +163,7 @@ test('a place that gives up nothing holds up no erasure, and is asked again unti
   const [name] = (await readdir(uploads)).filter((each) => each.startsWith(path.split('/')[2] ?? '-'));
   const file = join(uploads, name ?? '');
   await rm(file);
-  // A folder does not go as a file does.
+  // A directory cannot be removed like a file.
   await mkdir(file);
   await world.ask(`/users/${leaver.id}`, { method: 'DELETE', by: leaver });
   await until(

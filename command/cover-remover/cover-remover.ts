@@ -15,13 +15,12 @@ export type CoverRemoverDependencies = LostUploadDependencies & { readonly domai
     'name' | 'act' | 'prepare' | 'write' | 'committed' | 'isRequired'
   >;
 
-/** Pictures that linger a little harm nobody. */
+/** A short delay before removal is harmless. */
 const REST_MS = 200;
 
 /**
- * Removes the pictures that items have lost, in one process at a time. It follows the log on its own, so that
- * a store that is away holds up nothing else: neither what is deleted with something, nor the erasure of a
- * person.
+ * Removes files that aggregates have lost, in one process at a time. It follows the log independently, so
+ * that unavailable storage delays neither cascading deletions nor erasures.
  */
 export const startCoverRemover = (dependencies: CoverRemoverDependencies): Promise<AsyncDisposable> => {
   const { domain, pool, eventLog, blobs, log, metrics } = dependencies;
@@ -53,7 +52,7 @@ const mayHaveLost = (lostIn: LostUploadsIn, event: RecordedEvent): boolean => {
   }
 };
 
-/** A damaged event holds up nothing; its picture stays, and whoever looks after the system is told. */
+/** A damaged event delays nothing; its picture stays, and the log reports it to the operator. */
 const readLost = (lostIn: LostUploadsIn, event: RecordedEvent, log: Log): LostUploads | undefined => {
   try {
     return lostIn(event);
@@ -68,7 +67,7 @@ const readLost = (lostIn: LostUploadsIn, event: RecordedEvent, log: Log): LostUp
   }
 };
 
-/** The event by which an aggregate may have lost uploads that it or one of its items had. */
+/** An event by which an aggregate or one of its items may have lost uploads. */
 type LostUploads = {
   readonly kind: Kind;
   readonly stream: StreamName;
@@ -81,10 +80,7 @@ type LostUploadDependencies = {
   readonly blobs: Pick<Blobs, 'remove'>;
 };
 
-/**
- * Removes the files that were named until then, and that nothing names any more. Doing it again removes the
- * same.
- */
+/** Removes the files that were referenced up to the event and no longer are. Idempotent. */
 export const removeLostUploads = async (
   { eventLog, blobs }: LostUploadDependencies,
   lost: LostUploads,
@@ -105,7 +101,7 @@ export const removeLostUploads = async (
   }
 };
 
-/** Nothing where the event leaves the uploads as they are. Throws where the event is damaged. */
+/** Undefined if the event keeps all uploads. Throws if the event is damaged. */
 type LostUploadsIn = (event: RecordedEvent) => LostUploads | undefined;
 
 export const lostUploadsIn = (domain: Domain): LostUploadsIn => {
@@ -120,7 +116,7 @@ export const lostUploadsIn = (domain: Domain): LostUploadsIn => {
   return (event) => {
     const { kind, mayLose } = losing.get(event.type) ?? {};
     if (kind === undefined || !mayLose?.(event.data)) return undefined;
-    // Only what stands in clear is needed: nothing has to be unsealed.
+    // The clear fields suffice; nothing is decrypted.
     const id = z.int().positive().parse(event.data[`${kind.name}Id`]);
     return { kind, stream: streamName(kind.name, id), id, version: event.version };
   };
@@ -129,7 +125,7 @@ export const lostUploadsIn = (domain: Domain): LostUploadsIn => {
 const uploadsIn = (defs: Defs): readonly string[] =>
   Object.keys(defs).filter((name) => defs[name]?.kind === 'upload');
 
-/** Whether an event may take uploads away; nothing of those that never do. */
+/** Returns a check whether an event may remove uploads; undefined for types that never do. */
 const losesBy = (kind: Kind, { effect, list, sets }: EventInfo): ((data: Row) => boolean) | undefined => {
   const own = uploadsIn(kind.fields);
   const ofItems = list === undefined ? [] : uploadsIn(list.fields);
@@ -157,7 +153,7 @@ const losesBy = (kind: Kind, { effect, list, sets }: EventInfo): ((data: Row) =>
 
 const isValue = (value: unknown): value is string | null => typeof value === 'string' || value === null;
 
-/** The uploads of an aggregate after an event, by where they are: `receipts`, or `items/3/receipt`. */
+/** The uploads of an aggregate after an event, by path: `receipts`, or `items/3/receipt`. */
 const applyTo = (
   places: Map<string, string>,
   kind: Kind,

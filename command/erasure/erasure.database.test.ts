@@ -40,14 +40,14 @@ const deleteUser = async (userId: UserId): Promise<void> => {
   );
 };
 
-test('whoever is deleted is on the list, with the event that did it', async () => {
+test('a deleted user is on the list, with the event of the deletion', async () => {
   const userId = await registerUser(side);
   await deleteUser(userId);
   const [event] = await deletionsOf(userId);
   expect(await side.erasures.read()).toEqual([{ userId, at: expect.any(String), event: event?.id }]);
 });
 
-test('nobody’s key is destroyed before they are on the list', async () => {
+test('a key is destroyed only after its user is on the list', async () => {
   const userId = await registerUser(side);
   const [event] = await allEvents(side);
   const full = { note: () => Promise.reject(new Error('the disk is full')) };
@@ -57,7 +57,7 @@ test('nobody’s key is destroyed before they are on the list', async () => {
   expect(await keyOf(userId)).not.toBe('destroyed');
 });
 
-test('whoever was erased before there was a list is put on it at the next start', async () => {
+test('a user who was erased before the list existed is added at the next start', async () => {
   const userId = await registerUser(side);
   await deleteUser(userId);
   await rm(side.erasures.path);
@@ -65,7 +65,7 @@ test('whoever was erased before there was a list is put on it at the next start'
   expect(await next.erasures.read()).toEqual([{ userId, at: expect.any(String), event: null }]);
 });
 
-test('of whom the list says so, the key is destroyed again, whether there is one or not', async () => {
+test('the key of a listed user is destroyed again, whether it exists or not', async () => {
   const [restored, kept] = [await registerUser(side), await registerUser(side)];
   const unknown = 77 as UserId;
   const lines: string[] = [];
@@ -84,7 +84,7 @@ test('of whom the list says so, the key is destroyed again, whether there is one
   expect(await applyErasures({ ...side, log })).toEqual([]);
 });
 
-test('whoever is on the list and not deleted in the log is deleted at the next start, once, and nobody else', async () => {
+test('a listed user who is not deleted in the log is deleted at the next start, once, and nobody else is', async () => {
   const [restored, kept] = [await registerUser(side), await registerUser(side)];
   const listed = [restored, 77 as UserId].map((userId) => ({
     userId,

@@ -26,9 +26,9 @@ const CALLER = { kind: 'system', name: 'erasure-list' } as const;
 const AT_ONCE = 20;
 
 /**
- * Brings the list and the log to the same: whoever was erased before there was a list is put on it, and
- * whoever is on it is deleted again where the log does not say so, because it was restored to an earlier
- * time. All that a deletion brings with it then follows from that.
+ * Reconciles the list with the log. Users who were erased before the list existed are added. Listed users
+ * whom the log does not show as deleted, because it was restored to an earlier time, are deleted again. The
+ * consequences of a deletion follow from its event.
  */
 export const catchUpWithErasures = async ({
   domain,
@@ -47,7 +47,7 @@ export const catchUpWithErasures = async ({
   );
   const listed = (await erasures.read()).map(({ userId }) => userId);
   await deleteSnapshotsOf(pool, listed);
-  // Also where a rebuild or a replay was under way as somebody was erased, and did not come to its end.
+  // Covers an erasure during a rebuild or replay that did not finish.
   await eraseInReadModels({ pool, tables: tablesOf(domain) }, listed).catch((err: unknown) =>
     log.error(
       { err },
@@ -74,7 +74,7 @@ export const catchUpWithErasures = async ({
     );
 };
 
-/** The log was restored to a time before they were there. */
+/** The log was restored to a time before the user existed. */
 const orUnknown = (error: unknown): undefined => {
   if (error instanceof Rejection) return undefined;
   throw error;
@@ -88,8 +88,8 @@ export type EraseDependencies = {
 };
 
 /**
- * Erases somebody, because of the event that deleted them: on the list first, so that no key is gone of which
- * a backup could bring back.
+ * Erases a user because of the deletion event. The list comes first, so that no key is destroyed whose
+ * erasure a restored backup could undo.
  */
 export const erase = async (
   { domain, pool, keys, erasures }: EraseDependencies,

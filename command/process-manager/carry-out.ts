@@ -25,7 +25,7 @@ import type { Cause } from './steps.ts';
 
 export type TaskDependencies = EraseDependencies & {
   readonly pool: Pool;
-  /** What ends with what. */
+  /** The aggregates that end with others. */
   readonly memberships: readonly Membership[];
   readonly eventLog: Pick<EventLog, 'read' | 'append' | 'head'>;
   readonly codec: Pick<Codec, 'encode' | 'decodeAll'>;
@@ -36,8 +36,8 @@ export type TaskDependencies = EraseDependencies & {
 };
 
 /**
- * Carries out a task, or parks it so that it holds up no other. Throws only if the log or the database does
- * not answer.
+ * Executes a task, or parks it so that it delays no other. Throws only if the log or the database is
+ * unavailable.
  */
 export const carryOutOrPark = (dependencies: TaskDependencies, task: Task): Promise<'done' | 'parked'> =>
   doOrPark(dependencies, task, {
@@ -53,7 +53,7 @@ type Told = {
   readonly cause: Cause;
 };
 
-/** Does what follows from an event, or parks it; throws only if the log or the database does not answer. */
+/** Executes a consequence of an event, or parks it; throws only if the log or the database is unavailable. */
 export const doOrPark = async (
   dependencies: TaskDependencies,
   { cause, ...told }: Told,
@@ -73,10 +73,7 @@ export const doOrPark = async (
   }
 };
 
-/**
- * Waits for all of them before it throws what one of them threw, so that none goes on once the lease is let
- * go.
- */
+/** Waits for all promises before it throws, so that none continues after the lease is released. */
 export const allDone = async (running: readonly Promise<unknown>[]): Promise<void> => {
   for (const outcome of await Promise.allSettled(running))
     if (outcome.status === 'rejected') throw outcome.reason;
@@ -84,7 +81,7 @@ export const allDone = async (running: readonly Promise<unknown>[]): Promise<voi
 
 const isOfEngines = (error: unknown): boolean => isPassing(error) || error instanceof LogUnavailable;
 
-/** If they do, the trouble is that of the task alone, such as a statement that takes too long. */
+/** If both are available, the failure concerns this task alone, such as a statement that takes too long. */
 const doEnginesAnswer = ({ eventLog, pool }: TaskDependencies): Promise<boolean> =>
   Promise.all([eventLog.head(), pool.query('select')]).then(
     () => true,
@@ -93,18 +90,18 @@ const doEnginesAnswer = ({ eventLog, pool }: TaskDependencies): Promise<boolean>
 
 const carryOut = async (dependencies: TaskDependencies, { task, stream, cause }: Task): Promise<void> => {
   if (task === 'erase') return erase(dependencies, Number(stream.split('-')[1]) as UserId, cause.id);
-  // The id is made from the event that this follows from, so that doing it again does it once.
+  // The id derives from the causing event, so that a retry has no further effect.
   const eventId = v5(`${stream} 0`, cause.id) as EventId;
   await following(dependencies, cause, (metadata) => endChild(dependencies, { stream, eventId, metadata }));
 };
 
-/** What the events of the work say of themselves: by whom, when, and because of which event. */
+/** Provides the metadata of resulting events: actor, time and causing event. */
 export const following = async (
   { tracing = NO_TRACING, clock = REAL_TIME }: Pick<TaskDependencies, 'tracing' | 'clock'>,
   cause: Cause,
   work: (metadata: MetadataContext) => Promise<void>,
 ): Promise<void> => {
-  // If nobody records what it follows from, nobody records this.
+  // No trace of the cause, no trace of this.
   const { trace } = cause.metadata;
   const span =
     trace === undefined
@@ -138,9 +135,8 @@ type Ending = { readonly stream: StreamName; readonly eventId: EventId; readonly
 const ATTEMPTS_MAX = 12;
 
 /**
- * Ends what cannot be without a parent that has ended. An article that was published meanwhile stays. Types,
- * ids and what its end carries are in clear, so that neither a lost key nor one unreadable event keeps a
- * child alive.
+ * Ends an aggregate whose parent has ended. An article that was published meanwhile stays. Types, ids and
+ * carried fields are in clear, so that neither a lost key nor one unreadable event keeps a child alive.
  */
 export const endChild = async (
   dependencies: Dependencies,
@@ -176,7 +172,7 @@ export const endChild = async (
 type Ids = Readonly<Record<string, number>>;
 type Child = {
   readonly version: Version | undefined;
-  /** What it would end with now. */
+  /** The memberships that apply now. */
   readonly bound: readonly Membership[];
   readonly ids: Ids | undefined;
 };
@@ -207,10 +203,7 @@ const readChild = async (
   };
 };
 
-/**
- * Of what belongs to several parents: with which it ends, because that one has ended, and in the way that
- * ends it.
- */
+/** Of several parents, the first that has ended in a way that ends the child. */
 const firstEnded = async (
   eventLog: Pick<EventLog, 'read'>,
   bound: readonly Membership[],
@@ -224,7 +217,7 @@ const firstEnded = async (
   return undefined;
 };
 
-/** What its end holds beside the ids, as the readable events leave it. */
+/** The carried fields of the end, folded from the readable events. */
 const carriedBy = async (
   { domain, eventLog }: Dependencies,
   { kind: name, carries }: Membership,
@@ -234,7 +227,7 @@ const carriedBy = async (
   if (kind === undefined || carries.length === 0) return {};
   const { evolve } = deciderOf(domain, kind);
   const catalogue = catalogueOf(domain);
-  // It may be its creation that cannot be read.
+  // The creation may be the unreadable event.
   let state: AggregateState = { status: 'present', fields: {}, lostUploads: '' };
   for await (const page of eventLog.read(stream))
     for (const { type, data, at, origin } of page.flatMap((event) => decodeClear(catalogue, event) ?? []))

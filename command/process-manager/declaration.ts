@@ -8,17 +8,17 @@ import { holdCheckpoint, migrateFollowers } from '#shared/follower/checkpoint.ts
 import { type Fence, isOwned, LEASE, Overtaken } from './fence.ts';
 import { timerTask } from './react.ts';
 
-/** The follower's name. */
+/** The name of the follower. */
 export const REACTIONS = 'reactions';
 
-/** The fingerprint of a domain that declares no reaction but ends, and no timer. */
+/** The fingerprint of a domain without timers and with no reactions but ends. */
 const NOTHING = '';
 
 type Declared = Pick<Following, 'fingerprint'>;
 
 /**
- * Has what is known and to be done be that of this declaration; nothing if it declares no reaction but ends,
- * and no timer.
+ * Makes this declaration the current one for stored references and tasks; undefined stands for a domain
+ * without timers and with no reactions but ends.
  */
 export const declareReactions = async (
   pool: Pool,
@@ -32,15 +32,13 @@ export const declareReactions = async (
     : beginWith(pool, eventLog, { ...following, isOverdue: 'true' }));
 };
 
-/**
- * The leader says this at least so often, by the clock of the database, even while there is nothing to do.
- */
+/** The leader records its activity at least this often, by the clock of the database, even when idle. */
 const UNSEEN_MAX_S = 15;
 const SEEN_EVERY_S = 1;
 const isUnseenFor = (seconds: number): string =>
   `(seen_at is null or abs(extract(epoch from clock_timestamp() - seen_at)) > ${seconds})`;
 
-/** That a process works by this declaration. */
+/** Records that a process works with this declaration. */
 export const tellSeen = async (pool: Pool, declared: Declared | undefined): Promise<void> => {
   await pool.query(
     `update process_manager.reacting set seen_at = clock_timestamp() where fingerprint = $1 and ${isUnseenFor(SEEN_EVERY_S)}`,
@@ -49,8 +47,8 @@ export const tellSeen = async (pool: Pool, declared: Declared | undefined): Prom
 };
 
 /**
- * Where no process works by the other declaration any more, such as that of a release that was rolled back.
- * Only the owner of the lease knows: another one may be busy for long.
+ * Replaces another declaration that no process uses any more, such as that of a release that was rolled back.
+ * Only the leader can know that, because another process may be busy for long.
  */
 export const takeBack = (
   pool: Pool,
@@ -60,13 +58,13 @@ export const takeBack = (
   beginWith(pool, eventLog, { fingerprint, isOverdue: `${isUnseenFor(UNSEEN_MAX_S)} and ${isOwned(epoch)}` });
 
 type Beginning = Declared & {
-  /** SQL that says whether the other declaration has had its time. */
+  /** SQL that is true if the other declaration is no longer in use. */
   readonly isOverdue: string;
 };
 
 /**
- * What is known by another declaration is forgotten, and made anew of the log from its beginning; what
- * followed by it stays. Nothing new follows from what was before.
+ * Discards references of another declaration, and rebuilds them from the start of the log. Tasks that it
+ * created remain. Earlier events trigger no new tasks.
  */
 const beginWith = async (
   pool: Pool,
@@ -75,7 +73,7 @@ const beginWith = async (
 ): Promise<void> => {
   const head = await eventLog.head();
   await inTransaction(pool, async (connection) => {
-    // First, as its follower does.
+    // Taken first, in the order of the follower.
     const checkpoint = await holdCheckpoint(connection, REACTIONS);
     await connection.query('lock table process_manager.reacting');
     const { rows } = await connection.query<{ isKept: boolean }>(
@@ -92,7 +90,7 @@ const beginWith = async (
     await connection.query(
       'truncate process_manager.reference, process_manager.ended, process_manager.timer, process_manager.timer_mark, process_manager.fan_out',
     );
-    // A process that goes by the other declaration finds that it is not where it left it.
+    // A process with the other declaration finds that its checkpoint has moved.
     await connection.query(
       `update public.follower_checkpoint set position = 0, event = null, event_position = null, moved_at = clock_timestamp(), moved_position = 0
        where follower = $1`,
@@ -103,8 +101,8 @@ const beginWith = async (
 };
 
 /**
- * As `takeBack`, where nothing is declared. Throws as long as another process may work by its declaration, so
- * that this one lets go of the lease: without it the other one is seen by nobody.
+ * Like `takeBack`, if nothing is declared. Throws while another process may use its declaration, so that this
+ * one releases the lease: otherwise nobody would see the other.
  */
 export const forgetUnseen = async (pool: Pool, epoch: number): Promise<void> => {
   const isOverdue = `${isUnseenFor(UNSEEN_MAX_S)} and ${isOwned(epoch)}`;
@@ -118,7 +116,7 @@ export const forgetUnseen = async (pool: Pool, epoch: number): Promise<void> => 
   await forget(pool, isOverdue);
 };
 
-/** Whatever is declared again later begins anew: nothing follows from what happens meanwhile. */
+/** A later declaration starts from scratch: events in between trigger nothing. */
 const forget = async (pool: Pool, isOverdue: string): Promise<void> => {
   await inTransaction(pool, async (connection) => {
     await holdCheckpoint(connection, REACTIONS);
@@ -127,7 +125,7 @@ const forget = async (pool: Pool, isOverdue: string): Promise<void> => {
       [NOTHING],
     );
     if (rowCount === 0) return;
-    // A timer whose command was not given yet gives it once it is declared again.
+    // A timer whose command was not sent yet may send it after it is declared again.
     await connection.query(
       `with gone as (delete from process_manager.task where skipped_at is null returning stream, name, cause_id)
        delete from process_manager.spent_timer s using gone g where s.stream = g.stream and s.cause_id = g.cause_id and g.name = $1 || s.name`,
@@ -141,7 +139,10 @@ const forget = async (pool: Pool, isOverdue: string): Promise<void> => {
   });
 };
 
-/** Their owners, who go by the other declaration, find out at once, even if they wait for an event. */
+/**
+ * Revokes the leases of processes with the other declaration, which notice at once, even while they wait for
+ * events.
+ */
 const endLeases = async (connection: Connection): Promise<void> => {
   await connection.query(
     `update public.lease set epoch = epoch + 1, expires_at = '-infinity' where name = any($1)`,
@@ -149,7 +150,7 @@ const endLeases = async (connection: Connection): Promise<void> => {
   );
 };
 
-/** Whether nobody works by another declaration. */
+/** True if no process works with another declaration. */
 export const isDeclared = async (pool: Pick<Pool, 'query'>, { fingerprint }: Declared): Promise<boolean> => {
   const { rowCount } = await pool.query('select from process_manager.reacting where fingerprint = $1', [
     fingerprint,
@@ -157,7 +158,7 @@ export const isDeclared = async (pool: Pick<Pool, 'query'>, { fingerprint }: Dec
   return rowCount === 1;
 };
 
-/** The position from which on something follows; throws if another declaration has taken over. */
+/** The position after which events trigger tasks; throws if another declaration has taken over. */
 export const actsAfter = async (
   connection: Pick<Pool, 'query'>,
   { fingerprint }: Declared,

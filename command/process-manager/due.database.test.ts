@@ -10,7 +10,7 @@ import { createLook } from './timers.ts';
 
 let world: CommandWorld;
 let pool: Pool;
-/** Of a process that has worked, and is gone: nobody else looks. */
+/** The fence of a process that no longer runs, so that nobody else polls. */
 let fence: Fence;
 beforeAll(async () => {
   world = await createCommandWorld();
@@ -45,7 +45,7 @@ const rowsRead = (plan: Plan): number =>
     (plan['Actual Loops'] ?? 1) +
   (plan.Plans ?? []).reduce((sum, each) => sum + rowsRead(each), 0);
 
-/** What a look finds, and how many rows its one statement reads for that. */
+/** The result of a poll, and the number of rows that its single statement reads. */
 const looking = async <Found>(
   look: (pool: Pool) => Promise<Found>,
 ): Promise<{ found: Found; rowsRead: number }> => {
@@ -69,7 +69,7 @@ const streamsNext = async (of: Pool) =>
 
 const LATER = `clock_timestamp() + interval '4 minutes'`;
 
-test('the queue behind a parked task is not read, and goes on behind it', async () => {
+test('a poll does not read the queue behind a parked task, which continues after it', async () => {
   await pool.query(
     `insert into process_manager.task (task, stream, name, cause_id, cause_metadata, attempts, next_at)
      select 'react', 'claim-7', n::text, gen_random_uuid(), '{}', case n when 1 then 1 else 0 end, case n when 1 then ${LATER} end
@@ -86,7 +86,7 @@ test('the queue behind a parked task is not read, and goes on behind it', async 
   for (const each of [parked, due, behind]) expect(each.rowsRead).toBeLessThan(A_FEW);
 });
 
-test('a task that is put off for longer than any pause is taken at once', async () => {
+test('a task that is delayed longer than any pause is due at once', async () => {
   await pool.query(
     `insert into process_manager.task (task, stream, name, cause_id, cause_metadata, attempts, next_at)
      values ('react', 'claim-7', 'approved', gen_random_uuid(), '{}', 1, clock_timestamp() + interval '1 hour')`,
@@ -94,7 +94,7 @@ test('a task that is put off for longer than any pause is taken at once', async 
   expect(await streamsNext(pool)).toEqual(['claim-7 approved']);
 });
 
-test('however many aggregates are parked, only those are read whose next attempt has come', async () => {
+test('a poll reads only parked aggregates that are due, however many there are', async () => {
   await pool.query(
     `insert into process_manager.task (task, stream, name, cause_id, cause_metadata, attempts, next_at)
      select 'react', 'claim-' || n, 'approved', gen_random_uuid(), '{}', 1, ${LATER} from generate_series(1, ${MANY}) n`,
@@ -107,7 +107,7 @@ test('however many aggregates are parked, only those are read whose next attempt
   for (const each of [none, one]) expect(each.rowsRead).toBeLessThan(A_FEW);
 });
 
-test('aggregates with something to do are taken in turn, also beside those that are retried', async () => {
+test('aggregates with tasks take turns, also beside retried ones', async () => {
   await pool.query(
     `insert into process_manager.task (task, stream, name, cause_id, cause_metadata, next_at)
      select 'react', 'claim-' || n, 'approved', gen_random_uuid(), '{}', case when n > 250 then clock_timestamp() end from generate_series(1, 260) n`,
@@ -125,7 +125,7 @@ test('aggregates with something to do are taken in turn, also beside those that 
   expect(await next()).toEqual({ tasks: [], isLast: true });
 });
 
-test('however many consequences are parked, only those are read whose next attempt has come', async () => {
+test('a poll reads only parked consequences that are due, however many there are', async () => {
   await pool.query(
     `insert into process_manager.parked (task, stream, cause_id, cause_metadata, reason, next_at)
      select 'end', 'claim-' || n, gen_random_uuid(), '{}', '', case n when 7 then clock_timestamp() when 8 then clock_timestamp() + interval '1 hour' else ${LATER} end
@@ -136,7 +136,7 @@ test('however many consequences are parked, only those are read whose next attem
   expect(rowsRead).toBeLessThan(A_FEW);
 });
 
-test('however many timers run, only those are read that have run out', async () => {
+test('a poll reads only timers that have run out, however many there are', async () => {
   await pool.query(
     `insert into process_manager.timer (stream, name, cause_id, cause_metadata, due_at)
      select 'claim-' || n, 'remind', gen_random_uuid(), '{}', ${LATER} from generate_series(1, ${MANY}) n`,

@@ -86,7 +86,7 @@ const append = async (
 };
 
 let ids = 0;
-/** A task in a state, whose board and helper have ended in some way, once it was to end with one of them. */
+/** Creates a task in a state, ends its board and helper, and ends the task with one of them. */
 const endedTask = async (
   status: 'new' | 'begun',
   ended: { board?: 'closed' | 'archived'; helper?: 'deleted' },

@@ -12,14 +12,14 @@ const happened = ({ position, stream }: RecordedEvent): Happened => ({
   cause: { id: crypto.randomUUID() as EventId, metadata: {} as never },
 });
 
-test('one question is asked for all events of a page, and one for each page of those who refer to one of them', async () => {
+test('a page of events takes one query, and each page of referring aggregates another', async () => {
   await using world = await createCommandWorld();
   await using pool = openPool({
     url: world.settings.DATABASE_URL ?? '',
     applicationName: 'test',
     connectionsMax: 2,
   });
-  // It declares, and is gone.
+  // Starts and stops a process that makes the declaration.
   await (await world.open(undefined, undefined, budgets))[Symbol.asyncDispose]();
   const events = Array.from(
     { length: 60 },

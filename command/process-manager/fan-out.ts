@@ -4,38 +4,36 @@ import type { EventLog, RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Cause } from './steps.ts';
 import { addTasks, type ReactionTask } from './tasks.ts';
 
-/** So many of those who refer to one event are noted in one transaction. */
+/** The number of referring aggregates that are recorded in one transaction. */
 const PAGE = 1_000;
 
-/** An event to which aggregates react by a reference. */
+/** An event to which aggregates react through a reference. */
 export type Happened = {
   readonly parent: StreamName;
   readonly type: string;
   readonly position: Position;
   readonly references: readonly string[];
   readonly cause: Cause;
-  /** After it nobody refers to its aggregate any more. */
+  /** After this event no aggregate can start to refer to its aggregate. */
   readonly isEnd: boolean;
 };
 
-/**
- * Events of the log to note, or an event of which some of those who refer to it are to be noted before it.
- */
+/** Events of the log to record, or an event before which a page of referring aggregates is recorded. */
 export type ReactionPage = { readonly events: readonly RecordedEvent[] } | { readonly before: Happened };
 type Followed = { readonly page: ReactionPage; readonly upTo: Position; readonly event: EventId | undefined };
 
 type Paging = {
   readonly pool: Pick<Pool, 'query'>;
   readonly eventLog: Pick<EventLog, 'follow'>;
-  /** What an event means to those who refer to it; nothing if nobody reacts to it, or it is damaged. */
+  /** The event as seen by referring aggregates; undefined if none reacts to it, or if it is damaged. */
   happened(event: RecordedEvent): Happened | undefined;
 };
 
 type From = { readonly after: Position; readonly signal: AbortSignal; readonly event: EventId | undefined };
 
 /**
- * The pages of the log. An event to which very many refer begins one of its own, after those who refer to it;
- * its checkpoint stays before it until then.
+ * The pages of the log. An event with very many referring aggregates starts a page of its own after they are
+ * recorded; until then the checkpoint stays before it.
  */
 export async function* pagesOf(
   { pool, eventLog, happened }: Paging,
@@ -65,7 +63,7 @@ export async function* pagesOf(
   }
 }
 
-/** Those who refer to it and were not noted yet, in their order. */
+/** Referring aggregates that are not recorded yet, in order. */
 const referringTo = (
   parent: string,
   references: string,
@@ -78,8 +76,8 @@ const referringTo = (
 const REFERRING = referringTo('$1', '$2', '$3');
 
 /**
- * The positions of those to which more refer than fit in a page, as far as it is known before them all. What
- * they say themselves is little.
+ * The positions of events with more referring aggregates than fit in a page, counted before the page.
+ * References within the page add little.
  */
 const crowdedOf = async (
   pool: Pick<Pool, 'query'>,
@@ -102,7 +100,7 @@ const crowdedOf = async (
 const hasMore = async (pool: Pick<Pool, 'query'>, happened: Happened): Promise<boolean> =>
   (await crowdedOf(pool, [happened])).size > 0;
 
-/** Notes the next page of those who refer to an event. */
+/** Records the next page of aggregates that refer to an event. */
 export const notePage = async (connection: Connection, happened: Happened): Promise<void> => {
   const tasks = await reactingTo(connection, happened, PAGE);
   await addTasks(
@@ -125,7 +123,7 @@ export const notePage = async (connection: Connection, happened: Happened): Prom
 
 type Referring = { readonly task: ReactionTask; readonly reference: string };
 
-/** What those who refer to an event do: all that are left, or the next ones. */
+/** The tasks of aggregates that refer to an event: all remaining ones, or the next page. */
 export const reactingTo = async (
   connection: Connection,
   { parent, type, position, references, cause }: Omit<Happened, 'isEnd'>,
@@ -142,8 +140,8 @@ export const reactingTo = async (
 };
 
 /**
- * `claim.team` and `team.closed`: the claim’s `team team.closed`; of an item, `items.article/3
- * article.deleted`.
+ * The name of a task: for `claim.team` and `team.closed` it is `team team.closed`; for an item,
+ * `items.article/3 article.deleted`.
  */
 export const nameOf = (reference: string, type: string): string =>
   `${reference.slice(reference.indexOf('.') + 1)} ${type}`;

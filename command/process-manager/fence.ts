@@ -1,10 +1,10 @@
 import type { Connection } from '#shared/database/pool.ts';
 import type { Log } from '#shared/process/log.ts';
 
-/** Under it tasks are carried out, and timers looked at. */
+/** The lease for executing tasks and polling timers. */
 export const LEASE = 'process-manager-parked';
 
-/** By which declaration, and by which owner of the lease, something is done. */
+/** The declaration and the lease epoch under which work is done. */
 export type Fence = { readonly fingerprint: string; readonly epoch: number };
 
 export class Overtaken extends Error {
@@ -14,7 +14,7 @@ export class Overtaken extends Error {
   }
 }
 
-/** Tells once that this process waits, however often it tries, and once that it goes on. */
+/** Logs once that this process waits, however often it retries, and once that it resumes. */
 export type Waiting = { begins(): void; ends(): void };
 
 export const tellWaiting = (log: Pick<Log, 'info' | 'warn'>): Waiting => {
@@ -35,15 +35,17 @@ export const tellWaiting = (log: Pick<Log, 'info' | 'warn'>): Waiting => {
 const FENCE = (fingerprint: string, epoch: string): string =>
   `select from process_manager.reacting r, public.lease l where r.fingerprint = ${fingerprint} and l.name = '${LEASE}' and l.epoch = ${epoch}`;
 
-/** SQL that is true as long as nobody has taken the lease. */
+/** SQL that is true while nobody else has taken the lease. */
 export const isOwned = (epoch: number): string =>
   `exists (select from public.lease where name = '${LEASE}' and epoch = ${epoch})`;
 
-/** SQL that is true as long as nobody has taken over. */
+/** SQL that is true while no other declaration or leader has taken over. */
 export const isFenced = (fingerprint: string, epoch: string): string =>
   `exists (${FENCE(fingerprint, epoch)})`;
 
-/** Throws if somebody has taken over. With a lock, nobody does before the transaction ends. */
+/**
+ * Throws if another declaration or leader has taken over. With a lock, none can before the transaction ends.
+ */
 export const demandFence = async (
   connection: Pick<Connection, 'query'>,
   { fingerprint, epoch }: Fence,

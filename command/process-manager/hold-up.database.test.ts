@@ -26,7 +26,7 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
-/** No process remembers a key or a state. */
+/** Restarts the process, so that nothing is cached. */
 const restart = async (): Promise<void> => {
   await side[Symbol.asyncDispose]();
   side = await world.open();
@@ -43,7 +43,7 @@ const erase = async (userId: UserId): Promise<void> => {
   await untilErased(userId);
 };
 
-test('a comment whose author’s key is lost is deleted with its article, and holds up nobody’s erasure', async () => {
+test('a comment whose author’s key is lost is deleted with its article, and delays no erasure', async () => {
   const [author, reader, unrelated] = [
     await registerUser(side),
     await registerUser(side),
@@ -58,7 +58,7 @@ test('a comment whose author’s key is lost is deleted with its article, and ho
   expect(await typesOf(`comment-${commentId}`)).toEqual(['comment.added', 'comment.deleted']);
 });
 
-/** A comment of which no event has all ids, so that nothing can be recorded of it. */
+/** A comment without any event that has all ids, so that its end cannot be recorded. */
 const unendable = async (articleId: number, commentId: number): Promise<void> => {
   await side.eventLog.append(`comment-${commentId}` as StreamName, NO_STREAM, [
     added({ articleId, commentId }),
@@ -97,10 +97,10 @@ const untilParked = (count: number) =>
     ({ output }) => output.split('\n').filter(Boolean).length === count,
   );
 
-/** Without what they mean. */
+/** The metrics without their descriptions. */
 const shownMetrics = async () => (await side.metrics.metrics()).replace(/^#.*\n|^\n/gm, '');
 
-test('a child that cannot be ended is parked, holds up nothing, and is ended once its cause is gone', async () => {
+test('a child that cannot be ended is parked, delays nothing, and ends after its cause is removed', async () => {
   const [author, unrelated] = [await registerUser(side), await registerUser(side)];
   const articleId = await draftArticle(side, author);
   await unendable(articleId, 4_001);
@@ -111,7 +111,7 @@ test('a child that cannot be ended is parked, holds up nothing, and is ended onc
     exit: 0,
     output: expect.stringMatching(/end +comment-4001 .*has all of its ids/),
   });
-  // It is not retried by itself in the meantime.
+  // Not due for a retry in the meantime.
   await side.pool.query(
     `update process_manager.parked set parked_at = parked_at - interval '1 hour', next_at = clock_timestamp() + interval '4 minutes'`,
   );
@@ -129,7 +129,7 @@ test('a child that cannot be ended is parked, holds up nothing, and is ended onc
   expect(await typesOf('comment-4001')).toEqual(['comment.added', 'comment.added', 'comment.deleted']);
 });
 
-test('operators skip what can never be ended, and nobody skips an erasure', async () => {
+test('operators can skip an end that is impossible, but not an erasure', async () => {
   const author = await registerUser(side);
   const articleId = await draftArticle(side, author);
   await unendable(articleId, 4_002);
@@ -149,7 +149,7 @@ test('operators skip what can never be ended, and nobody skips an erasure', asyn
   });
 });
 
-test('an erasure that a read model refuses is parked, the key is gone, and others are erased', async () => {
+test('an erasure that a read model refuses is parked, its key is destroyed, and other erasures continue', async () => {
   const [refused, other] = [await registerUser(side), await registerUser(side)];
   await side.pool.query(`create schema refusing;
     create table refusing.users (id bigint, name text, seal text, version integer, created_at timestamptz, updated_at timestamptz);
@@ -172,7 +172,7 @@ test('an erasure that a read model refuses is parked, the key is gone, and other
   );
 });
 
-test('a deletion whose event is damaged is carried out all the same', async () => {
+test('a deletion takes effect even if its event is damaged', async () => {
   const userId = await registerUser(side);
   const deletion = {
     id: crypto.randomUUID() as EventId,

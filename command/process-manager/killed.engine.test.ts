@@ -33,12 +33,12 @@ const startCommand = async ({
   };
 };
 
-/** At which a statement of the process waits: from then on nothing of its transaction gets any further. */
+/** The advisory lock at which a statement of the process waits; its transaction stops there. */
 const GATE = 77;
 
 type Gate = { readonly table: string; readonly on: string; readonly isSecond: string };
 
-/** Kills the process while it is at a gate, with all of its transaction. */
+/** Kills the process while its transaction waits at a gate. */
 const killAtGate = async (
   pool: Pool,
   { table, on, isSecond }: Gate,
@@ -61,7 +61,7 @@ const killAtGate = async (
     ({ rowCount }) => rowCount === 1,
   );
   await role.kill('SIGKILL');
-  // Otherwise the server would only notice at the end of the statement.
+  // Otherwise the server would notice only at the end of the statement.
   await closed.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
   await until(
     () => pool.query('select from pg_stat_activity where pid = $1', [rows[0]?.pid]),
@@ -84,7 +84,7 @@ test.each([
   const { role, gateway } = await startCommand(world);
   await using _running = role;
   const teamId = await give(gateway, { type: 'FoundTeam', name: 'All' });
-  // Nothing is carried out, so that what was noted stays to be looked at.
+  // Delays all tasks, so that the test can look at them.
   await pool.query(`create function public.never() returns trigger language plpgsql as $$
       begin new.next_at = clock_timestamp() + interval '4 minutes'; new.attempts = 1; return new; end $$;
     create trigger never before insert on process_manager.task for each row execute function public.never();
@@ -116,7 +116,7 @@ test.each([
   ]);
 });
 
-test('kill -9 between two pages of those who end with their owner ends each once', async () => {
+test('kill -9 between two pages of aggregates that end with their owner ends each once', async () => {
   await using world = await createCommandWorld();
   await using pool = openPool({
     url: world.settings.DATABASE_URL ?? '',

@@ -4,9 +4,7 @@ import { streamName } from '#shared/events/streams.ts';
 
 type Belonging = { readonly parent: StreamName; readonly child: StreamName };
 
-/**
- * Notes who belongs to whom, and answers with those whose parent is gone already. Repeating it is harmless.
- */
+/** Records parents of children, and returns the children whose parent has already ended. Idempotent. */
 export const join = async (pool: Pool, links: readonly Belonging[]): Promise<readonly Belonging[]> => {
   const { rows } = await pool.query<Belonging>(
     `with wanted as (select distinct parent, child from unnest($1::text[], $2::text[]) as w (parent, child)),
@@ -29,14 +27,14 @@ export const leave = async (pool: Pool, links: readonly Belonging[]): Promise<vo
   );
 };
 
-/** From now on, whoever joins this parent is told that it is gone. */
+/** From now on, `join` returns new children of this parent. */
 export const markAsGone = async (pool: Pool, parent: StreamName): Promise<void> => {
   await pool.query('insert into process_manager.deleted_parent (parent) values ($1) on conflict do nothing', [
     parent,
   ]);
 };
 
-/** Those who are gone, as far as the process manager has come. */
+/** The parents that have ended, as far as the process manager has read the log. */
 export const goneAmong = async (
   pool: Pick<Pool, 'query'>,
   parents: readonly StreamName[],
@@ -60,7 +58,7 @@ export const orphansOf = async (
   return rows.map(({ child }) => child);
 };
 
-/** Those of one kind, as far as the process manager has come. */
+/** The children of one kind, as far as the process manager has read the log. */
 export const childrenOf = async (
   pool: Pick<Pool, 'query'>,
   parent: StreamName,

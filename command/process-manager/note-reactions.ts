@@ -20,8 +20,8 @@ type Link = {
 };
 
 /**
- * Where references lead, and what follows from a page of events, in their order: once, because the checkpoint
- * moves in the same transaction.
+ * Records targets of references and tasks for a page of events, in order: once, because the checkpoint moves
+ * in the same transaction.
  */
 export const noteReactions = async (
   connection: Connection,
@@ -48,8 +48,7 @@ export const noteReactions = async (
     const acts = event.position > after;
     if (following.timed.has(type)) marks.set(stream, { position: event.position, cause });
     const isCoded = acts && following.coded.has(type);
-    // What follows from an earlier event of the same aggregate comes first, also where its reference leads
-    // elsewhere from now on.
+    // Tasks of an earlier event of the same aggregate come first, even if its reference changes now.
     if ((isCoded || leading.length > 0) && links.some(({ child }) => child === stream)) await flush();
     links.push(...leading.map((each) => ({ ...each, cause, acts })));
     if (isCoded) tasks.push({ task: 'react', stream, name: type.slice(type.indexOf('.') + 1), cause });
@@ -99,8 +98,7 @@ type Meaning = {
 };
 
 /**
- * Nothing if nothing follows from it, or it is damaged: then it holds up nothing but what would have
- * followed.
+ * Undefined if nothing follows from the event, or if it is damaged; then only its own consequences are lost.
  */
 export const meaningOf = (
   { following, catalogue }: { readonly following: Following; readonly catalogue: Catalogue },
@@ -140,7 +138,7 @@ export const meaningOf = (
   }
 };
 
-/** Notes where references lead, and answers with what those do who refer to what had ended before. */
+/** Records the targets of references, and returns tasks for references to already ended targets. */
 const link = async (
   connection: Connection,
   { lastingEnds }: Following,

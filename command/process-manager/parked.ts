@@ -3,7 +3,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import type { MetadataContext } from '#shared/events/metadata.ts';
 import type { Cause } from './steps.ts';
 
-/** Something to carry out by itself: the end of a child, or the erasure of the user whose stream it is. */
+/** A single task: the end of a child, or the erasure of the user with this stream. */
 export type Task = { readonly task: 'end' | 'erase'; readonly stream: StreamName; readonly cause: Cause };
 
 export const PAUSE_MS = 1_000;
@@ -15,14 +15,16 @@ const AT_ONCE = 100;
 export const reasonOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).slice(0, REASON_MAX);
 
-/** SQL for when what has failed so often is tried again; the pauses are parameters in milliseconds. */
+/**
+ * SQL for the time of the next attempt after that many failures; the pauses are parameters in milliseconds.
+ */
 export const pauseAfter = (
   attempts: string,
   { first, max }: { readonly first: string; readonly max: string },
 ): string =>
   `clock_timestamp() + least(${first} * 2 ^ least(${attempts}, ${DOUBLINGS_MAX}), ${max}) * interval '1 millisecond'`;
 
-/** Parks a task that failed, or puts off its next attempt. */
+/** Parks a failed task, or delays its next attempt. */
 export const park = async (pool: Pool, { task, stream, cause }: Task, error: unknown): Promise<void> => {
   await pool.query(
     `insert into process_manager.parked as known (task, stream, cause_id, cause_metadata, reason, next_at)
@@ -34,8 +36,8 @@ export const park = async (pool: Pool, { task, stream, cause }: Task, error: unk
 };
 
 /**
- * Tasks whose next attempt has come. One that is further away than any pause was put off before the
- * database's clock was set back.
+ * Tasks that are due. A delay longer than any pause stems from before the database’s clock was set back, and
+ * counts as due.
  */
 export const dueOf = async (pool: Pool): Promise<readonly Task[]> => {
   const dueIf = (isDue: string): string =>
@@ -54,7 +56,7 @@ export const unpark = async (pool: Pool, { task, stream }: Pick<Task, 'task' | '
   await pool.query('delete from process_manager.parked where task = $1 and stream = $2', [task, stream]);
 };
 
-/** Has the process manager retry at once, also what was skipped. Returns whether there was anything. */
+/** Makes the process manager retry at once, including skipped tasks. Returns whether there were any. */
 export const retryParkedTasks = async (pool: Pool, stream: StreamName): Promise<boolean> => {
   const { rowCount } = await pool.query(
     `with ended as (
@@ -68,8 +70,8 @@ export const retryParkedTasks = async (pool: Pool, stream: StreamName): Promise<
 };
 
 /**
- * Has the process manager leave undone what failed, and go on with what waits for it. An erasure cannot be
- * skipped. Returns whether there was anything.
+ * Makes the process manager skip failed tasks, and continue with those behind them. An erasure cannot be
+ * skipped. Returns whether there were any.
  */
 export const skipParkedTask = async (pool: Pool, stream: StreamName): Promise<boolean> => {
   const { rowCount } = await pool.query(

@@ -34,7 +34,7 @@ const eventsOf = async (
 
 const commentStreams = (ids: readonly CommentId[]) => ids.map((id) => `comment-${id}`);
 
-test('the comments of a deleted article are deleted, each once, because of that deletion', async () => {
+test('the comments of a deleted article are deleted once each, with that deletion as cause', async () => {
   const author = await registerUser(side);
   const articleId = await draftArticle(side, author);
   const comments = await Promise.all(Array.from({ length: 150 }, () => addComment(side, author, articleId)));
@@ -53,7 +53,7 @@ test('the comments of a deleted article are deleted, each once, because of that 
   }
 });
 
-test('a comment that was decided before the deletion of its article and stored after it is deleted as well', async () => {
+test('a comment that is stored after the deletion of its article is deleted as well', async () => {
   const author = await registerUser(side);
   const articleId = await draftArticle(side, author);
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
@@ -95,7 +95,7 @@ test('an article of a deleted user that is unpublished later is deleted then', a
   );
 });
 
-test('a lost key and a damaged event hold up nothing that comes after them', async () => {
+test('a lost key and a damaged event delay nothing after them', async () => {
   await using damaged = await createCommandWorld();
   await using first = await damaged.open();
   const [author, reader] = [await registerUser(first), await registerUser(first)];
@@ -112,7 +112,7 @@ test('a lost key and a damaged event hold up nothing that comes after them', asy
   );
 });
 
-test('a process that is told to stop in the middle of a long deletion stops at once, and the next goes on where it was', async () => {
+test('a process that is stopped during a long deletion stops at once, and the next one resumes', async () => {
   const author = await registerUser(side);
   const articleId = await draftArticle(side, author);
   const comments = await Promise.all(Array.from({ length: 600 }, () => addComment(side, author, articleId)));
@@ -129,7 +129,7 @@ test('a process that is told to stop in the middle of a long deletion stops at o
   );
 });
 
-test('a deleted user loses drafts and key, and keeps what is published', async () => {
+test('a deleted user loses drafts and key, and published articles remain', async () => {
   const author = await registerUser(side, { name: 'Erasmus', email: 'erasmus@example.com' });
   const [draft, published] = [await draftArticle(side, author, false), await draftArticle(side, author)];
   const commentId = await addComment(side, author, published);
@@ -149,7 +149,7 @@ test('a deleted user loses drafts and key, and keeps what is published', async (
   expect(comment?.data).toMatchObject({ text: null });
 });
 
-test('what follows is carried out once, whichever of two processes has the lease, also when that one ends', async () => {
+test('a consequence runs once, whichever of two processes has the lease, and after one of them ends', async () => {
   const author = await registerUser(side);
   const articles = await Promise.all(Array.from({ length: 20 }, () => draftArticle(side, author)));
   const comments = await Promise.all(articles.map((articleId) => addComment(side, author, articleId)));

@@ -21,16 +21,16 @@ export type ProcessManagerDependencies = TaskDependencies &
   ReactDependencies &
   Omit<FollowerOptions, 'name' | 'act' | 'write'>;
 
-/** The follower's name. */
+/** The name of the follower. */
 export const PROCESS_MANAGER = 'process-manager';
 
-/** What it does shows to nobody sooner than this matters. */
+/** A short delay that nobody notices. */
 const REST_MS = 20;
 
 export const migrateProcessManager = (pool: Pool): Promise<void> =>
   migrate(pool, PROCESS_MANAGER, new URL('./migrations/', import.meta.url));
 
-/** Carries out what changes bring with them, in one process at a time. */
+/** Executes the consequences of events, in one process at a time. */
 export const startProcessManager = async (
   dependencies: ProcessManagerDependencies,
 ): Promise<AsyncDisposable> => {
@@ -73,8 +73,7 @@ export const startProcessManager = async (
 };
 
 /**
- * A damaged event holds up nothing but what would have followed from it; whoever looks after the system is
- * told.
+ * A damaged event delays nothing; only its own consequences are lost, and the log reports it to the operator.
  */
 const readSteps = (stepsOf: StepsOf, event: RecordedEvent, log: Log): readonly Step[] => {
   try {
@@ -91,14 +90,14 @@ const readSteps = (stepsOf: StepsOf, event: RecordedEvent, log: Log): readonly S
 };
 
 const AT_ONCE = 100;
-/** More than a setting lets anybody have. */
+/** More than any setting allows. */
 const WEBHOOKS_MAX = 10_000;
 
 /**
- * Carries out steps of one kind: the comments of a deleted article, the drafts, the webhooks and the key of a
- * deleted user, the webhooks of a reclaimed account. All of it may be done again after a crash, from any
- * earlier step on: what is noted is noted once, and the events that follow have ids made from the event that
- * they follow from. It stops early if the signal says so.
+ * Executes steps of one kind: the end of a deleted article’s comments, of a deleted user’s drafts, webhooks
+ * and key, of a reclaimed account’s webhooks. Idempotent, so that it can resume from any earlier step after a
+ * crash: records are written once, and resulting events have ids derived from their cause. Stops early on the
+ * signal.
  */
 const takeSteps = async (
   dependencies: TaskDependencies,
@@ -146,8 +145,7 @@ const takeOrphans = async (
     const orphans = await orphansOf(pool, parent, AT_ONCE);
     if (orphans.length === 0) break;
     await Promise.all(orphans.map((child) => end(dependencies, child, cause)));
-    // Only now, so that a crash in between leaves nobody out; what is done stays done when the whole is begun
-    // anew.
+    // Only now, so that a crash in between skips no child; a second run has no further effect.
     await leave(
       pool,
       orphans.map((child) => ({ parent, child })),
@@ -158,8 +156,8 @@ const takeOrphans = async (
 };
 
 /**
- * Not those that the owner registered since: they may be known here already if the step is repeated after a
- * crash.
+ * Excludes webhooks that the owner registered later: they may already be recorded if the step is repeated
+ * after a crash.
  */
 const takeReclaim = async (
   dependencies: TaskDependencies,

@@ -12,7 +12,7 @@ const named = (task: ReactionTask['task'], name: string): ReactionTask => ({
   cause: { id: '' as EventId, metadata: {} as never },
 });
 
-test('timers are told from a reference that is called timer, and from an event that is called timers', () => {
+test('tasks of timers are distinct from a reference named timer, and from an event named timers', () => {
   expect(
     [named('run', timerTask('remind')), named('run', 'timer team.remind'), named('react', 'timers')].map(
       isOfTimer,
@@ -21,7 +21,7 @@ test('timers are told from a reference that is called timer, and from an event t
   expect([named('run', 'timers'), named('react', 'timers')].map(isLook)).toEqual([true, false]);
 });
 
-test('commands of code are told apart in any order, and nothing personal is in what tells them apart', () => {
+test('commands of code have marks that are independent of their order and contain no personal data', () => {
   const make = (purpose: string, amount: number) => ({
     ...{ kind: 'claim', command: 'make', id: undefined, when: undefined },
     form: { purpose, amount, teamId: 7 },

@@ -41,10 +41,7 @@ export type ReactDependencies = Pick<TaskDependencies, 'tracing' | 'clock'> & {
   readonly states: States;
 };
 
-/**
- * Carries out what follows from an event, by what the declaration says now; what it does not say any more is
- * left undone.
- */
+/** Executes a task as declared now; a task that is no longer declared has no effect. */
 export const createReact = (dependencies: ReactDependencies): ((task: ReactionTask) => Promise<void>) => {
   const see = createSee(dependencies.domain, dependencies.states);
   return (task) =>
@@ -64,10 +61,7 @@ export const createReact = (dependencies: ReactDependencies): ((task: ReactionTa
     });
 };
 
-/**
- * As a task is named that gives the command of a timer; reactions by references name a type as well, with a
- * dot in it.
- */
+/** The name of a task for a timer; the name of a reaction contains an event type, and so a dot. */
 export const timerTask = (name: string): string => `timer ${name}`;
 export const isOfTimer = ({ name }: ReactionTask): boolean =>
   name.startsWith(timerTask('')) && !name.includes('.');
@@ -76,7 +70,7 @@ export const kindOfStream = ({ kinds }: Domain, stream: string): Kind | undefine
   kinds[stream.slice(0, stream.lastIndexOf('-'))];
 const idOfStream = (stream: string): number => Number(stream.slice(stream.lastIndexOf('-') + 1));
 
-/** With what tells the commands of one task apart. */
+/** The commands of a task, each with a mark that distinguishes it. */
 const commandsOf = async (
   dependencies: ReactDependencies,
   kind: Kind,
@@ -98,12 +92,12 @@ const commandsOf = async (
 };
 
 type Marked = readonly [mark: string, commanded: Commanded];
-/** Of the one command of a task. */
+/** The mark of a task’s only command. */
 const ONLY = '0';
 
 /**
- * Commands of code are told apart by what they are and what they say, in whatever order code gives them, and
- * equal ones by their number. What is personal does not count: ids of events outlive an erasure.
+ * Marks commands of code by their content, independent of their order; equal commands are numbered. Personal
+ * data is excluded, because ids of events outlive an erasure.
  */
 export const marked = (domain: Domain, commands: readonly Commanded[]): readonly Marked[] => {
   const counts = new Map<string, number>();
@@ -118,7 +112,7 @@ export const marked = (domain: Domain, commands: readonly Commanded[]): readonly
   });
 };
 
-/** As forms name them. */
+/** The names in forms. */
 const personalIn = (kind: Kind | undefined): ReadonlySet<string> =>
   new Set(
     [kind?.fields ?? {}, ...Object.values(kind?.lists ?? {}).map(({ fields }) => fields)]
@@ -126,7 +120,7 @@ const personalIn = (kind: Kind | undefined): ReadonlySet<string> =>
       .flatMap(([name, def]) => (def.personal === undefined ? [] : [wire(name, def)])),
   );
 
-/** What code says of an event, which sees the aggregate as it was right after it. */
+/** Runs code on an event and the state of its aggregate right after it. */
 const reactionOf = async (
   { domain, eventLog, codec, states }: ReactDependencies,
   kind: Kind,
@@ -143,7 +137,7 @@ const reactionOf = async (
   return [react(occurred(event), { state: fieldsOf(state), run })].flat();
 };
 
-/** The position before an event, or an earlier one. */
+/** The position before the event, or an earlier one. */
 const before = ({ position = START }: ReactionTask['cause']): Position =>
   Math.max(position - 1, START) as Position;
 
@@ -153,7 +147,7 @@ const fieldsOf = (state: AggregateState): Row => (state.status === 'absent' ? {}
 type Given = { readonly task: ReactionTask; readonly mark: string; readonly metadata: MetadataContext };
 type Parts = ReactDependencies & { readonly see: See };
 
-/** What is refused does not fit any more. */
+/** A refused command no longer applies. */
 const runTimer = async (
   parts: Parts,
   { kind, timer }: { readonly kind: Kind; readonly timer: TimerInfo },
@@ -191,9 +185,7 @@ type Ordered = {
   readonly only: Expression | undefined;
 };
 
-/**
- * Without asking rights: it is the system itself that gives the command. The same event never gives it twice.
- */
+/** Sends the command as the system, without checking rights. The same event never sends it twice. */
 const give = async (
   parts: Parts,
   { kind, command, id, form, only }: Ordered,
@@ -249,14 +241,14 @@ const targetOf = (
     decider,
     stream: streamOf(kind, id),
     async decide(state) {
-      // What has ended is given no command any more.
+      // An ended aggregate gets no more commands.
       if (state.status === 'ended') return [];
       const { fields } = isCreation
         ? creationOf(kind)(form, state)
         : state.status === 'present'
           ? state
           : { fields: { id } };
-      // Nor has an item that was removed, or whose aggregate was never there.
+      // Nor does a removed item, nor one whose aggregate never existed.
       if (
         list !== undefined &&
         task.task === 'run' &&
@@ -279,14 +271,14 @@ const targetOf = (
   };
 };
 
-/** Of the event that comes of a timer first. */
+/** The id of the first event of a timer’s command. */
 export const eventIdOf = (task: ReactionTask): EventId =>
   seededIds({ eventSeed: seedOf(task, ONLY), firstId: 0 }).event(0);
 
 const seedOf = ({ task, stream, name, cause }: ReactionTask, mark: string): string =>
   v5(`${task} ${stream} ${name} ${mark}`, cause.id);
 
-/** Ids made of the event that it follows from, so that doing it again does it once. */
+/** Ids derived from the causing event, so that a retry has no further effect. */
 const circumstancesOf = ({ task, mark, metadata }: Given): Circumstances => {
   const eventSeed = seedOf(task, mark);
   const firstId =

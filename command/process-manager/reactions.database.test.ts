@@ -1,4 +1,4 @@
-// Over 200 lines, because every case goes through the one command side that is set up here.
+// Over 200 lines, because all cases share the command side that is set up here.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Command } from '#kernel/decide/decide.ts';
 import { followingOf } from '#kernel/decide/reactions.ts';
@@ -60,7 +60,7 @@ const untilNames = (stream: string, ...names: readonly string[]) =>
   ).then((found) => expect(found).toEqual(names));
 const payments = async (): Promise<readonly DecodedEvent[]> =>
   (await allEvents(side)).filter(({ type }) => (type as string) === 'payment.opened');
-/** Once whatever was appended so far has led to all that it leads to. */
+/** Waits until all events so far have had their consequences. */
 const settled = async (of: CommandSide = side) => {
   const head = await of.eventLog.head();
   await until(
@@ -76,7 +76,7 @@ const settled = async (of: CommandSide = side) => {
   );
 };
 
-test('those who refer to what an event happens to react to it, as far as they are as the reaction asks, and because of it', async () => {
+test('aggregates react to the events of their references’ targets, if the condition holds, with that event as cause', async () => {
   const [closing, other] = [await found(), await found()];
   const [open, sent, approved, elsewhere, gone] = await Promise.all([
     make(closing),
@@ -113,7 +113,7 @@ test('those who refer to what an event happens to react to it, as far as they ar
   });
 });
 
-test('a reference that has moved leads to where it leads now', async () => {
+test('a reference that changed counts with its present target', async () => {
   const [left, joined] = [await found(), await found()];
   const claimId = await make(left);
   await give({ type: 'MoveClaim', claimId, teamId: joined });
@@ -124,21 +124,21 @@ test('a reference that has moved leads to where it leads now', async () => {
   await untilNames(`claim-${claimId}`, 'made', 'moved', 'withdrawn');
 });
 
-test('what refers to something that has ended reacts to the end, however late it comes', async () => {
+test('a new reference to an ended aggregate reacts to the end, however late', async () => {
   const teamId = await found();
   await give({ type: 'DissolveTeam', teamId });
   await settled();
   await untilNames(`claim-${await make(teamId)}`, 'made', 'withdrawn');
 });
 
-test('what ends with its owner ends beside reactions', async () => {
+test('memberships and reactions work side by side', async () => {
   const leaving = await registerUser(side, { role: 'employee' as never });
   const claimId = await make(await found(), leaving);
   await side.send({ type: 'DeleteUser', userId: leaving }, by(system));
   await untilNames(`claim-${claimId}`, 'made', 'deleted');
 });
 
-test('code gives commands to others: to one that is there, and one that it creates, each once', async () => {
+test('code sends commands to an existing aggregate and to a new one, each once', async () => {
   const teamId = await found();
   const before = (await payments()).length;
   await give({ type: 'ApproveClaim', claimId: await submitted(teamId) });
@@ -149,8 +149,8 @@ test('code gives commands to others: to one that is there, and one that it creat
   ]);
 });
 
-/** Runs on a world of its own, where processes die after some appends. */
-test('a process that dies anywhere leaves nothing out, and does nothing twice', async () => {
+/** In its own environment, where processes die after some appends. */
+test('a process that dies anywhere skips nothing, and does nothing twice', async () => {
   await using alone = await createCommandWorld();
   let dying = 12;
   const mortal = await alone.open(
@@ -158,7 +158,8 @@ test('a process that dies anywhere leaves nothing out, and does nothing twice', 
       ...log,
       async append(stream, expected, events) {
         const isReaction = events.some(({ metadata }) => metadata.actor === 'system:process-manager');
-        // Counted at once, because some append side by side: three withdrawals alone come to six deaths.
+        // Counted immediately, because some appends run in parallel: three withdrawals alone cause six
+        // deaths.
         const death = isReaction && dying > 0 ? dying-- : 0;
         if (death > 0 && death % 2 === 0) throw new Died();
         const appended = await log.append(stream, expected, events);
@@ -192,7 +193,7 @@ test('a process that dies anywhere leaves nothing out, and does nothing twice', 
   await using next = await alone.open(undefined, undefined, budgets);
   await give({ type: 'ReopenTeam', teamId }, next);
   await until(
-    // What is tried before the team is open again waits no longer than the test.
+    // Tasks that were tried too early, before the team was open again, must not delay the test.
     () => next.pool.query('update process_manager.task set next_at = null'),
     ({ rowCount }) => rowCount === 0,
   );
@@ -227,7 +228,7 @@ const untilParked = (stream: string, isParked: boolean) =>
     ({ output }) => output.includes(stream) === isParked,
   );
 
-test('one that is refused parks its aggregate, in whose order the rest waits, and holds up nothing else', async () => {
+test('a refused command parks its aggregate, whose later tasks wait, and delays nothing else', async () => {
   const [teamId, joined, unrelated] = [await found(), await found(), await found()];
   await give({ type: 'CloseTeam', teamId });
   const refused = await submitted(teamId);
@@ -239,7 +240,7 @@ test('one that is refused parks its aggregate, in whose order the rest waits, an
   await give({ type: 'DissolveTeam', teamId: joined });
   await give({ type: 'ApproveClaim', claimId: await submitted(unrelated) });
   await untilNames(`team-${unrelated}`, 'founded', 'booked');
-  // The end of its team waits for what came before.
+  // The end of its team waits for earlier tasks.
   expect(await namesOf(`claim-${refused}`)).toEqual(['made', 'submitted', 'approved', 'moved']);
   expect(await annals('process-manager', 'skip', `claim-${refused}`)).toMatchObject({ exit: 0 });
   await untilNames(`claim-${refused}`, 'made', 'submitted', 'approved', 'moved', 'withdrawn');
@@ -250,7 +251,7 @@ test('one that is refused parks its aggregate, in whose order the rest waits, an
   await untilNames(`team-${teamId}`, 'founded', 'closed', 'reopened', 'booked');
 });
 
-test('a declaration that reacts to more knows at once what was there before, and does nothing about what has happened', async () => {
+test('a declaration with further reactions records existing references, and ignores earlier events', async () => {
   const { claim } = budgets.kinds;
   if (!claim) throw new Error('There is no claim');
   const lesser = {
@@ -332,7 +333,7 @@ test.each<[string, Partial<typeof CLAIM>]>([
   },
 );
 
-test('code that says its commands in another order after a crash gives each once', async () => {
+test('code that returns its commands in another order after a crash sends each once', async () => {
   const paying = (...amounts: readonly number[]): Domain => {
     const react: typeof CLAIM.react = {
       approved: (_, { state }) =>
@@ -380,7 +381,7 @@ test('code that says its commands in another order after a crash gives each once
   expect((await opened(next)).map(({ data }) => (data as { amount?: number }).amount)).toEqual([7, 8]);
 });
 
-test('reactions that were taken away for a release do nothing about what happened meanwhile', async () => {
+test('reactions that were removed for a release ignore the events in between', async () => {
   await using alone = await createCommandWorld();
   const on = async <Result>(domain: Domain, work: (of: CommandSide) => Promise<Result>): Promise<Result> => {
     await using of = await alone.open(undefined, undefined, domain);
@@ -401,10 +402,10 @@ test('reactions that were taken away for a release do nothing about what happene
   });
 });
 
-test('where nothing is declared to follow, nothing is looked for', async () => {
+test('a domain without reactions and timers is not polled', async () => {
   await using alone = await createCommandWorld();
   await using idle = await alone.open(undefined, undefined, still);
-  // Its own process manager works under the same lease.
+  // Its own process manager uses the same lease.
   await idle.pool.query(`delete from public.lease`);
   const asked: string[] = [];
   const query = (...given: Parameters<typeof idle.pool.query>) => {
@@ -429,12 +430,12 @@ test('where nothing is declared to follow, nothing is looked for', async () => {
   expect(asked.filter((text) => /process_manager\.(task|timer)|reacting r,/.test(text))).toEqual([]);
 });
 
-test('those who refer to an event are noted in pages, however many they are', async () => {
+test('referring aggregates are recorded in pages, however many there are', async () => {
   await using alone = await createCommandWorld();
   await using many = await alone.open(undefined, undefined, budgets);
   const teamId = await give({ type: 'FoundTeam', name: 'All' }, many);
   await settled(many);
-  // Nothing is carried out, so that what was noted stays to be looked at.
+  // Delays all tasks, so that the test can look at them.
   await many.pool.query(`create function public.never() returns trigger language plpgsql as $$
       begin new.next_at = clock_timestamp() + interval '4 minutes'; new.attempts = 1; return new; end $$;
     create trigger never before insert on process_manager.task for each row execute function public.never();
@@ -448,7 +449,7 @@ test('those who refer to an event are noted in pages, however many they are', as
   expect(rows).toEqual([1_000, 1_000, 500].map((count) => ({ count, all: count })));
 });
 
-/** The tasks that follow from events, in their order; nothing of it stays. */
+/** The tasks that events record, in order; the transaction is rolled back. */
 const notedOf = async (
   domain: Domain,
   happened: readonly (readonly [stream: string, type: string, data: object])[],
@@ -493,7 +494,7 @@ const notedOf = async (
 const dissolved = ['team-901', 'team.dissolved', { teamId: 901 }] as const;
 const made = ['claim-902', 'claim.made', { claimId: 902, teamId: 901, employeeId: 1, amount: 1 }] as const;
 
-test('what follows for one aggregate is noted in the order of its events, also what refers to what had ended', async () => {
+test('tasks of one aggregate are recorded in the order of its events, including reactions to earlier ends', async () => {
   const moved = ['claim-902', 'claim.moved', { claimId: 902, teamId: 903 }] as const;
   const approved = ['claim-902', 'claim.approved', { claimId: 902 }] as const;
   expect(await notedOf(budgets, [dissolved, made, approved])).toEqual([
@@ -503,7 +504,7 @@ test('what follows for one aggregate is noted in the order of its events, also w
   expect(await notedOf(budgets, [dissolved, made, moved])).toEqual(['run team team.dissolved']);
 });
 
-test('where references lead is read of what an event of an earlier version means now', async () => {
+test('references in events of an earlier version are read after the upcast', async () => {
   const { made: event } = CLAIM.events;
   if (!event) throw new Error('Claims are made');
   const upcasted = {

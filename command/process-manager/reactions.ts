@@ -14,7 +14,7 @@ type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics
   readonly waiting: Waiting;
 };
 
-/** Follows the log and notes what is to be done because of it. */
+/** Follows the log and records the tasks that result from events. */
 export const startReactions = (dependencies: Dependencies): Promise<AsyncDisposable> => {
   const { domain, following, pool, eventLog, log, metrics, committed, waiting } = dependencies;
   const catalogue = catalogueOf(domain);
@@ -43,7 +43,7 @@ export const startReactions = (dependencies: Dependencies): Promise<AsyncDisposa
     ...(committed && { committed }),
     isExpected: (error) => error instanceof Overtaken,
     async *follow(after, signal, event) {
-      // One that was overtaken lets go of the lease, also where no event comes.
+      // A leader that was replaced releases the lease, even if no event arrives.
       if (!(await isDeclared(pool, following))) return waiting.begins();
       yield* pagesOf({ pool, eventLog, happened }, { after, signal, event });
     },

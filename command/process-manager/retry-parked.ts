@@ -14,7 +14,7 @@ import { isLook, type Look } from './timers.ts';
 const LOOK_EVERY_MS = 500;
 
 type Dependencies = TaskDependencies & {
-  /** Nothing if nothing follows from any event beyond ends. */
+  /** Undefined for a domain without timers and with no reactions but ends. */
   readonly following: Following | undefined;
   readonly metrics: Registry;
   readonly react: (task: ReactionTask) => Promise<void>;
@@ -22,10 +22,7 @@ type Dependencies = TaskDependencies & {
   readonly waiting: Waiting;
 };
 
-/**
- * Carries out tasks, and retries them when their time has come, in one process at a time, apart from what the
- * log brings.
- */
+/** Executes tasks and retries them when due, in one process at a time, independently of the log. */
 export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { wake(): void } => {
   const { pool, log, metrics, following } = dependencies;
   observeParked(dependencies, metrics);
@@ -56,7 +53,7 @@ export const startRetrying = (dependencies: Dependencies): AsyncDisposable & { w
     stopping.signal,
   );
   return {
-    /** There may be something to do. */
+    /** Wakes the loop, because there may be tasks. */
     wake: () => waking.abort(),
     async [Symbol.asyncDispose]() {
       stopping.abort();
@@ -79,8 +76,8 @@ const retryParked = async (dependencies: Dependencies, signal: AbortSignal): Pro
 };
 
 /**
- * Says each time whether there was anything to do. A process that was overtaken lets go of the lease, so that
- * its successor can take it.
+ * Returns whether there was anything to do. A leader that was replaced releases the lease, so that its
+ * successor can take it.
  */
 const followUp = (dependencies: Dependencies, fence: Fence): (() => Promise<boolean>) => {
   const { pool, eventLog, look, waiting } = dependencies;
@@ -101,7 +98,7 @@ const followUp = (dependencies: Dependencies, fence: Fence): (() => Promise<bool
   };
 };
 
-/** Tasks of different aggregates, side by side. */
+/** Executes tasks of different aggregates in parallel. */
 const carryOutAll = async (
   dependencies: Dependencies,
   tasks: readonly ReactionTask[],

@@ -6,28 +6,28 @@ import { type MetadataContext, readMetadata } from '#shared/events/metadata.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { userStream } from '../users/user.ts';
 
-/** The event that something follows from. */
+/** The event that caused a task. */
 export type Cause = {
   readonly id: EventId;
   readonly metadata: MetadataContext;
-  /** Of tasks that an earlier release noted, nobody knows it. */
+  /** Unknown for tasks that an earlier release recorded. */
   readonly position?: Position | undefined;
 };
 
 export type Link = { readonly parent: StreamName; readonly child: StreamName; readonly cause: Cause };
 
-/** What an event means to the process manager, in terms of who belongs to whom. */
+/** The meaning of an event for memberships. */
 export type Step =
   | ({ readonly kind: 'join' } & Link)
   | ({ readonly kind: 'leave' } & Link)
-  /** The parent is gone. A user is erased as well. */
+  /** The parent has ended. A user is erased as well. */
   | {
       readonly kind: 'orphan';
       readonly parent: StreamName;
       readonly cause: Cause;
       readonly isErased: boolean;
     }
-  /** The webhooks that were registered for a user before this position end; the user stays. */
+  /** The webhooks that were registered for a user before this position end; the user remains. */
   | {
       readonly kind: 'reclaim';
       readonly parent: StreamName;
@@ -35,15 +35,15 @@ export type Step =
       readonly position: Position;
     };
 
-// Only ids are needed, and they stand in clear: nothing has to be unsealed, and a lost key holds up nothing.
+// Ids suffice, and they are in clear: nothing is decrypted, and a lost key delays nothing.
 const id = z.int().positive();
 const userIds = z.object({ userId: id });
 
 export type StepsOf = (event: RecordedEvent) => readonly Step[];
 
 /**
- * The steps of an event, in their order; most events have none. Throws if the event is damaged, except if it
- * is the end of a parent: of that, its type and its stream say enough.
+ * The steps of an event in order; most events have none. Throws if the event is damaged, unless it is the end
+ * of a parent, for which type and stream suffice.
  */
 export const stepsBy = (memberships: readonly Membership[]): StepsOf => {
   const joins = byType(memberships, ({ joins }) => [...joins]);
@@ -91,7 +91,7 @@ const linkOf = (
   child: streamName(kind, id.parse(data[`${kind}Id`])),
 });
 
-/** A damaged end leaves its parent's list of children as it is: ending it again does nothing. */
+/** A damaged end leaves its child in the parent’s list: ending it again has no effect. */
 const orNone = (read: () => readonly Step[]): readonly Step[] => {
   try {
     return read();
@@ -100,7 +100,7 @@ const orNone = (read: () => readonly Step[]): readonly Step[] => {
   }
 };
 
-/** Of a deletion whose metadata is damaged, what is known all the same. */
+/** The readable parts of the metadata, if those of a deletion are damaged. */
 const metadataOf = ({ id, metadata, recordedAt }: RecordedEvent): MetadataContext => {
   try {
     return readMetadata(metadata);
@@ -116,7 +116,7 @@ const metadataOf = ({ id, metadata, recordedAt }: RecordedEvent): MetadataContex
   }
 };
 
-/** Steps of one kind that follow each other can be taken together. */
+/** Groups consecutive steps of one kind, which can be executed together. */
 export const runsOf = (steps: readonly Step[]): readonly (readonly Step[])[] => {
   const runs: Step[][] = [];
   for (const step of steps) {

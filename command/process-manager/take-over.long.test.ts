@@ -1,5 +1,5 @@
-// Over 200 lines, because it is one thing: who goes by which declaration when releases change, each case in a
-// world of its own.
+// Over 200 lines, because it is one topic: declarations that replace each other across releases, each case in
+// its own environment.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { followingOf } from '#kernel/decide/reactions.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -70,11 +70,11 @@ const untilNamed = (side: CommandSide, stream: StreamName, name: string) =>
     async () => (await Array.fromAsync(side.eventLog.read(stream))).flat().map(({ type }) => type as string),
     (types) => types.includes(`request.${name}`),
   );
-/** As if the process that worked by it had been gone for so long. */
+/** Simulates that the process with the declaration stopped that long ago. */
 const forgetSeen = (side: Pick<CommandSide, 'pool'>) =>
   side.pool.query(`update process_manager.reacting set seen_at = seen_at - interval '20 seconds'`);
 
-/** Its epoch, as of a process that has just got it. */
+/** Takes the lease like a new process, and returns its epoch. */
 const takeLease = async (pool: Pool): Promise<number> => {
   const { rows } = await pool.query<Pick<Fence, 'epoch'>>(
     `insert into public.lease as held (name, owner, epoch, expires_at) values ('process-manager-parked', gen_random_uuid(), 1, clock_timestamp())
@@ -83,7 +83,7 @@ const takeLease = async (pool: Pool): Promise<number> => {
   return rows[0]?.epoch ?? 0;
 };
 
-test('a process goes on once none works by the declaration that has taken over', async () => {
+test('a process continues once no process uses the other declaration', async () => {
   await using side = await open(former);
   const stream = await ask(side);
   await untilTimers(side, stream, 'remind');
@@ -107,7 +107,7 @@ test.each([
   await untilNamed(side, stream, 'breached');
 });
 
-test('the declaration of the process that started last applies at once, without an event, as long as the process works', async () => {
+test('the declaration of the latest process applies at once, without an event, while that process works', async () => {
   await using first = await open(former);
   const stream = await ask(first);
   await untilTimers(first, stream, 'remind');
@@ -122,9 +122,9 @@ test('the declaration of the process that started last applies at once, without 
   expect(rows).toEqual([{ fingerprint: followingOf(next)?.fingerprint, isSeen: true }]);
 });
 
-test('a process that has lost the lease takes nothing back, however long its owner is busy', async () => {
+test('a process without the lease never takes back its declaration, however long the leader is busy', async () => {
   await (await open(without))[Symbol.asyncDispose]();
-  // Nobody works by any declaration.
+  // No process uses any declaration.
   const url = world.settings.DATABASE_URL ?? '';
   await using pool = openPool({ url, applicationName: 'test', connectionsMax: 2 });
   await using eventLog = await openEventLog({ url });
@@ -142,7 +142,7 @@ test('a process that has lost the lease takes nothing back, however long its own
   expect(await fingerprint()).toEqual([{ fingerprint: declared.fingerprint }]);
 });
 
-test('a process without any timer lets go of the lease as long as another may work by its declaration', async () => {
+test('a process without timers releases the lease while another may use its declaration', async () => {
   await (await open(without))[Symbol.asyncDispose]();
   await using pool = openPool({
     url: world.settings.DATABASE_URL ?? '',
@@ -163,7 +163,7 @@ test('a process without any timer lets go of the lease as long as another may wo
   ]);
 });
 
-test('what is read again from the beginning of the log does not stand still', async () => {
+test('a follower that reads the log again from the start does not count as stalled', async () => {
   const side = await open(former);
   await untilTimers(side, await ask(side), 'remind');
   await side[Symbol.asyncDispose]();
@@ -181,7 +181,7 @@ test('what is read again from the beginning of the log does not stand still', as
   expect(still?.stillSeconds).toBeGreaterThanOrEqual(0);
 });
 
-test('a declaration waits for a write of the follower, as the follower would for it', async () => {
+test('a declaration and a write of the follower wait for each other', async () => {
   const side = await open(former);
   await untilTimers(side, await ask(side), 'remind');
   await side[Symbol.asyncDispose]();
@@ -203,7 +203,7 @@ test('a declaration waits for a write of the follower, as the follower would for
   await declaring;
 });
 
-test('a release without timers lists none, and leaves what was not sent yet to the next that has them', async () => {
+test('a release without timers lists none, and leaves unsent commands to the next one with timers', async () => {
   const side = await open(former);
   const [stream, running] = [await ask(side), await ask(side)];
   await untilTimers(side, stream, 'remind');
@@ -231,7 +231,7 @@ test('a release without timers lists none, and leaves what was not sent yet to t
   await untilNamed(after, stream, 'reminded');
 });
 
-test('reactions that stand still are told of, and take nobody out of service', async () => {
+test('blocked reactions are reported, and keep the process in service', async () => {
   await using side = await open(former);
   await untilTimers(side, await ask(side), 'remind');
   await side.pool.query(
@@ -259,7 +259,7 @@ test('reactions that stand still are told of, and take nobody out of service', a
   await expect(demandMoving(side.metrics, { isRequired: true })).resolves.toBeUndefined();
 });
 
-test('a process without any timer takes back what a release with timers has left, so that this begins anew later', async () => {
+test('a process without timers removes those of a former release, so that they start afresh later', async () => {
   await using side = await open(without);
   const later = await open(next);
   const stream = await ask(later);
@@ -279,7 +279,7 @@ test('a process without any timer takes back what a release with timers has left
   expect(left).toEqual({ fingerprint: '', places: 0, timers: 0 });
 });
 
-test('a process that waits for another declaration says so once, and once that it goes on', async () => {
+test('a process that waits for another declaration logs it once, and once that it resumes', async () => {
   const lines: string[] = [];
   const log = createLog({
     level: 'info',
@@ -289,7 +289,7 @@ test('a process that waits for another declaration says so once, and once that i
   const stream = await ask(side);
   await untilTimers(side, stream, 'remind');
   await declareReactions(side.pool, side.eventLog, followingOf(next));
-  // Each of its tries takes a lease anew.
+  // Each retry takes a new lease.
   const tries = async () => {
     await side.pool.query('update process_manager.reacting set seen_at = clock_timestamp()');
     const { rows } = await side.pool.query<{ epoch: number }>(

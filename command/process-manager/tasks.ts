@@ -5,18 +5,18 @@ import { type Fence, isFenced } from './fence.ts';
 import { PAUSE_MAX_MS, PAUSE_MS, pauseAfter, reasonOf } from './parked.ts';
 import type { Cause } from './steps.ts';
 
-/** What follows from an event for one aggregate. */
+/** A consequence of an event for one aggregate. */
 export type ReactionTask = {
   readonly task: 'run' | 'react';
   readonly stream: StreamName;
-  /** Of the reaction: `team team.closed`, or the name of the event. */
+  /** The name of the reaction, `team team.closed`, or of the event. */
   readonly name: string;
   readonly cause: Cause;
 };
 
 const AT_ONCE = 100;
 
-/** In their order; what is there already stays as it is. */
+/** Adds tasks in order; existing ones stay unchanged. */
 export const addTasks = async (
   connection: Pick<Connection, 'query'>,
   tasks: readonly ReactionTask[],
@@ -42,16 +42,16 @@ export const addTasks = async (
 type Next = { readonly task: ReactionTask; readonly isRetry: boolean };
 
 /**
- * What comes before another one of its aggregate has been done. Asked of one after the other, so that no more
- * are read than are taken.
+ * True if no earlier task of the aggregate remains. Evaluated per row, so that no more rows are read than
+ * taken.
  */
 const IS_FIRST = `t.number = (
   select f.number from process_manager.task f where f.stream = t.stream and f.skipped_at is null order by f.number limit 1)`;
 
 /**
- * The first task of each aggregate, if it was not tried yet, of so many aggregates after one; and those whose
- * next attempt has come. Neither the queue behind one is read nor what waits for its time. One that is
- * further away than any pause was put off before the database's clock was set back.
+ * The untried first task of each of the next aggregates, and tasks whose retry is due. Reads neither queues
+ * behind a task nor tasks that are not due. A delay longer than any pause stems from before the database’s
+ * clock was set back, and counts as due.
  */
 export const nextTasks = async (
   pool: Pick<Pool, 'query'>,
@@ -88,10 +88,7 @@ export const nextTasks = async (
   }));
 };
 
-/**
- * Takes aggregates in turn, so that none waits for those before it. `isLast` says that there is nothing more
- * to do now.
- */
+/** Takes aggregates in turn, so that none starves. `isLast` means that nothing more is due now. */
 export const inTurn = (
   pool: Pick<Pool, 'query'>,
   fence: Fence,
@@ -118,9 +115,7 @@ export const dropTask = async (
   ]);
 };
 
-/**
- * Parks a task that failed, or puts off its next attempt; what follows for the same aggregate waits for it.
- */
+/** Parks a failed task, or delays its next attempt; later tasks of its aggregate wait. */
 export const parkTask = async (
   pool: Pool,
   task: ReactionTask,

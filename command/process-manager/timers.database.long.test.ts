@@ -1,4 +1,4 @@
-// Over 200 lines, because every case moves the one clock of the command side that is set up here.
+// Over 200 lines, because all cases move the clock of the command side that is set up here.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Command } from '#kernel/decide/decide.ts';
 import type { Domain } from '#kernel/registry/registry.ts';
@@ -26,7 +26,7 @@ let world: CommandWorld;
 let side: CommandSide;
 let customer: UserId;
 let aheadMs = 0;
-/** Time that a test moves. */
+/** A clock that the test moves. */
 const clock = { aheadMs: () => aheadMs };
 const open = (domain: Domain = requests) => world.open(undefined, undefined, domain, { clock });
 beforeAll(async () => {
@@ -72,7 +72,7 @@ const untilTimers = (id: number, ...names: readonly string[]) =>
     async () => (await rowsOf(id)).map(({ name }) => name).join(),
     (found) => found === names.join(),
   );
-/** Once nothing is to be looked at, and nothing that has run out is to be done. */
+/** Waits until no timer needs a look, and no due task remains. */
 const settled = async () => {
   const head = await side.eventLog.head();
   await until(
@@ -89,7 +89,7 @@ const settled = async () => {
   );
 };
 
-test('a timer gives its command when its time has come, and the event of it starts another one', async () => {
+test('a timer sends its command when due, and the resulting event starts another timer', async () => {
   const id = await ask();
   await untilTimers(id, 'breach', 'remind');
   aheadMs += 2 * DAY;
@@ -104,14 +104,14 @@ test('a timer gives its command when its time has come, and the event of it star
   expect(reminded?.metadata).toMatchObject({ actor: 'system:process-manager', $causationId: asked?.id });
 });
 
-test('one whose condition is not true when it runs out does nothing, and what has ended has none', async () => {
+test('a timer with a false condition has no effect when due, and an ended aggregate has no timers', async () => {
   const [solved, closed] = [await ask(), await ask()];
   await give('SolveRequest', solved);
   await give('CloseRequest', closed);
   await untilTimers(closed);
   aheadMs += 4 * DAY;
   await untilTimers(solved);
-  // Nor does it once the condition is true again.
+  // It stays without effect when the condition becomes true again.
   await give('ReopenRequest', solved);
   await settled();
   expect([await namesOf(solved), await namesOf(closed)]).toEqual([
@@ -120,7 +120,7 @@ test('one whose condition is not true when it runs out does nothing, and what ha
   ]);
 });
 
-test('a timer stands still while it is paused, and shows on the command line', async () => {
+test('a paused timer does not run, and the command line shows it', async () => {
   const id = await ask();
   await give('ReturnRequest', id);
   await until(
@@ -157,7 +157,7 @@ const annals = async (...args: readonly string[]): Promise<string> => {
   return lines.join('\n');
 };
 
-test('a clock that jumps forth and back, and a process that takes over, give no command twice', async () => {
+test('clock jumps and a failover never send a command twice', async () => {
   const ids = await Promise.all(Array.from({ length: 5 }, ask));
   await using _second = await open();
   await settled();
@@ -172,7 +172,7 @@ test('a clock that jumps forth and back, and a process that takes over, give no 
   for (const id of ids) expect(await namesOf(id)).toEqual(['asked', 'breached', 'returned']);
 });
 
-test('timers that were lost are made anew of the log, and what has been done is not done again', async () => {
+test('lost timers are rebuilt from the log, and sent commands are not sent again', async () => {
   const [running, done] = [await ask(), await ask()];
   await settled();
   const before = await rowsOf(running);
@@ -187,7 +187,7 @@ test('timers that were lost are made anew of the log, and what has been done is 
   await untilNames(done, 'asked', 'breached');
 });
 
-test('running timers go by what is declared now', async () => {
+test('running timers follow the present declaration', async () => {
   const id = await ask();
   await untilTimers(id, 'breach', 'remind');
   await side[Symbol.asyncDispose]();
@@ -201,7 +201,7 @@ test('running timers go by what is declared now', async () => {
   await untilNames(id, 'asked', 'reminded');
 });
 
-test('a command that a guard refuses when its time comes is not given later', async () => {
+test('a command that a guard refuses when due is not sent later', async () => {
   const { request } = requests.kinds;
   if (!request?.timers.remind || !request.commands.remind) throw new Error('They are declared');
   const { unless: _, ...remind } = request.timers.remind;
@@ -220,8 +220,8 @@ test('a command that a guard refuses when its time comes is not given later', as
   await settled();
   await give('AnswerRequest', id);
   await side[Symbol.asyncDispose]();
-  // Nor by another declaration, which has everything be looked at again, whenever the timer would run out by
-  // it, or after a release without it.
+  // Nor after another declaration, which recomputes every timer, whatever its new due time, nor after a
+  // release without it.
   const { remind: given } = guarded.timers;
   const { breach } = request.timers;
   const withTimers = (timers: typeof request.timers) =>
@@ -248,7 +248,7 @@ test('a command that a guard refuses when its time comes is not given later', as
   expect(await namesOf(id)).toEqual(['asked', 'returned', 'answered']);
 });
 
-test('an aggregate whose events cannot be read is parked with its timers, and holds up no others', async () => {
+test('an aggregate with unreadable events is parked with its timers, and delays no others', async () => {
   const damaged = 'request-77' as StreamName;
   const [asked] = (await Array.fromAsync(side.eventLog.read(`request-${await ask()}` as StreamName))).flat();
   if (asked === undefined) throw new Error('It was asked');
@@ -267,7 +267,7 @@ test('an aggregate whose events cannot be read is parked with its timers, and ho
   expect(await annals('process-manager', 'parked')).toContain('skipped');
 });
 
-/** Of the process that has looked, and so holds the lease. */
+/** The fence of the process that holds the lease after its poll. */
 const fenceNow = async (): Promise<Fence> => {
   const { rows } = await side.pool.query<Fence>(
     `select fingerprint, epoch from process_manager.reacting, public.lease where name = 'process-manager-parked'`,
@@ -277,11 +277,11 @@ const fenceNow = async (): Promise<Fence> => {
   return fence;
 };
 
-test('a process that was paused while it looked at timers writes nothing once another has taken over', async () => {
+test('a process that was paused during a poll of timers writes nothing after a failover', async () => {
   await side[Symbol.asyncDispose]();
   side = await open();
   const id = await ask();
-  // It holds the lease, because it has looked.
+  // The process has polled, so it holds the lease.
   await untilTimers(id, 'breach', 'remind');
   const fence = await fenceNow();
   const look = createLook({
@@ -302,7 +302,7 @@ test('a process that was paused while it looked at timers writes nothing once an
   expect(await rowsOf(id)).not.toEqual(rowsBefore);
 });
 
-test('a timer whose event is recorded does not run again when its wait gets longer', async () => {
+test('a timer whose event is recorded does not run again when its wait becomes longer', async () => {
   await side[Symbol.asyncDispose]();
   side = await open();
   const id = await ask();
@@ -320,7 +320,7 @@ test('a timer whose event is recorded does not run again when its wait gets long
   await untilTimers(id, 'remind');
 });
 
-test('a process that is paused while it writes timers does not keep its successor waiting', async () => {
+test('a process that is paused during a write of timers does not block its successor', async () => {
   await side[Symbol.asyncDispose]();
   side = await open();
   const id = await ask();

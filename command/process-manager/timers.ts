@@ -19,28 +19,26 @@ import { addTasks, parkTask, type ReactionTask } from './tasks.ts';
 
 const AT_ONCE = 100;
 
-/** The name of a task that looks at the timers of an aggregate again, because it could not. */
+/** The name of a task that recomputes the timers of an aggregate after a failure. */
 const LOOK = 'timers';
-/** An event may have the same name, and code that reacts to it. */
+/** An event may have the same name, with code that reacts to it. */
 export const isLook = ({ task, name }: ReactionTask): boolean => task === 'run' && name === LOOK;
 
 type LookDependencies = ReactDependencies & TaskDependencies;
 export type Look = {
-  /**
-   * At those of aggregates that have a new event, or of which one has run out. Says whether there were any.
-   */
+  /** Recomputes timers of aggregates with a new event or a due timer. Returns whether there were any. */
   atAll(fence: Fence): Promise<boolean>;
   at(stream: StreamName, fence: Fence): Promise<void>;
 };
 
 /**
- * Looks at timers by the whole history of their aggregate in the log: so no command is given too early,
- * whatever is late here.
+ * Computes timers from the whole history of their aggregate in the log, so that a lag here never sends a
+ * command too early.
  */
 export const createLook = (dependencies: LookDependencies): Look => {
   const { pool, clock = REAL_TIME } = dependencies;
   const look = lookOf(dependencies);
-  // Of the statement, so that it is compared along an index.
+  // Constant within the statement, so that an index applies.
   const now = `(statement_timestamp() + $1 * interval '1 millisecond')`;
   return {
     async atAll(fence) {
@@ -128,7 +126,7 @@ const lookOf = (dependencies: LookDependencies): ((looked: Looked, fence: Fence)
     await inTransaction(
       pool,
       async (connection) => {
-        // A process that was paused in the middle writes nothing over what its successor has written.
+        // A process that was paused in the middle must not overwrite its successor’s work.
         await demandFence(connection, fence, 'for share');
         await addTasks(connection, tasks);
         await keep(connection, stream, running);
@@ -183,10 +181,7 @@ const spentOf = async (pool: Pool, stream: StreamName): Promise<ReadonlyMap<stri
   return new Map(rows.map(({ name, causeId }) => [name, causeId]));
 };
 
-/**
- * One that has run out because of an earlier event gives way to the later one; the others stay, whatever is
- * declared meanwhile.
- */
+/** A run of a timer yields to one that a later event started; other runs stay, whatever the declaration. */
 const keepSpent = async (
   connection: Connection,
   stream: StreamName,

@@ -5,7 +5,7 @@ import { createRateLimit } from '#shared/rate-limit/gcra.ts';
 import { memoryArrivals } from '#shared/rate-limit/memory/arrivals.ts';
 import { createWriteWorld } from '../../test/engines/write-world.ts';
 
-/** The clock stands still, so that what is left is a matter of counting. */
+/** A fixed clock, so that the remaining quota is predictable. */
 const limited = (authentication: Authentication) => {
   const arrivals = memoryArrivals({ nowUs: () => 0 });
   const limits = {
@@ -16,7 +16,7 @@ const limited = (authentication: Authentication) => {
   return limitRate({ limits, client: policy, anonymous: policy, metrics: createMetrics(), authentication });
 };
 
-test('who tries one address after the other is soon told to wait, and may change other things meanwhile', async () => {
+test('a caller who tries one address after the other must soon wait, and may make other changes meanwhile', async () => {
   await using world = await createWriteWorld({ admit: limited });
   const path = `/users/${world.reader.id}`;
   const change = (body: object, by = world.reader) => world.send('PATCH', path, { body, by });

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const WITH_BODY = GOOD_WRITES.filter(({ body }) => body !== undefined);
 
-/** Sends it as the one who may, and sees to it that nothing comes of it. */
+/** Sends it as a permitted caller, and checks that nothing happens. */
 const refuse = async (
   { operation, type }: GoodWrite,
   body: unknown,
@@ -134,7 +134,7 @@ describe.each(WITH_BODY)('$name refuses a body', (write) => {
   });
 
   const fields = Object.keys(write.body ?? {});
-  test.each(fields)('whose %s is of a wrong type or shape', async (field) => {
+  test.each(fields)('with a wrong type or shape for %s', async (field) => {
     const isFlag = write.body?.[field] === true || write.body?.[field] === false;
     const isObject =
       typeof write.body?.[field] === 'object' &&
@@ -164,12 +164,12 @@ describe.each(WITH_BODY)('$name refuses a body', (write) => {
     }
   });
 
-  test('that is sent without a media type', async () => {
+  test('without a media type', async () => {
     const answer = await refuse(write, Buffer.from(text(write)), { 'Content-Type': '' });
     expect(answer).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
   });
 
-  test('that is not there', async () => {
+  test('that is empty', async () => {
     const answer = await refuse(write, undefined, { 'Content-Type': write.type });
     expect(answer).toMatchObject({
       body: { code: expect.stringMatching(/^(malformed_body|unsupported_media_type)$/) },
@@ -177,7 +177,7 @@ describe.each(WITH_BODY)('$name refuses a body', (write) => {
   });
 });
 
-test('an unknown field is named, and a flood of them is cut', async () => {
+test('unknown fields are named, up to a limit', async () => {
   const [write] = WITH_BODY as [GoodWrite];
   const answer = await refuse(write, { ...write.body, 'a/b~c': 1 });
   expect(answer.body.errors).toEqual([{ pointer: '/a~1b~0c', detail: 'There is no such field.' }]);
@@ -188,7 +188,7 @@ test('an unknown field is named, and a flood of them is cut', async () => {
   expect(flood.body.errors).toHaveLength(50);
 });
 
-test('after all that the same requests are carried out', async () => {
+test('afterwards the same requests succeed', async () => {
   for (const { operation, body, type } of WITH_BODY) {
     const { status } = await world.send(operation.method, pathOf(operation, items), {
       body,

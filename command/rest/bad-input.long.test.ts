@@ -78,7 +78,7 @@ const MALFORMED = ['abc', '"a', '1', '"1-a", 2'].map(
   (ifMatch) => [ifMatch, 400, 'malformed_request'] as const,
 );
 
-test('every write is in the table', () => {
+test('the table contains every write', () => {
   expect(new Set(GOOD_WRITES.map(({ operation }) => operation)).size).toBe(WRITES_EXPECTED);
 });
 
@@ -99,7 +99,7 @@ describe.each(GOOD_WRITES)('$name', (write) => {
       body: { code: expect.stringMatching(/^(user|article|comment|webhook)_not_found$/) },
     });
     expect(answer.headers.get('set-cookie')).toBeNull();
-    // As for an item that is not there.
+    // Like for a missing item.
     const absent = await refuse(write, {
       path: pathOf(operation, { userId: 5, articleId: 5, commentId: 5, webhookId: 5 }),
     });
@@ -111,7 +111,7 @@ describe.each(GOOD_WRITES)('$name', (write) => {
     expect(await refuse(write, { path })).toMatchObject({ status: 400, body: { code: 'malformed_request' } });
   });
 
-  test.each(ACCEPTS)('cannot be answered as %s', async (Accept) => {
+  test.each(ACCEPTS)('refuses Accept: %s', async (Accept) => {
     expect(await refuse(write, { headers: { Accept } })).toMatchObject({
       status: 406,
       body: { code: 'not_acceptable' },
@@ -135,7 +135,7 @@ describe.each(GOOD_WRITES)('$name', (write) => {
     });
   });
 
-  test('takes no parameters', async () => {
+  test('refuses query parameters', async () => {
     const path = `${pathOf(operation, items)}?publish=true&a%5Bb%5D=1&__proto__=x`;
     const answer = await refuse(write, { path });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_parameter' } });
@@ -145,7 +145,7 @@ describe.each(GOOD_WRITES)('$name', (write) => {
     });
   });
 
-  test('takes no token from the query, and no forged one', async () => {
+  test('refuses a token in the query, and a forged one', async () => {
     const path = `${pathOf(operation, items)}?access_token=${await world.token(world.admin)}`;
     expect(await refuse(write, { path })).toMatchObject({ status: 400, body: { code: 'malformed_request' } });
     for (const Authorization of ['Bearer x', 'Bearer eyJhbGciOiJub25lIn0.e30.', 'Bearer', 'DPoP a.b.c'])
@@ -154,7 +154,7 @@ describe.each(GOOD_WRITES)('$name', (write) => {
       );
   });
 
-  test('does not let its headers say more than one thing', async () => {
+  test('refuses contradictory headers', async () => {
     const evil = 'evil\r\nSet-Cookie: a=b';
     for (const header of ['X-Request-Id', 'Idempotency-Key', 'If-Match', 'Accept']) {
       const before = await world.side.eventLog.head();
@@ -165,13 +165,13 @@ describe.each(GOOD_WRITES)('$name', (write) => {
     }
   });
 
-  test('says an id of its own where the sender’s could do harm', async () => {
+  test('replaces an unsafe request id', async () => {
     const answer = await refuse(write, { headers: { 'X-Request-Id': 'a"b<script>', Accept: 'text/html' } });
     expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
 
-/** `fetch` would not send it. */
+/** `fetch` would refuse to send it. */
 const raw = async ({ operation, body, type }: GoodWrite, header: string): Promise<string> => {
   const { hostname, port } = new URL(world.url);
   const content = body === undefined ? '' : JSON.stringify(body);

@@ -3,7 +3,7 @@ import type { EventLog } from '#shared/event-log/event-log.ts';
 import { ARTICLE, createWriteWorld, make, type WriteWorld } from '../../test/engines/write-world.ts';
 import { until } from '../../testing/until.ts';
 
-/** A log that holds back the appends to articles, as long as it is told to. */
+/** A log that delays appends to articles while the gate is held. */
 const gate = { held: undefined as Promise<void> | undefined, waiting: 0 };
 const slow = (log: EventLog): EventLog => ({
   ...log,
@@ -61,7 +61,7 @@ describe.each(WRITES)('%s', (name, pathOf, body) => {
   const [method = ''] = name.split(' ');
   const by = () => world.admin;
 
-  test('with the same key is done once, and answered as the first time', async () => {
+  test('runs once per key, and a retry gets the first response', async () => {
     const path = await pathOf();
     const sent = { body, headers: keyed(`once ${name}`.replaceAll(' ', '-')), by: by() };
     const first = await send(method, path, sent);
@@ -75,7 +75,7 @@ describe.each(WRITES)('%s', (name, pathOf, body) => {
   });
 
   test.each(['', ' ', 'a b', 'é', 'x'.repeat(256)])('with the key %j is refused', async (key) => {
-    // `fetch` sends such characters as latin1, as it would bytes.
+    // `fetch` sends such characters as latin1, like bytes.
     const answer = await send(method, await pathOf(), { body, headers: keyed(key), by: by() });
     expect(answer).toMatchObject({
       status: 400,
@@ -84,7 +84,7 @@ describe.each(WRITES)('%s', (name, pathOf, body) => {
   });
 });
 
-test('with the same key for something else is refused', async () => {
+test('is refused if the key was used for another request', async () => {
   await send('POST', '/articles', { body: ARTICLE, headers: keyed('reused') });
   const reused = { status: 422, body: { code: 'idempotency_key_reused' } };
   expect(
@@ -94,7 +94,7 @@ test('with the same key for something else is refused', async () => {
   expect(await send('POST', path, { headers: keyed('reused') })).toMatchObject(reused);
 });
 
-test('a change by a key is not made again over a later one', async () => {
+test('a retried change does not overwrite a later one', async () => {
   const path = await anArticle();
   const lost = { body: { title: 'Mine' }, headers: { ...keyed('late'), 'If-Match': '"1-"' } };
   const first = await send('PATCH', path, lost);
@@ -108,7 +108,7 @@ test('a change by a key is not made again over a later one', async () => {
   expect(await world.side.eventLog.head()).toBe(head);
 });
 
-test('a key is the caller’s own', async () => {
+test('a key belongs to its caller', async () => {
   const mine = await send('POST', '/articles', { body: ARTICLE, headers: keyed('shared') });
   const theirs = await send('POST', '/articles', {
     body: ARTICLE,
@@ -119,7 +119,7 @@ test('a key is the caller’s own', async () => {
   expect(mine.body.id).not.toBe(theirs.body.id);
 });
 
-test('a refusal is repeated, and a malformed request leaves the key for a better one', async () => {
+test('a refusal is repeated, and a malformed request leaves the key unused', async () => {
   const id = await make(world, '/articles', ARTICLE);
   const comment = { body: { text: 'x' }, headers: keyed('refused') };
   expect(await send('POST', `/articles/${id}/comments`, comment)).toMatchObject({
@@ -139,7 +139,7 @@ test('a refusal is repeated, and a malformed request leaves the key for a better
   });
 });
 
-test('while the first is running, another is told to come back', async () => {
+test('a second request with the same key must retry while the first is running', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   Object.assign(gate, { held: promise, waiting: 0 });
   const sent = { body: ARTICLE, headers: keyed('running') };

@@ -26,7 +26,7 @@ const article = async (more: object = {}) =>
   `/articles/${await make(world, '/articles', { ...ARTICLE, ...more })}`;
 const events = async () => world.side.eventLog.head();
 
-test('changes what it says, after its tests', async () => {
+test('a JSON patch applies its operations after its tests', async () => {
   const path = await article();
   const answer = await patch(path, [
     test_('/title', ARTICLE.title),
@@ -57,7 +57,7 @@ test('changes what it says, after its tests', async () => {
   expect(await patch(path, [test_('/cover', null)])).toMatchObject({ status: 200, body: { version: 3 } });
 });
 
-describe('is refused whole, and changes nothing,', () => {
+describe('is refused as a whole, without any change,', () => {
   const replaced = { op: 'replace', path: '/title', value: 'Two' };
   test.each<[string, unknown, number, object]>([
     [
@@ -166,7 +166,7 @@ describe('is refused whole, and changes nothing,', () => {
   });
 });
 
-describe('tells nobody what they may not read', () => {
+describe('reveals nothing that the caller cannot read', () => {
   const guesses = [
     [test_('/title', ARTICLE.title)],
     [test_('/title', 'Wrong')],
@@ -220,7 +220,7 @@ describe('tells nobody what they may not read', () => {
     expect(await patch(await article(), [operation], { by })).toMatchObject(refused);
   });
 
-  test('what has changed since the version that they name', async () => {
+  test('changes since the version that the caller names', async () => {
     const path = await article();
     await patch(path, [{ op: 'replace', path: '/title', value: 'Two' }]);
     for (const title of ['Two', 'Three'])
@@ -230,7 +230,7 @@ describe('tells nobody what they may not read', () => {
   });
 });
 
-test('a role is changed by who may, and may be named by anybody where it stays', async () => {
+test('a role may be changed only with the right, and sent unchanged by anyone', async () => {
   const path = `/users/${world.author.id}`;
   expect(await patch(path, [{ op: 'replace', path: '/role', value: 'admin' }])).toMatchObject({
     status: 403,
@@ -244,7 +244,7 @@ test('a role is changed by who may, and may be named by anybody where it stays',
   ).toMatchObject({ status: 200 });
 });
 
-test('an address is claimed by it as by any other change', async () => {
+test('a patched address is claimed like any other', async () => {
   await make(world, '/users', { name: 'Ada', email: 'claimed@example.com' }, world.admin);
   const path = `/users/${world.reader.id}`;
   const claim = [{ op: 'add', path: '/email', value: 'claimed@example.com' }];
@@ -254,7 +254,7 @@ test('an address is claimed by it as by any other change', async () => {
   });
 });
 
-test('comments are patched too; what is deleted is not found', async () => {
+test('comments can be patched; deleted ones are not found', async () => {
   const path = `/comments/${await make(world, `${await article({ publish: true })}/comments`, { text: 'One' })}`;
   const change = [test_('/text', 'One'), { op: 'replace', path: '/text', value: 'Two' }];
   expect(await patch(path, change)).toMatchObject({ status: 200, body: { version: 2 } });

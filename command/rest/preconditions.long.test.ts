@@ -14,7 +14,7 @@ afterAll(async () => {
 
 type Change = [method: string, end: string, body?: unknown, type?: string];
 
-/** Everything that changes an article which is there, in an order in which each finds it. */
+/** Every change of an existing article, in an order in which each has an effect. */
 const CHANGES: readonly Change[] = [
   ['PUT', '', { ...ARTICLE, cover: null, title: 'Two' }],
   ['PATCH', '', { title: 'Three' }],
@@ -100,7 +100,7 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
     expect(await world.side.eventLog.head()).toBe(head);
   });
 
-  test('demands it only where REQUIRE_IF_MATCH is on', async () => {
+  test('requires it only if REQUIRE_IF_MATCH is on', async () => {
     const { path, etag } = await open(strict);
     expect(await change(strict, path)).toMatchObject({
       status: 428,
@@ -110,11 +110,11 @@ describe.each<Change>(CHANGES)('%s /articles/{id}%s %j', (method, end, body, typ
   });
 });
 
-test('what is created has no version to demand', async () => {
+test('a creation needs no version', async () => {
   expect((await strict.send('POST', '/articles', { body: ARTICLE })).status).toBe(201);
 });
 
-test('who may not change an item is told that, whatever version they name', async () => {
+test('a missing right is reported whatever the version', async () => {
   const path = `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}`;
   const headers = { 'If-Match': '"1-a"' };
   expect(await world.send('PATCH', path, { body: { title: 'x' }, headers, by: world.reader })).toMatchObject({
@@ -125,7 +125,7 @@ test('who may not change an item is told that, whatever version they name', asyn
   });
 });
 
-test('of two changes to the same version one is done', async () => {
+test('of two changes to one version, one succeeds', async () => {
   const path = `/articles/${await make(world, '/articles', ARTICLE)}`;
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, at) =>
@@ -135,7 +135,7 @@ test('of two changes to the same version one is done', async () => {
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...new Array(7).fill(412)]);
 });
 
-test('the tag of a write is that of the version alone', async () => {
+test('the entity tag of a write is that of the version', async () => {
   const { headers } = await world.send('POST', '/articles', { body: ARTICLE });
   expect(headers.get('etag')).toBe('"1-"');
 });

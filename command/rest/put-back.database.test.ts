@@ -28,7 +28,7 @@ const WEBHOOK = {
   ...{ limits: { ratePerSecond: 50, concurrency: 10 }, headers: { 'X-Team': 'blue' } },
 };
 
-/** Items as they are read, each by its path. */
+/** Items as read, each with its path. */
 const ITEMS: readonly (readonly [string, () => Promise<{ path: string; item: object }>])[] = [
   [
     'a user',
@@ -77,14 +77,14 @@ const ITEMS: readonly (readonly [string, () => Promise<{ path: string; item: obj
   ],
 ];
 
-test.each(ITEMS)('%s is put back as it was got, and nothing happens', async (_, prepare) => {
+test.each(ITEMS)('%s can be sent back unchanged without effect', async (_, prepare) => {
   const { path, item } = await prepare();
   const head = await world.side.eventLog.head();
   expect(await world.send('PUT', path, { body: item })).toMatchObject({ status: 200, body: { version: 1 } });
   expect(await world.side.eventLog.head()).toBe(head);
 });
 
-test('a role may be named by anybody where it stays, and by nobody else where it does not', async () => {
+test('a role may be sent unchanged by anyone, and changed only with the right', async () => {
   const path = `/users/${world.reader.id}`;
   expect(await world.send('PATCH', path, { body: { role: 'reader' }, by: world.reader })).toMatchObject({
     status: 200,
@@ -97,7 +97,7 @@ test('a role may be named by anybody where it stays, and by nobody else where it
   });
 });
 
-describe('what would be erased by its absence must be there', () => {
+describe('a field whose absence would clear it must be present', () => {
   test.each<[string, () => Promise<string>, object, string]>([
     ['an e-mail address', async () => `/users/${world.author.id}`, { name: 'Ada' }, '/email'],
     [
@@ -142,7 +142,7 @@ test.each(['articles', 'comments'])(
   },
 );
 
-test('a comment that its author cannot read any more cannot be changed either, but be deleted', async () => {
+test('a comment that its author can no longer read cannot be changed, but deleted', async () => {
   const articleId = await make(world, '/articles', { ...ARTICLE, publish: true });
   const path = `/comments/${await make(world, `/articles/${articleId}/comments`, { text: 'One' }, world.reader)}`;
   await world.send('POST', `/articles/${articleId}/unpublish`);

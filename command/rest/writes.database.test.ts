@@ -1,5 +1,4 @@
-// Over 200 lines, because all that holds for every write is tried on the one command side that is set up
-// here.
+// Over 200 lines, because all cases share the command side that is set up here.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allEvents } from '../../test/engines/command-side.ts';
 import { ARTICLE, createWriteWorld, make, type WriteWorld } from '../../test/engines/write-world.ts';
@@ -15,7 +14,7 @@ afterAll(async () => {
 const send: WriteWorld['send'] = (...sent) => world.send(...sent);
 const CURSOR = /^[0-9a-f]{8}-[0-9a-z]+$/;
 
-describe('what is created', () => {
+describe('creation', () => {
   test.each<[string, string, () => Promise<string>, object]>([
     ['an article', '/articles', async () => '/articles', ARTICLE],
     ['an article under /api', '/articles', async () => '/api/articles', ARTICLE],
@@ -46,7 +45,7 @@ describe('what is created', () => {
     },
   );
 
-  test('needs only what has no default', async () => {
+  test('needs only fields without a default', async () => {
     const { status, body } = await send('POST', '/articles', { body: { title: 'One', body: 'Text' } });
     expect(status).toBe(201);
     const event = (await allEvents(world.side)).at(-1);
@@ -54,7 +53,7 @@ describe('what is created', () => {
       type: 'article.drafted',
       data: { articleId: body.id, title: 'One', body: 'Text', tags: [], cover: null },
     });
-    // A patch leaves what a create would have made.
+    // A patch finds the defaults that the creation set.
     const patch = [{ op: 'remove', path: '/tags' }];
     const headers = { 'Content-Type': 'application/json-patch+json' };
     expect(await send('PATCH', `/articles/${body.id}`, { body: patch, headers })).toMatchObject({
@@ -63,11 +62,11 @@ describe('what is created', () => {
     });
   });
 
-  test('may be published at once', async () => {
+  test('may publish at once', async () => {
     expect((await send('POST', '/articles', { body: { ...ARTICLE, publish: true } })).body.version).toBe(2);
   });
 
-  test('is answered in the HAL form of JSON to who prefers it', async () => {
+  test('returns HAL JSON on request', async () => {
     const { status, headers } = await send('POST', '/articles', {
       body: ARTICLE,
       headers: { Accept: 'application/hal+json' },
@@ -79,7 +78,7 @@ describe('what is created', () => {
   });
 });
 
-describe('what is changed', () => {
+describe('an update', () => {
   const PATCHES: readonly (readonly [string, object | readonly object[]])[] = [
     ['application/merge-patch+json', { title: 'Two' }],
     ['application/json', { title: 'Two' }],
@@ -87,7 +86,7 @@ describe('what is changed', () => {
     ['application/json-patch+json', [{ op: 'replace', path: '/title', value: 'Two' }]],
   ];
   test.each(PATCHES)(
-    'by a patch of %s is answered by 200 with the new version, and by the same one where nothing changes',
+    'by a patch of %s returns 200 with the new version, or with the same version if nothing changes',
     async (type, body) => {
       const path = `/articles/${await make(world, '/articles', ARTICLE)}`;
       const first = await send('PATCH', path, { body, headers: { 'Content-Type': type } });
@@ -100,7 +99,7 @@ describe('what is changed', () => {
     },
   );
 
-  test('by a PUT is the whole, whose other fields need not be taken out', async () => {
+  test('by a PUT replaces the whole, and may contain read-only fields', async () => {
     const id = await make(world, '/articles', { ...ARTICLE, cover: 'https://example.com/a.png' });
     const got = {
       id,
@@ -124,7 +123,7 @@ describe('what is changed', () => {
     });
   });
 
-  test('of users and comments as well', async () => {
+  test('works for users and comments as well', async () => {
     const user = `/users/${await make(world, '/users', { name: 'Grace' }, world.admin)}`;
     const by = world.admin;
     expect(await send('PUT', user, { body: { name: 'Hopper', email: null }, by })).toMatchObject({
@@ -147,7 +146,7 @@ describe('what is changed', () => {
     });
   });
 
-  test('by publishing and unpublishing; doing it again changes nothing', async () => {
+  test('by publishing and unpublishing; a repetition changes nothing', async () => {
     const path = `/articles/${await make(world, '/articles', ARTICLE)}`;
     const steps = ['publish', 'publish', 'unpublish', 'unpublish', 'publish'];
     const versions: unknown[] = [];
@@ -160,7 +159,7 @@ describe('what is changed', () => {
   });
 });
 
-test('what is deleted is answered by 204 without a body, also when it was already; then it is not found', async () => {
+test('a deletion returns 204 without a body, again if repeated; afterwards the item is not found', async () => {
   const article = `/articles/${await make(world, '/articles', { ...ARTICLE, publish: true })}`;
   const comment = `/comments/${await make(world, `${article}/comments`, { text: 'One' })}`;
   const user = `/users/${await make(world, '/users', { name: 'Grace' }, world.admin)}`;
@@ -183,7 +182,7 @@ test('what is deleted is answered by 204 without a body, also when it was alread
   }
 });
 
-describe('who may', () => {
+describe('rights', () => {
   test.each<[string, string, string, object | undefined]>([
     ['POST', '/articles', 'write:articles', {}],
     ['PUT', '/articles/1', 'write:articles', {}],
@@ -216,7 +215,7 @@ describe('who may', () => {
     },
   );
 
-  test('a reader is told so before the body is looked at', async () => {
+  test('a reader without the right is refused before the body is validated', async () => {
     const body = '{ "title"';
     expect(await send('POST', '/articles', { body, by: world.reader })).toMatchObject({
       status: 403,
@@ -228,7 +227,7 @@ describe('who may', () => {
     });
   });
 
-  test('another author’s draft is absent, and their published article is theirs', async () => {
+  test('another author’s draft is absent, and their published article is forbidden', async () => {
     const other = {
       id: (await make(world, '/users', { name: 'Other', role: 'author' }, world.admin)) as never,
       role: 'author',
@@ -245,7 +244,7 @@ describe('who may', () => {
   });
 });
 
-test('what stands against it is answered by 409', async () => {
+test('conflicts return 409', async () => {
   const draft = await make(world, '/articles', ARTICLE);
   expect(await send('POST', `/articles/${draft}/comments`, { body: { text: 'x' } })).toMatchObject({
     status: 409,

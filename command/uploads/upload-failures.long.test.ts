@@ -10,7 +10,7 @@ import { picture } from '../../test/engines/pictures.ts';
 import { ARTICLE, createWriteWorld, make, type Written } from '../../test/engines/write-world.ts';
 import { until } from '../../testing/until.ts';
 
-/** What happens to whatever is appended next. */
+/** Fails the next append. */
 let outage: 'after the append' | undefined;
 const faulty = (log: EventLog): EventLog => ({
   ...log,
@@ -23,7 +23,7 @@ const faulty = (log: EventLog): EventLog => ({
 
 let world: CoverWorld;
 beforeAll(async () => {
-  // A client that is too slow is cut off soon.
+  // Cuts off slow clients soon.
   world = await createCoverWorld({
     wrap: faulty,
     limits: { headersTimeoutMs: 700, requestTimeoutMs: 1_500 },
@@ -34,14 +34,14 @@ afterAll(async () => {
 });
 beforeEach(() => world.renew());
 
-describe('who may not, is refused before a byte is stored', () => {
-  test('by who asks, by the article, and by the version', async () => {
+describe('a refused upload stores no byte', () => {
+  test('whether the caller, the article or the version is the reason', async () => {
     const content = picture('image/png', 2_000_000);
     const other = {
       ...world.author,
       id: (await make(world, '/users', { name: 'Other', role: 'author' }, world.admin)) as never,
     };
-    // Where a file came in nevertheless, the disk would be the reason.
+    // If a file were accepted nevertheless, writing it would fail.
     await rm(join(world.uploads, 'incoming'), { recursive: true });
     const refused = async (more: Written) => {
       const { status, body } = await world.put(content, 'image/png', more);
@@ -64,7 +64,7 @@ describe('who may not, is refused before a byte is stored', () => {
     expect(await refused({})).toEqual([404, 'article_not_found']);
   });
 
-  test('and what the article was refused meanwhile is not kept either', async () => {
+  test('and is removed if the article refuses it meanwhile', async () => {
     const socket = await world.begin({
       'Content-Length': '100000',
       'If-Match': '"1-x"',
@@ -80,7 +80,7 @@ describe('who may not, is refused before a byte is stored', () => {
   });
 });
 
-describe('what breaks off leaves nothing', () => {
+describe('an aborted upload leaves nothing', () => {
   test.each(['Content-Length', 'Transfer-Encoding'])(
     'a client that goes away in the middle (%s)',
     async (header) => {
@@ -94,14 +94,14 @@ describe('what breaks off leaves nothing', () => {
     },
   );
 
-  test('a client that goes away before the head is whole', async () => {
+  test('a client that disconnects before the header is complete', async () => {
     const socket = await world.begin({ 'Content-Length': '1000000' });
     socket.end(picture('image/png').subarray(0, 20));
     expect(await text(socket)).toMatch(/^HTTP\/1.1 400 |^$/);
     await world.nothingHappened();
   });
 
-  test('a client that is too slow, even when it never lets go of the connection', async () => {
+  test('a client that is too slow, even if it keeps the connection open', async () => {
     const socket = await world.begin({ 'Content-Length': '1000000' });
     socket.write(picture('image/png', 300_000));
     await until(world.stored, (files) => files.length === 1);
@@ -111,7 +111,7 @@ describe('what breaks off leaves nothing', () => {
     socket.destroy();
   });
 
-  test('a disk that fails: the client may try again, and then it goes well', async () => {
+  test('a disk failure, after which a retry succeeds', async () => {
     await rm(world.uploads, { recursive: true });
     await writeFile(world.uploads, 'no folder');
     const { status, headers, body } = await world.put(picture('image/png', 3_000_000), 'image/png');
@@ -127,7 +127,7 @@ describe('what breaks off leaves nothing', () => {
   });
 });
 
-test('where nobody can know whether the article names it, a cover is kept', async () => {
+test('a cover is kept if it is uncertain whether the article names it', async () => {
   outage = 'after the append';
   const answer = await world.put(picture('image/png'), 'image/png').finally(() => {
     outage = undefined;
@@ -136,7 +136,7 @@ test('where nobody can know whether the article names it, a cover is kept', asyn
   expect((await world.stored()).map((name) => `/uploads/${name}`)).toEqual([await world.coverOf()]);
 });
 
-test('with REQUIRE_IF_MATCH, the version must be said, and is told before a byte is stored', async () => {
+test('with REQUIRE_IF_MATCH, a missing version is reported before a byte is stored', async () => {
   await using strict = await createWriteWorld({ requireIfMatch: true });
   const path = `/articles/${await make(strict, '/articles', ARTICLE)}/cover`;
   await rm(strict.uploads, { recursive: true });

@@ -20,7 +20,7 @@ afterAll(async () => {
 beforeEach(() => world.renew());
 
 describe('a cover', () => {
-  test.each(PICTURE_TYPES)('of %s is kept as it is, and the article names it', async (type) => {
+  test.each(PICTURE_TYPES)('of %s is stored unchanged, and the article names it', async (type) => {
     const content = picture(type, 200_000);
     const { status, headers, body } = await world.put(content, type);
     expect({ status, body }).toEqual({
@@ -41,7 +41,7 @@ describe('a cover', () => {
     expect((await readFile(join(world.uploads, name))).equals(content)).toBe(true);
   });
 
-  test('may have the greatest size, a type with parameters and any case, a head in many pieces, and no length', async () => {
+  test('may have the maximum size, a type with parameters in any case, a header in many pieces, and no length', async () => {
     expect(await world.put(picture('image/png', PICTURE_BYTES_MAX), 'IMAGE/PNG; q=1')).toMatchObject({
       status: 200,
     });
@@ -53,7 +53,7 @@ describe('a cover', () => {
     expect(kept.map((name) => `/uploads/${name}`)).toEqual([await world.coverOf()]);
   });
 
-  test('with the same key is set once, and stored once', async () => {
+  test('with a repeated key is set once and stored once', async () => {
     const headers = { 'Idempotency-Key': `cover${world.article}` };
     const content = picture('image/png', 2_000);
     const first = await world.put(content, 'image/png', { headers });
@@ -67,7 +67,7 @@ describe('a cover', () => {
     expect(await world.stored()).toHaveLength(1);
   });
 
-  test('with the same key and a version is set once, and answered again', async () => {
+  test('with a repeated key and a version is set once and reported again', async () => {
     const headers = { 'Idempotency-Key': `version${world.article}`, 'If-Match': '"1-x"' };
     const content = picture('image/png', 2_000);
     const first = await world.put(content, 'image/png', { headers });
@@ -83,7 +83,7 @@ describe('a cover', () => {
     expect(await world.stored()).toHaveLength(1);
   });
 
-  test('is taken away again by DELETE, however often', async () => {
+  test('is removed by DELETE, idempotently', async () => {
     await world.put(picture('image/png'), 'image/png');
     for (let each = 0; each < 2; each += 1) {
       const { status, headers, body } = await world.send('DELETE', `${world.article}/cover`);
@@ -93,14 +93,14 @@ describe('a cover', () => {
     }
   });
 
-  test('under /api is the same', async () => {
+  test('has the same path below /api', async () => {
     world.article = `/api${world.article}`;
     expect((await world.put(picture('image/png'), 'image/png')).body._links).toEqual({
       self: { href: world.article.slice(4) },
     });
   });
 
-  test('many at the same time for one article: each is taken, and the one that the article names in the end is kept', async () => {
+  test('concurrent covers of one article are all accepted, and the last one is kept', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => world.put(picture('image/gif', 50_000), 'image/gif')),
     );
@@ -110,7 +110,7 @@ describe('a cover', () => {
     expect(kept.map((name) => `/uploads/${name}`)).toEqual([await world.coverOf()]);
   });
 
-  test('many at the same time that change one version: one is kept, and nothing of the others', async () => {
+  test('of concurrent covers for one version, one is kept, and the others leave nothing', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () =>
         world.put(picture('image/gif', 50_000), 'image/gif', { headers: { 'If-Match': '"1-x"' } }),
@@ -124,7 +124,7 @@ describe('a cover', () => {
   });
 });
 
-describe('what is no picture is refused, and nothing of it is kept', () => {
+describe('unsupported content is refused, and nothing of it is kept', () => {
   const GIF_THAT_IS_A_PAGE = Buffer.from('GIF89a/*<script>alert(1)</script>*/=1;');
   test.each<[string, Buffer, string, string]>([
     [
@@ -185,12 +185,12 @@ describe('what is no picture is refused, and nothing of it is kept', () => {
     await world.nothingHappened();
   });
 
-  test('a page that is a GIF as well is kept as a GIF, and its name says so', async () => {
+  test('a page that is a GIF as well is stored as a GIF, with that extension', async () => {
     expect(await world.put(GIF_THAT_IS_A_PAGE, 'image/gif')).toMatchObject({ status: 200 });
     expect(await world.stored()).toEqual([expect.stringMatching(/\.gif$/)]);
   });
 
-  test('no type, a coding, and a part are refused; what is taken is told', async () => {
+  test('a missing type, an encoding and a range are refused, with the supported types', async () => {
     const content = picture('image/png');
     const untyped = await world.put(content, '');
     expect(untyped).toMatchObject({ status: 415 });
@@ -204,7 +204,7 @@ describe('what is no picture is refused, and nothing of it is kept', () => {
     await world.nothingHappened();
   });
 
-  test('too much of no said length is refused once it is too much, and the connection goes on', async () => {
+  test('a body of unknown length is refused once it is too long, and the connection remains usable', async () => {
     const socket = await world.begin({ 'Transfer-Encoding': 'chunked' });
     const part = randomBytes(1_048_576);
     socket.write(chunk(picture('image/png')));

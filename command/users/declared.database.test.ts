@@ -50,7 +50,7 @@ const as = (userId: UserId, role: string): Caller => ({
   ...{ scopes: new Set([...SCOPES, 'write:lessons']), client: 'test-client' },
 });
 
-test('a decision can ask for what users are, whatever was asked of them before', async () => {
+test('a decision gets all fields of users, whatever was read before', async () => {
   const teacher = await register({ name: 'Ada', role: 'teacher' });
   const pupil = await register({ name: 'Ben', role: 'pupil' });
   const plan = { type: 'PlanLesson', title: 'On engines' };
@@ -60,12 +60,12 @@ test('a decision can ask for what users are, whatever was asked of them before',
   await side.send(plan, by(as(pupil, 'teacher')));
 });
 
-test('a field that the domain adds is registered, changed and patched, by whoever has the right to it', async () => {
+test('an added field is registered, changed and patched by callers with the right to it', async () => {
   const teacher = await register({ name: 'Ada', role: 'teacher', department: 'Sums' });
   const update = (changes: object, caller: Caller) =>
     side.send({ type: 'UpdateUser', userId: teacher, ...changes }, by(caller));
   await update({ department: 'Engines' }, as(teacher, 'teacher'));
-  // As a pupil they may name it as it is, and nothing else.
+  // As pupils they may send it unchanged, and no other value.
   await update({ department: 'Engines', name: 'Ada L.' }, as(teacher, 'pupil'));
   await expect(update({ department: null }, as(teacher, 'pupil'))).rejects.toMatchObject({
     code: 'forbidden',

@@ -5,20 +5,20 @@ import type { States } from '../states.ts';
 import { userStream, usersOf } from './user.ts';
 
 /**
- * Demands that whoever is to be the owner is there. Whoever is remembered is taken to be there still:
- * what a deletion that comes between leaves behind is followed up by the process manager.
+ * Demands that the future owner exists. A cached user counts as existing: if a deletion comes in between, the
+ * process manager ends the new aggregate.
  */
 export const demandOwner = async (seen: Seen, { ownerId, named, pointer }: Owner): Promise<void> => {
   const absence = await absenceOf(seen, ownerId);
   if (absence === undefined) return;
-  // Whoever is named is a field of the command; whoever is not is the caller.
+  // A named owner is a field of the command; otherwise the owner is the caller.
   throw named === undefined
     ? new Rejection(absence)
     : new Rejection('invalid_command', { errors: [{ pointer, detail: 'There is no such user.' }] });
 };
 
 type Seen = { readonly domain: Domain; readonly states: States };
-/** `pointer` is where the command names them, if it does. */
+/** `pointer` is the place of the named owner in the command. */
 type Owner = { readonly ownerId: UserId; readonly named: UserId | undefined; readonly pointer: string };
 
 const absenceOf = async ({ domain, states }: Seen, userId: UserId): Promise<RejectionCode | undefined> => {

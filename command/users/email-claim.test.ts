@@ -39,7 +39,7 @@ describe('names', () => {
     ['ada@xn--bcher-kva.example', 'ada@b\u00fccher.example'],
     ['ada@XN--BCHER-KVA.example', 'ada@B\u00dcCHER.example'],
   ])('%j is the same address as %j', (one, other) => expect(sameAddress(one)).toBe(sameAddress(other)));
-  // Claims are named by it.
+  // Claims are named by the address.
   test.each([
     'j\u00f6rg@b\u00fccher.example',
     'a@1.10',
@@ -81,7 +81,7 @@ describe('releasing', () => {
     given(emailClaim, [claimed(1)])
       .when(release(1))
       .changesNothing());
-  test('what was claimed anew since it was looked at', () =>
+  test('a claim that was renewed since it was read', () =>
     given(emailClaim, [claimed(0), claimed(4)])
       .when(release(2))
       .changesNothing());

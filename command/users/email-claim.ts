@@ -3,9 +3,7 @@ import type { EventOf } from '#shared/events/catalogue.ts';
 import { streamName } from '#shared/events/streams.ts';
 import { claimDecider } from '../claims/claim.ts';
 
-/**
- * E-mail addresses are claimed in streams and events of their own, each named by a keyed hash of the address.
- */
+/** E-mail addresses have claim streams and events of their own, each named by a keyed hash of the address. */
 export const emailStream = (addressHash: string): StreamName => streamName('email', addressHash);
 
 export type EmailClaimEvent = EventOf<'email.claimed' | 'email.released'>;

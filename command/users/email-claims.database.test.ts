@@ -32,7 +32,7 @@ afterEach(() => {
 const register = (on: CommandSide, email: string) =>
   on.send({ type: 'RegisterUser', name: 'Ada', email, role: 'author' }, by(system));
 
-test('an address belongs to one user, however it is written', async () => {
+test('an address belongs to one user, in any spelling', async () => {
   await register(side, 'ada@example.com');
   for (const email of ['ada@example.com', 'ADA@Example.COM']) {
     await expect(register(other, email)).rejects.toMatchObject({ code: 'email_taken' });
@@ -41,7 +41,7 @@ test('an address belongs to one user, however it is written', async () => {
   await registerUser(side, { email: null });
 });
 
-test('of parallel registrations over two processes one gets the address', async () => {
+test('of parallel registrations in two processes, one gets the address', async () => {
   const outcomes = await Promise.allSettled(
     Array.from({ length: 10 }, (_, n) => register(n % 2 ? side : other, 'parallel@example.com')),
   );
@@ -51,7 +51,7 @@ test('of parallel registrations over two processes one gets the address', async 
   }
 });
 
-test('who changes the address frees the old one and keeps the new one, and may change back', async () => {
+test('a user who changes the address frees the old one, and may change back', async () => {
   const userId = await registerUser(side, { email: 'old@example.com' });
   const change = (email: string | null) => side.send({ type: 'UpdateUser', userId, email }, by(system));
   await change('new@example.com');
@@ -63,19 +63,19 @@ test('who changes the address frees the old one and keeps the new one, and may c
   await register(other, 'old@example.com');
 });
 
-test('changing how the own address is written is no conflict', async () => {
+test('another spelling of one’s own address is no conflict', async () => {
   const userId = await registerUser(side, { email: 'case@example.com' });
   await side.send({ type: 'UpdateUser', userId, email: 'Case@example.com' }, by(system));
   await expect(register(other, 'case@example.com')).rejects.toMatchObject({ code: 'email_taken' });
 });
 
-test('who is deleted leaves the address to others', async () => {
+test('a deleted user’s address is free', async () => {
   const userId = await registerUser(side, { email: 'leaving@example.com' });
   await side.send({ type: 'DeleteUser', userId }, by(as(userId)));
   await register(other, 'leaving@example.com');
 });
 
-test('a claim that was never used, after a crash before the registration, is released', async () => {
+test('an unused claim, after a crash before the registration, is released', async () => {
   {
     await using dying = await world.open(
       mortal((stream) => (stream.startsWith('user-') ? 'before' : undefined)),
@@ -91,7 +91,7 @@ test('a claim that was never used, after a crash before the registration, is rel
   expect(registered.map(({ stream }) => stream)).toEqual([`user-${id}`]);
 });
 
-test('a registration that was only slow, and comes after its claim was released, takes another id or is refused', async () => {
+test('a slow registration whose claim was released takes another id or is refused', async () => {
   const { promise: waiting, resolve: goOn } = Promise.withResolvers<void>();
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
   await using slow = await world.open((log) => ({
@@ -117,7 +117,7 @@ test('a registration that was only slow, and comes after its claim was released,
   expect(holders).toHaveLength(1);
 });
 
-test('no address stands in the log in clear', async () => {
+test('the log contains no address in clear', async () => {
   await register(side, 'secret.address@example.com');
   const { rows } = await side.pool.query(
     'select 1 from event_log.event where stream || data::text || metadata::text ilike $1',

@@ -11,9 +11,8 @@ export const userRules = ({
   administrators,
 }: Pick<HandlerDependencies, 'domain' | 'administrators'>): Rules => ({
   /**
-   * Whoever has the address can choose a new password by mail. So an application cannot change the one of the
-   * user for whom it acts, whatever their role: only their account page can, where they have signed in just
-   * now.
+   * The owner of the address can reset the password by mail. So an application cannot change the address of
+   * the user for whom it acts, whatever the role: only the account page can, after a recent sign-in.
    */
   refuse(events, { caller }) {
     if (caller.kind !== 'user' || caller.client === ACCOUNT_CLIENT_ID) return;
@@ -21,7 +20,7 @@ export const userRules = ({
       if (type === 'user.updated' && data.email !== undefined && data.userId === caller.userId)
         throw new Rejection('email_changed_by_application');
   },
-  /** An administrator who comes or leaves, naming the version that the append will expect. */
+  /** Announces an appointed or leaving administrator, with the version that the append will expect. */
   announce(id, { caller, circumstances: { metadata } }) {
     const userId = id as UserId;
     return async (events, { state, version: userVersion }) => {
@@ -39,7 +38,7 @@ export const userRules = ({
   },
 });
 
-/** What kind of administrator somebody is: only who has an address can sign in. */
+/** The kind of administrator: only users with an address can sign in. */
 const rankOf = (state: AggregateState): 'person' | 'service' | undefined => {
   const profile = profileOf(state);
   if (profile?.role !== 'admin') return undefined;

@@ -14,26 +14,23 @@ const userKindOf = ({ name, kinds }: Domain): Kind => {
   return kinds.user;
 };
 
-/** The rules of users, as the domain declares them: the one fold of their streams. */
+/** The rules of users, as declared by the domain, and the only fold of their streams. */
 export const usersOf = (domain: Domain): KindDecider => deciderOf(domain, userKindOf(domain));
 
-/** What the kernel itself asks of a user, whatever the domain adds. */
+/** The fields of users that the kernel depends on. */
 export type Profile = {
-  /** `null` once the key was destroyed: the erasure is on its way. */
+  /** `null` after the key is destroyed: the erasure is in progress. */
   readonly name: string | null;
   readonly email: string | null;
   readonly role: Role;
 };
 
-/** Nothing if nobody is there, or not any more. */
+/** Undefined if the user does not exist or was deleted. */
 export const profileOf = (state: AggregateState): Profile | undefined =>
-  // Every user has these, of these types: the kernel declares them.
+  // The kernel declares these fields with these types.
   state.status === 'present' ? (state.fields as Profile) : undefined;
 
-/**
- * Moves the stream of a user on, so that no append that was announced for the version of now can come any
- * more.
- */
+/** Advances the stream of a user, so that an append announced for its present version fails. */
 export const abandonEmail = (
   domain: Domain,
   userId: UserId,

@@ -6,7 +6,7 @@ import { pointerTo } from '#shared/json-pointers.ts';
 import { Rejection } from '#shared/rejection.ts';
 import { areEqual } from '../json-patch.ts';
 
-/** What its owner can change. Without the owner's key nothing more can be sealed for them. */
+/** The content that the owner can change. Without the owner’s key, nothing can be sealed. */
 export const contentOf = (state: Webhook): WebhookContent => {
   const { url, description, eventTypes, filter, payload, ordered, limits, headers } = state;
   if (url === null || headers === null) throw new Rejection('user_deleted');
@@ -14,8 +14,8 @@ export const contentOf = (state: Webhook): WebhookContent => {
 };
 
 /**
- * What of its content a webhook is to have otherwise. What is hidden goes nowhere but where whoever knew it
- * has it sent.
+ * The fields of the content that change. Hidden header values are sent only to the origin for which they were
+ * given.
  */
 export const changesTo = (before: WebhookContent, after: WebhookContent): Partial<WebhookContent> => {
   if (!isSameOrigin(before.url, after.url)) refuseHidden(after.headers);
@@ -33,11 +33,14 @@ const WHAT_GOES_WHERE = [
   'payload',
 ] as const satisfies readonly (keyof WebhookContent)[];
 
-/** Whoever does so is answerable for what is told, and has it told no more than they may read themself. */
+/**
+ * The caller who decides the destination or selection is responsible for it, so deliveries are limited to
+ * what that caller may read.
+ */
 export const decidesWhatGoesWhere = (changes: Partial<WebhookContent>): boolean =>
   WHAT_GOES_WHERE.some((name) => Object.hasOwn(changes, name));
 
-/** As a merge patch (RFC 7396) has it; of headers that it does not name, the values are hidden. */
+/** Applies a merge patch (RFC 7396); headers that it does not contain get the hidden value. */
 export const merged = (
   before: WebhookContent,
   { type: _, webhookId: __, filter, limits, headers, ...changes }: EditWebhook,
@@ -54,7 +57,7 @@ type Headers = WebhookContent['headers'];
 const isSameOrigin = (one: string, other: string): boolean =>
   URL.parse(one)?.origin === URL.parse(other)?.origin;
 
-/** A stolen token could have the owner's secrets sent to its thief otherwise. */
+/** Otherwise a stolen token could send the owner’s secrets to the thief. */
 const refuseHidden = (headers: Headers): void => {
   const hidden = Object.keys(headers).filter((name) => headers[name] === HIDDEN_VALUE);
   const detail =
@@ -63,7 +66,7 @@ const refuseHidden = (headers: Headers): void => {
   if (errors.length > 0) throw new Rejection('invalid_command', { errors });
 };
 
-/** With the values that are there already in place of hidden ones. Names are compared as HTTP does. */
+/** Replaces hidden values with the present ones. Header names are compared ignoring case. */
 export const withValues = (before: Headers, after: Headers): Headers => {
   const values = new Map(Object.entries(before).map(([name, value]) => [name.toLowerCase(), value]));
   return Object.fromEntries(
@@ -101,6 +104,6 @@ const without = <Nothing, Fields extends object>(
     Fields
   >;
 
-/** A field that is undefined is not named. */
+/** Undefined fields are missing from the command. */
 const named = <Fields extends object>(fields: Fields): Without<undefined, Fields> =>
   without(undefined, fields);

@@ -1,4 +1,4 @@
-// Over 200 lines, because every command of webhooks goes through the one command side that is set up here.
+// Over 200 lines, because all cases share the command side that is set up here.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StreamName, UserId, WebhookId } from '#shared/brands.ts';
 import type { Command } from '#shared/commands/command.ts';
@@ -52,7 +52,7 @@ const refused = (code: string, pointer?: string) => ({
 });
 
 describe('a secret', () => {
-  test('is shown once, and again to a repetition by the same key', async () => {
+  test('is shown once, and again to a retry with the same key', async () => {
     const owner = await registerUser(side);
     const context = by(as(owner), { idempotencyKey: 'register' });
     const first = await side.send(REGISTER, context);
@@ -61,7 +61,7 @@ describe('a secret', () => {
     expect((await side.send(REGISTER, by(as(owner)))).secret).not.toBe(first.secret);
   });
 
-  test('is that of the event also where the process died before it could say so', async () => {
+  test('is read from the event if the process died before it could respond', async () => {
     let appends = 0;
     // The reservation and the event are written, and the outcome is not.
     const dies = (stream: StreamName) =>
@@ -76,7 +76,7 @@ describe('a secret', () => {
     expect(await dying.send(REGISTER, context)).toMatchObject({ id, secret });
   });
 
-  test('is another one after a rotation, which is shown as well', async () => {
+  test('is replaced by a rotation, which shows the new one', async () => {
     const owner = await registerUser(side);
     const { id, secret } = await side.send(REGISTER, by(as(owner)));
     const rotate = { type: 'RotateWebhookSecret', webhookId: id as WebhookId } as const;
@@ -94,7 +94,7 @@ describe('a secret', () => {
     expect(edited).not.toHaveProperty('secret');
   });
 
-  test('stands in clear nowhere in the log, and neither do the address and the headers', async () => {
+  test('is not in clear in the log, and neither are address and headers', async () => {
     const owner = await registerUser(side);
     const { id, secret } = await side.send(REGISTER, by(as(owner), { idempotencyKey: 'sealed' }));
     const stored = await Array.fromAsync(side.eventLog.read(webhookStream(id as WebhookId)));
@@ -107,7 +107,7 @@ describe('a secret', () => {
   });
 });
 
-test('what the token could read that decides what goes where is recorded', async () => {
+test('the readable scopes of the deciding token are recorded', async () => {
   const owner = await registerUser(side);
   const bearing = (...scopes: readonly string[]) => by(as(owner, 'author', scopes));
   const { id } = await side.send(
@@ -142,7 +142,7 @@ test('what the token could read that decides what goes where is recorded', async
 });
 
 describe('somebody else’s webhook', () => {
-  test('is absent, but for administrators', async () => {
+  test('is absent, except for administrators', async () => {
     const [owner, other] = [await registerUser(side), await registerUser(side)];
     const webhookId = await register(owner);
     const commands: readonly Command[] = [
@@ -165,7 +165,7 @@ describe('somebody else’s webhook', () => {
     ).toBe(2);
   });
 
-  test('is registered by administrators alone, for somebody who is there', async () => {
+  test('is registered by administrators only, for an existing user', async () => {
     const [owner, other] = [await registerUser(side), await registerUser(side)];
     const named = { ...REGISTER, ownerId: owner };
     await expect(side.send(named, by(as(other)))).rejects.toMatchObject(refused('forbidden'));
@@ -206,7 +206,7 @@ test.each(['article.eaten', 'email.*', 'command.reserved'])(
   },
 );
 
-test('nobody but the system disables for another reason than that somebody wants it', async () => {
+test('only the system disables for another reason than the owner’s request', async () => {
   const owner = await registerUser(side);
   const webhookId = await register(owner);
   const disable = { type: 'DisableWebhook', webhookId, reason: 'failing' } as const;
@@ -223,7 +223,7 @@ test('nobody but the system disables for another reason than that somebody wants
   expect(missed?.since.position).toBeLessThan(event?.position ?? 0);
 });
 
-test('what is missed while somebody else has disabled it is offered to its owner', async () => {
+test('changes missed while somebody else had disabled it are offered to its owner', async () => {
   const [owner, admin] = [await registerUser(side), await registerUser(side)];
   const webhookId = await register(owner);
   const disable = { type: 'DisableWebhook', webhookId, reason: 'owner' } as const;
@@ -250,7 +250,7 @@ describe('a replay', () => {
     log: side.eventLog.identity,
     position: event?.position,
   });
-  test('covers what the log says its cursors and times are', async () => {
+  test('covers the span of its cursors and times in the log', async () => {
     const owner = await registerUser(side);
     const { id, cursor } = await side.send(REGISTER, by(as(owner)));
     const ask = { type: 'ReplayWebhook', webhookId: id as WebhookId } as const;
@@ -276,7 +276,7 @@ describe('a JSON patch', () => {
   const patch = (webhookId: WebhookId, owner: UserId, operations: readonly object[]) =>
     side.send({ type: 'PatchWebhook', webhookId, patch: operations as never }, by(as(owner)));
 
-  test('changes what it says, and leaves the values of headers', async () => {
+  test('applies its operations, and keeps the values of headers', async () => {
     const owner = await registerUser(side);
     const webhookId = await register(owner);
     await patch(webhookId, owner, [
@@ -296,7 +296,7 @@ describe('a JSON patch', () => {
     });
   });
 
-  test('changes nothing that is not the owner’s to change', async () => {
+  test('cannot change anything but the owner’s content', async () => {
     const owner = await registerUser(side);
     const webhookId = await register(owner);
     const change = (path: string, value: unknown) =>
@@ -312,7 +312,7 @@ describe('a JSON patch', () => {
   });
 });
 
-test('with a deleted user go their webhooks, and then the key to what they hold', async () => {
+test('a deleted user’s webhooks are deleted, and then the key to their data', async () => {
   const owner = await registerUser(side);
   const webhooks = await Promise.all([register(owner), register(owner)]);
   await side.send({ type: 'DeleteUser', userId: owner }, by(as(owner)));

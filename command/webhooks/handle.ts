@@ -28,7 +28,7 @@ import { type WebhookCommand, webhook, webhookStream } from './webhook.ts';
 
 type WebhookTarget = Target<AggregateState, WebhookEvent>;
 type WebhookChange = Extract<KernelCommand, { webhookId: WebhookId }>;
-/** The command as the decider takes it, with what it cannot know. */
+/** Adds the context that the decider needs to a command. */
 type CommandOn<Change> = (
   command: Change,
   sent: Sent,
@@ -141,7 +141,7 @@ const handlingWith =
       },
     }) as const;
 
-/** Refuses an address that the operator lets nobody be sent to, and decides. */
+/** Refuses an address that the operator does not allow, and decides. */
 const decidingOutside =
   (guard: GuardRules, domain: Domain): Decide =>
   (command, state) => {
@@ -153,7 +153,7 @@ const decidingOutside =
     return webhook.decide(command, state);
   };
 
-/** Refuses new types of which nothing could ever be sent, whoever the owner is. */
+/** Refuses new types if nothing could ever be delivered, whoever the owner is. */
 const demandSomeTold = (domain: Domain, command: WebhookCommand, state: AggregateState): void => {
   if (!('eventTypes' in command) || command.eventTypes === undefined) return;
   const { eventTypes, scopes } = command;
@@ -164,7 +164,7 @@ const demandSomeTold = (domain: Domain, command: WebhookCommand, state: Aggregat
   throw new Rejection('invalid_command', { errors: [{ pointer: '/eventTypes', detail }] });
 };
 
-/** The one that is there may stay, also where it would be refused by now. */
+/** An unchanged address stays valid, even if it would be refused now. */
 const addressIn = (command: WebhookCommand, state: AggregateState): string | undefined => {
   if (command.type === 'RegisterWebhook') return command.url;
   const present = presentIn(state);
@@ -196,18 +196,18 @@ const registering =
     });
   };
 
-/** What of all that happens the token of a caller could read; nothing where there is none. */
+/** The scopes of the caller’s token that permit to read changes; undefined for callers who are no users. */
 const scopesOf = (caller: Caller): readonly string[] | undefined =>
   caller.kind === 'user'
     ? toldScopesOf(caller.policy).filter((scope) => caller.scopes.has(scope))
     : undefined;
 
-/** A request is one event, and has its id. */
+/** A request has the id of its event. */
 const requestIdOf = ({ circumstances }: Sent): string => circumstances.ids.event(0);
 
-/** Whose it is not, and who is no administrator, is not told that it is there. */
+/** Callers who neither own it nor are administrators get “not found”. */
 const demandOn = (caller: Caller, state: AggregateState): void => {
-  // The decider says that there is nothing.
+  // The decider reports that it does not exist.
   if (state.status === 'absent') return;
   demand(caller, OPERATION, {
     resource: { fields: state.fields },

@@ -7,7 +7,7 @@ import { positionHere } from '#shared/events/places.ts';
 import { Rejection } from '#shared/rejection.ts';
 
 type Mark = EventOf<'webhook.deleted'>['data'];
-/** What disabling depends on beside the command; `head` is a position in our log that it comes after. */
+/** The context for disabling; `head` is a position in our log before the event. */
 export type Disabled = {
   readonly log: LogIdentity;
   readonly head: Position;
@@ -16,8 +16,8 @@ export type Disabled = {
 };
 
 /**
- * An owner who disables it wants to hear of nothing; the place is one before the event, so that nothing lies
- * between.
+ * An owner who disables it renounces deliveries. The mark is one position before the event, so that nothing
+ * lies in between.
  */
 export const disable = (
   mark: Mark,
@@ -29,12 +29,12 @@ export const disable = (
   return [{ type: 'webhook.disabled', data: { ...mark, reason, missed: missedNow } }];
 };
 
-/** What is asked for again: without a beginning what was missed, without an end all up to now. */
+/** The span to replay: by default from the first missed change to the present. */
 export type Replay = {
   /** A position, or a time. */
   readonly from: Position | string | undefined;
   readonly to: Position | undefined;
-  /** Our own. */
+  /** The identity of our log. */
   readonly log: LogIdentity;
   readonly head: Position;
 };
@@ -42,8 +42,8 @@ export type Replay = {
 type Replayed = Pick<EventOf<'webhook.replay_requested'>['data'], 'from' | 'to' | 'time' | 'missed'>;
 
 export const replay = ({ from: given, log, head, to = head }: Replay, missed: Missed): Replayed => {
-  // What was missed in a log that ours is a copy of lies anywhere in it: all of it is sent again, rather than
-  // too little.
+  // If changes were missed in a log of which ours is a copy, their positions are unknown: everything is sent
+  // again, rather than too little.
   const since = missed && positionHere(missed.since, { log, elsewhere: START });
   const from = given ?? since ?? undefined;
   if (from === undefined)

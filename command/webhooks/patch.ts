@@ -14,8 +14,8 @@ import { contentOf } from './content.ts';
 const UNKNOWN = ['/missedSince', '/secretsEndAt', '/createdAt', '/updatedAt', '/_links'] as const;
 
 /**
- * The replacement that a JSON patch comes to. Where there is nothing to patch it changes nothing, and the
- * decider says why.
+ * The replacement that results from a JSON patch. Without a webhook it changes nothing, and the decider gives
+ * the reason.
  */
 export const replacementByPatch = (
   domain: Domain,

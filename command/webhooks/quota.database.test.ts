@@ -42,16 +42,16 @@ const register = (owner: UserId, context: { idempotencyKey?: string } = {}) =>
   side.send(REGISTER, by(as(owner), context));
 const codeOf = (error: unknown) => (error instanceof Rejection ? error.code : error);
 
-test('of many registrations at once no more are done than there may be', async () => {
+test('concurrent registrations never exceed the quota', async () => {
   const owner = await registerUser(side);
   const settled = await Promise.allSettled(Array.from({ length: 20 }, () => register(owner)));
   const refusals = settled.flatMap((each) => (each.status === 'rejected' ? [codeOf(each.reason)] : []));
   expect(refusals).toEqual(Array.from({ length: 20 - PER_OWNER_MAX }, () => 'quota_exceeded'));
-  // Another owner has a quota of their own.
+  // Another owner has a separate quota.
   await register(await registerUser(side));
 });
 
-test('what is deleted makes room, and what was registered before a restart counts', async () => {
+test('a deletion makes room, and registrations before a restart count', async () => {
   const owner = await registerUser(side);
   const made = [await register(owner), await register(owner), await register(owner)];
   await side.send({ type: 'DeleteWebhook', webhookId: made[0]?.id as WebhookId }, by(as(owner)));
@@ -71,7 +71,7 @@ test('what is deleted makes room, and what was registered before a restart count
   });
 });
 
-test('what is deleted by way of another process makes room as well', async () => {
+test('a deletion by another process makes room as well', async () => {
   await using other = await open();
   const owner = await registerUser(side);
   const made = [await register(owner), await register(owner), await register(owner)];
@@ -82,7 +82,7 @@ test('what is deleted by way of another process makes room as well', async () =>
   );
 });
 
-test('a repetition by the same key is answered as the first time, though there is no room any more', async () => {
+test('a retry with the same key gets the first response, even if the quota is exhausted', async () => {
   const owner = await registerUser(side);
   await register(owner);
   await register(owner);

@@ -9,21 +9,21 @@ import { PROCESS_MANAGER } from '../process-manager/process-manager.ts';
 import { createTurns } from '../turns.ts';
 import { userStream } from '../users/user.ts';
 
-/** How many webhooks an owner may have. */
+/** Enforces the number of webhooks per owner. */
 export type Quota = {
-  /** One registration of an owner after the other, as far as this process makes them. */
+  /** Runs registrations of one owner in sequence within this process. */
   take<Result>(ownerId: UserId, register: () => Promise<Result>): Promise<Result>;
-  /** Refuses where the owner has as many as one may have. */
+  /** Refuses if the owner’s quota is exhausted. */
   demandRoom(ownerId: UserId): Promise<void>;
-  /** Tells of one that was just made, and where: the process manager may not have heard of it yet. */
+  /** Records a new webhook with its position: the process manager may not have read it yet. */
   note(stream: StreamName, made: Made): void;
-  /** Tells of one that is gone. */
+  /** Records a deleted webhook. */
   forget(stream: StreamName): void;
 };
 
 type Made = { readonly ownerId: UserId; readonly position: Position };
 
-/** The process manager is seldom further behind than this. */
+/** The process manager rarely lags more than this. */
 const RECENT_MS = 60_000;
 const RECENT_MAX = 1_000;
 
@@ -39,11 +39,10 @@ export const createQuota = ({
   return {
     take: turns.take,
     async demandRoom(ownerId) {
-      // Before its members are read, which then are at least of that place.
+      // Read before the members, which are then at least as recent.
       const heard = (await readCheckpoint(pool, PROCESS_MANAGER))?.position ?? START;
       const known = await childrenOf(pool, userStream(ownerId), { kind: 'webhook', limit: perOwnerMax });
-      // One that the process manager has heard of, and does not know, is gone: it was deleted by way of
-      // another process.
+      // A webhook that the process manager has passed, and does not list, was deleted by another process.
       const made = [...recent.entries()].flatMap(([stream, by]) =>
         by.ownerId === ownerId && by.position > heard ? [stream] : [],
       );

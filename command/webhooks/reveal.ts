@@ -10,10 +10,7 @@ import { webhookStream } from './webhook.ts';
 type Dependencies = Pick<HandlerDependencies, 'log' | 'codec'>;
 type Reveal = (outcome: Outcome) => Promise<Revealed>;
 
-/**
- * Reads back the secret that a command made, so that a repetition is answered as the first time was; nothing
- * where it was erased.
- */
+/** Reads the secret of a command back, so that a retry gets the first response; empty if it was erased. */
 export const secretReader =
   ({ log, codec }: Dependencies): Reveal =>
   async (outcome) => {
@@ -24,8 +21,7 @@ export const secretReader =
   };
 
 /**
- * Reads back what a registration made, and says what of the types that it asks for is not sent by the rights
- * that its owner has now.
+ * Reads the result of a registration back, with the requested types that the owner’s present rights withhold.
  */
 export const registrationReader =
   ({ domain, log, codec, states }: Dependencies & Pick<HandlerDependencies, 'domain' | 'states'>): Reveal =>
@@ -40,7 +36,7 @@ export const registrationReader =
     };
   };
 
-/** Names the event of a request, by whose id the delivery of a test, or a replay, is found. */
+/** Returns the id of a request’s event, by which the test delivery or replay is found. */
 export const requestReader =
   ({ log }: Pick<Dependencies, 'log'>): Reveal =>
   async (outcome) => {

@@ -24,7 +24,7 @@ const send: WriteWorld['send'] = (...sent) => world.send(...sent);
 const webhook = async () => `/webhooks/${await make(world, '/webhooks', WEBHOOK)}`;
 const SECRET = expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/);
 
-test('the answer to a registration shows the secret, and the same to the same request', async () => {
+test('the response to a registration shows the secret, also to a retry', async () => {
   const registration = {
     body: { url: WEBHOOK.url, eventTypes: ['*'] },
     headers: { 'Idempotency-Key': 'one' },
@@ -36,7 +36,7 @@ test('the answer to a registration shows the secret, and the same to the same re
   expect((await send('POST', '/webhooks', registration)).body).toEqual(answer.body);
 });
 
-test('the answer to a registration says what will not be sent, and why', async () => {
+test('the response to a registration lists the withheld types with reasons', async () => {
   const lacking = { ...world.author, scope: 'manage:webhooks read:articles' };
   const registration = {
     by: lacking,
@@ -65,7 +65,7 @@ test('the answer to a registration says what will not be sent, and why', async (
   expect(rotated.body).not.toHaveProperty('withheld');
 });
 
-test('every write does what it says, and only a rotation shows a secret again', async () => {
+test('every write has its effect, and only a rotation shows a secret again', async () => {
   const path = await webhook();
   const answers = [
     await send('PATCH', path, { body: { limits: { concurrency: 1 }, headers: { 'X-Team': null } } }),
@@ -95,7 +95,7 @@ test('the sixth secret within a day is refused', async () => {
   expect(rotations.at(-1)?.body.code).toBe('too_many_secrets');
 });
 
-test('an address inside is a field that is wrong', async () => {
+test('an internal address is reported as an invalid field', async () => {
   const errors = [{ pointer: '/url', detail: expect.stringContaining('inside') }];
   const refused = { status: 422, body: { code: 'invalid_request', errors } };
   expect(
@@ -106,7 +106,7 @@ test('an address inside is a field that is wrong', async () => {
   );
 });
 
-test('a hidden value that would go to another origin is a field that is wrong', async () => {
+test('a hidden value that would go to another origin is reported as an invalid field', async () => {
   const path = await webhook();
   const errors = [{ pointer: '/headers/X-Team', detail: expect.stringContaining('another origin') }];
   const refused = { status: 422, body: { code: 'invalid_request', errors } };
@@ -126,7 +126,7 @@ test('a hidden value that would go to another origin is a field that is wrong', 
   });
 });
 
-test('somebody else’s is not there', async () => {
+test('another owner’s webhook is not found', async () => {
   const path = await webhook();
   const absent = { status: 404, body: { code: 'webhook_not_found' } };
   for (const [method, at] of [

@@ -5,17 +5,16 @@ import { Rejection } from '#shared/rejection.ts';
 
 const SECRET_BYTES = 32;
 
-/** As Standard Webhooks writes it. */
+/** In the format of Standard Webhooks. */
 export const newSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 
-/** For so long the one before signs beside it, so that receivers can change over. */
+/** The time for which the old secret signs too, so that receivers can change over. */
 const OVERLAP_MS = 24 * 60 * 60 * 1000;
 
 type Mark = EventOf<'webhook.deleted'>['data'];
 
 /**
- * Each old secret ends after the one before it; they are told by when, because nobody needs to know more of
- * them here.
+ * Old secrets expire in order; they are identified by time, because nothing else about them is needed here.
  */
 export const rotate = (
   mark: Mark,

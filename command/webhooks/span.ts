@@ -7,7 +7,7 @@ import type { Replay } from './missed.ts';
 
 type Log = Pick<EventLog, 'identity' | 'lost'>;
 
-/** What a replay is to cover, in terms of the log: positions, or a time in UTC. */
+/** The span of a replay in the log: positions, or a time in UTC. */
 export const spanOf = (
   log: Log,
   { from, to }: Pick<ReplayWebhook, 'from' | 'to'>,

@@ -1,4 +1,4 @@
-// Over 200 lines, because it is one table: what each command makes of each state.
+// Over 200 lines, because it is one table: the result of each command on each state.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { WebhookEvent } from '#kernel/declare/webhook.ts';
@@ -82,7 +82,7 @@ describe('editing', () => {
       .refuses('user_deleted'));
 });
 
-describe('going over to another origin', () => {
+describe('moving to another origin', () => {
   const url = 'https://other.example/hooks';
   const refused = {
     errors: [{ pointer: '/headers/X-Team', detail: expect.stringContaining('another origin') }],
@@ -104,7 +104,7 @@ describe('going over to another origin', () => {
   ])('takes no hidden value along: %s', (_, command) => {
     expect(refusal(command)).toMatchObject({ code: 'invalid_command', details: refused });
   });
-  test('takes along what is given anew', () => {
+  test('keeps headers that are given again', () => {
     const headers = { 'X-Team': 'blue' };
     given(webhook, [registered])
       .when(edit({ url, headers }))
@@ -113,25 +113,25 @@ describe('going over to another origin', () => {
       .when(replace({ url, headers: { 'x-team': 'red' } }))
       .yields([changed({ url, headers: { 'x-team': 'red' } })]);
   });
-  test('leaves behind what is taken away', () =>
+  test('drops headers that are removed', () =>
     given(webhook, [registered])
       .when(edit({ url, headers: { 'X-Team': null } }))
       .yields([changed({ url, headers: {} })]));
 });
 
-describe('what it is told', () => {
+describe('its scopes', () => {
   const other = ['read:comments', 'manage:webhooks'] as const;
   test.each([
     { url: 'https://example.com/2' },
     { eventTypes: ['comment.*'] },
     { filter: { articleId: 8 } },
     { payload: 'full' },
-  ])('is what those may read from then on who change %j', (changes) =>
+  ])('are those of the caller who changes %j', (changes) =>
     given(webhook, [registered])
       .when(edit({ ...changes, scopes: other }))
       .yields([changed({ ...changes, scopes: other })]),
   );
-  test('stays where only the way it is sent is changed', () =>
+  test('stay if only the form of delivery changes', () =>
     given(webhook, [registered])
       .when(
         edit({
@@ -148,11 +148,11 @@ describe('what it is told', () => {
           limits: { ratePerSecond: 50, concurrency: 1 },
         }),
       ]));
-  test('stays where nothing is changed, whoever asks', () =>
+  test('stay if nothing changes, whoever asks', () =>
     given(webhook, [registered])
       .when(replace({ scopes: other }))
       .changesNothing());
-  test('is what those may read who enable it', () => {
+  test('are those that the enabling user may read', () => {
     const disabledWebhook = [registered, disabled('owner', null)];
     given(webhook, disabledWebhook)
       .when({ ...enable, scopes: other } as WebhookCommand)

@@ -43,7 +43,7 @@ export type WebhookCommand =
 
 type Request = { readonly requestId: string };
 type Scopes = readonly string[];
-/** What the caller may read; nothing where that is no user, who leaves it as it is. */
+/** The scopes that the caller may read; undefined if the caller is no user, which leaves them unchanged. */
 type Deciding = { readonly scopes: Scopes | undefined };
 
 export const webhook: Decider<AggregateState, WebhookCommand, WebhookEvent> = {
@@ -102,7 +102,7 @@ const register = (
 type Mark = EventOf<'webhook.deleted'>['data'];
 type Requested = Extract<WebhookCommand, { requestId: string }>;
 
-/** The dispatcher carries it out, where it sends anything at all. */
+/** The dispatcher executes the request while the webhook is enabled. */
 const request = (mark: Mark, command: Requested, state: Webhook): readonly WebhookEvent[] => {
   const { requestId } = command;
   if ([state.testId, state.replayId, state.redeliveryId, state.redriveId].includes(requestId)) return [];
