@@ -1,6 +1,6 @@
 import { domain } from '#kernel/declare/domain.ts';
 
-/** The roles of publishing and its users, with which its aggregates are declared. */
+/** The roles and users of the publishing domain, and the functions that declare its aggregates and views. */
 export const { aggregate, view, user, name, roles, signUp } = domain({
   name: 'publishing',
   roles: ['reader', 'author'],

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { rightOf } from '#kernel/conditions/rights.ts';
 import { publishing } from './publishing.ts';
 
-test('a comment is read as its article is', () => {
+test('a comment has the visibility of its article', () => {
   const { comment } = publishing.kinds;
   if (!comment) throw new Error('There is no comment');
   const author = rightOf(publishing, comment, 'read', 'author');

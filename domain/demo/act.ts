@@ -16,7 +16,7 @@ type Article = z.infer<typeof Articles>[number];
 
 const PAGE = 100;
 
-/** What goes on among the people of the demo alone: whoever else is there is left in peace. */
+/** Acts among the people of the demo only, and leaves everyone else’s content alone. */
 export const act = async ({ send, read, random, people }: Acting): Promise<void> => {
   const listed = Articles.parse(await read(`/articles?limit=${PAGE}`));
   const placeOf = new Map(people.map(({ id, place }) => [id, place]));
@@ -39,7 +39,7 @@ export const act = async ({ send, read, random, people }: Acting): Promise<void>
 
 const SEEN_AGAIN = '\n\n*Looked through once more.*';
 
-/** There and back again, so that nothing grows for ever. */
+/** Toggles a suffix, so that texts do not grow for ever. */
 const touched = ({ body }: Article): object => ({
   body: body.endsWith(SEEN_AGAIN) ? body.slice(0, -SEEN_AGAIN.length) : body + SEEN_AGAIN,
 });

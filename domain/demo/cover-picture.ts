@@ -34,7 +34,7 @@ const PALETTES: readonly (readonly [sky: Colour, ground: Colour, sun: Colour])[]
   ],
 ];
 
-/** A cover as a printer with three inks would make it: a sky, a sun, and hills in front of it. */
+/** A cover in the style of a print with three inks: a sky, a sun, and hills in front. */
 export const coverPicture = (random: Random): Buffer => {
   const [sky, ground, sun] = random.pick(PALETTES);
   const centre = {

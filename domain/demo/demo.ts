@@ -5,9 +5,9 @@ import { EDITOR, FIRST_READER, type PlannedArticle, planDemo } from './plan.ts';
 import { scenesOfArticles } from './story.ts';
 import { DAYS, timeOf } from './story-time.ts';
 
-/** Four weeks of a small magazine, with those who write, read and edit it. */
+/** Four weeks of a small magazine, with its writers, readers and editors. */
 export const demo: Demo = (seed, count) => {
-  // One is the article of the incident.
+  // One of the articles is that of the incident.
   const { people, articles } = planDemo(seed, count - 1);
   const { scenes, articleId } = incident();
   return {
@@ -29,7 +29,7 @@ export const demo: Demo = (seed, count) => {
   };
 };
 
-/** One marries, one begins to write, and one leaves and is erased. */
+/** One person marries, one starts to write, and one leaves and is erased. */
 const scenesOfPeople = (marries: string): readonly Scene[] => [
   {
     at: timeOf(15, '10:20'),
@@ -52,7 +52,7 @@ const scenesOfPeople = (marries: string): readonly Scene[] => [
   },
 ];
 
-/** Of late, so that a demo does not begin with thousands of requests. */
+/** Late in the story, so that a demo does not start with thousands of deliveries. */
 const REGISTERED = timeOf(21, '14:10');
 
 const WEBHOOKS: readonly DemoWebhook[] = [
@@ -70,7 +70,7 @@ const WEBHOOKS: readonly DemoWebhook[] = [
   },
 ];
 
-/** Programs as others would register them. */
+/** Programs that others might register. */
 const CLIENTS: PlannedDemo['clients'] = [
   {
     clientId: 'search-index',

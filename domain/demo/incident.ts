@@ -36,9 +36,8 @@ const FALSE_FACTS = bodyOf({
 const CONTENT = { title: TITLE, body: TRUE_FACTS, tags: ['cities', 'accounts'] };
 
 /**
- * A writer is an administrator for the holidays, and changes the facts of somebody else's article at night. A
- * reader notices; the history shows who it was and what it was before, the writer restores it, and the right
- * is taken back.
+ * A writer who is an administrator during the holidays changes facts in another’s article at night. A reader
+ * notices; the history shows the actor and the former text, the writer restores it, and the role is revoked.
  */
 export const incident = (): { readonly scenes: readonly Scene[]; articleId(): number } => {
   let articleId = 0;

@@ -1,20 +1,22 @@
-/** Whom a demo is about. The part before the @ is for an address at which nobody can ever be (RFC 2606). */
+/**
+ * The people of the demo. The mailbox is the part before the @ of an address that cannot exist (RFC 2606).
+ */
 export type Name = { readonly name: string; readonly mailbox: string };
 
-/** Who edit the magazine, as administrators. */
+/** The editors, who are administrators. */
 export const EDITORS: readonly Name[] = [
   { name: 'Nadia Okonkwo', mailbox: 'nadia.okonkwo' },
   { name: 'Tomás Arriaga', mailbox: 'tomas.arriaga' },
   { name: 'Ingrid Sæther', mailbox: 'ingrid.saether' },
 ];
 
-/** Who changes what is not theirs, and who wrote it. */
+/** The writer who tampers with an article, and its author. */
 export const WRITERS_OF_INCIDENT: readonly Name[] = [
   { name: 'Jakub Wiśniewski', mailbox: 'jakub.wisniewski' },
   { name: 'Caoimhe Ní Bhriain', mailbox: 'caoimhe.nibhriain' },
 ];
 
-/** Who else may write for it. */
+/** The other writers. */
 export const WRITERS: readonly Name[] = [
   { name: '山田 葵', mailbox: 'aoi.yamada' },
   { name: 'Олена Шевчук', mailbox: 'olena.shevchuk' },
@@ -26,7 +28,7 @@ export const WRITERS: readonly Name[] = [
   { name: 'Nguyễn Thị Lan', mailbox: 'lan.nguyen' },
 ];
 
-/** Who read it, and have something to say. */
+/** The readers, who also comment. */
 export const READERS: readonly Name[] = [
   { name: 'Ruth Abernathy', mailbox: 'ruth.abernathy' },
   { name: 'Κωνσταντίνος Παπαδάκης', mailbox: 'kostas.papadakis' },

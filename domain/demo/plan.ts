@@ -7,11 +7,11 @@ import { SUBJECTS, type Subject } from './subjects.ts';
 import { SUBJECTS_FROM_ELSEWHERE } from './subjects-from-elsewhere.ts';
 
 export type PlannedComment = {
-  /** A place among the people, as all authors are. */
+  /** The index of a person, like all authors. */
   readonly author: number;
   readonly text: string;
   readonly edited?: string;
-  /** An editor takes it away. */
+  /** Removed by an editor. */
   readonly isModerated: boolean;
 };
 
@@ -20,9 +20,9 @@ export type PlannedArticle = {
   readonly title: string;
   readonly body: string;
   readonly tags: readonly string[];
-  /** What its cover is drawn by. */
+  /** The seed of the cover picture. */
   readonly coverSeed?: number;
-  /** In their order. */
+  /** In order. */
   readonly edits: readonly {
     readonly title?: string;
     readonly body?: string;
@@ -32,7 +32,7 @@ export type PlannedArticle = {
   readonly fate: 'draft' | 'published' | 'unpublished' | 'deleted';
 };
 
-/** All that a demo makes. The same seed and number of articles mean the same. */
+/** The content of a demo. Determined by seed and number of articles. */
 type MagazinePlan = {
   readonly people: readonly [DemoPerson, ...DemoPerson[]];
   readonly articles: readonly PlannedArticle[];
@@ -51,7 +51,7 @@ export const planDemo = (seed: number, articlesCount: number): MagazinePlan => {
 
 const MORNING = 480;
 
-/** The editor begins, the writers follow within the hour, and readers within the first two days. */
+/** The editor comes first, the writers follow within an hour, and the readers within two days. */
 const planPeople = (random: Random, seed: number): readonly [DemoPerson, ...DemoPerson[]] => {
   const mailOf = ({ mailbox }: Name): string => `${mailbox}${seed === 1 ? '' : `.${seed}`}@example.com`;
   const person = (each: Name, role: string, joins: number): DemoPerson => ({
@@ -71,7 +71,7 @@ const planPeople = (random: Random, seed: number): readonly [DemoPerson, ...Demo
   ];
 };
 
-/** Places among the people. */
+/** Indexes of people. */
 export const EDITOR = 0;
 export const FIRST_WRITER = 1;
 export const FIRST_READER = FIRST_WRITER + WRITERS_COUNT;
@@ -93,7 +93,7 @@ const planArticle = (random: Random, subjects: readonly Subject[], index: number
   };
 };
 
-/** Most are out; some are not yet, no more, or gone. */
+/** Most are published; some are drafts, unpublished or deleted. */
 const fateOf = (index: number): PlannedArticle['fate'] => {
   if (index % 6 === 3) return 'draft';
   if (index % 10 === 7) return 'unpublished';
@@ -115,7 +115,7 @@ const first = ({ title, retitled, tags, paragraphs: texts, afterthought }: Subje
   ],
 });
 
-/** Comes back to an earlier one; from the second round on, its title says how often. */
+/** A sequel to an earlier article; from the second round on, its title contains the number. */
 const sequel = (subjects: readonly Subject[], index: number): Written => {
   const subject = subjects[index % subjects.length] as Subject;
   const round = Math.floor(index / subjects.length) - 1;

@@ -1,4 +1,4 @@
-/** What readers say under an article; a second text is what they made of it later. */
+/** A reader’s comment; `edited` is its later text. */
 export type Remark = { readonly text: string; readonly edited?: string };
 
 export const REMARKS: readonly Remark[] = [
@@ -34,7 +34,7 @@ export const REMARKS: readonly Remark[] = [
   { text: 'We have one too, but ours leaks.' },
 ];
 
-/** What an editor takes away again. */
+/** Comments that an editor removes. */
 export const NUISANCES: readonly string[] = [
   'GENUINE WATCHES 80 % OFF today only, message me for the address!!!',
   'First!',
@@ -42,7 +42,7 @@ export const NUISANCES: readonly string[] = [
   'Work from home and earn in your sleep, ask me how.',
 ];
 
-/** How later pieces come back to an earlier one, given its title. */
+/** Titles and openings of sequels, given the title of the earlier article. */
 export const SEQUELS: readonly { readonly title: (of: string) => string; readonly opening: string }[] = [
   {
     title: (of) => `After “${of}”`,

@@ -8,7 +8,7 @@ const FIRST_DAY = 2;
 const LAST_DAY = 25;
 const WORKDAY = 600;
 
-/** When each article is written, published, talked about and changed. */
+/** The scenes of each article: writing, publishing, comments and changes. */
 export const scenesOfArticles = (articles: readonly PlannedArticle[], seed: number): readonly Scene[] => {
   const random = randomFrom(seed);
   return articles.flatMap((article, index) => {
@@ -60,7 +60,7 @@ const scenesOf = (article: PlannedArticle, draftedAt: number, random: Random): r
   return scenes;
 };
 
-/** Readers comment by an application of their own. */
+/** Readers comment through an application of their own. */
 const throughOf = (author: number) => (author >= FIRST_READER ? { client: 'reading-list' } : {});
 
 const scenesOfComment = (

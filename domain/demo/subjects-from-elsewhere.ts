@@ -1,6 +1,6 @@
 import type { Subject } from './subjects.ts';
 
-/** In other languages and scripts, as a magazine with readers everywhere has them. */
+/** Subjects in other languages and scripts, because the magazine has readers everywhere. */
 export const SUBJECTS_FROM_ELSEWHERE: readonly Subject[] = [
   {
     title: '傘を直す人',

@@ -1,15 +1,15 @@
-/** What an article of the demo is about: as it is first written, and what a second look makes of it. */
+/** The content of an article: the first version and its later changes. */
 export type Subject = {
   readonly title: string;
-  /** The better title that came later. */
+  /** The improved title. */
   readonly retitled: string;
   readonly tags: readonly string[];
   readonly paragraphs: readonly string[];
-  /** What was added when somebody asked. */
+  /** A later addition. */
   readonly afterthought: string;
 };
 
-/** A small magazine about how things are made, kept and mended. */
+/** A small magazine about making, keeping and mending things. */
 export const SUBJECTS: readonly Subject[] = [
   {
     title: 'The last lamplighter of Harbour Street',
