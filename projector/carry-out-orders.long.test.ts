@@ -51,7 +51,7 @@ const parkedArticle = async (): Promise<StreamName> => {
   return stream;
 };
 
-/** What parks it is gone, as with a release that knows the event. */
+/** Removes the cause of the parking, like a release that knows the event. */
 const mend = (stream: StreamName) =>
   side.pool.query(
     `insert into public.projection_skip (stream, version, position, reason) values ($1, 3, 0, 'mended')`,
@@ -72,7 +72,7 @@ const finished = (id: string) =>
     (order) => order?.finishedAt != null,
   );
 
-test('an order says whether the item is back, or by what it stays parked', async () => {
+test('an operator command reports that the item is unparked, or why it stays parked', async () => {
   const [mended, damaged] = [await parkedArticle(), await parkedArticle()];
   await mend(mended);
   await using _orders = await start();
@@ -93,7 +93,7 @@ test('an order says whether the item is back, or by what it stays parked', async
   expect(await finished(await ask({ kind: 'retry', stream: damaged }))).toMatchObject({ state: 'failed' });
 });
 
-test('what a process has begun that died is begun anew, and what it does after all is void', async () => {
+test('a command of a process that died starts again, and a late result of that process is void', async () => {
   const stream = await parkedArticle();
   await mend(stream);
   const id = await ask({ kind: 'retry', stream });
@@ -101,7 +101,7 @@ test('what a process has begun that died is begun anew, and what it does after a
   expect(left).toMatchObject({ id, attempt: 1 });
   const again = await takeOrder(side.pool, KINDS);
   if (!left || !again) throw new Error('the order was not taken up');
-  // The process was paused, and wakes up: what it does is not done, because it cannot say so.
+  // The paused process resumes: its work is rolled back, because it cannot record the result.
   const late = retry({ ...side }, stream, (connection) =>
     finishOrder(connection, left, { state: 'done', outcome: 'Too late.' }),
   );
@@ -115,7 +115,7 @@ test('what a process has begun that died is begun anew, and what it does after a
   expect(await findParked(side.pool, stream)).toBeUndefined();
 });
 
-test('an order that never comes to an end does not hold up the others for ever', async () => {
+test('a command that never completes does not block the others', async () => {
   const stream = await parkedArticle();
   const id = await ask({ kind: 'retry', stream });
   for (let attempt = 1; attempt <= 5; attempt += 1)

@@ -22,7 +22,7 @@ type OrderDependencies = {
   readonly log: Log;
 };
 
-/** Does for operators with a browser what the command line does for those at the machine. */
+/** Executes operator commands from the console, like those of the command line. */
 export const startProjectionOrders = async ({
   domain,
   pool,
@@ -44,8 +44,8 @@ export const startProjectionOrders = async ({
 };
 
 /**
- * What came of it is in the same transaction: an order whose process dies was carried out and says so, or is
- * begun anew.
+ * The result is recorded in the same transaction: if the process dies, the command either has run and is
+ * recorded, or starts again.
  */
 const mend = async (mending: Mending, order: TakenOrder): Promise<void> => {
   const { kind, stream, version } = order;
@@ -61,6 +61,6 @@ const outcomeOf = ({ kind, stream, version }: TakenOrder, parked: Parked | undef
   const left = kind === 'release' ? `Version ${version} of ${stream} is left out for good. ` : '';
   if (!parked) return { state: 'done', outcome: `${left}${stream} is in the read model again.` };
   const { version: at, type, reason } = parked;
-  // An event that was left out stays so.
+  // A skipped event stays skipped.
   return { state: 'failed', outcome: `${left}${stream} stays parked, by version ${at}, ${type}: ${reason}` };
 };

@@ -5,10 +5,10 @@ import { untilProjected } from '../test/engines/projection.ts';
 import { startRole } from '../test/engines/role-process.ts';
 
 const CRASHES = 5;
-/** What does not wait for the disk is then written there by nobody else for so long. */
+/** Commits that do not wait for the disk reach it only after this time. */
 const LAZY = { wal_writer_delay: '10s' };
 
-test(`what was seen in the read model is still there after kill -9 of the database server, ${CRASHES} times`, async () => {
+test(`rows that were visible in the read model survive kill -9 of the database server, ${CRASHES} times`, async () => {
   await using server = await startPostgresServer(LAZY);
   const url = await server.createDatabase('annals_crash');
   await using world = await createCommandWorld(undefined, undefined, async () => ({
@@ -29,7 +29,7 @@ test(`what was seen in the read model is still there after kill -9 of the databa
     await addComment(side, author, await draftArticle(side, author));
     await untilProjected(side);
     const seen = await placeOfReadModel();
-    // It has nothing to make good what the server forgets.
+    // Without the projector, nothing can repair what the server loses.
     await projector.kill('SIGKILL');
     await server.end('killed');
     expect(await placeOfReadModel()).toBe(seen);

@@ -3,12 +3,12 @@ import { type FollowerOptions, startFollower } from '#shared/follower/follower.t
 
 type Dependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics'>;
 
-/** Reads add the latest events from the log itself, so that a second of events can be written at once. */
+/** Reads add the latest events from the log itself, so the index may write a second of events at once. */
 const REST_MS = 1_000;
 
 /**
- * Keeps the index of events, in one process at a time. A new one begins with the first event, whenever it is
- * installed.
+ * Maintains the index of events, in one process at a time. A new index starts with the first event, whenever
+ * it is installed.
  */
 export const startEventIndex = async (dependencies: Dependencies): Promise<AsyncDisposable> => {
   await migrateEventIndex(dependencies.pool);

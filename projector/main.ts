@@ -1,3 +1,3 @@
-/** The role alone, as `node main.ts projector` starts it. */
+/** The role on its own, for `node main.ts projector`. */
 process.argv.splice(2, 0, 'projector');
 await import('../main.ts');

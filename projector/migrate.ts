@@ -3,7 +3,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { migrateFollowers } from '#shared/follower/checkpoint.ts';
 
 /**
- * Brings up to date what outlives every version of the read model, and the checkpoints, which a rebuild moves
+ * Migrates the tables that outlive versions of the read model, and the checkpoints, which a rebuild moves
  * too.
  */
 export const migrateProjector = async (pool: Pool): Promise<void> => {

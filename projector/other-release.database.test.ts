@@ -12,7 +12,7 @@ import { replayed, untilProjected } from '../test/engines/projection.ts';
 import { until } from '../testing/until.ts';
 import { startProjector } from './service.ts';
 
-test('on tables of another release the projector says what to do, and goes on by itself once that was done', async () => {
+test('on tables of another release the projector says what to do, and resumes once that is done', async () => {
   await using world = await createCommandWorld();
   await using side = await world.open();
   const lines: string[] = [];
@@ -40,14 +40,14 @@ test('on tables of another release the projector says what to do, and goes on by
   await rebuild({ ...side, signal: new AbortController().signal, onProgress() {} });
   await untilProjected(side);
   expect(await digestOf(side.pool, 'read_model')).toEqual(await replayed(side));
-  // Nothing can be written into it, so that there is no way back.
+  // No way back, because nothing can be written into the previous one.
   expect(await readStatus(side)).toMatchObject({
     live: { isOfThisRelease: true },
     previous: { isOfThisRelease: false },
   });
 });
 
-/** Whose users begin as something else. */
+/** The domain with another default role of users. */
 const reinterpreted = (domain: Domain): Domain => {
   const { user } = domain.kinds;
   if (user === undefined) throw new Error('every domain has users');
@@ -60,7 +60,7 @@ const reinterpreted = (domain: Domain): Domain => {
   };
 };
 
-test('a read model of a release that did not write down what its rows are is taken as it is, and what its rows are is written down', async () => {
+test('a read model without recorded meaning is accepted, and its meaning is recorded', async () => {
   await using world = await createCommandWorld();
   await using side = await world.open();
   const lines: string[] = [];
@@ -79,7 +79,7 @@ test('a read model of a release that did not write down what its rows are is tak
   }
   expect(await areOf()).toEqual([true, false]);
   await side.pool.query('comment on table read_model.digest is null');
-  // Nobody knows what that release declared.
+  // The declaration of that release is unknown.
   expect(await areOf()).toEqual([true, true]);
   await using _projector = await start();
   expect(await areOf()).toEqual([true, false]);

@@ -38,7 +38,7 @@ describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
     return (await side.pool.query(`select * from read_model.${table} where id = $1`, [id])).rows[0];
   };
 
-  test('users, articles and comments are there as the events say', async () => {
+  test('users, articles and comments match the events', async () => {
     const author = await registerUser(side, { name: 'Ada', email: 'ada@example.com' });
     const articleId = await draftArticle(side, author, false);
     expect(await rowOf('users', author)).toMatchObject({
@@ -78,7 +78,7 @@ describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
     expect(await rowOf('users', author)).toMatchObject({ name: 'Ada', email: null, version: 2 });
   });
 
-  test('deleted things are gone, and a deleted user stays without the person and what they wrote', async () => {
+  test('deleted aggregates are gone, and a deleted user’s row remains without personal data', async () => {
     const [author, reader] = [await registerUser(side), await registerUser(side, { name: 'Bob' })];
     const articleId = await draftArticle(side, author);
     const [kept, removed] = [
@@ -102,7 +102,7 @@ describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
     );
   });
 
-  test('many changes in one batch come to what each by itself would, and to what a fresh replay comes to', async () => {
+  test('a batch of many changes gives the same rows as single changes and as a replay', async () => {
     const authors = await Promise.all(Array.from({ length: 5 }, () => registerUser(side)));
     const articles: ArticleId[] = [];
     for (const author of authors)
@@ -136,7 +136,7 @@ describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
     expect(await replayed(side, 1)).toEqual(live);
   });
 
-  test('writes nothing while the names of its tables are changing', async () => {
+  test('nothing is written while the tables are renamed', async () => {
     const author = await registerUser(side);
     await untilProjected(side);
     const before = await rowOf('users', author);
@@ -157,7 +157,7 @@ describe.each(LOG_ENGINES)('the projector on %s', (_name, startLog) => {
     expect(await rowOf('users', author)).toMatchObject({ name: 'Renamed' });
   });
 
-  test('fills tables that were dropped from the whole log again', async () => {
+  test('dropped tables are filled again from the whole log', async () => {
     await untilProjected(side);
     const before = await digestOf(side.pool, 'read_model');
     await projector[Symbol.asyncDispose]();

@@ -14,18 +14,18 @@ import { NO_TRACING, type Span, type Tracing } from '#shared/tracing/tracing.ts'
 type PublisherDependencies = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | 'metrics'> & {
   readonly keys: KeyStore;
   readonly domain: Domain;
-  /** Rung when the read model has moved on. */
+  /** Notifies when the read model has moved on. */
   readonly bell: Doorbell;
-  /** It is the caller's to dispose, after the publisher. */
+  /** The caller disposes it after the publisher. */
   readonly publication: Publication;
-  /** Off unless given. */
+  /** Off by default. */
   readonly tracing?: Tracing;
 };
 
 /**
- * Publishes the changes in the order of the log, in one process at a time, and never ahead of the read model.
- * Its checkpoint moves once they are acknowledged; after a crash some are published again, which those who
- * hear them know by their positions.
+ * Publishes changes in the order of the log, in one process at a time, and never ahead of the read model. The
+ * checkpoint moves once the broker has acknowledged them. After a crash some are published again; subscribers
+ * recognize them by position.
  */
 const startPublisher = async (dependencies: PublisherDependencies): Promise<AsyncDisposable> => {
   const { pool, eventLog, bell, publication, log, metrics, tracing = NO_TRACING } = dependencies;
@@ -35,7 +35,7 @@ const startPublisher = async (dependencies: PublisherDependencies): Promise<Asyn
   let session: Session | undefined;
   const act = async (events: readonly RecordedEvent[], signal: AbortSignal): Promise<void> => {
     const last = events.at(-1)?.position ?? START;
-    // First, because what is parked is known no earlier.
+    // Comes first, because only then is it known what is parked.
     if (!(await isRead(readPosition, last, signal))) return;
     session = session && isContinued(session, events, signal) ? session : beginSession(events, signal);
     const { changes, ended } = tracePublishing(
@@ -52,17 +52,17 @@ const startPublisher = async (dependencies: PublisherDependencies): Promise<Asyn
       previous = change.position;
     }
     await publication.publish(toPublish, signal);
-    // What was cut off is published again by whoever comes next.
+    // An interrupted batch is published again by the next leader.
     if (!signal.aborted) ended();
     session = { signal, published: previous, passed: last };
   };
-  // Without it the changes are followed in the log.
+  // Not required for readiness: without it, subscribers follow the log.
   opening.use(await startFollower({ name: PUBLISHER, isRequired: false, pool, eventLog, log, metrics, act }));
   const resources = opening.move();
   return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-/** What follows from a change that is published follows from its being published. */
+/** Spans of subscribers follow from the span of publishing. */
 const tracePublishing = (
   tracing: Tracing,
   changes: readonly Change[],
@@ -81,10 +81,7 @@ const tracePublishing = (
 
 type ConfiguredPublisher = Omit<PublisherDependencies, 'publication'> & { readonly url: string };
 
-/**
- * Starts the publisher that CHANGE_STREAM_URL asks for; none where whoever follows changes follows the log
- * itself.
- */
+/** Starts the publisher that CHANGE_STREAM_URL configures; none if subscribers follow the log directly. */
 export const startConfiguredPublisher = async ({
   url,
   ...dependencies
@@ -100,21 +97,21 @@ export const startConfiguredPublisher = async ({
   return { [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };
 
-/** The follower whose checkpoint says how far the publications are. */
+/** The name of the follower with the checkpoint of publishing. */
 const PUBLISHER = 'publisher';
 
 /**
- * The last change that was published while the lease was held. Under a new lease another owner may have
- * published since, so that only what the new one reads itself is known to be without a gap.
+ * The last change published under this lease. Another leader may have published before, so only what this one
+ * reads itself is known to be without gaps.
  */
 type Session = {
   readonly signal: AbortSignal;
   readonly published: Position;
-  /** Of the last event, whether or not it was a change. */
+  /** The position of the last event, whether or not it was a change. */
   readonly passed: Position;
 };
 
-/** Where a checkpoint could not be saved, events come again. */
+/** If a checkpoint could not be saved, events are read again. */
 const isContinued = (session: Session, [first]: readonly RecordedEvent[], signal: AbortSignal): boolean =>
   session.signal === signal && session.passed < (first?.position ?? START);
 
@@ -125,7 +122,7 @@ const beginSession = ([first]: readonly RecordedEvent[], signal: AbortSignal): S
 
 const PATIENCE_MS = 30_000;
 
-/** Waits for as long as the projector takes; false once aborted. */
+/** Waits until the projector has reached the position; false if aborted. */
 const isRead = async (
   readPosition: ReadPosition,
   position: Position,

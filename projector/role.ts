@@ -9,7 +9,7 @@ import { startConfiguredPublisher } from './publish.ts';
 import { startProjector } from './service.ts';
 import { startSampling } from './take-samples.ts';
 
-/** The projector role alone; it serves nothing but whether it is well. */
+/** The projector role on its own; it serves only health checks. */
 export const startRole = async (context: ProcessContext): Promise<void> => {
   const foundation = await openFoundation(context, 'annals-projector');
   const bell = context.resources.use(
@@ -19,7 +19,7 @@ export const startRole = async (context: ProcessContext): Promise<void> => {
   await serveClients(context, foundation, { routes: [], links: [] });
 };
 
-/** All that the role does, in whichever process. */
+/** All parts of the role, in any process. */
 export const startProjection = async (
   { config, log, resources }: ProcessContext,
   foundation: Foundation,

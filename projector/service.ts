@@ -29,18 +29,20 @@ export type ProjectorDependencies = Omit<
 > & {
   readonly domain: Domain;
   readonly keys: KeyStore;
-  /** Rung after every commit, for those who wait to read what they wrote. */
+  /** Notifies after every commit, for requests that wait to read their writes. */
   readonly bell: Pick<ReadModelBell, 'tellEverywhere'>;
-  /** Off unless given. */
+  /** Off by default. */
   readonly tracing?: Tracing;
 };
 
-/** Under steady writing a commit takes in several events; it shows to nobody, and each costs the same. */
+/**
+ * Lets a commit apply several events under steady writing; nobody notices the delay, and each commit costs
+ * the same.
+ */
 const REST_MS = 4;
 
 /**
- * Keeps the read model up with the log, in one process at a time: rows and checkpoint change in one
- * transaction.
+ * Applies the log to the read model, in one process at a time: rows and checkpoint change in one transaction.
  */
 export const startProjector = async (dependencies: ProjectorDependencies): Promise<AsyncDisposable> => {
   const { domain, pool, eventLog, bell, log, metrics, tracing = NO_TRACING } = dependencies;
@@ -73,8 +75,8 @@ export const startProjector = async (dependencies: ProjectorDependencies): Promi
     ],
     async write(events, connection, ready, [live, found]) {
       batches.begin(events);
-      // Whoever fails lets go of the lease: with a new release, a rebuild puts its tables in place while both
-      // are running.
+      // A failure releases the lease: with a new release, a rebuild puts its tables in place while both are
+      // running.
       if (!isMadeBy(definition.fingerprint, marksOf(live)))
         throw new NotReady('The tables of the read model are of another release');
       for (const parked of await projectPrepared(connection, tables, joined(ready), exceptionsIn(found))) {
@@ -99,7 +101,7 @@ const traceIdIn = (events: readonly RecordedEvent[], position: Position): string
   traceIdOf(traceOf(events.find((event) => event.position === position)));
 
 /**
- * Tells what is left out of the read model, whoever projects. Answers with the counter of parkings by this
+ * Reports parked and skipped items, whichever process projects. Returns the counter of parkings by this
  * process.
  */
 export const observeProjector = ({ pool, metrics }: { pool: Pool; metrics: Registry }): Counter => {

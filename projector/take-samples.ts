@@ -17,7 +17,7 @@ type SamplingOptions = {
   readonly log: Log;
 };
 
-/** Notes every few seconds how the installation does, in one process at a time. */
+/** Records metrics of the installation every few seconds, in one process at a time. */
 export const startSampling = async ({ pool, eventLog, log }: SamplingOptions): Promise<AsyncDisposable> => {
   await migrateLeases(pool);
   await migrateOperations(pool);
@@ -27,7 +27,7 @@ export const startSampling = async ({ pool, eventLog, log }: SamplingOptions): P
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     let before = await readLatestAt(pool);
     while (!signal.aborted) {
-      // On the beat, so that the points of a plot stand alike, whoever takes them.
+      // Aligned to the interval, so that points of a plot are comparable, whichever process takes them.
       const waitMs = EVERY_MS - ((Date.now() + EARLY_MS) % EVERY_MS);
       await delay(before === undefined ? 0 : waitMs, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
@@ -46,7 +46,7 @@ export const startSampling = async ({ pool, eventLog, log }: SamplingOptions): P
 };
 
 const EVERY_MS = SAMPLE_EVERY_S * 1_000;
-/** A timer may come a little early, and its beat is not to come twice. */
+/** A timer may fire a little early, and must not fire twice per interval. */
 const EARLY_MS = 100;
 
 const measure = async (

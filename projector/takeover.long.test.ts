@@ -14,7 +14,7 @@ import { LOG_ENGINES } from '../test/engines/log-engines.ts';
 import { replayed, untilProjected } from '../test/engines/projection.ts';
 import { type RoleProcess, startRole } from '../test/engines/role-process.ts';
 
-/** The lease's time, and what a machine that is busy with other tests may add. */
+/** The lease time, plus a margin for a busy machine. */
 const TAKEOVER_MAX_MS = 8_000;
 
 describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
@@ -59,7 +59,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     expect(await digestOf(side.pool, 'read_model')).toEqual(await replayed(side));
   };
 
-  test('a standby takes over when the owner is killed', async () => {
+  test('a standby takes over when the leader is killed', async () => {
     await write();
     await untilProjected(side);
     const standby = await startProjectorProcess();
@@ -71,7 +71,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     owner = standby;
   });
 
-  test('an owner that was paused and overtaken writes nothing when it wakes up', async () => {
+  test('a leader that was paused and replaced writes nothing when it resumes', async () => {
     const standby = await startProjectorProcess();
     const before = await epoch();
     const writing = write();
@@ -82,14 +82,14 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
     const more = write();
     owner.signal('SIGCONT');
     await more;
-    // Had it written, the checkpoint would not be where the other one left it, and that one would fail.
+    // If it had written, the checkpoint would not be where the other one left it, and that one would fail.
     await equalsReplay();
     expect(standby.printed()).not.toContain('A follower of the event log failed');
     await owner.kill('SIGTERM');
     owner = standby;
   });
 
-  test('an owner whose connections end goes on by itself', async () => {
+  test('a leader whose connections end recovers by itself', async () => {
     const writing = write();
     await side.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'annals' and datname = current_database()`,

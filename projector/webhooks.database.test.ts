@@ -48,7 +48,7 @@ const register = (owner: UserId) =>
     by(as(owner)),
   );
 
-test('a webhook is there as the events say, with no secret and no value of a header', async () => {
+test('a webhook matches the events, without secret and without values of headers', async () => {
   const owner = await registerUser(side);
   const { id, secret } = await register(owner);
   const row = await rowOf(id);
@@ -113,7 +113,7 @@ test('a webhook is there as the events say, with no secret and no value of a hea
   expect(await rowOf(id)).toBeUndefined();
 });
 
-test('what was missed is told until it is asked for again', async () => {
+test('missed changes are reported until their replay is requested', async () => {
   const owner = await registerUser(side);
   const webhookId = (await register(owner)).id as WebhookId;
   const context = by(as(owner));
@@ -132,7 +132,7 @@ test('what was missed is told until it is asked for again', async () => {
     version: 3,
   });
   await side.send({ type: 'ReplayWebhook', webhookId }, context);
-  // A request changes nothing of the webhook but counts as a version.
+  // A request changes only the version of the webhook.
   expect(await rowOf(webhookId)).toMatchObject({
     missed_since: null,
     version: 4,
@@ -146,7 +146,7 @@ test('what was missed is told until it is asked for again', async () => {
   });
 });
 
-test('with a deleted user go their webhooks, and a replay ends the same', async () => {
+test('a deleted user’s webhooks are deleted, and a replay gives the same', async () => {
   const owner = await registerUser(side);
   const { id } = await register(owner);
   await rowOf(id);
