@@ -1,4 +1,4 @@
-/** Something to wait for that happens again and again. */
+/** A recurring event to wait for. */
 export class Changed {
   readonly #waiting = new Set<() => void>();
 
@@ -6,7 +6,7 @@ export class Changed {
     for (const wake of [...this.#waiting]) wake();
   }
 
-  /** Until it happens next, or for so long. */
+  /** Waits for the next announcement, or until the timeout. */
   wait(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = (): void => {

@@ -6,10 +6,10 @@ import type { Received } from '../testing/http/webhook-sink.ts';
 import { scaled } from '../testing/load.ts';
 import { until } from '../testing/until.ts';
 
-/** A dispatcher at work, with a receiver that does as its path says. */
+/** A running dispatcher, with a receiver that behaves as its path says. */
 const resources = new AsyncDisposableStack();
 let world: DispatchWorld;
-/** How often each path refuses before it accepts. */
+/** The number of refusals before a path accepts. */
 const refusals = new Map<string, number>();
 beforeAll(async () => {
   world = resources.use(await createDispatchWorld());
@@ -46,7 +46,7 @@ const untilStatus = (webhookId: WebhookId, status: string) =>
     (seen) => seen === status,
   );
 
-test('what happens arrives once, under one id, and the ledger says so', async () => {
+test('a change arrives once, under one id, and the ledger records it', async () => {
   const webhookId = await world.register({ url: at('/once') });
   await world.publish(5);
   await world.untilDeliveries(webhookId, 'delivered', 5);
@@ -61,7 +61,7 @@ test('what happens arrives once, under one id, and the ledger says so', async ()
   expect(received.map(({ body }) => JSON.parse(body).id)).toEqual(received.map(({ id }) => id));
 });
 
-test('what was refused is tried again, under the same id and with the same body, and each attempt is kept', async () => {
+test('a refused delivery is retried with the same id and body, and each attempt is recorded', async () => {
   refusals.set('/later', 2);
   const webhookId = await world.register({ url: at('/later') });
   await world.publish(1);
@@ -80,7 +80,7 @@ test('what was refused is tried again, under the same id and with the same body,
   expect(attempts[0]?.body).toBe('not\\000now');
 });
 
-test('in order, nothing arrives before what came before it has', async () => {
+test('an ordered webhook receives nothing before its predecessors', async () => {
   refusals.set('/ordered', 3);
   const webhookId = await world.register({ url: at('/ordered'), ordered: true });
   await world.publish(4);
@@ -90,7 +90,7 @@ test('in order, nothing arrives before what came before it has', async () => {
   expect(receivedAt('/ordered').map(({ id }) => id)).toEqual([first, first, first, ...inOrder]);
 });
 
-test('one that hangs holds up nobody else', async () => {
+test('a receiver that hangs delays no other', async () => {
   const hanging = await world.register({ url: at('/hang') });
   const other = await world.register({ url: at('/beside') });
   await world.publish(3);
@@ -100,7 +100,7 @@ test('one that hangs holds up nobody else', async () => {
   await world.untilDeliveries(hanging, 'dropped', 3);
 });
 
-test('is told only of what it asked for, and of what its owner may know', async () => {
+test('a webhook receives only what it asked for and its owner may read', async () => {
   const other = await registerUser(world.side);
   const byType = await world.register({
     url: at('/types'),
@@ -120,7 +120,7 @@ test('is told only of what it asked for, and of what its owner may know', async 
   expect(await deliveriesOf(byAuthor)).toEqual([]);
 });
 
-test('is told no more than could be read by the token that last decided what goes where', async () => {
+test('a webhook receives nothing beyond the scopes that last decided its destination', async () => {
   const webhookId = await world.register({ url: at('/scopes'), eventTypes: ['article.*'] });
   const narrow = circumstances(as(world.author, 'author', ['manage:webhooks', 'read:comments']));
   await world.side.send(
@@ -140,7 +140,7 @@ test('is told no more than could be read by the token that last decided what goe
   ]);
 });
 
-test('while it is disabled nothing is planned, and what was due goes on afterwards', async () => {
+test('nothing is planned for a disabled webhook, and due deliveries continue afterwards', async () => {
   refusals.set('/paused', Number.POSITIVE_INFINITY);
   const webhookId = await world.register({ url: at('/paused') });
   await world.publish(1);
@@ -158,7 +158,7 @@ test('while it is disabled nothing is planned, and what was due goes on afterwar
   expect(await deliveriesOf(webhookId)).toHaveLength(2);
 });
 
-test('a test is sent to it alone, and one delivery again when that is asked for', async () => {
+test('a test delivery goes to one webhook only, and a single delivery can be repeated', async () => {
   const webhookId = await world.register({ url: at('/tested'), eventTypes: ['comment.added'] });
   await world.send({ type: 'TestWebhook', webhookId });
   await world.untilDeliveries(webhookId, 'delivered', 1);
@@ -173,7 +173,7 @@ test('a test is sent to it alone, and one delivery again when that is asked for'
   expect(second).toMatchObject({ id: first?.id, body: first?.body });
 });
 
-test('one that says it is gone is disabled, and so is one that fails for too long', async () => {
+test('a webhook is disabled if its receiver is gone or fails for too long', async () => {
   const gone = await world.register({ url: at('/gone') });
   const failing = await world.register({ url: at('/failing') });
   refusals.set('/failing', Number.POSITIVE_INFINITY);

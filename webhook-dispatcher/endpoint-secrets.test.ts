@@ -19,7 +19,7 @@ const example = catalogueOf(publishing).find('webhook.registered')?.example ?? {
 const FIRST = example.secret;
 const registered = { type: 'webhook.registered', data: example } as unknown as AnnalsEvent;
 
-/** A log of one webhook, and how often it was read. */
+/** A log with one webhook that counts its reads. */
 const createStream = () => {
   const keys = memoryKeyStore();
   const codec = createCodec({ keys, domain: publishing });
@@ -49,7 +49,7 @@ const createStream = () => {
   return { keys, happens, state, secrets: createEndpointSecrets({ domain: publishing, eventLog, keys }) };
 };
 
-test('tells where to send and how, as the latest changes say', async () => {
+test('returns destination and secrets as of the latest changes', async () => {
   const { happens, secrets } = createStream();
   await happens(registered);
   const version = await happens({
@@ -67,7 +67,7 @@ test('tells where to send and how, as the latest changes say', async () => {
   });
 });
 
-test('what it is told goes with where it is sent to', async () => {
+test('the scopes follow changes of the destination', async () => {
   const { happens, secrets } = createStream();
   await happens(registered);
   const changed = await happens({
@@ -83,7 +83,7 @@ test('what it is told goes with where it is sent to', async () => {
   });
 });
 
-test('the secret before signs beside the new one until it ends', async () => {
+test('the old secret signs beside the new one until it expires', async () => {
   const { happens, secrets } = createStream();
   await happens(registered);
   const oldSecretsEndAt = '2026-01-03T03:04:05.678Z';
@@ -97,7 +97,7 @@ test('the secret before signs beside the new one until it ends', async () => {
   ]);
 });
 
-test('reads the log again only where there is something newer, and only that', async () => {
+test('reads the log again only if there is something newer, and only that', async () => {
   const { happens, state, secrets } = createStream();
   const version = await happens(registered);
   await Promise.all([secrets(webhookId, version), secrets(webhookId, version)]);
@@ -108,7 +108,7 @@ test('reads the log again only where there is something newer, and only that', a
   expect(state).toEqual({ reads: 2, events: 2 });
 });
 
-test('there is nothing of one that was deleted, or whose owner was erased', async () => {
+test('returns nothing for a deleted webhook or an erased owner', async () => {
   const deleted = createStream();
   await deleted.happens(registered);
   const version = await deleted.happens({ type: 'webhook.deleted', data: mark });

@@ -10,8 +10,8 @@ import type { KeyStore } from '#shared/keys/key-store.ts';
 import type { Endpoint, Secret } from './deliver/delivery.ts';
 
 /**
- * Where and how to send to a webhook, at least as it was at a version; nothing where it is gone, or its owner
- * was erased.
+ * Returns the destination and secrets of a webhook, at least as recent as the version; undefined if it was
+ * deleted, or its owner erased.
  */
 export type EndpointSecrets = (webhookId: WebhookId, version: Version) => Promise<Endpoint | undefined>;
 
@@ -28,10 +28,10 @@ type Known = {
 };
 
 const KNOWN_MAX = 10_000;
-/** Neither an owner who was erased nor a secret that was deleted is remembered for longer. */
+/** The maximum time for which data of an erased owner or a deleted secret stays in memory. */
 const KNOWN_FOR_MS = 300_000;
 
-/** From the log, where it is sealed, into memory and nowhere else. */
+/** Reads them sealed from the log into memory, and stores them nowhere else. */
 export const createEndpointSecrets = ({ domain, eventLog, keys }: Dependencies): EndpointSecrets => {
   const codec = createCodec({ keys, domain });
   const cache = new LRUCache<WebhookId, Known, Version>({
@@ -41,7 +41,7 @@ export const createEndpointSecrets = ({ domain, eventLog, keys }: Dependencies):
     fetchMethod: async (webhookId, before) => {
       let known =
         before !== undefined && performance.now() < before.sinceMs + KNOWN_FOR_MS ? before : nothing();
-      // Every request of its owner is an event there, so that only what is new is read.
+      // Every request of the owner adds an event, so only new events are read.
       const pages = eventLog.read(streamName('webhook', webhookId), (known.version + 1) as Version);
       for await (const page of pages)
         for (const event of await codec.decodeAll(page))
@@ -71,7 +71,10 @@ const endpointIn = (state: AggregateState): Endpoint | undefined => {
   return { webhookId: id, ownerId, scopes: new Set(scopes), url, headers: headers ?? {}, secrets, payload };
 };
 
-/** The latest first; each but that one ends as one that came later says, also where a clock went back. */
+/**
+ * Latest first. Each older secret expires at the time that a later rotation recorded, even after a clock
+ * change.
+ */
 const secretsOf = ({ secret, oldSecretsEndAt }: Webhook): readonly Secret[] | undefined => {
   const known = secret.filter((each) => each !== null);
   if (known.length < secret.length) return undefined;

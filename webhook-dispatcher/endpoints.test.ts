@@ -5,7 +5,7 @@ import { webhookChangeOf } from './endpoints.ts';
 const told = (type: string, data: object) =>
   webhookChangeOf({ stream: 'webhook-6001', type, data, version: 3, position: 9 } as unknown as Change);
 
-test('what a later release tells of a webhook, or what is damaged, holds up no other webhook', () => {
+test('an event of a later release, or a damaged one, affects no other webhook', () => {
   expect(told('webhook.enabled', { webhookId: 6001 })).toMatchObject({ type: 'webhook.enabled' });
   expect(told('webhook.moved', { webhookId: 6001 })).toBeUndefined();
   expect(told('webhook.enabled', {})).toBeUndefined();

@@ -4,11 +4,11 @@ import type { Position, UserId, Version, WebhookId } from '#shared/brands.ts';
 import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { WebhookFilter } from '#shared/events/webhook.ts';
 
-/** A webhook as far as it matters for what is sent to it, and when. */
+/** The part of a webhook that decides what is sent to it, and when. */
 export type PlannedEndpoint = {
   readonly webhookId: WebhookId;
   readonly ownerId: UserId;
-  /** Of whoever decided what goes where: more than they could read is not planned. */
+  /** The scopes of the user who decided destination and selection: nothing beyond them is planned. */
   readonly scopes: ReadonlySet<string>;
   readonly version: Version;
   readonly status: 'enabled' | 'disabled' | 'deleted';
@@ -20,7 +20,7 @@ export type PlannedEndpoint = {
 };
 
 type Personal = 'url' | 'description' | 'headers' | 'secret';
-/** What a change tells of a webhook: the event without what is personal. */
+/** A webhook event without its personal data. */
 export type WebhookChange = WebhookEvent extends infer Event
   ? Event extends WebhookEvent
     ? {
@@ -33,7 +33,8 @@ export type WebhookChange = WebhookEvent extends infer Event
   : never;
 
 /**
- * Nothing where it is about something else, of a later release, or damaged, so that nothing is known of it.
+ * Undefined if the change is about something else, from a later release, or damaged, so that nothing is known
+ * of it.
  */
 export const webhookChangeOf = ({
   stream,
@@ -42,12 +43,12 @@ export const webhookChangeOf = ({
   version,
   position,
 }: Change): WebhookChange | undefined =>
-  // The stream of changes has checked the data by the definition of the type.
+  // The change stream has validated the data by the definition of the type.
   stream.startsWith('webhook-') && isOfWebhook(type) && 'webhookId' in data
     ? ({ type, data, version, position } as unknown as WebhookChange)
     : undefined;
 
-/** What a webhook is after a change of it; nothing where nothing was known of it. */
+/** The webhook after a change; undefined if it was unknown before. */
 export const endpointAfter = (
   before: PlannedEndpoint | undefined,
   { type, data, version }: WebhookChange,
@@ -81,7 +82,7 @@ export const endpointAfter = (
   };
 };
 
-/** As far as it is known here. */
+/** The known part of its state. */
 const stateOf = ({
   webhookId: id,
   ownerId: owner,

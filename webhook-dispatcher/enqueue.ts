@@ -3,9 +3,7 @@ import type { WebhookId } from '#shared/brands.ts';
 import type { Log } from '#shared/process/log.ts';
 import type { DeliveryQueue, Unattended } from './queue/delivery-queue.ts';
 
-/**
- * Queues behind the back of whoever has something to send: what could not be queued is found by the sweeper.
- */
+/** Enqueues in the background, without waiting: the sweeper finds what could not be enqueued. */
 export type Enqueuer = AsyncDisposable & { enqueue(webhookIds: readonly WebhookId[]): void };
 
 export const createEnqueuer = ({
@@ -46,7 +44,7 @@ export const createEnqueuer = ({
 };
 
 type Sweeper = {
-  /** Webhooks with something to send that nobody runs. */
+  /** Finds webhooks with due deliveries and no run. */
   find(): Promise<readonly Unattended[]>;
   takeOver: DeliveryQueue['takeOver'];
   readonly log: Log;
@@ -54,10 +52,10 @@ type Sweeper = {
 };
 
 const EVERY_MS = 1_000;
-/** So much more or less, that many processes do not look at the same moment. */
+/** Spreads the sweeps of many processes. */
 const JITTER = 0.2;
 
-/** Queues, again and again, what has become due, and what the queue has lost. */
+/** Periodically enqueues webhooks whose deliveries have become due, or that the queue has lost. */
 export const startSweeping = ({ find, takeOver, log, everyMs = EVERY_MS }: Sweeper): AsyncDisposable => {
   const stopping = new AbortController();
   let isFailing = false;

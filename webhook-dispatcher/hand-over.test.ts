@@ -9,7 +9,7 @@ const idOf = (id: number) => id as WebhookId;
 const NOTHING: PlannedRun = { deliveries: [] };
 const plannedFor = (...ids: readonly number[]) => new Map(ids.map((id) => [idOf(id), NOTHING]));
 
-/** Runs that end when they are told to. */
+/** Runs that end on command. */
 const setUp = (runsMax: number) => {
   const under = new Map<
     WebhookId,
@@ -43,14 +43,14 @@ const setUp = (runsMax: number) => {
   };
 };
 
-test('begins what is planned at once, up to half of its room, and leaves the rest to the queue', () => {
+test('starts planned runs at once, up to half of its capacity, and leaves the rest to the queue', () => {
   const { handOver, begun, queued } = setUp(4);
   handOver(plannedFor(1, 2, 3));
   expect(begun()).toEqual([1, 2]);
   expect(queued).toEqual([3]);
 });
 
-test('queues a webhook of which there is more, and one that it could not run', async () => {
+test('enqueues a webhook with more deliveries, and one that it could not run', async () => {
   const { handOver, runOf, queued, size } = setUp(8);
   handOver(plannedFor(1, 2, 3));
   runOf(1).resolve({ hasMore: true });
@@ -60,7 +60,7 @@ test('queues a webhook of which there is more, and one that it could not run', a
   expect(queued).toEqual([1, 2]);
 });
 
-test('a run from the queue that another process has already asks for another, if more was planned meanwhile', async () => {
+test('a queued run that another process has is queued again if more was planned meanwhile', async () => {
   const { run, handOver, runOf } = setUp(8);
   const [planned, not] = [run(idOf(1)), run(idOf(2))];
   handOver(plannedFor(1));
@@ -69,7 +69,7 @@ test('a run from the queue that another process has already asks for another, if
   expect(await Promise.all([planned, not])).toEqual([true, false]);
 });
 
-test('offers what is planned to the run under way, and queues what comes once that has ended', async () => {
+test('offers planned deliveries to the active run, and enqueues the webhook if it has ended', async () => {
   const { handOver, runOf, queued, size } = setUp(8);
   handOver(plannedFor(1));
   const { own, resolve } = runOf(1);
@@ -82,7 +82,7 @@ test('offers what is planned to the run under way, and queues what comes once th
   expect(queued).toEqual([1]);
 });
 
-test('a run from the queue waits for room, and is given back where there is none', async () => {
+test('a queued run waits for capacity, and is returned if there is none', async () => {
   const { run, runOf, begun } = setUp(1);
   const first = run(idOf(1));
   expect(await run(idOf(2))).toBe(true);
@@ -94,7 +94,7 @@ test('a run from the queue waits for room, and is given back where there is none
   expect(await second).toBe(true);
 });
 
-test('begins nothing any more once it stops', async () => {
+test('starts nothing after it was stopped', async () => {
   const { run, handOver, stop, begun, queued } = setUp(8);
   stop();
   handOver(plannedFor(1));

@@ -4,41 +4,38 @@ import { Changed } from './changed.ts';
 import type { PlannedRun, PlannedRuns } from './planned-runs.ts';
 import type { Run } from './run.ts';
 
-/** A webhook that this process runs. */
+/** A webhook whose run is in this process. */
 export type Own = {
-  /** Whether the planner began it, and not the queue. */
+  /** True if the planner started it, not the queue. */
   readonly isPlanned: boolean;
-  /** Nothing until it is claimed. */
+  /** Set once the webhook is claimed. */
   run?: Run;
-  /** What was planned before that. */
+  /** Deliveries that were planned before that. */
   readonly offered: PlannedRun[];
-  /** More was planned once the run had ended. */
+  /** True if more was planned after the run had ended. */
   isAskedAgain: boolean;
 };
 
 type Dependencies = {
-  /** Runs a webhook; returns whether more could be sent at once, or nothing where it cannot be run now. */
+  /** Runs a webhook; returns whether more could be sent at once, or undefined if it cannot run now. */
   runOnce(webhookId: WebhookId, own: Own): Promise<{ readonly hasMore: boolean } | undefined>;
-  /** To how many webhooks this process sends at once. */
+  /** The maximum number of concurrent runs in this process. */
   readonly runsMax: number;
-  /** Has a webhook be run by whichever process has room. */
+  /** Enqueues webhooks for any process with capacity. */
   enqueue(webhookIds: readonly WebhookId[]): void;
-  /** From then on nothing is begun. */
+  /** After this nothing is started. */
   readonly stopping: AbortSignal;
   readonly log: Log;
 };
 
-/**
- * The queue has the other half, so that webhooks which are planned all the time leave room for those that are
- * due again.
- */
+/** The queue has the other half, so that steadily planned webhooks leave capacity for retries. */
 const PLANNED_SHARE = 0.5;
-/** Another process may have room earlier. */
+/** Another process may have capacity sooner. */
 const WAIT_FOR_ROOM_MS = 500;
 
 /**
- * Has webhooks run by this process: those from the queue, and those for which something was just planned
- * here, without the queue.
+ * Runs webhooks in this process: those from the queue, and, bypassing the queue, those with deliveries just
+ * planned here.
  */
 export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log }: Dependencies) => {
   const owned = new Map<WebhookId, Own>();
@@ -69,7 +66,7 @@ export const createHandOver = ({ runOnce, runsMax, enqueue, stopping, log }: Dep
   const beginPlanned = async (webhookId: WebhookId, planned: PlannedRun): Promise<void> => {
     plannedRuns += 1;
     try {
-      // Somebody else may be about to end it.
+      // Another process may be about to end its run.
       const { hasMore } = (await begin(webhookId, planned)) ?? { hasMore: true };
       if (hasMore) enqueue([webhookId]);
     } catch (err) {

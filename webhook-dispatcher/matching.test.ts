@@ -40,7 +40,7 @@ test.each([
   );
 });
 
-test('only what happened to the article, or to what the author wrote, is asked for where a filter says so', () => {
+test('a filter selects events of the article, or of what the author wrote', () => {
   const book = bookOf([
     endpointOf(1, { filter: { articleId: 8 }, eventTypes: ['*'] }),
     endpointOf(2, { filter: { authorId: 7 }, eventTypes: ['*'] }),
@@ -49,13 +49,13 @@ test('only what happened to the article, or to what the author wrote, is asked f
   expect(wanting(book, 'article.edited', { stream: 'article-9', articleId: 9, authorId: 7 })).toEqual([2]);
   expect(wanting(book, 'comment.added', { stream: 'comment-1', articleId: 8, authorId: 1 })).toEqual([1]);
   expect(wanting(book, 'article.edited', { stream: 'webhook-1' })).toEqual([]);
-  // A filter that the domain does not have lets nothing through.
+  // An unknown filter matches nothing.
   expect(
     wanting(bookOf([endpointOf(1, { filter: { journalId: 8 } })]), 'article.edited', { journalId: 8 }),
   ).toEqual([]);
 });
 
-test('those that ask are found as they are after each of their changes', () => {
+test('matching webhooks reflect each of their changes', () => {
   const book = bookOf([endpointOf(1)]);
   const first = book.get(1 as WebhookId) as PlannedEndpoint;
   expect(wanting(book, 'article.edited')).toEqual([1]);
@@ -69,7 +69,7 @@ test('those that ask are found as they are after each of their changes', () => {
   expect([wanting(book, 'article.edited'), wanting(book, 'comment.added'), book.size]).toEqual([[], [], 1]);
 });
 
-test('those that ask are known with the scopes that they have now', () => {
+test('matching webhooks have their present scopes', () => {
   const book = bookOf([endpointOf(1)]);
   const scopesOf = () =>
     book.wanting({ type: 'article.edited', data: {} } as Change).map(({ scopes }) => [...scopes]);
@@ -78,7 +78,7 @@ test('those that ask are known with the scopes that they have now', () => {
   expect(scopesOf()).toEqual([[]]);
 });
 
-test('of what happens is known what is public, and what the scopes and the present role allow', () => {
+test('an owner may see what is public, and what scopes and present role allow', () => {
   const owners: Owners = new Map([[1 as UserId, [{ role: 'author' }]]]);
   const comment = {
     type: 'comment.added',
@@ -109,7 +109,7 @@ test('of what happens is known what is public, and what the scopes and the prese
   expect(known(['read:articles', 'read:comments'], new Map())).toEqual([false, false]);
 });
 
-test('an event in a stream of an unknown kind is known to no owner, not even an administrator', () => {
+test('no owner may see an event of an unknown kind, not even an administrator', () => {
   const planted = {
     type: 'article.published',
     stream: 'gadget-1',

@@ -7,7 +7,7 @@ import { mayKnow } from '#shared/visibility/may-know.ts';
 import type { PlannedEndpoint } from './endpoints.ts';
 import { type Owners, ownerOf } from './owners.ts';
 
-/** Whether it asked for changes like this one; whether its owner may know of it is another question. */
+/** True if the webhook asked for such changes; whether its owner may see them is checked separately. */
 export const wants = (filters: Filters, { eventTypes, filter }: PlannedEndpoint, change: Change): boolean =>
   eventTypes.some((pattern) => fitsPattern(pattern, change.type)) &&
   Object.entries(filter).every(([name, id]) => {
@@ -16,8 +16,8 @@ export const wants = (filters: Filters, { eventTypes, filter }: PlannedEndpoint,
   });
 
 /**
- * Whether the owner, as they are now or as they may be, may know of it, by what the token could read that
- * decided what goes where.
+ * True if the owner, in the present role or any possible one, may see the change within the scopes that
+ * decided the destination.
  */
 export const isKnownTo = (
   { owners, policy }: { readonly owners: Owners; readonly policy: Policy },
@@ -31,7 +31,7 @@ export const isKnownTo = (
   );
 };
 
-/** What it depends on who is told of a change, and what. */
+/** The fields that decide who receives a change, and what it contains. */
 const DECIDING = [
   'status',
   'eventTypes',
@@ -40,10 +40,10 @@ const DECIDING = [
   'payload',
 ] as const satisfies readonly (keyof PlannedEndpoint)[];
 
-/** The webhooks that there are, found by what they ask for. */
+/** The present webhooks, indexed by what they ask for. */
 export class EndpointBook {
   readonly #endpoints: Map<WebhookId, PlannedEndpoint>;
-  /** By type, as far as types have come by since the last change of a webhook. */
+  /** By type, for types that occurred since the last change of a webhook. */
   readonly #byType = new Map<string, readonly PlannedEndpoint[]>();
 
   readonly #filters: Filters;
@@ -65,11 +65,11 @@ export class EndpointBook {
     const before = this.#endpoints.get(endpoint.webhookId);
     if (endpoint.status === 'deleted') this.#endpoints.delete(endpoint.webhookId);
     else this.#endpoints.set(endpoint.webhookId, endpoint);
-    // What its owner asks for by hand changes nothing of that.
+    // Manual requests by the owner do not affect the index.
     if (DECIDING.some((name) => before?.[name] !== endpoint[name])) this.#byType.clear();
   }
 
-  /** Those that are enabled and ask for it. */
+  /** The enabled webhooks that ask for a change. */
   wanting(change: Change): readonly PlannedEndpoint[] {
     const ofType = this.#byType.get(change.type) ?? this.#ofType(change.type);
     this.#byType.set(change.type, ofType);

@@ -12,7 +12,7 @@ type Observed = { readonly metrics: Registry; readonly pool: Pool; running(): nu
 const DURATION_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const LATENCY_SECONDS = [0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 5, 30, 300];
 
-/** Tells what is sent and what waits, without a word of where to, by which address, or in whose name. */
+/** Reports deliveries as metrics, without destinations, addresses or owners. */
 export const observeDeliveries = ({ metrics, pool, running }: Observed): DeliveryObserver => {
   const shared = { registers: [metrics] };
   const attempts = new Counter({
@@ -46,7 +46,7 @@ export const observeDeliveries = ({ metrics, pool, running }: Observed): Deliver
     name: 'annals_webhook_due',
     help: 'Deliveries to enabled webhooks that wait for their first or next attempt, in all processes, up to a hundred thousand.',
     async collect() {
-      // Where the database does not answer, that is told, and the other metrics are told.
+      // If the database does not answer, this metric is unknown, and the others are reported.
       this.set(await countDue(pool).catch(() => Number.NaN));
     },
   });

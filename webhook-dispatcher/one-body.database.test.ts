@@ -10,8 +10,8 @@ import { startPlanner } from './plan.ts';
 import type { DispatcherDependencies } from './service.ts';
 
 /**
- * What arrives under one id is one body, or nothing: whatever is changed, lost, or may not be read between
- * two attempts.
+ * Tests that one id has one body or none, whatever changes, is lost, or becomes unreadable between two
+ * attempts.
  */
 const resources = new AsyncDisposableStack();
 let world: DispatchWorld;
@@ -26,13 +26,13 @@ afterAll(() => resources.disposeAsync());
 
 const openProcess = (): RunProcess => openRunProcess(given, {});
 const die = async (): Promise<never> => Promise.reject(new Died());
-/** Sends what is due, and dies before anybody hears of it. */
+/** Sends due deliveries, and dies before recording them. */
 const runUnheard = async (webhookId: WebhookId): Promise<void> => {
   await using dying = openRunProcess(given, {
     ledger: (ledger) => ({ ...ledger, record: die, release: die }),
   });
   await expect(dying.run(webhookId)).rejects.toThrow(Died);
-  // As if so much time had passed as a run may be silent for.
+  // Simulates that the lease of a run has expired.
   await world.rows(`update webhook_ledger.endpoint set run_until = '-infinity' where webhook_id = $1`, [
     webhookId,
   ]);
@@ -41,7 +41,7 @@ const runUnheard = async (webhookId: WebhookId): Promise<void> => {
 const at = (path: string) => `${world.sink.url}${path}`;
 const receivedAt = (path: string) => world.sink.received.filter((each) => each.path === path);
 
-test('what was sent in full, without anybody knowing of it, does not come by its ids once it may not be read any more', async () => {
+test('a full delivery that was never recorded is withheld once its content may not be read', async () => {
   const webhookId = await world.register({
     url: at('/taken-back'),
     payload: 'full',
@@ -61,7 +61,7 @@ test('what was sent in full, without anybody knowing of it, does not come by its
   expect(receivedAt('/taken-back').map(({ body }) => JSON.parse(body).data.title)).toEqual(['On engines']);
 });
 
-test('what was sent by its ids, without anybody knowing of it, comes so again although all is asked for by then', async () => {
+test('an ids-only delivery that was never recorded is repeated with ids only, even if the webhook asks for all by then', async () => {
   const webhookId = await world.register({ url: at('/thin'), eventTypes: ['article.drafted'] });
   await draftArticle(world.side, world.author, false);
   await world.untilDeliveries(webhookId, 'due', 1);
@@ -81,7 +81,7 @@ test('what was sent by its ids, without anybody knowing of it, comes so again al
   ]);
 });
 
-test('what was asked for in full and is asked for by its ids before it is sent comes by them from then on', async () => {
+test('a webhook that changes from full to ids only before the first attempt gets ids only from then on', async () => {
   const webhookId = await world.register({
     url: at('/thinner'),
     payload: 'full',
@@ -93,7 +93,7 @@ test('what was asked for in full and is asked for by its ids before it is sent c
   await runUnheard(webhookId);
   await world.send({ type: 'EditWebhook', webhookId, payload: 'full' });
   await using survivor = openProcess();
-  // A run may come before what it needs is there; the queue would come again.
+  // A run may start too early; the queue would repeat it.
   await until(
     async () => {
       await survivor.run(webhookId);
@@ -109,7 +109,7 @@ test('what was asked for in full and is asked for by its ids before it is sent c
   ]);
 });
 
-test('what was sent in full waits while nobody can read it, and arrives as it was once it can be read again', async () => {
+test('a full delivery waits while nobody can read its content, and arrives unchanged afterwards', async () => {
   const webhookId = await world.register({
     url: at('/parked'),
     payload: 'full',
@@ -144,7 +144,7 @@ test('what was sent in full waits while nobody can read it, and arrives as it wa
   expect(new Set(receivedAt('/parked').map(({ body }) => body)).size).toBe(1);
 });
 
-test('what was planned is not told at an address that somebody who may read less has put in', async () => {
+test('planned deliveries do not reach a new address of a user with narrower rights', async () => {
   const webhookId = await world.register({ url: at('/wide') });
   await world.publish(2);
   await world.untilDeliveries(webhookId, 'due', 2);

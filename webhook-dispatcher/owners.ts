@@ -10,12 +10,11 @@ import { attributesSql, type Standing } from '#shared/standing.ts';
 import type { Owner } from './deliver/delivery.ts';
 import type { PlannedEndpoint } from './endpoints.ts';
 
-/** By their ids, in which of these they may be. */
+/** By id, the roles in which each may be. */
 export type Owners = ReadonlyMap<UserId, readonly Standing[] | 'any'>;
 
 /**
- * An owner with the rights of their role and their attributes, as far as the token had them that decided what
- * goes where.
+ * An owner with the rights of the role and attributes, limited to the scopes that decided the destination.
  */
 export const ownerOf = (
   { ownerId, scopes }: Pick<PlannedEndpoint, 'ownerId' | 'scopes'>,
@@ -32,9 +31,9 @@ export const ownerOf = (
 });
 
 /**
- * What owners are now; who is gone is left out. What one is who is parked is not known: what they may know in
- * any role that people can have is planned, so that it is not lost, and nothing is sent until they can be
- * read again. Their attributes may be any, and so all is planned that rights may tell them by those.
+ * The present owners; deleted ones are missing. The role of a parked owner is unknown: everything that any
+ * role may read is planned, so that nothing is lost, and nothing is sent until the owner can be read again.
+ * Attributes may have any value then, so rights that depend on them count as granted.
  */
 export const readOwners = async (
   database: Pool | Connection,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Pace } from './pace.ts';
 
-/** How many may be sent within so many milliseconds, each as soon as it may. */
+/** The number of deliveries within so many milliseconds, each sent as soon as permitted. */
 const sentWithin = (pace: Pace, ms: number): number => {
   let nowMs = 0;
   for (let sent = 0; ; sent += 1) {
@@ -20,7 +20,7 @@ test.each([
   expect(sentWithin(new Pace(rate, 0), ms)).toBeLessThanOrEqual(sent);
 });
 
-test('the next run goes on at the pace of the one before', () => {
+test('the next run continues at the pace of the previous one', () => {
   const pace = new Pace(1, 0);
   pace.take(0);
   expect(pace.leftMs(200)).toBe(800);

@@ -1,8 +1,8 @@
-/** Spreads what is sent to one webhook over the second: its rate, with a tenth of it at once. */
+/** Spreads the deliveries to one webhook over the second: its rate, with a burst of a tenth. */
 export class Pace {
   readonly #intervalMs: number;
   readonly #toleranceMs: number;
-  /** When the next one would come if all came evenly. */
+  /** The time of the next delivery if all were evenly spaced. */
   #nextAtMs: number;
 
   constructor(ratePerSecond: number, nextAtMs: number) {
@@ -19,7 +19,7 @@ export class Pace {
     this.#nextAtMs = Math.max(this.#nextAtMs, nowMs) + this.#intervalMs;
   }
 
-  /** What is left of it for the run that comes next. */
+  /** The remaining wait, for the next run. */
   leftMs(nowMs: number): number {
     return Math.max(0, this.#nextAtMs - nowMs);
   }
@@ -33,8 +33,8 @@ const GRACE_MS = 250;
 const RUN_MAX_MS = 30_000;
 
 /**
- * How long a run keeps its place among those that are worked off at once: after its slice it begins nothing,
- * so that others have their turn. Where something slow keeps the place anyway, it goes on after a while.
+ * The time slice of a run: after it, the run starts nothing, so that others get their turn. If something slow
+ * keeps it alive anyway, it resumes after a grace period.
  */
 export class Slice {
   readonly #finishedAtMs: number;
@@ -51,17 +51,17 @@ export class Slice {
     if (this.#sent === SENT_MAX) this.#overAtMs = Math.min(this.#overAtMs, nowMs);
   }
 
-  /** Whether it ends once nothing is under way. */
+  /** True if the run ends once nothing is in progress. */
   isOver(nowMs: number): boolean {
     return nowMs >= this.#overAtMs;
   }
 
-  /** Whether it begins nothing any more, whatever is under way. */
+  /** True if the run starts nothing more, whatever is in progress. */
   isFinished(nowMs: number): boolean {
     return nowMs >= this.#finishedAtMs;
   }
 
-  /** For how long it is to begin nothing. */
+  /** The time for which it starts nothing. */
   graceMs(nowMs: number): number {
     return this.isOver(nowMs) ? Math.max(0, this.#overAtMs + GRACE_MS - nowMs) : 0;
   }

@@ -46,7 +46,7 @@ const plannedTo = async (webhookId: WebhookId): Promise<readonly (readonly [stri
 };
 const due = ['article.drafted', 'due'] as const;
 
-test('a webhook is told of exactly what happened while it was enabled, however late that is planned', async () => {
+test('a webhook gets exactly the changes of the time when it was enabled, however late they are planned', async () => {
   await world.publish(1);
   const webhookId = await world.register();
   await world.publish(2);
@@ -61,7 +61,7 @@ test('a webhook is told of exactly what happened while it was enabled, however l
   expect(await plannedTo(webhookId)).toEqual([due, due, due]);
 });
 
-test('what is planned of a webhook that is deleted afterwards is dropped', async () => {
+test('plans for a webhook that is deleted afterwards are dropped', async () => {
   const webhookId = await world.register();
   await world.publish(2);
   await world.send({ type: 'DeleteWebhook', webhookId });
@@ -71,14 +71,14 @@ test('what is planned of a webhook that is deleted afterwards is dropped', async
   expect(await plannedTo(webhookId)).toEqual(Array(2).fill(['article.drafted', 'dropped']));
 });
 
-test('goes on where it was, and as the webhooks were there, whatever ends it in the middle', async () => {
+test('planning resumes where it was interrupted, with the webhooks of that position', async () => {
   const webhookId = await world.register();
   for (let times = 0; times < 3; times += 1) {
     await world.publish(3);
     let pages = 0;
     const ending: Pick<ChangeStream, 'follow'> = {
       async *follow(after, signal) {
-        // One change a page, of which the third never comes.
+        // One change per page, and the third never comes.
         for await (const { changes } of given.changes.follow(after, signal)) {
           for (const change of changes) {
             pages += 1;
@@ -102,7 +102,7 @@ test('goes on where it was, and as the webhooks were there, whatever ends it in 
   expect(hinted).toContain(webhookId);
 });
 
-test('a webhook is named when something is planned for it, and not again when the checkpoint moves on', async () => {
+test('a webhook is reported when something is planned for it, and not again when the checkpoint moves', async () => {
   const webhookId = await world.register();
   await world.publish(4);
   const named: WebhookId[] = [];
@@ -122,7 +122,7 @@ test('a webhook is named when something is planned for it, and not again when th
   expect(named).toEqual([]);
 });
 
-test('keeps what is personal out of the ledger', async () => {
+test('the ledger contains no personal data', async () => {
   const webhookId = await world.register({
     url: `${world.sink.url}/shibboleth`,
     description: 'Shibboleth',
@@ -146,7 +146,7 @@ test('keeps what is personal out of the ledger', async () => {
   for (const secret of ['shibboleth', 'whsec_', '127.0.0.1']) expect(rows[0]?.all).not.toContain(secret);
 });
 
-test('of a page that is long for so many webhooks, nothing is left out', async () => {
+test('a page that is large for so many webhooks is planned completely', async () => {
   const webhookId = await world.register();
   await world.publish(50);
   const inOnePage: Pick<ChangeStream, 'follow'> = {
@@ -166,7 +166,7 @@ test('of a page that is long for so many webhooks, nothing is left out', async (
   expect(await plannedTo(webhookId)).toEqual(Array(50).fill(due));
 });
 
-test('waits for whoever has several webhooks at once, however they are ordered, and not both for ever', async () => {
+test('planning never deadlocks with a transaction that locks several webhooks in any order', async () => {
   const [first, second] = [await world.register(), await world.register()];
   await using planner = await start();
   await untilPlanned();
@@ -196,7 +196,7 @@ test('waits for whoever has several webhooks at once, however they are ordered, 
   }
 });
 
-test('nothing is lost of an owner who cannot be read for the time being', async () => {
+test('nothing is lost for an owner who is temporarily unreadable', async () => {
   const webhookId = await world.register();
   await untilProjected(world.side);
   await world.rows('delete from read_model.users where id = $1', [world.author]);

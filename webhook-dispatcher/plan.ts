@@ -29,9 +29,11 @@ import { type TracedPlans, tracePlans } from './trace-plans.ts';
 type PlannerDependencies = Pick<FollowingOptions<ChangePage>, 'pool' | 'eventLog' | 'log' | 'metrics'> & {
   readonly domain: Domain;
   readonly changes: Pick<ChangeStream, 'follow'>;
-  /** Off unless given. */
+  /** Off by default. */
   readonly tracing?: Tracing | undefined;
-  /** Told after each commit of what there is to send, or where that is not known, of whom to: only a hint. */
+  /**
+   * Called after each commit with new deliveries, or with webhooks if deliveries are unknown: only a hint.
+   */
   planned(planned: PlannedRuns): void;
 };
 
@@ -39,23 +41,21 @@ type PlannerDependencies = Pick<FollowingOptions<ChangePage>, 'pool' | 'eventLog
 export const PLANNER = 'webhook-planner';
 
 /**
- * Under steady writing a commit plans for several changes, of which most may concern no webhook; receivers
- * are further away than this.
+ * Lets a commit plan several changes under steady writing, most of which may concern no webhook; receivers
+ * are slower than this.
  */
 const REST_MS = 10;
 
 /**
- * Writes down what is to be sent where, in one process at a time: webhooks, deliveries and the checkpoint
- * change in one transaction, so that a webhook is told of exactly what happened between its registration and
- * its end.
+ * Plans deliveries, in one process at a time: webhooks, deliveries and the checkpoint change in one
+ * transaction, so that a webhook gets exactly the changes between its registration and its end.
  */
 export const startPlanner = async (dependencies: PlannerDependencies): Promise<AsyncDisposable> => {
   const { domain, changes, planned, tracing = NO_TRACING, ...following } = dependencies;
   const catalogue = catalogueOf(domain);
   const policy = policyOf(domain);
   const plans = tracePlans(tracing);
-  // As they were at a position; from anywhere else they are read again, because another owner may have been
-  // there.
+  // The webhooks at a position; read again for any other, because another leader may have planned in between.
   let known: (Known & { readonly at: Position }) | undefined;
   let concerned: PlannedRuns = new Map();
   return startFollowing<ChangePage>({
@@ -78,7 +78,7 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
     async write(page, connection, { after }) {
       const { identity: log } = following.eventLog;
       const { book, quietUpTo } = known?.at === after ? known : await begin(connection, domain, log);
-      // Whatever fails from here on leaves the book as no transaction has left the tables.
+      // If anything fails from here on, the book may differ from the tables, so it is dropped.
       known = undefined;
       concerned = await planPage(
         connection,
@@ -90,14 +90,14 @@ export const startPlanner = async (dependencies: PlannerDependencies): Promise<A
     committed: () => {
       plans.committed();
       const found = concerned;
-      // A later move of the checkpoint alone has nothing to tell.
+      // A later move of the checkpoint alone reports nothing.
       concerned = new Map();
       if (found.size > 0) planned(found);
     },
   });
 };
 
-/** The webhooks, and up to where none of them is told anything. */
+/** The webhooks, and the position up to which none gets anything. */
 type Known = { readonly book: EndpointBook; readonly quietUpTo: Position };
 
 const begin = async (connection: Connection, domain: Domain, log: LogIdentity): Promise<Known> => ({
@@ -105,12 +105,12 @@ const begin = async (connection: Connection, domain: Domain, log: LogIdentity): 
   quietUpTo: await readQuiet(connection, log),
 });
 
-/** How many deliveries are planned in one transaction at the most, but for those of one change. */
+/** The maximum number of deliveries per transaction, except for those of a single change. */
 const PLANNED_MAX = 20_000;
-/** As long as it is not known how many may ask for each. */
+/** Used while the number of webhooks is unknown. */
 const FIRST_CHANGES_MAX = 20;
 
-/** A page, in parts that no number of webhooks makes too large. */
+/** Splits a page so that the number of webhooks cannot make a transaction too large. */
 function* partsOf(
   { changes, upTo, event }: ChangePage,
   webhooks: () => number | undefined,
@@ -127,7 +127,7 @@ function* partsOf(
   } while (rest.length > 0);
 }
 
-/** Each change finds the webhooks as they were when it happened. */
+/** Matches each change with the webhooks as they were at that time. */
 const planPage = async (
   connection: Connection,
   {
@@ -150,7 +150,7 @@ const planPage = async (
   for (const [index, change] of changes.entries()) {
     const about = abouts[index];
     const isQuiet = change.position <= quietUpTo;
-    // What happens to a webhook is nothing to tell itself.
+    // A webhook is not notified of its own changes.
     for (const endpoint of isQuiet ? [] : book.wanting(change))
       if (about?.data.webhookId !== endpoint.webhookId) wanted.push({ endpoint, change });
     if (!about) continue;
@@ -176,15 +176,15 @@ const planPage = async (
   const webhookIds = new Set(
     [...deliveries, ...told.map(({ data }) => data)].map(({ webhookId }) => webhookId),
   );
-  // Who is changed by the same page may be told none of it.
+  // Owners who change in the same page may lose rights.
   const isKnown = isNew && abouts.every((about) => about === undefined);
   return plannedRuns(webhookIds, { book, owners, deliveries: isKnown ? deliveries : [] });
 };
 
-/** The webhook is as it was when it happened. */
+/** The webhook as it was at the change. */
 type Wanted = { readonly endpoint: PlannedEndpoint; readonly change: Change };
 
-/** What a change of a webhook does to its deliveries, those of the same page among them. */
+/** Applies a webhook’s change to its deliveries, including those of the same page. */
 const carryOut = async (
   connection: Connection,
   { type, data, position }: WebhookChange,
@@ -203,7 +203,7 @@ const carryOut = async (
     case 'webhook.replay_requested':
       return writeReplay(connection, {
         ...{ id: data.replayId, webhookId, time: data.time },
-        // Of a span in a log that ours is a copy of, all is sent again that was there when it was asked for.
+        // For a span in a log of which ours is a copy, everything is sent again that existed at the request.
         from: data.from && positionHere(data.from, { log, elsewhere: START }),
         to: positionHere(data.to, { log, elsewhere: position }),
       });

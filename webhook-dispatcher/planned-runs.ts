@@ -5,10 +5,10 @@ import type { PlannedDelivery } from './ledger/plan-rows.ts';
 import type { EndpointBook } from './matching.ts';
 import type { Owners } from './owners.ts';
 
-/** What was just planned for a webhook, as far as that is known; the ledger knows all of it. */
+/** The deliveries just planned for a webhook, as far as known; the ledger knows all of them. */
 export type PlannedRun = {
   readonly deliveries: readonly Delivery[];
-  /** The webhook and its owner at that position: a run at any other one would send by other rights. */
+  /** The webhook and its owner at that position: a run at another one would have other rights. */
   readonly version?: Version | undefined;
   readonly standing?: Standing | undefined;
 };
@@ -20,7 +20,7 @@ type Planned = {
   readonly deliveries: readonly PlannedDelivery[];
 };
 
-/** The deliveries as the ledger would give them out; none to an owner who cannot be read now. */
+/** The deliveries as the ledger would return them; none for an owner who cannot be read now. */
 export const plannedRuns = (
   webhookIds: Iterable<WebhookId>,
   { book, owners, deliveries }: Planned,

@@ -30,7 +30,7 @@ const counts = async () => ({
   messages: await count('message'),
 });
 
-test('forgets what was settled long ago with all that belongs to it, and nothing that is due', async () => {
+test('deletes deliveries that were settled long ago with all their data, and none that are due', async () => {
   const delivered = await world.register();
   await world.publish(3);
   await world.untilDeliveries(delivered, 'delivered', 3);
@@ -54,7 +54,7 @@ test('forgets what was settled long ago with all that belongs to it, and nothing
   );
 });
 
-test('forgets at once what was sent to a deleted webhook, and to those of a deleted user, and what came back', async () => {
+test('deletes deliveries and responses of deleted webhooks, and of deleted users, at once', async () => {
   const attemptsOf = (webhookIds: readonly WebhookId[]) =>
     world.rows('select from webhook_ledger.attempt where webhook_id = any($1)', [webhookIds]);
   world.sink.behave((_received, response) => void response.writeHead(204).end());
@@ -98,7 +98,7 @@ test('forgets at once what was sent to a deleted webhook, and to those of a dele
   );
 });
 
-test('forgets at once what receivers have answered to what they were told of somebody who is erased, and keeps that it was sent', async () => {
+test('deletes responses to deliveries about an erased person at once, and keeps the fact of delivery', async () => {
   const { side, author, sink } = world;
   sink.behave(
     ({ body }, response) => void response.writeHead(200, { 'x-echo': encodeURIComponent(body) }).end(body),
@@ -131,7 +131,7 @@ test('forgets at once what receivers have answered to what they were told of som
   ]);
 });
 
-test('of more than it forgets at once, it says that there is more', async () => {
+test('reports if there is more than one call deletes', async () => {
   await world.rows(
     `insert into webhook_ledger.message (event_id, position, change, recorded_at)
      select gen_random_uuid(), 1, '{}', now() - interval '31 days' from generate_series(1, 1001)`,

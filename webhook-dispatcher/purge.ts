@@ -6,14 +6,14 @@ import { forgetDeleted, forgetErased, purgeMessages, purgeSome } from './ledger/
 type Purger = { readonly pool: Pool; readonly keepDays: number; readonly log: Log };
 
 const EVERY_MS = 600_000;
-/** What is left of a deleted webhook, or an erased person, is not kept waiting. */
+/** Data of deleted webhooks and erased people is removed soon. */
 const DELETED_EVERY_MS = 5_000;
-/** Between statements, so that what is sent does not wait. */
+/** A pause between statements, so that deliveries are not delayed. */
 const REST_MS = 200;
 
 /**
- * Forgets, now and then, what was settled long ago, and soon what belongs to deleted webhooks and tells of
- * erased people. Several processes may do so at once.
+ * Periodically deletes what was settled long ago, and soon the data of deleted webhooks and erased people.
+ * Several processes may run it concurrently.
  */
 export const startPurging = ({ pool, keepDays, log }: Purger): AsyncDisposable => {
   const stopping = new AbortController();
@@ -23,7 +23,7 @@ export const startPurging = ({ pool, keepDays, log }: Purger): AsyncDisposable =
     everyMs: number,
     someOf: readonly ((pool: Pool) => Promise<boolean>)[],
   ): Promise<void> => {
-    // Processes that were started together do not come together.
+    // Processes that were started together are spread.
     await pause(everyMs * Math.random());
     while (!signal.aborted) {
       try {
@@ -37,7 +37,7 @@ export const startPurging = ({ pool, keepDays, log }: Purger): AsyncDisposable =
   const old = [
     (from: Pool) => purgeSome(from, keepDays),
     (from: Pool) => purgeMessages(from, keepDays),
-    // Those, too, whom another process should have forgotten.
+    // Includes erasures that another process should have handled.
     (from: Pool) => forgetErased(from, 'all time'),
   ];
   const purging = Promise.all([

@@ -3,7 +3,7 @@ import { createDispatchWorld } from '../test/engines/dispatch-world.ts';
 import { migrateLedger } from './ledger/migrate.ts';
 import { writeQuiet } from './ledger/quiet.ts';
 
-test('of what was taken over from another installation no webhook is told, and of all that comes after', async () => {
+test('webhooks get nothing that was taken over from another installation, and everything after it', async () => {
   await using world = await createDispatchWorld();
   const { eventLog, pool } = world.side;
   const webhookId = await world.register();

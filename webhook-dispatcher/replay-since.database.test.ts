@@ -5,7 +5,7 @@ import { createDispatchWorld } from '../test/engines/dispatch-world.ts';
 import { until } from '../testing/until.ts';
 import { startDispatcher } from './service.ts';
 
-test('a replay since a time begins there, and not with the first event', async () => {
+test('a replay since a time starts there, and not with the first event', async () => {
   await using world = await createDispatchWorld();
   await using dependencies = await world.dependencies();
   const begun: Position[] = [];

@@ -33,7 +33,7 @@ const untilFinished = (webhookId: WebhookId) =>
   );
 const receivedAt = (path: string) => world.sink.received.filter((each) => each.path === path);
 
-test('what happened before it was registered arrives when that is asked for, and what had arrived arrives again', async () => {
+test('a replay delivers changes from before the registration, and delivered ones again', async () => {
   const webhookId = await world.register({ url: `${world.sink.url}/again` });
   await world.publish(2);
   await world.untilDeliveries(webhookId, 'delivered', 2);
@@ -46,7 +46,7 @@ test('what happened before it was registered arrives when that is asked for, and
   expect(new Set(received.map(({ id, body }) => `${id} ${body}`)).size).toBe(12);
 });
 
-test('what was asked for in a log that this one is a copy of is all that is there up to then', async () => {
+test('a replay in a log of which this one is a copy covers everything up to the request', async () => {
   const webhookId = await world.register({ url: `${world.sink.url}/copied` });
   const former = (position: number) => ({ log: '6f9619ff-8b86-4011-b42d-00c04fc96400', position });
   const asked = {
@@ -67,7 +67,7 @@ test('what was asked for in a log that this one is a copy of is all that is ther
   expect(replay).toEqual({ from_position: 0, to_position: position, planned: 12 });
 });
 
-/** As a command would have it recorded. */
+/** The event that a command would record. */
 const replayRequested = (data: JsonObject) => ({
   type: 'webhook.replay_requested',
   data,
@@ -77,7 +77,7 @@ const replayRequested = (data: JsonObject) => ({
   }),
 });
 
-test('only what happened at a time or later is sent again', async () => {
+test('a replay since a time sends only changes at that time or later', async () => {
   const webhookId = await world.register({ url: `${world.sink.url}/since`, eventTypes: ['article.drafted'] });
   const time = new Date();
   await until(
@@ -94,13 +94,13 @@ test('only what happened at a time or later is sent again', async () => {
   );
 });
 
-test('what was given up is sent again when that is asked for', async () => {
+test('dead letters are sent again on request', async () => {
   const refused = { isRefusing: true };
   world.sink.behave((_received, response) => void response.writeHead(refused.isRefusing ? 400 : 204).end());
   const webhookId = await world.register({ url: `${world.sink.url}/dead` });
   await world.publish(3);
   await world.untilDeliveries(webhookId, 'due', 3);
-  // As if the schedule were over.
+  // Exhausts the schedule.
   await until(
     async () => {
       await world.rows(
@@ -118,7 +118,7 @@ test('what was given up is sent again when that is asked for', async () => {
   await world.untilDeliveries(webhookId, 'delivered', 3);
 });
 
-test('webhooks that take nothing hold up the replays of no others', async () => {
+test('receivers that accept nothing delay no replays of others', async () => {
   const stuck = await Promise.all(
     Array.from({ length: 9 }, (_, index) =>
       world.register({ url: `${world.sink.url}/stuck-${index}`, eventTypes: ['user.deleted'] }),
@@ -127,7 +127,7 @@ test('webhooks that take nothing hold up the replays of no others', async () => 
   const free = await world.register({ url: `${world.sink.url}/free` });
   await world.publish(1);
   await world.untilDeliveries(free, 'delivered', 1);
-  // As if they had failed for long, with much that waits.
+  // Simulates a long failure with many waiting deliveries.
   await world.rows(
     `insert into webhook_ledger.delivery (webhook_id, event_id, position, type, subject, next_at)
      select webhook_id, gen_random_uuid(), 1, 'user.deleted', 'user-1', now() + interval '1 day' from unnest($1::bigint[]) webhook_id, generate_series(1, 1000)`,

@@ -23,25 +23,19 @@ type ReplayerDependencies = {
   readonly eventLog: Pick<EventLog, 'follow' | 'head'>;
   readonly changes: Pick<ChangeStream, 'follow'>;
   readonly log: Log;
-  /** Told of whom there is something to send to: only a hint. */
+  /** Called with webhooks that have deliveries to send: only a hint. */
   planned(planned: PlannedRuns): void;
 };
 
 const REPLAYER = 'webhook-replayer';
 const LOOK_EVERY_MS = 500;
 const AT_ONCE_MAX = 8;
-/**
- * With more than this waiting, a replay waits as well, so that what happens now is not queued behind all of
- * the past.
- */
+/** A replay pauses while more than this are due, so that new changes do not queue behind all of the past. */
 const DUE_MAX = 1_000;
-/** One that has got nowhere lets others go first, for so long. */
+/** A replay without progress yields to others for this time. */
 const HELD_OFF_MS = 1_000;
 
-/**
- * Works off what owners ask for again, page by page, in one process at a time. It goes on where it was, and
- * repeats no page.
- */
+/** Executes replays page by page, in one process at a time. It resumes where it was, and repeats no page. */
 export const startReplayer = async (dependencies: ReplayerDependencies): Promise<AsyncDisposable> => {
   const { pool, log } = dependencies;
   const stopping = new AbortController();
@@ -95,8 +89,8 @@ const workOff = async (dependencies: ReplayerDependencies, signal: AbortSignal):
 };
 
 /**
- * Goes on for as long as there is room, which it does not wait for: others would wait with it. Answers
- * whether it has got anywhere.
+ * Advances while there is room, without waiting for it, because others would wait too. Returns whether it
+ * made progress.
  */
 const replayOne = async (
   dependencies: ReplayerDependencies,
@@ -123,20 +117,19 @@ const replayOne = async (
   return at > replay.at;
 };
 
-/** One since a time begins there, instead of looking through all that came before. */
+/** A replay since a time starts there, instead of reading everything before. */
 const beginningOf = async (
   { pool, eventLog }: ReplayerDependencies,
   { at, to, time }: RunningReplay,
 ): Promise<Position> => {
   if (time === null || at !== START) return at;
   const before = await positionAt({ pool, eventLog }, new Date(time.getTime() - 1));
-  // The last of it is looked at in any case, so that there is a page to end with.
+  // Always includes the last position, so that there is a page to end with.
   return Math.max(at, Math.min(before, to - 1)) as Position;
 };
 
 /**
- * What of a page is sent again, as the webhook and its owner are now; nothing where there is nobody to send
- * it to.
+ * The deliveries of a page for the webhook and its owner at present; undefined if there is no one to send to.
  */
 const matching = async (
   { pool, domain }: Pick<ReplayerDependencies, 'pool' | 'domain'>,

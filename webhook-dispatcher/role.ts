@@ -10,7 +10,7 @@ import { openReadModelBell } from '#shared/read-model/read-model.ts';
 import { resourcePaths } from '#shared/rest/resource-paths.ts';
 import { startDispatcher } from './service.ts';
 
-/** The dispatcher alone. What is asked of webhooks goes to the command role. */
+/** The dispatcher on its own. Other webhook requests go to the command role. */
 export const startRole = async (context: ProcessContext): Promise<void> => {
   const { config, log, resources } = context;
   const foundation = await openFoundation(context, 'annals-webhook-dispatcher');

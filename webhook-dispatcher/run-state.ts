@@ -1,19 +1,22 @@
 import type { DisabledReason } from '#shared/events/webhook.ts';
 import type { Delivery } from './deliver/delivery.ts';
 
-/** Nothing waits in a run that has ended, and none pauses or is to be disabled that still sends. */
+/**
+ * A run that has ended holds no waiting deliveries; one that still sends neither pauses nor is to be
+ * disabled.
+ */
 export type RunState =
-  /** It begins what is waiting, and looks for more where more may be due. */
+  /** It starts waiting deliveries, and looks for more if there may be any. */
   { readonly kind: 'sending'; readonly waiting: Delivery[]; mayBeMore: boolean } | Ending;
 
-/** It begins nothing any more; what is under way goes on. */
+/** It starts nothing more; deliveries in progress continue. */
 export type Ending =
-  /** Its webhook is not run again for so long. */
+  /** Its webhook does not run again for this time. */
   | { readonly kind: 'ended'; readonly pauseMs: number }
   /** Its webhook is to be disabled. */
   | { readonly kind: 'disabling'; readonly reason: DisabledReason };
 
-/** What is to be disabled stays so, and of several pauses the longest counts. */
+/** Disabling is final, and of several pauses the longest counts. */
 export const endingOf = (state: RunState, pauseMs: number): Ending => {
   switch (state.kind) {
     case 'sending':

@@ -1,4 +1,4 @@
-// Over 200 lines, because every way in which a run ends is tried on the one dispatcher that is set up here.
+// Over 200 lines, because all cases share the dispatcher that is set up here.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { EventId, WebhookId } from '#shared/brands.ts';
 import { countWebhooks } from '#shared/webhooks/counts.ts';
@@ -16,7 +16,7 @@ import { startPlanner } from './plan.ts';
 import type { PlannedRun, PlannedRuns } from './planned-runs.ts';
 import type { DispatcherDependencies } from './service.ts';
 
-/** Runs by hand, as workers of several processes would do them, on what one planner has planned. */
+/** Starts runs by hand, like workers of several processes, on what one planner has planned. */
 const resources = new AsyncDisposableStack();
 let world: DispatchWorld;
 let given: DispatcherDependencies;
@@ -29,10 +29,10 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 afterEach(() => world.sink.behave((_received, response) => void response.writeHead(204).end()));
 
-/** What the planner has told of each webhook last. */
+/** The planner’s last report for each webhook. */
 const told = new Map<WebhookId, PlannedRun>();
 const note = (run: PlannedRun, webhookId: WebhookId): void => void told.set(webhookId, run);
-/** A delivery that was just planned. */
+/** Publishes a change, and returns its planned delivery. */
 const toldOf = async (webhookId: WebhookId): Promise<PlannedRuns> => {
   await world.publish(1);
   const run = await until(
@@ -51,14 +51,14 @@ const openProcess = (
 
 const at = (path: string) => `${world.sink.url}${path}`;
 const receivedAt = (path: string) => world.sink.received.filter((each) => each.path === path);
-/** A webhook to which so many deliveries are planned. */
+/** Registers a webhook with that many planned deliveries. */
 const planned = async (path: string, count: number): Promise<WebhookId> => {
   const webhookId = await world.register({ url: at(path) });
   await world.publish(count);
   await world.untilDeliveries(webhookId, 'due', count);
   return webhookId;
 };
-/** As if so much time had passed as a run may be silent for. */
+/** Simulates that the lease of a run has expired. */
 const forgetRun = (webhookId: WebhookId) =>
   world.rows(`update webhook_ledger.endpoint set run_until = '-infinity' where webhook_id = $1`, [webhookId]);
 const letPauseEnd = (webhookId: WebhookId) =>
@@ -66,11 +66,11 @@ const letPauseEnd = (webhookId: WebhookId) =>
     webhookId,
   ]);
 
-test('a process that dies between sending and recording, five times in a row, leaves a delivery that is finished all the same', async () => {
+test('a process that dies between sending and recording, five times in a row, still leaves the delivery to be finished', async () => {
   const webhookId = await planned('/dying', 1);
   for (let times = 0; times < 5; times += 1) {
     const die = async (): Promise<never> => Promise.reject(new Died());
-    // Whoever is dead releases nothing either.
+    // A dead process releases nothing either.
     await using dying = openProcess((ledger) => ({ ...ledger, record: die, release: die }));
     await expect(dying.run(webhookId)).rejects.toThrow(Died);
     expect(receivedAt('/dying')).toHaveLength(times + 1);
@@ -87,7 +87,7 @@ test('a process that dies between sending and recording, five times in a row, le
   expect(new Set(received.map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
 });
 
-test('two processes never send to one webhook at the same time', async () => {
+test('two processes never send to one webhook concurrently', async () => {
   const webhookId = await planned('/shared', 30);
   let underWay = 0;
   let most = 0;
@@ -112,7 +112,7 @@ test('two processes never send to one webhook at the same time', async () => {
   await world.untilDeliveries(webhookId, 'delivered', 30);
 });
 
-test('who was paused while another took over records nothing, and begins nothing any more', async () => {
+test('a process that was paused during a takeover records nothing, and starts nothing more', async () => {
   const webhookId = await planned('/paused', 20);
   const { promise: paused, resolve: goOn } = Promise.withResolvers<void>();
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
@@ -137,7 +137,7 @@ test('who was paused while another took over records nothing, and begins nothing
       webhookId,
     ]),
   ).toEqual([]);
-  // The ten that were under way came twice, because nobody knew what had become of them.
+  // The ten deliveries in progress came twice, because their results were unknown.
   expect(receivedAt('/paused')).toHaveLength(30);
   const attempts = await world.rows<{ event_id: EventId }>(
     'select event_id from webhook_ledger.attempt where webhook_id = $1',
@@ -146,7 +146,7 @@ test('who was paused while another took over records nothing, and begins nothing
   expect(attempts).toHaveLength(20);
 });
 
-test('keeps to the rate', async () => {
+test('the rate is obeyed', async () => {
   const webhookId = await world.register({
     url: at('/rate'),
     limits: { ratePerSecond: 20, concurrency: 10 },
@@ -154,16 +154,16 @@ test('keeps to the rate', async () => {
   await world.publish(12);
   await world.untilDeliveries(webhookId, 'due', 12);
   await using process = openProcess();
-  // On a busy machine the first may arrive late, so what is counted from is the start.
+  // On a busy machine the first may arrive late, so the start of the run counts.
   const startedMs = Date.now();
   await process.run(webhookId);
   const times = receivedAt('/rate').map(({ atMs }) => atMs);
   expect(times).toHaveLength(12);
-  // Two at once, and ten more in half a second; clocks and timers are a little apart.
+  // A burst of two, and ten more in half a second, with a tolerance for clocks and timers.
   expect((times.at(-1) ?? 0) - startedMs).toBeGreaterThan(450);
 });
 
-test('sends nothing for a while to what does nothing but fail, and then one alone', async () => {
+test('a receiver that only fails gets nothing for a while, and then one attempt', async () => {
   const webhookId = await planned('/broken', 40);
   world.sink.behave((_received, response) => void response.writeHead(500).end());
   await using process = openProcess();
@@ -194,7 +194,7 @@ test('sends nothing for a while to what does nothing but fail, and then one alon
   );
 });
 
-test('one that cannot be made because of ourselves holds up no other', async () => {
+test('our own failure with a delivery delays no other', async () => {
   const webhookId = await planned('/spoilt', 15);
   const [first] = await world.rows<{ id: EventId }>(
     'select event_id as id from webhook_ledger.delivery where webhook_id = $1 order by position limit 1',
@@ -216,7 +216,7 @@ test('one that cannot be made because of ourselves holds up no other', async () 
   expect(left).toEqual([{ attempts: 0 }]);
 });
 
-test('a receiver that is down shows in the health of its webhook, and what is due in when it is tried next', async () => {
+test('the health of a webhook shows a failing receiver, and when due deliveries are retried', async () => {
   const webhookId = await planned('/down', 12);
   world.sink.behave((_received, response) => void response.writeHead(503).end());
   await using failing = openProcess();
@@ -252,7 +252,7 @@ test('a receiver that is down shows in the health of its webhook, and what is du
   expect(shown.filter(({ next_at }) => next_at.toISOString() < (paused?.pausedUntil ?? ''))).toEqual([]);
   world.sink.behave((_received, response) => void response.writeHead(204).end());
   await letPauseEnd(webhookId);
-  // Each process remembers for how long it leaves a receiver alone.
+  // Each process remembers on its own how long it pauses a receiver.
   await using recovering = openProcess();
   await until(
     async () => {
@@ -274,7 +274,7 @@ test('a receiver that is down shows in the health of its webhook, and what is du
   expect(await countWebhooks(given.pool)).toMatchObject({ failing: counted.failing - 1 });
 });
 
-test('sends what was just planned without looking for it, and goes on with what is planned next', async () => {
+test('planned deliveries are sent without a look-up, and the run continues with the next ones', async () => {
   const webhookId = await world.register({ url: at('/told') });
   let looks = 0;
   let looksBefore: number | undefined;
@@ -303,7 +303,7 @@ test('sends what was just planned without looking for it, and goes on with what 
   expect(receivedAt('/told')).toHaveLength(3);
 });
 
-test('what is planned for a webhook that was changed goes where that says', async () => {
+test('deliveries for a changed webhook follow the change', async () => {
   const webhookId = await world.register({ url: at('/old') });
   await using process = openProcess();
   process.handOver(await toldOf(webhookId));
@@ -324,7 +324,7 @@ test('what is planned for a webhook that was changed goes where that says', asyn
   expect(receivedAt('/old')).toHaveLength(1);
 });
 
-test('in order, what was just planned waits for what came before', async () => {
+test('in an ordered webhook, planned deliveries wait for earlier ones', async () => {
   const webhookId = await world.register({ url: at('/told-in-order'), ordered: true });
   await world.publish(3);
   await world.untilDeliveries(webhookId, 'due', 3);

@@ -17,7 +17,7 @@ const runOf = () =>
     isPlanned: true,
   });
 
-test('goes on with what is planned for the webhook and the owner as they were when it was claimed', () => {
+test('a run accepts deliveries that were planned for the webhook and the owner as claimed', () => {
   const run = runOf();
   expect(run.offer({ deliveries: [] })).toBe(true);
   expect(run.offer({ deliveries: [], version: SECOND })).toBe(true);

@@ -1,4 +1,4 @@
-// Over 200 lines, because whatever a run does next depends on all that it keeps.
+// Over 200 lines, because each step of a run depends on all of its state.
 import { isDeepStrictEqual } from 'node:util';
 import type { EventId } from '#shared/brands.ts';
 import type { DisabledReason } from '#shared/events/webhook.ts';
@@ -20,25 +20,20 @@ export type RunSetting = {
   readonly ledger: RunLedger;
   readonly sender: Sender;
   sent(delivery: Delivery, result: AttemptResult): void;
-  /** What to do where an attempt failed because of ourselves; throws where all others would fail as well. */
+  /** Turns our own failure in an attempt into a result; throws if all other attempts would fail too. */
   spoilt(delivery: Delivery, error: unknown): AttemptResult;
 };
 
-/**
- * While something slow is under way, or more may be planned, the run looks for whatever has become due
- * meanwhile.
- */
+/** While something slow is in progress, or more may be planned, the run polls for due deliveries. */
 const LOOK_EVERY_MS = 100;
-/**
- * So long a run that was begun by the planner waits for what is planned next: another run would cost more.
- */
+/** A run that the planner started waits this long for further plans, because another run would cost more. */
 const LINGER_MS = 100;
 const TAKEN_PER_LANE = 4;
 const TAKEN_MAX = 200;
 
 type Worked = { readonly ending: Ending; readonly breaker: Breaker; readonly nextSendInMs: number };
 
-/** One that the planner began is offered what there is to send; any other looks for that first. */
+/** A run of the planner is offered deliveries; any other looks for them first. */
 type Beginning = { readonly claimedAtMs: number; readonly isPlanned: boolean };
 
 type Step =
@@ -51,8 +46,8 @@ const isSame = ({ role, attributes = null }: Standing, claim: Claim): boolean =>
   role === claim.role && isDeepStrictEqual(attributes, claim.attributes);
 
 /**
- * Sends to one webhook what is due, as long as it is its own: so many at once, at its pace, and no more while
- * it fails.
+ * Sends due deliveries to one webhook while it holds the claim: with its concurrency, at its pace, and with a
+ * pause while it fails.
  */
 export class Run {
   readonly #setting: RunSetting;
@@ -83,7 +78,7 @@ export class Run {
     this.#state = { kind: 'sending', waiting: [], mayBeMore: !isPlanned };
   }
 
-  /** Rejects with the first failure of ours, once nothing is under way any more. */
+  /** Rejects with the first failure of our own, once nothing is in progress. */
   async work(): Promise<Worked> {
     try {
       for (let step = this.#step(); step.kind !== 'end'; step = this.#step()) {
@@ -105,8 +100,8 @@ export class Run {
   }
 
   /**
-   * Sends what was just planned for its webhook, and looks for what is not known. False where it begins
-   * nothing any more, as one that is outdated.
+   * Sends deliveries just planned for its webhook, and looks for others. False if it starts nothing more, for
+   * example because its claim is outdated.
    */
   offer({ deliveries, version, standing }: PlannedRun): boolean {
     const { claim } = this.#setting;
@@ -114,7 +109,7 @@ export class Run {
     if (isOutdated || (standing && !isSame(standing, claim))) this.#end();
     if (this.#state.kind !== 'sending') return false;
     const { waiting, mayBeMore } = this.#state;
-    // The ledger knows what comes first, and has what is too much.
+    // The ledger knows the order, and holds what exceeds the limit.
     const isNext = deliveries.length > 0 && !claim.isOrdered && !mayBeMore && !this.#isTaking;
     if (isNext && waiting.length + deliveries.length <= TAKEN_MAX) this.#hold(waiting, deliveries);
     else this.#state.mayBeMore = true;
@@ -122,18 +117,18 @@ export class Run {
     return true;
   }
 
-  /** Begins nothing any more. */
+  /** Starts nothing more. */
   stop(): void {
     this.#end();
   }
 
-  /** Leaves off what is under way as well; what comes of it is not recorded. */
+  /** Aborts deliveries in progress too; their results are not recorded. */
   cut(): void {
     this.#end();
     this.#lost.abort();
   }
 
-  /** Says that it goes on; one that could not say so in time leaves its webhook alone. */
+  /** Renews its claim; if that fails in time, it leaves its webhook alone. */
   async renew(): Promise<void> {
     const askedAtMs = performance.now();
     const isHeld = await this.#setting.ledger.renew(this.#setting.claim).catch(() => undefined);
@@ -177,7 +172,7 @@ export class Run {
     void this.#attempt(delivery);
   }
 
-  /** What is offered meanwhile is looked for as well: by then, what is found may be old. */
+  /** Looks again for deliveries that were offered meanwhile, because the result may be old by then. */
   async #take(): Promise<void> {
     if (this.#state.kind !== 'sending') return;
     const { claim, ledger } = this.#setting;
@@ -224,7 +219,7 @@ export class Run {
       if (answer === 'lost') this.cut();
       if (answer === 'failing_for_long') this.#disable('failing');
     } catch (error) {
-      // What we ended ourselves is not told of the receiver: it is tried again.
+      // An attempt that we aborted is no result of the receiver: it is retried.
       if (!signal.aborted) this.#failure ??= { error };
       this.#end();
     } finally {
@@ -243,7 +238,7 @@ export class Run {
     const pauseMs = Math.max(openForMs, health.kind === 'busy' ? health.pauseMs : 0);
     if (pauseMs > 0) this.#end(pauseMs);
     if (health.kind === 'gone') this.#disable('gone');
-    // Nothing overtakes what must be tried again.
+    // Nothing overtakes a delivery that must be retried.
     if (this.#setting.claim.isOrdered && outcome.state === 'due') this.#end();
   }
 

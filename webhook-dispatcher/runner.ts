@@ -28,36 +28,38 @@ export type RunnerDependencies = {
   readonly sender: Sender;
   readonly log: Log;
   readonly observer: Pick<DeliveryObserver, 'sent'>;
-  /** To how many webhooks it sends at once. */
+  /** The maximum number of concurrent runs. */
   readonly runsMax: number;
-  /** Has a webhook be run by whichever process has room. */
+  /** Enqueues webhooks for any process with capacity. */
   enqueue(webhookIds: readonly WebhookId[]): void;
-  /** Asks for the webhook to be disabled; whoever may send to it finds out from the log. */
+  /** Requests that the webhook be disabled; all runners learn it from the log. */
   disable(webhookId: WebhookId, reason: DisabledReason): Promise<void>;
 };
 
 export type Runner = AsyncDisposable & {
-  /** Sends what is due to a webhook, if nobody else does; returns whether more could be sent at once. */
+  /**
+   * Sends due deliveries to a webhook, if no other process does; returns whether more could be sent at once.
+   */
   run(webhookId: WebhookId): Promise<boolean>;
-  /** Sends what was just planned here, as far as there is room; the rest is for the queue. */
+  /** Sends deliveries just planned here if there is capacity; the queue gets the rest. */
   handOver(planned: PlannedRuns): void;
   readonly running: number;
-  /** Begins nothing any more; what is under way may still end, for a while. */
+  /** Starts nothing more; deliveries in progress may still end for a while. */
   drain(): void;
 };
 
-/** What a webhook is left with until its next run. */
+/** The state of a webhook for its next run. */
 type Worked = { readonly pauseMs: number; readonly nextSendInMs: number; readonly breaker: Breaker };
 
 /** If a claim takes longer, another process may have run the webhook meanwhile. */
 const CLAIM_WITHIN_MS = 50;
 const RENEW_EVERY_MS = RUN_LEASE_MS / 4;
-/** What is under way when the process stops may end in this time. */
+/** The time for deliveries in progress to end when the process stops. */
 const END_WITHIN_MS = 4_000;
 const RELEASE_WITHIN_MS = 1_000;
-/** What could not be run at all, because of ourselves, or because its owner cannot be read. */
+/** The pause after a failure of our own, or if the owner cannot be read. */
 const TROUBLE_PAUSE_MS = 10_000;
-/** The command is on its way. */
+/** The command was sent. */
 const DISABLING_PAUSE_MS = 60_000;
 const BREAKERS_MAX = 100_000;
 
@@ -74,8 +76,8 @@ export const createRunner = (dependencies: RunnerDependencies): Runner => {
     const run = await openRun(dependencies, { claim, breaker, claimedAtMs, isPlanned: own.isPlanned });
     if (!run) return { pauseMs: TROUBLE_PAUSE_MS, nextSendInMs: 0, breaker };
     own.run = run;
-    // Another process may have sent what was planned before, and failed: then only the ledger knows when it
-    // is retried.
+    // Another process may have sent planned deliveries before, and failed: then only the ledger knows when
+    // they are retried.
     const isLate = performance.now() - claimedAtMs > CLAIM_WITHIN_MS;
     for (const planned of own.offered) offer(own, isLate ? { deliveries: [] } : planned);
     running.add(run);
@@ -168,8 +170,8 @@ const LOOK_EVERY_MS = 20;
 const SPOILT_PAUSE_MS = 60_000;
 
 /**
- * One that cannot be made is put off, so that it holds up no other; where the database or the log is away,
- * all of them are.
+ * A delivery that cannot be made is postponed, so that it delays no other; if the database or the log is
+ * unavailable, all are.
  */
 const spoiltBy =
   (log: Log) =>
@@ -191,7 +193,7 @@ const spoiltBy =
 const renewAll = async (running: ReadonlySet<Run>, signal: AbortSignal): Promise<void> => {
   while (!signal.aborted) {
     await delay(RENEW_EVERY_MS, undefined, { signal }).catch(() => {});
-    // Failing to is for each run to judge.
+    // Each run handles its own failure.
     await Promise.all([...running].map((run) => run.renew()));
   }
 };
@@ -199,8 +201,8 @@ const renewAll = async (running: ReadonlySet<Run>, signal: AbortSignal): Promise
 type Dependencies = { readonly gateway: CommandGateway; readonly log: Log };
 
 /**
- * Asks, in the name of the dispatcher, for a webhook to be disabled; where that does not succeed, its next
- * failure asks again.
+ * Sends the command that disables a webhook, as the dispatcher; if it fails, the next failure of the webhook
+ * repeats it.
  */
 export const createDisabler =
   ({ gateway, log }: Dependencies) =>

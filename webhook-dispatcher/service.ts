@@ -36,10 +36,10 @@ export type DispatcherDependencies = Pick<
   readonly changes: ChangeStream;
   readonly gateway: CommandGateway;
   readonly log: Log;
-  /** Off unless given. */
+  /** Off by default. */
   readonly tracing?: Tracing;
   readonly config: Pick<Config, 'jobQueueUrl' | 'webhooks' | 'requireIfMatch' | 'limits'>;
-  /** Whether it plans and sends; another process does, if not. */
+  /** Whether this process plans and sends; otherwise another process does. */
   readonly follows?: boolean;
 };
 
@@ -47,11 +47,11 @@ export type DispatcherService = AsyncDisposable & {
   readonly routes: Router;
 };
 
-/** So many failures at the least before a webhook is disabled. */
+/** The minimum number of failures before a webhook is disabled. */
 const FAILURES_MIN = 5;
 const HOUR_MS = 3_600_000;
 
-/** Starts the dispatcher: plans what is to be sent, sends it, and shows what came of it. */
+/** Starts the dispatcher: plans deliveries, sends them, and serves their results. */
 export const startDispatcher = async (dependencies: DispatcherDependencies): Promise<DispatcherService> => {
   const {
     domain,
@@ -85,11 +85,11 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
   const queue = opening.use(
     await openDeliveryQueue({ url: queueUrl(dependencies), name: `webhooks-${eventLog.identity}`, log }),
   );
-  // Without it nothing is sent, though it is planned.
+  // Without the queue, deliveries are planned but not sent.
   health.add('job queue', queue.check);
   const enqueuer = opening.use(createEnqueuer({ queue, log }));
   const runner = startRunner(dependencies, enqueuer, opening);
-  // It begins nothing any more then: the time to end what is under way is short.
+  // Starts nothing more then, because the time to end deliveries in progress is short.
   health.onDrain(runner.drain);
   const planned = runner.handOver;
   opening.use(await startPlanner({ domain, pool, eventLog, changes, log, metrics, tracing, planned }));
@@ -102,7 +102,7 @@ export const startDispatcher = async (dependencies: DispatcherDependencies): Pro
     }
   };
   const worker = await queue.work(run, { concurrency: webhooks.concurrency });
-  // What is under way is ended first, because the worker waits for it.
+  // Ends deliveries in progress first, because the worker waits for them.
   opening.defer(
     async () => void (await Promise.all([runner[Symbol.asyncDispose](), worker[Symbol.asyncDispose]()])),
   );

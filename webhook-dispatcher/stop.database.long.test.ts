@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, scaled(120_000));
 afterAll(() => resources.disposeAsync());
 
-test('a dispatcher that stops waits a little for what is under way, and holds no receiver to blame for what it cuts off', async () => {
+test('a stopping dispatcher waits a little for deliveries in progress, and does not count those it aborts as failures', async () => {
   const dispatcher = await world.start({ WEBHOOK_TIMEOUT_MS: '60000' });
   world.sink.behave(() => {});
   const webhookId = await world.register();
@@ -32,7 +32,7 @@ test('a dispatcher that stops waits a little for what is under way, and holds no
   });
 });
 
-test('the metrics tell what is sent, and nothing of where to', async () => {
+test('the metrics count deliveries without their destinations', async () => {
   await using dispatcher = await world.start();
   const before = world.sink.received.length;
   const webhookId = await world.register({
@@ -41,7 +41,7 @@ test('the metrics tell what is sent, and nothing of where to', async () => {
   });
   await world.publish(2);
   await world.untilDeliveries(webhookId, 'delivered', 2);
-  // The other webhooks are sent to as well, and an arrival is counted once it is recorded.
+  // Other webhooks receive too, and an arrival counts once it is recorded.
   const arrived = () =>
     `annals_webhook_attempts_total{outcome="delivered"} ${world.sink.received.length - before}\n`;
   const shown = await until(
@@ -52,7 +52,7 @@ test('the metrics tell what is sent, and nothing of where to', async () => {
   for (const secret of ['metered', 'shibboleth', 'whsec_', '127.0.0.1']) expect(shown).not.toContain(secret);
 });
 
-test('what is due to a webhook that is disabled does not count as due', async () => {
+test('deliveries due to a disabled webhook do not count as due', async () => {
   await using dispatcher = await world.start();
   world.sink.behave(({ path }, response) => void response.writeHead(path === '/refused' ? 500 : 204).end());
   const webhookId = await world.register({ url: `${world.sink.url}/refused` });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, scaled(120_000));
 afterAll(() => resources.disposeAsync());
 
-test('what a worker has taken that says nothing any more is sent all the same', async () => {
+test('deliveries of a silent worker are sent by others', async () => {
   const { databaseUrl: url, eventLog, log } = given;
   await using queue = await openDeliveryQueue({ url, name: `webhooks-${eventLog.identity}`, log });
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -33,8 +33,8 @@ test('what a worker has taken that says nothing any more is sent all the same', 
     () => taken.length,
     (length) => length === 1,
   );
-  // What is queued under its own name is kept behind the run that counts as under way, and again after each
-  // that was taken over.
+  // A job of its own name waits behind the run that counts as active, and again after each that was taken
+  // over.
   for (const published of [1, 2]) {
     await planOne(webhookId);
     await using _dispatcher = await world.start();
@@ -44,7 +44,7 @@ test('what a worker has taken that says nothing any more is sent all the same', 
   end();
 });
 
-/** By a process that dies before it tells anybody. */
+/** Plans like a process that dies before it reports. */
 const planOne = async (webhookId: WebhookId): Promise<void> => {
   await migrateLedger(given.pool);
   await using _planner = await startPlanner({ ...given, planned() {} });
@@ -52,7 +52,7 @@ const planOne = async (webhookId: WebhookId): Promise<void> => {
   await world.untilDeliveries(webhookId, 'due', 1);
 };
 
-/** What was written before the clock of the database was set back by an hour. */
+/** Changes the ledger as if the clock of the database had been set back by an hour. */
 const setClockBack = async (): Promise<void> => {
   await world.rows(`update webhook_ledger.clock set seen_at = seen_at + interval '1 hour'`);
   await world.rows(
@@ -60,7 +60,7 @@ const setClockBack = async (): Promise<void> => {
   );
 };
 
-test('a run whose process died before the clock was set back holds up its webhook no longer than any other', async () => {
+test('a run whose process died before the clock was set back delays its webhook no longer than any other', async () => {
   const webhookId = await world.register({ url: `${world.sink.url}/claimed` });
   await using _dispatcher = await world.start();
   await until(
@@ -75,7 +75,7 @@ test('a run whose process died before the clock was set back holds up its webhoo
   await world.untilDeliveries(webhookId, 'delivered', 1);
 });
 
-test('what waits for its next attempt, and a pause, last as long as they would if the clock was not set back', async () => {
+test('retries and pauses last as long as without a change of the clock', async () => {
   const webhookId = await world.register({ url: `${world.sink.url}/waits` });
   {
     await using _planning = await world.start();

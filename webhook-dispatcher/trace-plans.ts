@@ -3,14 +3,12 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Span, Tracing } from '#shared/tracing/tracing.ts';
 import type { PlannedDelivery } from './ledger/plan-rows.ts';
 
-/**
- * Shows the planning of each change that somebody is to be told of, and has what is sent follow from that.
- */
+/** Traces the planning of each change with deliveries; attempts follow from that span. */
 export type TracedPlans = {
-  /** The changes as they are to be written down. */
+  /** The changes with their trace, to be stored. */
   begin(changes: readonly Change[]): readonly Change[];
   planned(deliveries: readonly PlannedDelivery[]): void;
-  /** What was not committed is not told of. */
+  /** Plans that were not committed are not traced. */
   committed(): void;
 };
 

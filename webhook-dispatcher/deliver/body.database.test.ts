@@ -49,7 +49,7 @@ beforeAll(async () => {
   await write(author, 'POST', '/articles', { title: 'Draft', body: '', tags: [] });
   await write(reader, 'POST', `/articles/${article}/comments`, { text: 'Well said.' });
   await write(admin, 'PATCH', `/users/${reader.id}`, { name: 'Margherita', email: 'rita@example.com' });
-  // What may be told depends on what is there to be read.
+  // The readable rows decide the content of bodies.
   await until(
     () => world.ask(`/articles/${article}/comments`, { by: author }),
     ({ body }) => (body as readonly object[]).length === 1,
@@ -101,14 +101,14 @@ const bodyFor = async (asker: Asker, change: Change, shape: Shape | null = null,
   return composed.kind === 'body' ? { ...composed, text: composed.bytes.toString() } : composed;
 };
 
-/** Who did it, and why, the feed shows beside. */
+/** Fields that the feed shows in addition. */
 const ORIGIN = new Set(['actor', 'client', 'request', 'correlation', 'causation']);
 const feedOf = async (asker: Asker) =>
   ((await world.ask('/events?limit=100', { by: asker })).body as readonly Event[]).map((event) =>
     Object.fromEntries(Object.entries(event).filter(([name]) => !ORIGIN.has(name))),
   );
 
-test('what arrives is what the feed shows to the owner, and nothing beside it', async () => {
+test('a delivery equals the change in the owner’s feed', async () => {
   const changes = await allChanges();
   for (const asker of [reader, author, admin, stranger]) {
     const known = changes.filter((change) => mayKnow(ownerOf(asker), change));
@@ -118,7 +118,7 @@ test('what arrives is what the feed shows to the owner, and nothing beside it', 
   }
 });
 
-test('the bytes are the same each time, also once the owner has become somebody else', async () => {
+test('the bytes are the same each time, also after the owner’s role has changed', async () => {
   for (const change of (await allChanges()).filter((each) => mayKnow(ownerOf(stranger), each))) {
     const first = await bodyFor(stranger, change);
     if (first.kind !== 'body') throw new Error('nothing was told');
@@ -133,7 +133,7 @@ test('the bytes are the same each time, also once the owner has become somebody 
   }
 });
 
-test('what is parked, or stands under what is parked, waits where more than its ids was told before', async () => {
+test('a delivery about a parked aggregate or below a parked one waits if its first attempt contained more than ids', async () => {
   const { pool } = world.side;
   const commented = (await allChanges()).find(({ type }) => type === 'comment.added');
   if (!commented) throw new Error('nobody commented');
@@ -143,7 +143,7 @@ test('what is parked, or stands under what is parked, waits where more than its 
       `insert into read_model.parked (stream, version, position, type, reason) values ($1, 1, 1, 'test', 'test')`,
       [stream],
     );
-    // As if its rows were away.
+    // Simulates missing rows.
     const away = createComposer({ ...dependencies, isReadable: async () => false });
     expect(await bodyFor(author, commented, 'full', away)).toEqual({ kind: 'waiting' });
     await pool.query('delete from read_model.parked');
@@ -152,7 +152,7 @@ test('what is parked, or stands under what is parked, waits where more than its 
   expect(await bodyFor(author, commented, 'full')).toEqual(first);
 });
 
-test('what was taken back is told by its ids, or, where more was told before, not again', async () => {
+test('a change of unpublished content is delivered with ids only, or, if the first attempt contained more, withheld', async () => {
   await world.ask(`/articles/${article}/unpublish`, { by: author, method: 'POST' });
   await world.ask('/articles', { by: author });
   const published = (await allChanges()).find(({ type }) => type === 'article.published');
@@ -162,7 +162,7 @@ test('what was taken back is told by its ids, or, where more was told before, no
   expect(await bodyFor(author, published, 'full')).toMatchObject({ shape: 'full' });
 });
 
-test('whoever was erased is told of by ids', async () => {
+test('a change of an erased person is delivered with ids only', async () => {
   const commented = (await allChanges()).find(({ type }) => type === 'comment.added');
   if (!commented) throw new Error('nobody commented');
   expect(await bodyFor(author, commented)).toMatchObject({

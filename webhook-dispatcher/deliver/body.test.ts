@@ -105,7 +105,7 @@ const ids = { commentId: 9_001, articleId: 8_001, authorId: ADA };
 const byIds = { shape: 'ids', data: ids };
 const inFull = { shape: 'full', data: { ...ids, text: 'Well said.' } };
 
-test('the body has what the feed has', async () => {
+test('the body has the format of the feed', async () => {
   const composer = createComposer({
     domain: publishing,
     identity: IDENTITY,
@@ -139,14 +139,14 @@ test('the body has what the feed has', async () => {
   );
 });
 
-/** Of the owner's own draft. */
+/** A change of the owner’s own draft. */
 const ofDraft: Change = {
   ...commentAdded,
   right: 'article.read',
   resource: { ownerId: ADA, articleStatus: 'draft' },
 };
 
-test('the first attempt tells as much as is asked for and may be told', async () => {
+test('the first attempt contains what the webhook asks for and the owner may read', async () => {
   expect(await compose({})).toEqual(inFull);
   expect(await compose({ payload: 'thin' })).toEqual(byIds);
   expect(await compose({ isReadable: false })).toEqual(byIds);
@@ -155,7 +155,7 @@ test('the first attempt tells as much as is asked for and may be told', async ()
   expect(await compose({ opened: { ...ids, text: '\u0001'.repeat(50_000) } }), 'too long').toEqual(byIds);
 });
 
-test('every later attempt tells the same, whatever the endpoint is asked for by then, or nothing', async () => {
+test('every later attempt has the same content, whatever the webhook asks for by then, or is withheld', async () => {
   expect(await compose({ shape: 'full', payload: 'thin' })).toEqual(inFull);
   expect(await compose({ shape: 'ids', payload: 'full' })).toEqual(byIds);
   expect(await compose({ shape: 'ids', isReadable: false })).toEqual(byIds);
@@ -163,20 +163,20 @@ test('every later attempt tells the same, whatever the endpoint is asked for by 
   expect(await compose({ shape: 'full', opened: { ...ids, text: null } })).toBe('withheld');
 });
 
-test('what nobody can read for the time being waits where more than its ids was told before', async () => {
+test('a delivery of temporarily unreadable content waits if its first attempt contained more than ids', async () => {
   const away = { isReadable: false, standsStill: true };
   for (const shape of ['full', 'public'] as const) expect(await compose({ ...away, shape })).toBe('waiting');
   for (const shape of ['ids', null] as const) expect(await compose({ ...away, shape })).toEqual(byIds);
   expect(await compose({ ...away, change: ofDraft, scopes: [], shape: 'full' })).toBe('withheld');
 });
 
-test('who may not even know of it any more is told nothing', async () => {
+test('nothing is delivered to an owner who may no longer see the change', async () => {
   expect(await compose({ change: ofDraft })).toEqual(inFull);
   for (const shape of [null, 'full', 'ids'] as const)
     expect(await compose({ change: ofDraft, role: 'reader', shape })).toBe('withheld');
 });
 
-test('what is not public is told as far as the scopes allow', async () => {
+test('unpublished content is delivered if the scopes allow', async () => {
   expect(await compose({ change: ofDraft, scopes: ['read:articles'] })).toEqual(inFull);
   for (const shape of [null, 'full', 'ids'] as const)
     expect(
@@ -185,7 +185,7 @@ test('what is not public is told as far as the scopes allow', async () => {
   expect(await compose({ scopes: [] }), 'public').toEqual(inFull);
 });
 
-test('what is private of a profile goes to administrators alone, and stays out where it was left out at first', async () => {
+test('private profile data is delivered to administrators only, and stays out if the first attempt omitted it', async () => {
   const given = { change: registered, opened: profile };
   const open = { shape: 'public', data: { userId: 7_002, name: 'Rita' } };
   expect(await compose({ ...given, role: 'admin' })).toEqual({ shape: 'full', data: profile });
@@ -195,12 +195,12 @@ test('what is private of a profile goes to administrators alone, and stays out w
   expect(await compose({ ...given, shape: 'full' })).toBe('withheld');
 });
 
-test('a type that this release does not know is told as it came', async () => {
+test('a type that this release does not know is delivered unchanged', async () => {
   const unknown: Change = { ...commentAdded, type: 'comment.praised' };
   expect(await compose({ change: unknown, opened: ids })).toEqual({ shape: 'full', data: ids });
 });
 
-test('of what was changed, the fields that were not are no gap', async () => {
+test('unchanged fields do not count as missing', async () => {
   const updated: Change = { ...registered, type: 'user.updated', right: 'user.read_private' };
   const data = { userId: 7_002, email: 'rita@example.org' };
   expect(await compose({ change: updated, opened: data, role: 'admin' })).toEqual({ shape: 'full', data });

@@ -14,8 +14,8 @@ import type { Outgoing, Owner, Shape } from './delivery.ts';
 import type { StandsStill } from './standing-still.ts';
 
 /**
- * What is sent, or that nothing is, because the owner may no longer read what the first attempt has told, or
- * nobody can for now.
+ * The body to send; or none, because the owner may no longer read what the first attempt contained, or
+ * because nobody can read it now.
  */
 type Composed =
   | { readonly kind: 'body'; readonly bytes: Buffer; readonly shape: Shape }
@@ -37,12 +37,12 @@ type Dependencies = {
   readonly standsStill: StandsStill;
 };
 
-/** What is longer is sent by its ids. */
+/** Longer bodies are reduced to ids. */
 const BODY_BYTES_MAX = 262_144;
 
 /**
- * The body of a delivery, the same bytes at every attempt: the first one settles how much it tells, and what
- * may no longer be told is not told in part instead.
+ * Composes the body of a delivery, with the same bytes at every attempt: the first attempt fixes the shape.
+ * If the owner may no longer read that shape, nothing is sent, not a smaller part.
  */
 export const createComposer = ({
   domain,
@@ -59,7 +59,7 @@ export const createComposer = ({
     );
   };
 
-  /** The same for all who are told of it by its ids. */
+  /** Shared by all deliveries of a change that contain ids only. */
   const made = new WeakMap<Change, Buffer>();
   const byIds = (change: Change): Composed => {
     const bytes = made.get(change) ?? bytesOf(change, idsIn(domain, change, change.data));
@@ -67,10 +67,7 @@ export const createComposer = ({
     return { kind: 'body', bytes, shape: 'ids' };
   };
 
-  /**
-   * The data that the owner may read now, in the widest shape that has it all; nothing where only its ids are
-   * left.
-   */
+  /** The data that the owner may read now, in the widest shape; undefined if only ids are readable. */
   const readableData = async (
     change: Change,
     owner: Owner,
@@ -100,7 +97,7 @@ export const createComposer = ({
   };
 };
 
-/** Whether nothing of it was erased, or is damaged. What only some events of the type have may be absent. */
+/** True if no field was erased or is damaged. Fields that only some events of the type have may be absent. */
 const isWhole = (definition: EventDefinition | undefined, data: JsonObject): boolean => {
   const { fields = [], concealed = [] } = definition?.personal ?? {};
   const shape = definition?.schema.shape ?? {};

@@ -5,7 +5,7 @@ import type { Breaker } from './delivery.ts';
 
 const FRESH = restored({ openings: 0, openUntilMs: null });
 
-/** Results at one time, `x` for a failure. */
+/** Records results at one time; `x` is a failure. */
 const after = (breaker: Breaker, results: string, atMs = 0): Breaker =>
   [...results].reduce((before, result) => afterAttempt(before, { isFailure: result === 'x', atMs }), breaker);
 
@@ -21,12 +21,12 @@ test.each([
   expect(admits(after(FRESH, results), 1)).toBe(admitted);
 });
 
-test('what is longer ago than half a minute does not count', () => {
+test('results older than half a minute do not count', () => {
   expect(admits(after(after(FRESH, 'xxxxxxxxx', 0), 'x', 29_999), 29_999)).toBe('none');
   expect(admits(after(after(FRESH, 'xxxxxxxxx', 0), 'x', 30_000), 30_000)).toBe('all');
 });
 
-test('then it lets one through, on which everything depends', () => {
+test('then it admits one attempt, which decides whether it closes', () => {
   const open = after(FRESH, 'xxxxxxxxxx', 0);
   expect([admits(open, 29_999), admits(open, 30_000)]).toEqual(['none', 'one']);
   expect(afterAttempt(open, { isFailure: false, atMs: 30_100 })).toEqual(FRESH);
@@ -38,7 +38,7 @@ test('then it lets one through, on which everything depends', () => {
   ]);
 });
 
-test('each time in a row it stays open twice as long, and ten minutes at most', () => {
+test('it stays open twice as long each time in a row, and ten minutes at most', () => {
   let breaker = after(FRESH, 'xxxxxxxxxx', 0);
   const spans: number[] = [];
   for (let atMs = 0; spans.length < 7; ) {
@@ -49,19 +49,19 @@ test('each time in a row it stays open twice as long, and ten minutes at most', 
   expect(spans.map((span) => span / 1_000)).toEqual([30, 60, 120, 240, 480, 600, 600]);
 });
 
-test('results of what was under way when it opened change nothing', () => {
+test('results of attempts from before it opened change nothing', () => {
   const open = after(FRESH, 'xxxxxxxxxx', 0);
   expect(after(open, 'x.x', 10_000)).toBe(open);
 });
 
-test('it goes on as it was where it was taken up again', () => {
+test('a restored breaker continues where it was', () => {
   const { openings, openUntilMs } = after(FRESH, 'xxxxxxxxxx', 0);
   const taken = restored({ openings, openUntilMs });
   expect([admits(taken, 29_999), admits(taken, 30_000)]).toEqual(['none', 'one']);
   expect(afterAttempt(taken, { isFailure: true, atMs: 30_000 }).openUntilMs).toBe(90_000);
 });
 
-test('it remembers a bounded number of results', () => {
+test('it keeps a bounded number of results', () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { minLength: 200, maxLength: 400 }), (failures) => {
       const breaker = failures.reduce(

@@ -1,7 +1,7 @@
 import type { Breaker } from './delivery.ts';
 
 const WINDOW_MS = 30_000;
-/** Of a quick endpoint the latest of the window are enough. */
+/** Enough for a fast endpoint with many results in the window. */
 const RECENT_MAX = 100;
 const ATTEMPTS_MIN = 10;
 const FAILURE_SHARE = 0.7;
@@ -10,16 +10,14 @@ const OPEN_MAX_MS = 600_000;
 
 type Result = { readonly isFailure: boolean; readonly atMs: number };
 
-/** A breaker of which this much outlived the run before. */
+/** Restores a breaker from the part that outlived the previous run. */
 export const restored = ({ openings, openUntilMs }: Pick<Breaker, 'openings' | 'openUntilMs'>): Breaker => ({
   recent: [],
   openings,
   openUntilMs,
 });
 
-/**
- * How many attempts may be under way: none while it is open; then one, on which it depends whether it closes.
- */
+/** The number of attempts it admits: none while open; then one, which decides whether it closes. */
 export const admits = ({ openUntilMs }: Breaker, atMs: number): 'all' | 'one' | 'none' => {
   if (openUntilMs === null) return 'all';
   return atMs < openUntilMs ? 'none' : 'one';
@@ -28,7 +26,7 @@ export const admits = ({ openUntilMs }: Breaker, atMs: number): 'all' | 'one' | 
 export const afterAttempt = (breaker: Breaker, { isFailure, atMs }: Result): Breaker => {
   const { openUntilMs, openings } = breaker;
   if (openUntilMs !== null) {
-    // It was under way when the breaker opened, and says nothing new.
+    // The attempt started before the breaker opened, and says nothing new.
     if (atMs < openUntilMs) return breaker;
     return isFailure ? opened(openings, atMs) : CLOSED;
   }
@@ -39,7 +37,7 @@ export const afterAttempt = (breaker: Breaker, { isFailure, atMs }: Result): Bre
   return isOpening ? opened(openings, atMs) : { recent, openings, openUntilMs };
 };
 
-/** They are in the order of their times. */
+/** Results are in order of time. */
 const latest = (recent: Breaker['recent'], atMs: number): Breaker['recent'] => {
   const first = recent.findIndex((each) => atMs - each.atMs < WINDOW_MS);
   return first === -1 ? [] : recent.slice(Math.max(first, recent.length - RECENT_MAX + 1));
@@ -47,7 +45,7 @@ const latest = (recent: Breaker['recent'], atMs: number): Breaker['recent'] => {
 
 const CLOSED: Breaker = { recent: [], openings: 0, openUntilMs: null };
 
-/** Each time in a row twice as long. */
+/** Doubles with each opening in a row. */
 const opened = (openings: number, atMs: number): Breaker => ({
   recent: [],
   openings: openings + 1,

@@ -3,60 +3,54 @@ import type { Change } from '#shared/change-stream/change-stream.ts';
 import type { Caller } from '#shared/policy.ts';
 
 /**
- * Makes one attempt: finds out what may be told now, signs it, posts it, and says what comes of that. It
- * writes nothing, and fails only where we are at fault ourselves (the database or the log is away): whatever
- * the receiver does is a result. A result that could not be recorded is followed by the same attempt again.
+ * Makes one attempt: composes the permitted body, signs it, posts it and returns the result. It writes
+ * nothing, and throws only for our own faults (the database or the log is unavailable): any behaviour of the
+ * receiver is a result. If a result cannot be recorded, the same attempt is repeated.
  */
 export type Sender = {
   send(outgoing: Outgoing, signal: AbortSignal): Promise<AttemptResult>;
 };
 
-/** A delivery with all that it takes to make an attempt at it. */
+/** A delivery with everything that an attempt needs. */
 export type Outgoing = {
   readonly delivery: Delivery;
   readonly endpoint: Endpoint;
   readonly owner: Owner;
-  /** The `traceparent` that goes with it. */
+  /** The `traceparent` header. */
   readonly trace?: string | undefined;
   /**
-   * Keeps how much a first attempt tells, before it is sent: who repeats it without knowing of it tells the
-   * same.
+   * Stores the shape of a first attempt before it is sent, so that a repetition after a crash has the same
+   * shape.
    */
   settle?(shape: Shape): Promise<void>;
 };
 
-/** One change for one endpoint; the id of the event is the id of the delivery, and the `webhook-id`. */
+/** One change for one endpoint; the id of the event is that of the delivery, and the `webhook-id`. */
 export type Delivery = {
   readonly webhookId: WebhookId;
   readonly eventId: EventId;
   readonly change: Change;
-  /**
-   * How many attempts there were before this one, since it was last made due: who sends it again begins the
-   * schedule anew.
-   */
+  /** The number of earlier attempts in the present schedule: a redelivery starts a new schedule. */
   readonly attempts: number;
   /**
-   * What the first attempt made it, or what was planned; nothing where there was none, and it depends on what
-   * the owner may read.
+   * The shape that the first attempt fixed, or the plan; null if it depends on what the owner may read at the
+   * first attempt.
    */
   readonly shape: Shape | null;
 };
 
-/**
- * `full` has all the data, `public` what of a profile is everybody's, as the feed shows it to the owner;
- * `ids` only the ids in it.
- */
+/** `full` has all data, `public` the public part of a profile, as in the owner’s feed, and `ids` only ids. */
 export type Shape = 'full' | 'public' | 'ids';
 
-/** What an attempt needs to know of an endpoint. It is personal, and kept in memory alone. */
+/** The data of an endpoint that an attempt needs. Personal, and kept in memory only. */
 export type Endpoint = {
   readonly webhookId: WebhookId;
   readonly ownerId: UserId;
-  /** Of whoever decided where it is sent to and what: more than they could read is not told. */
+  /** The scopes of the user who decided the destination and selection: nothing beyond them is delivered. */
   readonly scopes: ReadonlySet<string>;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The present one first, then former ones, which sign beside it until they end. */
+  /** The present secret first, then former ones, which sign too until they expire. */
   readonly secrets: readonly Secret[];
   readonly payload: 'thin' | 'full';
 };
@@ -64,15 +58,15 @@ export type Endpoint = {
 export type Secret = {
   /** `whsec_…` */
   readonly secret: string;
-  /** In milliseconds since the epoch; nothing where it does not end. */
+  /** In milliseconds since the epoch; null if it does not expire. */
   readonly endsAtMs: number | null;
 };
 
-/** The owner as they are now, with the rights to read that the webhook has. */
+/** The owner at present, with the rights of the webhook to read. */
 export type Owner = Extract<Caller, { readonly kind: 'user' }>;
 
 export type AttemptResult = {
-  /** Nothing where nothing was sent, because the owner may no longer read it, or nobody can read it now. */
+  /** Null if nothing was sent, because the owner may no longer read it, or nobody can read it now. */
   readonly attempt: Attempt | null;
   readonly shape: Shape | null;
   readonly outcome: Outcome;
@@ -80,47 +74,43 @@ export type AttemptResult = {
 };
 
 /**
- * What was sent and what came back, as people are shown it: signatures shortened, values of the owner's
- * headers hidden.
+ * The request and the response as shown to people: signatures shortened, values of the owner’s headers
+ * hidden.
  */
 export type Attempt = {
   readonly durationMs: number;
-  /** Nothing where no answer came. */
+  /** Null if no response came. */
   readonly status: number | null;
-  /** In words, where it failed. */
+  /** A readable reason for the failure. */
   readonly error: string | null;
   readonly requestHeaders: Readonly<Record<string, string>>;
   readonly responseHeaders: Readonly<Record<string, string>>;
-  /** The first bytes of the answer: what is shown of it, and one more where there was more. */
+  /** The start of the response: the part that is shown, plus one byte if there was more. */
   readonly responseBody: Uint8Array | null;
 };
 
-/** What becomes of the delivery. */
+/** The new state of the delivery. */
 export type Outcome =
   | { readonly state: 'delivered' }
-  /** It is tried again, in so many milliseconds. */
+  /** To be retried after this time. */
   | { readonly state: 'due'; readonly retryInMs: number }
-  /** The schedule is over. */
+  /** The schedule is exhausted. */
   | { readonly state: 'dead' }
   | { readonly state: 'withheld' };
 
-/** What the attempt tells of the endpoint; `unknown` where nothing was sent. */
+/** The state of the endpoint that the attempt shows; `unknown` if nothing was sent. */
 export type EndpointHealth =
   | { readonly kind: 'well' | 'failing' | 'unknown' }
-  /** It asks for less: nothing is sent to it for so long, and slower then. */
+  /** It asks for less load: nothing is sent for this time, and afterwards more slowly. */
   | { readonly kind: 'busy'; readonly pauseMs: number }
-  /** It asks for nothing any more. */
+  /** It asks to be removed. */
   | { readonly kind: 'gone' };
 
-/**
- * Of one endpoint, as `breaker.ts` moves it on after each attempt: `afterAttempt(breaker, { isFailure, atMs
- * }): Breaker`, `admits(breaker, atMs): 'all' | 'one' | 'none'`, `restored({ openings, openUntilMs }):
- * Breaker`.
- */
+/** The circuit breaker of one endpoint; `breaker.ts` updates it after each attempt. */
 export type Breaker = {
-  /** Attempts of late. */
+  /** Recent attempts. */
   readonly recent: readonly { readonly atMs: number; readonly isFailure: boolean }[];
-  /** How often in a row it opened without a success since; each time it stays open for longer. */
+  /** How often in a row it opened without a success; each time it stays open longer. */
   readonly openings: number;
   readonly openUntilMs: number | null;
 };

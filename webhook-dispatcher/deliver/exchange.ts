@@ -10,15 +10,15 @@ export type Exchanged = {
 type Controller = Dispatcher.DispatchController;
 type Headers = Dispatcher.ResponseData['headers'];
 
-/** What is shown, and one more byte where there was more. */
+/** The part that is shown, plus one byte if there was more. */
 const KEPT_BYTES = ANSWER_BYTES_MAX + 1;
-/** What has more than this is cut off. */
+/** Longer responses are cut off. */
 const READ_BYTES_MAX = 65_536;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * One request and the start of what comes back, by the callbacks of undici: its streams and signals would
- * cost as much as all the rest.
+ * One request and the start of its response, through the callbacks of undici: its streams and signals would
+ * cost as much as everything else.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #settling = Promise.withResolvers<Exchanged>();
@@ -29,12 +29,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #keptBytes = 0;
   #readBytes = 0;
 
-  /** Once the status has come, it makes no difference what becomes of the rest. */
+  /** Resolves at the latest with the status, even if the rest of the response fails. */
   get answer(): Promise<Exchanged> {
     return this.#settling.promise;
   }
 
-  /** Leaves off, and closes the connection. */
+  /** Aborts and closes the connection. */
   cut(reason: Error): void {
     this.#end(reason);
     this.#controller?.abort(reason);
@@ -78,12 +78,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #settle(started: Pick<Exchanged, 'status' | 'headers'>): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    // Copied, because a part holds on to all that was read with it.
+    // Copied, because a chunk retains the buffer from which it was read.
     this.#settling.resolve({ ...started, body: this.#keptBytes === 0 ? NOTHING : Buffer.concat(this.#kept) });
   }
 }
 
-/** Those before are only told on the way. */
+/** Lower statuses are interim responses. */
 const FINAL = 200;
 
 const textOf = (headers: Headers): Readonly<Record<string, string>> =>
@@ -94,7 +94,7 @@ const textOf = (headers: Headers): Readonly<Record<string, string>> =>
     ]),
   );
 
-/** Why no answer came, for the owner of the webhook: what happened, and nothing about our own network. */
+/** The reason for a missing response, as the owner sees it: the event, and nothing about our network. */
 export const failureInWords = (error: unknown): string => {
   for (const code of codesOf(error)) {
     const words = WORDS[code] ?? FAMILIES.find(([start]) => code.startsWith(start))?.[1];
@@ -103,7 +103,7 @@ export const failureInWords = (error: unknown): string => {
   return 'The request failed.';
 };
 
-/** Whether no receiver has to do with it: this process or machine has no more files, memory or buffers. */
+/** True if the receiver is not at fault: this process or machine has run out of files, memory or buffers. */
 export const isOurs = (error: unknown): boolean => codesOf(error).some((code) => EXHAUSTED.has(code));
 
 const EXHAUSTED = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']);
@@ -146,8 +146,8 @@ const FAMILIES: readonly (readonly [start: string, words: string])[] = [
 ];
 
 /**
- * The codes, or else names, of the error, of what caused it, and of the attempts at several addresses that it
- * stands for.
+ * The codes, or else names, of the error, of its cause, and of the attempts at several addresses that it
+ * aggregates.
  */
 const codesOf = (error: unknown): readonly string[] => {
   if (!(error instanceof Error)) return [];

@@ -7,10 +7,7 @@ import type { ResolveName } from './resolve-name.ts';
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nOK';
 const forever = new AbortController().signal;
 
-/**
- * Posts to a server of this machine, by a URL made of its port, from where no more than `allowed` may be
- * reached.
- */
+/** Posts to a server on this machine, by a URL with its port, with only `allowed` addresses permitted. */
 const open = async (allowed: readonly string[], resolveName?: ResolveName) => {
   await using opening = new AsyncDisposableStack();
   const receiver = opening.use(await openRawServer((socket) => socket.write(OK), { host: '0.0.0.0' }));
@@ -66,38 +63,38 @@ test.each([
   expect(world.receiver.connections()).toBe(0);
 });
 
-test('a name without addresses is not connected to', async () => {
+test('a name without addresses is refused', async () => {
   await using world = await open(['127.0.0.1'], addresses());
   expect(await world.post('hooks.example')).toMatchObject(INSIDE);
 });
 
-test('a name that leads to what the operator allows is connected to, at that very address', async () => {
+test('a name with an allowed address is connected to at that very address', async () => {
   let asked = 0;
   await using world = await open(['127.0.0.7'], async () => {
     asked += 1;
-    // Asked again between the check and the connection, it would lead elsewhere.
+    // If asked again between check and connection, it would return another address.
     return [{ address: asked === 1 ? '127.0.0.7' : '127.0.0.1', family: 4 }];
   });
   expect(await world.post('hooks.example')).toMatchObject({ status: 200 });
   expect(asked).toBe(1);
 });
 
-test('where one address of a name does not answer, the next is tried', async () => {
+test('if one address of a name does not answer, the next is tried', async () => {
   await using world = await open(['127.0.0.7', '::1'], addresses('::1', '127.0.0.7'));
   expect(await world.post('hooks.example')).toMatchObject({ status: 200 });
 });
 
-test('that this machine can open no more connections is no failure of the receiver', async () => {
+test('a machine without free sockets is no failure of the receiver', async () => {
   await using world = await open(['127.0.0.1'], async () => {
     throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
   });
   await expect(world.post('hooks.example')).rejects.toThrow('too many open files');
 });
 
-test('a name that leads inside from one request to the next is not connected to again', async () => {
+test('a name that resolves to an internal address at the next request is refused', async () => {
   const answers = ['127.0.0.7', '127.0.0.1'];
   await using opening = new AsyncDisposableStack();
-  // It hangs up after each answer, so that each request needs a connection of its own.
+  // Closes after each response, so that each request needs its own connection.
   const receiver = opening.use(
     await openRawServer(
       (socket) => socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`),
@@ -117,7 +114,7 @@ test('a name that leads inside from one request to the next is not connected to 
   expect(receiver.connections()).toBe(1);
 });
 
-test('where a connection came out is looked at as well', async () => {
+test('the address of an established connection is checked too', async () => {
   // Linux connects 0.0.0.0 with 127.0.0.1.
   await using world = await open(['0.0.0.0']);
   expect(await world.post('0.0.0.0')).toMatchObject(INSIDE);

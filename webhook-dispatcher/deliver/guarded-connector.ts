@@ -4,7 +4,7 @@ import type { AddressRange } from '#shared/webhooks/guard/address.ts';
 import { isAddressAllowed } from '#shared/webhooks/guard/inside-addresses.ts';
 import type { ResolveName } from './resolve-name.ts';
 
-/** The host leads to an address inside, where requests must not go. */
+/** The host has an internal address, to which no request may go. */
 class InsideAddress extends Error {
   readonly code = 'INSIDE_ADDRESS';
 
@@ -21,9 +21,8 @@ type Options = {
 };
 
 /**
- * Connects to allowed addresses alone. Every address of a name is looked at, and those very addresses are
- * connected to, so that a name which answers differently the next time gains nothing; and what the socket
- * came to be connected with is looked at once more.
+ * Connects to allowed addresses only. It checks every address of a name and connects to exactly those, so
+ * that a name with changing answers gains nothing; it also checks the remote address of the socket.
  */
 export const createGuardedConnector = ({
   allowed,
@@ -50,7 +49,7 @@ export const createGuardedConnector = ({
 
   const connect = buildConnector({ lookup, autoSelectFamily: true, allowH2: false, timeout: timeoutMs });
   return (options, callback) => {
-    // Nothing is looked up for an address.
+    // A literal address needs no lookup.
     if (isIP(options.hostname) !== 0 && !isAllowed(options.hostname))
       return callback(new InsideAddress(options.hostname), null);
     connect(options, (...[error, socket]) => {

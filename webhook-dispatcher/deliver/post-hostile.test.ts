@@ -8,7 +8,7 @@ import { scaled } from '../../testing/load.ts';
 import { until } from '../../testing/until.ts';
 import { openPoster } from './post.ts';
 
-/** Receivers that do anything but answer properly. */
+/** Receivers that violate the protocol in various ways. */
 const { guard } = loadConfig({}).webhooks;
 const PATIENT_MS = 10_000;
 const HASTY_MS = 500;
@@ -18,7 +18,7 @@ const open = (timeoutMs = PATIENT_MS) => openPoster({ rules: guard, timeoutMs })
 const forever = new AbortController().signal;
 const to = (url: string) => ({ url, headers: {}, body: Buffer.from('{}') });
 
-/** Writes for as long as somebody listens. */
+/** Writes while the socket is open. */
 const pour = (socket: Socket, text: string): void => {
   while (!socket.destroyed && socket.write(text));
   if (!socket.destroyed)

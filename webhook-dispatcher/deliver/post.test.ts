@@ -28,7 +28,7 @@ const to = (url: string, request: Partial<PostRequest> = {}): PostRequest => ({
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nOK';
 
-test('a request goes out as it is, and its answer comes back', async () => {
+test('a request is sent unchanged, and its response returned', async () => {
   await using receiver = await openRawServer((socket) =>
     socket.write(
       'HTTP/1.1 201 Created\r\nx-seen: yes\r\nset-cookie: a\r\nset-cookie: b\r\ncontent-length: 5\r\n\r\nfine!',
@@ -57,17 +57,17 @@ test('a request goes out as it is, and its answer comes back', async () => {
   expect(Buffer.from(body ?? '', 'latin1').toString()).toBe('{"é":1}');
 });
 
-test('connections are used again', async () => {
+test('connections are reused', async () => {
   await using receiver = await openRawServer((socket) => socket.write(OK));
   await using poster = open();
   for (let round = 0; round < 10; round += 1)
     await Promise.all([1, 2, 3].map(() => poster.post(to(receiver.url), forever)));
   expect(receiver.requests.length).toBe(30);
-  // One is not free again at the very moment at which its answer is read.
+  // A connection is not free again at the moment its response is read.
   expect(receiver.connections()).toBeLessThanOrEqual(6);
 });
 
-test('a redirect is an answer, and nobody is asked where it leads to', async () => {
+test('a redirect is a response, and is not followed', async () => {
   await using elsewhere = await openRawServer((socket) => socket.write(OK));
   await using receiver = await openRawServer((socket) =>
     socket.write(`HTTP/1.1 307 Temporary\r\nlocation: ${elsewhere.url}\r\ncontent-length: 0\r\n\r\n`),
@@ -77,7 +77,7 @@ test('a redirect is an answer, and nobody is asked where it leads to', async () 
   expect(elsewhere.connections()).toBe(0);
 });
 
-test('proxies of the environment are not asked', async () => {
+test('proxies from the environment are not used', async () => {
   await using proxy = await openRawServer((socket) => socket.write(OK));
   await using receiver = await openRawServer((socket) => socket.write(OK));
   const before = { ...process.env };
@@ -92,7 +92,7 @@ test('proxies of the environment are not asked', async () => {
   }
 });
 
-test('what is compressed stays so, however much it would be', async () => {
+test('a compressed response stays compressed, however large its content', async () => {
   const bomb = gzipSync(Buffer.alloc(50 * 1_048_576));
   await using receiver = await openRawServer((socket) => {
     socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`);
@@ -104,7 +104,7 @@ test('what is compressed stays so, however much it would be', async () => {
   expect(Buffer.from(body ?? [])).toEqual(bomb.subarray(0, 16_385));
 });
 
-test('an answer of 64 KiB leaves the connection for the next', async () => {
+test('a response of 64 KiB leaves the connection reusable', async () => {
   await using receiver = await openRawServer((socket) =>
     socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 65536\r\n\r\n${'x'.repeat(65_536)}`),
   );
@@ -114,7 +114,7 @@ test('an answer of 64 KiB leaves the connection for the next', async () => {
   expect(receiver.connections()).toBeLessThanOrEqual(2);
 });
 
-test('nobody is there', async () => {
+test('nobody listens', async () => {
   const { port } = await openRawServer(() => {}).then(async (server) => {
     await server[Symbol.asyncDispose]();
     return server;
@@ -126,13 +126,13 @@ test('nobody is there', async () => {
   });
 });
 
-test('headers that cannot be sent are said to be the reason', async () => {
+test('headers that cannot be sent are named as the reason', async () => {
   await using poster = open();
   const answer = await poster.post(to('http://127.0.0.1:9', { headers: { 'x-y': 'a\r\nb: c' } }), forever);
   expect(answer).toMatchObject({ status: null, error: 'The request cannot be made with these headers.' });
 });
 
-test('a stop of the process is no answer of the receiver', async () => {
+test('stopping the process is no response of the receiver', async () => {
   await using receiver = await openRawServer(() => {});
   await using poster = open();
   const stopping = new AbortController();
@@ -146,7 +146,7 @@ test('a stop of the process is no answer of the receiver', async () => {
   await expect(poster.post(to(receiver.url), stopping.signal)).rejects.toThrow('stopping');
 });
 
-test('TLS is checked: who vouches for the receiver, and for which name', async () => {
+test('TLS checks the issuer and the name of the certificate', async () => {
   await using receiver = await openRawServer((socket) => socket.write(OK), { tls: SERVER });
   await using poster = open();
   const byName = receiver.url.replace('127.0.0.1', 'localhost');

@@ -4,11 +4,11 @@ import { Exchange, failureInWords, isOurs } from './exchange.ts';
 import { createGuardedConnector } from './guarded-connector.ts';
 import { createNameResolver, type ResolveName } from './resolve-name.ts';
 
-/** Sends requests to wherever users say, and expects anything of it. */
+/** Posts to addresses that users choose, and copes with any behaviour. */
 export type Poster = AsyncDisposable & {
   /**
-   * Whatever the receiver does is an answer; fails only where the signal is aborted, or this machine can do
-   * no more.
+   * Any behaviour of the receiver is a result; throws only if the signal is aborted, or if this machine has
+   * run out of resources.
    */
   post(request: PostRequest, signal: AbortSignal): Promise<Answer>;
 };
@@ -21,33 +21,33 @@ export type PostRequest = {
 
 export type Answer = {
   readonly durationMs: number;
-  /** Nothing where no answer came. */
+  /** Null if no response came. */
   readonly status: number | null;
-  /** Why none came, in words. */
+  /** A readable reason for the missing response. */
   readonly error: string | null;
   readonly headers: Readonly<Record<string, string>>;
-  /** As it came: what is compressed stays so. */
+  /** As received; compressed content stays compressed. */
   readonly body: Uint8Array | null;
 };
 
 type Options = {
   readonly rules: GuardRules;
-  /** For all of it: looking up the name, connecting, sending, and the answer to its end. */
+  /** Covers everything: resolving, connecting, sending, and the response to its end. */
   readonly timeoutMs: number;
   readonly resolveName?: ResolveName;
 };
 
 const HEADER_BYTES_MAX = 16_384;
-/** To one origin at once; more wait. */
+/** Connections to one origin; further requests wait. */
 const CONNECTIONS_MAX = 1_000;
 /**
- * Shorter than what common servers wait for, so that few requests run into a connection that is just being
+ * Shorter than the keep-alive time of common servers, so that few requests meet a connection that is being
  * closed.
  */
 const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 30_000;
 
-/** No redirects are followed and no proxies asked: this agent knows neither. */
+/** This agent neither follows redirects nor uses proxies. */
 export const openPoster = ({ rules, timeoutMs, resolveName = createNameResolver() }: Options): Poster => {
   const agent = new Agent({
     connect: createGuardedConnector({ allowed: rules.allowed, resolveName, timeoutMs }),
@@ -57,7 +57,7 @@ export const openPoster = ({ rules, timeoutMs, resolveName = createNameResolver(
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MAX_MS,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // There is one deadline, below.
+    // A single deadline applies, see below.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -94,9 +94,7 @@ const send = (agent: Agent, { url, headers, body }: PostRequest, exchange: Excha
   agent.dispatch({ origin, path: `${pathname}${search}`, method: 'POST', headers, body }, exchange);
 };
 
-/**
- * Those that one signal cuts: it has one listener, because each more would be looked for among all of them.
- */
+/** The exchanges that each signal aborts. One listener per signal, because removing one of many is slow. */
 const bySignal = new WeakMap<AbortSignal, Set<Exchange>>();
 
 const exchangesOf = (signal: AbortSignal): Set<Exchange> => {
@@ -111,7 +109,7 @@ const exchangesOf = (signal: AbortSignal): Set<Exchange> => {
   return exchanges;
 };
 
-/** Nothing of it is left behind. */
+/** Cleans up completely on disposal. */
 const startDeadline = (
   exchange: Exchange,
   timeoutMs: number,

@@ -8,7 +8,7 @@ const HEADER_BYTES = 12;
 
 type Records = Readonly<Record<string, { readonly [type: number]: readonly number[] }>>;
 
-/** A name server that knows a few names. */
+/** A name server with a few records. */
 const openNameServer = async (records: Records) => {
   const asked: string[] = [];
   const socket = createSocket('udp4');
@@ -53,7 +53,7 @@ test('all addresses of a name are found', async () => {
   expect(await resolve('new.example')).toEqual([{ address: '2001:db8::7', family: 6 }]);
 });
 
-test('those who ask for a name at the same time share the answer, and later it is asked for again', async () => {
+test('concurrent requests for a name share the answer, and a later one asks again', async () => {
   using names = await openNameServer({ 'one.example': { [A]: [192, 0, 2, 7] } });
   const resolve = createNameResolver({ servers: [names.server] });
   const found = await Promise.all([1, 2, 3].map(() => resolve('one.example')));
@@ -63,7 +63,7 @@ test('those who ask for a name at the same time share the answer, and later it i
   expect(names.asked.length).toBe(4);
 });
 
-test('the system is asked for what the name servers do not know, such as its own names', async () => {
+test('the system resolves names that name servers do not know', async () => {
   using names = await openNameServer({});
   const resolve = createNameResolver({ servers: [names.server] });
   expect((await resolve('localhost')).map(({ address }) => address)).toContain('127.0.0.1');

@@ -1,17 +1,17 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup, Resolver } from 'node:dns/promises';
 
-/** All addresses that a name leads to, at least one. */
+/** Returns all addresses of a name, at least one. */
 export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 const QUERY_TIMEOUT_MS = 3_000;
 const QUERY_TRIES = 2;
-/** Fewer than the threads of Node, which the file system and others need as well. */
+/** Fewer than the threads of Node, which the file system and others need too. */
 const SYSTEM_LOOKUPS_MAX = 2;
 
 /**
- * Asks the name servers itself, because the lookup of the system takes one of few threads for as long as a
- * slow name server likes; the system is asked for what they do not know, such as names in `/etc/hosts`.
+ * Queries the name servers directly, because a lookup by the system occupies one of few threads for as long
+ * as a slow name server takes. The system resolves other names, such as those in `/etc/hosts`.
  */
 export const createNameResolver = ({
   servers,
@@ -33,7 +33,7 @@ export const createNameResolver = ({
   return shared(resolve);
 };
 
-/** They know nothing of it, or there are none. */
+/** Name servers do not know the name, or there are none. */
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', '']);
 
 const addressesOf = (
@@ -48,7 +48,7 @@ const failureOf = (result: PromiseSettledResult<unknown>): unknown =>
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 
-/** Those who ask for the same name at the same time share one answer. */
+/** Shares one answer among concurrent requests for a name. */
 const shared = (resolve: ResolveName): ResolveName => {
   const asking = new Map<string, ReturnType<ResolveName>>();
   return (hostname) => {

@@ -7,7 +7,7 @@ const { retryDelaysMs: delaysMs } = loadConfig({}).webhooks;
 
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-test('by itself it tries for more than three days, each time longer apart, and then no more', () => {
+test('by default it retries for more than three days, at growing intervals, and then gives up', () => {
   const delays = delaysMs.map(
     (_, attempts) => retryInMs({ delaysMs, attempts, random: 0.5, retryAfterMs: undefined }) ?? 0,
   );
@@ -20,7 +20,7 @@ test('by itself it tries for more than three days, each time longer apart, and t
   ).toBeUndefined();
 });
 
-test('a delay is a fifth longer or shorter at most', () => {
+test('a delay varies by a fifth at most', () => {
   fc.assert(
     fc.property(fc.nat(delaysMs.length - 1), random, (attempts, chance) => {
       const delay = retryInMs({ delaysMs, attempts, random: chance, retryAfterMs: undefined }) ?? 0;
@@ -31,7 +31,7 @@ test('a delay is a fifth longer or shorter at most', () => {
   );
 });
 
-test('it is never sooner than the receiver asks for', () => {
+test('a retry is never sooner than the receiver asks for', () => {
   fc.assert(
     fc.property(fc.nat(delaysMs.length - 1), random, fc.nat(86_400_000), (attempts, chance, retryAfterMs) => {
       expect(retryInMs({ delaysMs, attempts, random: chance, retryAfterMs })).toBeGreaterThanOrEqual(

@@ -17,7 +17,7 @@ const composeBody: ComposeBody = async () => ({ kind: 'body', bytes: BODY, shape
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 const SECRET = newSecret();
 
-/** Sends one delivery to a server that answers so. */
+/** Sends one delivery to a server with this response. */
 const send = async (
   answer: string,
   { endpoint = {}, attempts = 0, compose = composeBody, nowMs = Date.now() }: Partial<Given> = {},
@@ -83,7 +83,7 @@ const outgoingTo = (url: string, endpoint: Partial<Endpoint>, attempts: number):
 const answerOf = (status: number, ...headers: readonly string[]): string =>
   [`HTTP/1.1 ${status} Status`, ...headers, 'content-length: 0', '', ''].join('\r\n');
 
-test('what arrives is verified by an independent library', async () => {
+test('an independent library verifies the delivery', async () => {
   const { headers, body } = await send(answerOf(204));
   expect(new Webhook(SECRET).verify(body, headers)).toEqual({ type: 'article.published' });
   expect(() => new Webhook(SECRET).verify(body.replace('published', 'deleted'), headers)).toThrow(
@@ -92,7 +92,7 @@ test('what arrives is verified by an independent library', async () => {
   expect(headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'Annals' });
 });
 
-test('secrets before the current one sign beside it until they end', async () => {
+test('old secrets sign too until they expire', async () => {
   const nowMs = Date.now();
   const [former, ended] = [newSecret(), newSecret()];
   const secrets = [
@@ -106,7 +106,7 @@ test('secrets before the current one sign beside it until they end', async () =>
   expect(() => new Webhook(ended).verify(body, headers)).toThrow('No matching signature');
 });
 
-test('the owner’s headers go along, and never in place of ours', async () => {
+test('the owner’s headers are sent, and never replace ours', async () => {
   const extra = {
     'X-Team': 'blue',
     Authorization: 'Bearer abc',
@@ -123,7 +123,7 @@ test('the owner’s headers go along, and never in place of ours', async () => {
   });
 });
 
-test('an attempt is shown without what is secret in it', async () => {
+test('an attempt is shown without secrets', async () => {
   const { headers, attempt } = await send(answerOf(500, 'set-cookie: session=1', 'x-reason: none'));
   expect(attempt).toMatchObject({
     status: 500,
@@ -163,7 +163,7 @@ test('after the last attempt of the schedule it is a dead letter', async () => {
   expect(await send(answerOf(200), { attempts: 9 })).toMatchObject({ outcome: { state: 'delivered' } });
 });
 
-test('what may not be told any more is not sent', async () => {
+test('content that the owner may no longer read is not sent', async () => {
   const result = await send(answerOf(200), { compose: async () => ({ kind: 'withheld' }) });
   expect(result).toMatchObject({
     attempt: null,
@@ -176,7 +176,7 @@ test('what may not be told any more is not sent', async () => {
   expect(waiting).toMatchObject({ attempt: null, outcome, health: { kind: 'unknown' }, requests: 0 });
 });
 
-test('an address that is not allowed any more is an attempt that failed', async () => {
+test('an address that is no longer allowed counts as a failed attempt', async () => {
   const result = await send(answerOf(200), { endpoint: { url: 'http://10.0.0.1/' } });
   expect(result).toMatchObject({
     attempt: { status: null, error: expect.stringMatching('not allowed') },

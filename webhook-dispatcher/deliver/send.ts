@@ -26,7 +26,7 @@ import { createStandsStill } from './standing-still.ts';
 type Dependencies = {
   readonly compose: ComposeBody;
   readonly poster: Pick<Poster, 'post'>;
-  /** Of the setting WEBHOOK_RETRY_SCHEDULE. */
+  /** From the setting WEBHOOK_RETRY_SCHEDULE. */
   readonly retryDelaysMs: readonly number[];
   readonly nowMs?: () => number;
   readonly random?: () => number;
@@ -69,10 +69,10 @@ export const createSender = ({
   },
 });
 
-/** An operator is about to look at it. */
+/** Short, because an operator is expected to act. */
 const WAITING_MS = 30_000;
 
-/** More than this many secrets do not live at once. */
+/** The maximum number of valid secrets. */
 const SECRETS_MAX = 5;
 
 type ToSign = {
@@ -97,7 +97,7 @@ const signedHeaders = ({ delivery, endpoint, body, atMs }: ToSign): Readonly<Rec
   };
 };
 
-/** Each for as long as its endpoint is remembered. */
+/** Cached for as long as its endpoint. */
 const keys = new WeakMap<Secret, KeyObject>();
 
 const keyOf = (secret: Secret): KeyObject => {
@@ -106,7 +106,7 @@ const keyOf = (secret: Secret): KeyObject => {
   return known;
 };
 
-/** So that none of them comes beside one of ours. */
+/** Lower case, so that none duplicates one of ours. */
 const lowerCased = (headers: Endpoint['headers']): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
@@ -118,9 +118,9 @@ const outcomeOf = ({ status }: Answer, retry: number | undefined): Outcome => {
 };
 
 const GONE = 410;
-/** Too many requests, or a proxy before a receiver that is down or has too much to do. */
+/** Too many requests, or a proxy in front of a receiver that is down or overloaded. */
 const BUSY = new Set([429, 502, 503, 504]);
-/** Where it does not say for how long. */
+/** Used if the response gives no time. */
 const BUSY_PAUSE_MS = 2_000;
 
 const healthOf = ({ status }: Answer, wait: number | undefined): EndpointHealth => {
@@ -131,9 +131,7 @@ const healthOf = ({ status }: Answer, wait: number | undefined): EndpointHealth 
     : { kind: 'failing' };
 };
 
-/**
- * As people are shown it: nobody can make a request of it, and what the owner put in comes back to nobody.
- */
+/** The attempt as people see it: unusable for a forged request, and without values from the owner. */
 const attemptOf = (
   { durationMs, status, error, headers, body }: Answer,
   sent: Readonly<Record<string, string>>,
@@ -164,14 +162,14 @@ const shortened = (value: string): string =>
 
 type Options = {
   readonly domain: Domain;
-  /** Of the database with the read model. */
+  /** The database of the read model. */
   readonly pool: Pick<Pool, 'query'>;
   readonly eventLog: Pick<EventLog, 'identity' | 'read'>;
   readonly keys: Pick<KeyStore, 'obtain' | 'find'>;
   readonly settings: Pick<WebhookSettings, 'guard' | 'timeoutMs' | 'retryDelaysMs'>;
 };
 
-/** Bodies as they are sent, from what is in the log and may be read now. */
+/** Composes bodies from the log and what the owner may read now. */
 export const openComposer = ({ domain, pool, eventLog, keys }: Omit<Options, 'settings'>): ComposeBody =>
   createComposer({
     domain,

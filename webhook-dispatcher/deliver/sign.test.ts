@@ -6,7 +6,7 @@ import { signatures } from './sign.ts';
 
 const secretOf = (bytes: Uint8Array): string => `whsec_${Buffer.from(bytes).toString('base64')}`;
 
-test('the signature is that of the specification’s example', () => {
+test('the signature equals the example of the specification', () => {
   const message = {
     id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     timestampSeconds: 1_614_265_330,
@@ -16,7 +16,7 @@ test('the signature is that of the specification’s example', () => {
   expect(signatures(message)).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
 
-test('an independent library and HMAC by hand agree, whatever is signed', () => {
+test('an independent library and a manual HMAC agree for any content', () => {
   const id = fc.stringMatching(/^[a-z0-9_-]{1,40}$/);
   const key = fc.uint8Array({ minLength: 24, maxLength: 64 });
   fc.assert(
@@ -39,7 +39,7 @@ test('an independent library and HMAC by hand agree, whatever is signed', () => 
   );
 });
 
-test('of several secrets each signs, and a receiver with any one of them is content', () => {
+test('every secret signs, and a receiver with any of them accepts', () => {
   const secrets = [randomBytes(32), randomBytes(32), randomBytes(24)].map(secretOf);
   const timestampSeconds = Math.floor(Date.now() / 1_000);
   const body = '{"a":1}';

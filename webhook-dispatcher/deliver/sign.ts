@@ -4,13 +4,13 @@ type Message = {
   readonly id: string;
   readonly timestampSeconds: number;
   readonly body: Uint8Array;
-  /** `whsec_` and base64, or the key that is made of it; each of them signs. */
+  /** `whsec_` and base64, or the key made from it; each of them signs. */
   readonly secrets: readonly (string | KeyObject)[];
 };
 
 /**
- * The value of `webhook-signature`, as Standard Webhooks says: the id, the time and the very bytes of the
- * body, by HMAC-SHA256.
+ * The value of `webhook-signature` in Standard Webhooks: HMAC-SHA256 over the id, the time and the exact
+ * bytes of the body.
  */
 export const signatures = ({ id, timestampSeconds, body, secrets }: Message): string =>
   secrets.map((secret) => `v1,${sign(secret, `${id}.${timestampSeconds}.`, body)}`).join(' ');
@@ -21,7 +21,7 @@ const sign = (secret: string | KeyObject, head: string, body: Uint8Array): strin
     .update(body)
     .digest('base64');
 
-/** Made once for many signatures, which take less than half as long by it. */
+/** Prepared once, because signing with it takes less than half the time. */
 export const signingKey = (secret: string): KeyObject =>
   createSecretKey(secret.slice(PREFIX.length), 'base64');
 

@@ -9,8 +9,8 @@ import { streamName } from '#shared/events/streams.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 
 /**
- * Whether what a change happened to is parked now, or what that belongs to: then nobody can read it until an
- * operator has looked at it.
+ * Returns whether the aggregate of a change, or its parent, is parked: then nobody can read it until an
+ * operator acts.
  */
 export type StandsStill = (change: Change) => Promise<boolean>;
 

@@ -34,7 +34,7 @@ const senderOf = (answer: () => AttemptResult) => {
   return { sent, sender };
 };
 
-test('an attempt is part of the trace of its change, which the receiver may go on with', async () => {
+test('an attempt is part of the trace of its change, which the receiver can continue', async () => {
   const tracing = createMemoryTracing();
   const { sent, sender } = senderOf(() => resultOf(204, 'delivered'));
   await traceAttempts(tracing, sender).send(outgoingOf(changeOf('a', TRACE), 2), signal);
@@ -48,7 +48,7 @@ test('an attempt is part of the trace of its change, which the receiver may go o
   expect(sent[0]?.trace).toBe(`00-${span?.traceId}-${span?.spanId}-01`);
 });
 
-test('a change that belongs to no trace is sent without one', async () => {
+test('a change without a trace is sent without one', async () => {
   const tracing = createMemoryTracing();
   const { sent, sender } = senderOf(() => resultOf(204, 'delivered'));
   await traceAttempts(tracing, sender).send(outgoingOf(changeOf('a')), signal);
@@ -70,7 +70,7 @@ test.each([
   expect(JSON.stringify(tracing.ended)).not.toContain('secret.example');
 });
 
-test('what fails because of ourselves is a failure by its type', async () => {
+test('our own failure is recorded by its type', async () => {
   const tracing = createMemoryTracing();
   const { sender } = senderOf(() => {
     throw new RangeError('https://secret.example');
@@ -81,7 +81,7 @@ test('what fails because of ourselves is a failure by its type', async () => {
   expect(tracing.ended).toMatchObject([{ isFailure: true, attributes: { 'error.type': 'RangeError' } }]);
 });
 
-test('the plan for a change is told of once it is committed, if anybody is to be told; what is sent follows from it', () => {
+test('the plan of a change with deliveries is traced after the commit, and its attempts follow from it', () => {
   const tracing = createMemoryTracing();
   const plans = tracePlans(tracing);
   const [wanted, unwanted, untraced] = plans.begin([

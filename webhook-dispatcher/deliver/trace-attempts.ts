@@ -2,8 +2,8 @@ import { errorTypeOf, type Span, type Tracing } from '#shared/tracing/tracing.ts
 import type { AttemptResult, Sender } from './delivery.ts';
 
 /**
- * Shows each attempt in the trace of its change, which the receiver may go on with. Where it goes to is said
- * by nothing but the webhook's id.
+ * Traces each attempt as part of its change; the receiver can continue the trace. Only the webhook’s id hints
+ * at the destination.
  */
 export const traceAttempts = (tracing: Tracing, sender: Sender): Sender => {
   if (!tracing.isOn) return sender;

@@ -2,13 +2,16 @@ import type { WebhookId } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 
-/** How often the time is written down. A clock that is set back by less delays nothing by more than this. */
+/**
+ * The interval between records of the time. A clock that is set back by less delays nothing by more than
+ * this.
+ */
 const WRITTEN_EVERY_MS = 2_000;
 
 /**
- * Notices that the clock of the database was set back, also while no process ran. Whatever waits for a time
- * then waits for as long as it would have without that, instead of until the clock has made up for it.
- * Returns by how much the clock was set back.
+ * Detects that the clock of the database was set back, even while no process ran. Waiting deliveries and
+ * pauses are then shortened, instead of waiting until the clock has caught up. Returns by how much the clock
+ * was set back.
  */
 export const followClock = async (pool: Pool): Promise<number> => {
   const { rows } = await pool.query<{ aheadMs: number }>(
@@ -19,7 +22,7 @@ export const followClock = async (pool: Pool): Promise<number> => {
   return inTransaction(pool, moveClock);
 };
 
-/** Under the lock of the row, so that of several processes one shortens what waits. */
+/** Locks the row, so that only one of several processes shortens the waits. */
 const moveClock = async (connection: Connection): Promise<number> => {
   const { rows } = await connection.query<{ aheadMs: number }>(
     `with former as (select seen_at from webhook_ledger.clock for update)
@@ -43,7 +46,7 @@ const selectWaiting = async (connection: Connection): Promise<readonly WebhookId
   return rows.map(({ webhookId }) => webhookId);
 };
 
-/** The webhook first and then its deliveries, as whoever records does. */
+/** The webhook before its deliveries, in the order in which recording locks them. */
 const shorten = async (connection: Connection, webhookId: WebhookId, byMs: number): Promise<void> => {
   await connection.query(
     `update webhook_ledger.endpoint

@@ -17,7 +17,7 @@ const columnsFor = (domain: Domain): string => {
   rate_per_second as "ratePerSecond", concurrency`;
 };
 
-/** A domain may have filters that none had before it. */
+/** A domain may have filters that no earlier one had. */
 export const addFilterColumns = async (pool: Pool, domain: Domain): Promise<void> => {
   const { rows } = await pool.query<{ column: string }>(
     `select column_name as column from information_schema.columns where table_schema = 'webhook_ledger' and table_name = 'endpoint'`,
@@ -28,7 +28,7 @@ export const addFilterColumns = async (pool: Pool, domain: Domain): Promise<void
   await pool.query(`alter table webhook_ledger.endpoint ${added.join(', ')}`);
 };
 
-/** All that were not deleted. */
+/** All webhooks that are not deleted. */
 export const readEndpoints = async (
   connection: Connection,
   domain: Domain,
@@ -58,8 +58,8 @@ const toEndpoint = ({ scopes, ratePerSecond, concurrency, ...row }: Row): Planne
 });
 
 /**
- * Takes webhooks for the transaction, in the order in which all do who take several: otherwise two could wait
- * for each other for ever.
+ * Locks webhooks for the transaction, in the same order as every other transaction, because another order
+ * could deadlock.
  */
 export const lockEndpoints = async (
   connection: Connection,
@@ -72,7 +72,7 @@ export const lockEndpoints = async (
   );
 };
 
-/** One that was enabled again begins with a clean record. */
+/** Enabling resets the failure record. */
 export const writeEndpoint = async (
   connection: Connection,
   domain: Domain,

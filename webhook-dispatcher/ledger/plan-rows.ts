@@ -6,20 +6,15 @@ import { IS_DEAD, IS_RETRIED } from '#shared/webhooks/failed.ts';
 import type { Shape } from '../deliver/delivery.ts';
 import type { PlannedEndpoint } from '../endpoints.ts';
 
-/** A change that a webhook is to be told of. */
+/** A change to be delivered to a webhook. */
 export type PlannedDelivery = {
   readonly webhookId: WebhookId;
   readonly change: Change;
-  /**
-   * What its first attempt is to tell, whenever that is; nothing where that depends on what the owner may
-   * read then.
-   */
+  /** The shape of its first attempt, whenever that is; null if it depends on what the owner may read then. */
   readonly shape: Shape | null;
 };
 
-/**
- * By what the webhook asks for as the delivery is planned: an attempt that nobody knows of has told the same.
- */
+/** Fixes the shape when the delivery is planned: an attempt that was never recorded had the same. */
 export const plannedFor = (
   { webhookId, payload }: Pick<PlannedEndpoint, 'webhookId' | 'payload'>,
   change: Change,
@@ -39,7 +34,7 @@ export type RequestedReplay = {
 
 const ROWS_AT_ONCE_MAX = 10_000;
 
-/** One that was there for long is kept from being forgotten in the same moment. */
+/** Refreshes old messages, so that a concurrent purge keeps them. */
 const WRITE_MESSAGES = `
   insert into webhook_ledger.message (event_id, position, change, person_id)
   select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[])
@@ -54,8 +49,7 @@ const PLAN = {
 };
 
 /**
- * Writes each change once, and what is to be told of it; what is there already stays as it is. Returns
- * whether nothing was.
+ * Writes each change once, with its deliveries; existing ones stay unchanged. Returns whether all were new.
  */
 export const writeDeliveries = async (
   connection: Connection,
@@ -99,7 +93,7 @@ const deliveryColumns = (deliveries: readonly PlannedDelivery[]) => [
   deliveries.map(({ shape }) => shape),
 ];
 
-/** Whose personal fields the event has. */
+/** The person of the event’s personal fields. */
 const personIn = (catalogue: Catalogue, { type, data }: Change): number | null => {
   const personal = catalogue.find(type)?.personal;
   const subject = personal && data[personal.subject];
@@ -107,8 +101,8 @@ const personIn = (catalogue: Catalogue, { type, data }: Change): number | null =
 };
 
 /**
- * What was not sent by then is not sent any more. Replays come first: one that is just being moved on is
- * waited for, with what it plans.
+ * Drops deliveries that are not sent yet. Locks replays first: waits for a replay in progress, and then drops
+ * what it planned.
  */
 export const dropDeliveries = async (
   connection: Connection,
@@ -126,7 +120,7 @@ export const dropDeliveries = async (
 
 export const DUE_AGAIN = `state = 'due', tries = 0, next_at = now(), delivered_at = null, settled_at = null`;
 
-/** Makes one delivery due, whatever became of it. */
+/** Makes one delivery due, whatever its state. */
 export const redeliver = async (
   connection: Connection,
   webhookId: WebhookId,
@@ -145,8 +139,8 @@ type Redriven = Pick<
 >;
 
 /**
- * Makes due whatever was given up, as far as it was planned in that time; with `retrying`, also what failed
- * and waits for its next attempt. The planner has locked the webhook, so that no run records it meanwhile.
+ * Makes dead letters due that were planned in this period; with `retrying`, also failed deliveries that wait
+ * for a retry. The planner has locked the webhook, so that no run records them meanwhile.
  */
 export const redrive = async (
   connection: Connection,
@@ -162,7 +156,7 @@ export const redrive = async (
   await letThrough(connection, webhookId);
 };
 
-/** Whoever asks by hand is not kept waiting because of what went wrong before. */
+/** A manual request does not wait because of earlier failures. */
 export const letThrough = async (connection: Connection, webhookId: WebhookId): Promise<void> => {
   await connection.query(
     `update webhook_ledger.endpoint set not_before = '-infinity' where webhook_id = $1`,

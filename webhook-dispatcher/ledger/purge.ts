@@ -4,7 +4,8 @@ import { STATISTICS_HOURS_MAX } from '#shared/rest/deliveries.ts';
 const ROWS_MAX = 1_000;
 
 /**
- * Forgets some of what was settled so many days ago, with its attempts; answers whether there may be more.
+ * Deletes some deliveries that were settled that many days ago, with their attempts; returns whether there
+ * may be more.
  */
 export const purgeSome = async (pool: Pool, keepDays: number): Promise<boolean> => {
   const { rows } = await pool.query<{ gone: number }>(
@@ -31,8 +32,9 @@ export const purgeSome = async (pool: Pool, keepDays: number): Promise<boolean> 
 const WEBHOOKS_MAX = 100;
 
 /**
- * Forgets some of what was sent to webhooks that were deleted, and what came back; answers whether there may
- * be more. Of each that is through, the next time finds so: from its deletion on, nothing is recorded of it.
+ * Deletes some deliveries to deleted webhooks, with their attempts; returns whether there may be more. A
+ * webhook without deliveries is marked as done at the next call, because nothing is recorded for it after its
+ * deletion.
  */
 export const forgetDeleted = async (pool: Pool): Promise<boolean> => {
   const { rows } = await pool.query<{ found: number }>(
@@ -58,14 +60,14 @@ export const forgetDeleted = async (pool: Pool): Promise<boolean> => {
 };
 
 /**
- * For so long an attempt may be on its way that began before somebody was erased: it ends within ten minutes.
+ * An attempt that began before an erasure may still be in progress for this long: attempts end within ten
+ * minutes.
  */
 const UNDER_WAY_MINUTES = 20;
 
 /**
- * Forgets some of what receivers have answered to what they were told of erased people, because it may repeat
- * that; answers whether there may be more. Unless told otherwise, only of those who were erased a short time
- * ago.
+ * Deletes some responses of receivers to deliveries about erased people, because they may repeat personal
+ * data; returns whether there may be more. By default only for recent erasures.
  */
 export const forgetErased = async (
   pool: Pool,
@@ -91,8 +93,8 @@ export const forgetErased = async (
 };
 
 /**
- * Forgets some changes that nothing is left of; answers whether there may be more. Who plans one again
- * meanwhile has it stay.
+ * Deletes some changes without deliveries; returns whether there may be more. A change that is planned again
+ * meanwhile stays.
  */
 export const purgeMessages = async (pool: Pool, keepDays: number): Promise<boolean> => {
   const { rowCount } = await pool.query(

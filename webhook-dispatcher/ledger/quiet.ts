@@ -2,7 +2,10 @@ import type { LogIdentity, Position } from '#shared/brands.ts';
 import type { Connection, Pool } from '#shared/database/pool.ts';
 import { START } from '#shared/event-log/event-log.ts';
 
-/** Up to where the log was taken over from another installation: of that, no webhook is told. */
+/**
+ * The position up to which the log was taken over from another installation: webhooks get nothing of that
+ * part.
+ */
 export const readQuiet = async (connection: Connection, log: LogIdentity): Promise<Position> => {
   const { rows } = await connection.query<{ upTo: Position }>(
     'select up_to_position as "upTo" from webhook_ledger.quiet where log = $1',
@@ -11,7 +14,7 @@ export const readQuiet = async (connection: Connection, log: LogIdentity): Promi
   return rows[0]?.upTo ?? START;
 };
 
-/** `everything` as long as it is not known where that ends. */
+/** `everything` while the end is unknown. */
 export const writeQuiet = async (
   pool: Pool,
   log: LogIdentity,

@@ -3,7 +3,7 @@ import type { Pool } from '#shared/database/pool.ts';
 import { TALLY_SECONDS } from '#shared/webhooks/statistics.ts';
 import type { AttemptResult } from '../deliver/delivery.ts';
 
-/** What came of a delivery, in the run of an epoch. */
+/** The result of a delivery, with the epoch of its run. */
 export type Recorded = {
   readonly webhookId: WebhookId;
   readonly epoch: number;
@@ -12,15 +12,14 @@ export type Recorded = {
   readonly result: AttemptResult;
 };
 
-/** `lost` where another run has begun since: nothing was recorded, and it is tried again there. */
+/** `lost` if another run has started since: nothing was recorded, and that run retries. */
 export type RecordAnswer = 'recorded' | 'lost' | 'failing_for_long';
 
-/** How long, and how often at the least, it must have failed without anything else, to be disabled. */
+/** The minimum time and number of consecutive failures after which a webhook is disabled. */
 export type Patience = { readonly hours: number; readonly failures: number };
 
 /**
- * Of what is recorded, each joined to one text: PostgreSQL takes that apart in a fraction of the time that it
- * takes for JSON.
+ * Each column is sent as one joined text, which PostgreSQL splits in a fraction of the time that JSON takes.
  */
 const COLUMNS = [
   'webhook_id',
@@ -39,7 +38,7 @@ const COLUMNS = [
   'response_headers',
   'body',
 ] as const;
-/** Neither is in what is recorded, where control characters are taken out or escaped. */
+/** Neither occurs in the data, where control characters are removed or escaped. */
 const [SEPARATOR, NULL] = ['\u001e', '\u001f'];
 const [SEPARATOR_SQL, NULL_SQL] = ["e'\\x1e'", "e'\\x1f'"];
 const PATIENCE = COLUMNS.length;
@@ -104,8 +103,8 @@ const RECORD = `
   from held left join told using (webhook_id)`;
 
 /**
- * Records all in one transaction, each only where its run still has its webhook. The disk is not waited for:
- * what a crash of the database takes away is sent again.
+ * Records all results in one transaction, each only if its run still has its webhook. Does not wait for the
+ * disk: results that a database crash loses are sent again.
  */
 export const recordResults = async (
   pool: Pool,
@@ -150,20 +149,18 @@ const toRow = ({ webhookId, epoch, eventId, at, result: { attempt, shape, outcom
   attempt?.error == null ? null : storable(attempt.error),
   attempt && storableHeaders(attempt.requestHeaders),
   attempt && storableHeaders(attempt.responseHeaders),
-  // None of nothing: joined to one text, a single one that is empty is no row.
+  // Null if empty: a single empty text would be split to no row.
   attempt?.responseBody?.length ? Buffer.from(attempt.responseBody).toString('base64') : null,
 ];
 
-/**
- * PostgreSQL takes neither NUL nor half of a surrogate pair; other control characters tell nobody anything.
- */
+/** PostgreSQL accepts neither NUL nor unpaired surrogates; other control characters carry no information. */
 const storable = (text: string): string => text.replaceAll(CONTROL, '').toWellFormed();
 
 const CONTROL = /\p{Cc}/gu;
 
 const storableHeaders = (headers: Readonly<Record<string, string>>): string => {
   const text = JSON.stringify(headers);
-  // In JSON, what cannot be stored is escaped.
+  // In JSON, unstorable characters are escaped.
   if (!text.includes('\\u')) return text;
   return JSON.stringify(
     Object.fromEntries(Object.entries(headers).map(([name, value]) => [storable(name), storable(value)])),

@@ -4,12 +4,12 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import type { Catalogue } from '#shared/events/catalogue.ts';
 import { DUE_AGAIN, type PlannedDelivery, writeMessages } from './plan-rows.ts';
 
-/** What is asked for again, as far as it has come. */
+/** The progress of a replay. */
 export type RunningReplay = {
   readonly id: EventId;
   readonly webhookId: WebhookId;
   readonly to: Position;
-  /** Only what happened then or later. */
+  /** Only changes at this time or later. */
   readonly time: Date | null;
   readonly at: Position;
 };
@@ -17,8 +17,8 @@ export type RunningReplay = {
 const RUNNING_MAX = 100;
 
 /**
- * The oldest of each webhook that is enabled: they are worked off one after the other; and of all, those
- * first that wait for longest.
+ * The oldest replay of each enabled webhook, because they run in sequence; those that have waited longest
+ * come first.
  */
 export const readRunningReplays = async (
   pool: Pool,
@@ -36,7 +36,7 @@ export const readRunningReplays = async (
   return rows;
 };
 
-/** How many deliveries of a webhook are due, counted up to a maximum. */
+/** The number of due deliveries of a webhook, counted up to a maximum. */
 export const countDueOf = async (pool: Pool, webhookId: WebhookId, max: number): Promise<number> => {
   const { rows } = await pool.query<{ due: number }>(
     `select count(*) as due from (
@@ -47,8 +47,8 @@ export const countDueOf = async (pool: Pool, webhookId: WebhookId, max: number):
 };
 
 /**
- * Makes deliveries due, whatever became of them, or were there none, and moves the replay on. False where
- * another process has moved it, or the webhook was deleted: then nothing is written.
+ * Makes deliveries due, existing or new, whatever their state, and advances the replay. False if another
+ * process has advanced it, or the webhook was deleted: then nothing is written.
  */
 export const advanceReplay = (
   pool: Pool,
@@ -73,8 +73,8 @@ type Again = Pick<RunningReplay, 'id' | 'webhookId'> & {
 };
 
 /**
- * What is due is left alone: runs, which record many of those at once in an order of their own, are not
- * waited for, and need not wait.
+ * Skips due deliveries, so that it and runs, which lock many of those in their own order, never wait for each
+ * other.
  */
 const writeAgain = async (
   connection: Connection,
@@ -86,7 +86,7 @@ const writeAgain = async (
     `update webhook_ledger.delivery set ${DUE_AGAIN}, replay_id = $2 where webhook_id = $1 and event_id = any($3) and state <> 'due'`,
     [webhookId, id, changes.map((change) => change.id)],
   );
-  // After that, because what was just forgotten is there no more.
+  // Afterwards, because deliveries that were just purged no longer exist.
   await connection.query(
     `insert into webhook_ledger.delivery (webhook_id, replay_id, event_id, position, type, subject, shape)
      select $1, $2, * from unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[])

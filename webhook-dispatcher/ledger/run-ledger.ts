@@ -6,17 +6,17 @@ import type { Delivery, Shape } from '../deliver/delivery.ts';
 import { type Patience, type RecordAnswer, type Recorded, recordResults } from './record.ts';
 import { type Claim, claimRuns, type Release, releaseRuns, renewRuns } from './runs.ts';
 
-/** The ledger as runs see it: what many runs ask for at the same time is one statement. */
+/** The ledger for runs: concurrent requests of many runs share a statement. */
 export type RunLedger = {
-  /** Nothing where somebody else runs it, or it may not be sent to. */
+  /** Undefined if another process runs it, or it may not be sent to. */
   claim(webhookId: WebhookId): Promise<Claim | undefined>;
   take(wanted: Wanted): Promise<readonly Delivery[]>;
-  /** Whether it is still one's own. */
+  /** Returns whether the run still has its webhook. */
   settle(settled: Settled): Promise<boolean>;
   record(recorded: Recorded): Promise<RecordAnswer>;
-  /** Whether it is still one's own. */
+  /** Returns whether the run still has its webhook. */
   renew(run: Pick<Claim, 'webhookId' | 'epoch'>): Promise<boolean>;
-  /** Whether there is more to send at once. */
+  /** Returns whether there is more to send at once. */
   release(release: Release): Promise<boolean>;
 };
 
@@ -27,7 +27,7 @@ export const openRunLedger = (domain: Domain, pool: Pool, patience: Patience): R
     const claims = await claimRuns(domain, pool, webhookIds);
     return webhookIds.map((webhookId) => {
       const claim = claims.get(webhookId);
-      // Of two who ask at the same time, one has it.
+      // Of two concurrent requests, only one gets it.
       claims.delete(webhookId);
       return claim;
     });
@@ -50,8 +50,8 @@ type Waiting<Item, Answer> = { readonly item: Item; readonly asker: PromiseWithR
 const ITEMS_MAX = 1_000;
 
 /**
- * Does at once what was asked for while the last was being done. One that comes alone waits for nobody. The
- * answers come in the order of the items; where the work fails, it fails for all of them.
+ * Batches requests that arrive while the last batch is in progress; a single one starts at once. Results are
+ * in the order of the items; a failure fails the whole batch.
  */
 const batched = <Item, Answer>(
   workMany: (items: readonly Item[]) => Promise<readonly Answer[]>,
@@ -61,14 +61,14 @@ const batched = <Item, Answer>(
   let isWorking = false;
   const work = async (): Promise<void> => {
     isWorking = true;
-    // Those who ask in the same turn go together.
+    // Requests of the same tick share a batch.
     await Promise.resolve();
     while (waiting.length > 0) {
       const batch = waiting.slice(0, itemsMax);
       waiting = waiting.slice(batch.length);
       try {
         const answers = await workMany(batch.map(({ item }) => item));
-        // As many answers as items, by the contract of the work.
+        // By contract, there are as many results as items.
         for (const [index, { asker }] of batch.entries()) asker.resolve(answers[index] as Answer);
       } catch (error) {
         for (const { asker } of batch) asker.reject(error);
@@ -84,7 +84,7 @@ const batched = <Item, Answer>(
   };
 };
 
-/** How much the first attempt at a delivery is about to tell, in the run of an epoch. */
+/** The shape that the first attempt is about to send, with the epoch of its run. */
 type Settled = {
   readonly webhookId: WebhookId;
   readonly epoch: number;
@@ -93,9 +93,8 @@ type Settled = {
 };
 
 /**
- * Keeps it before it is sent, each only where its run still has its webhook, and answers with the deliveries
- * of those. The disk is waited for: an attempt of which nothing else is known any more is repeated with the
- * same body.
+ * Stores shapes before they are sent, each only if its run still has its webhook, and returns which were
+ * stored. Waits for the disk: even an attempt that is otherwise lost is repeated with the same body.
  */
 const settleShapes = async (pool: Pool, settled: readonly Settled[]): Promise<readonly boolean[]> => {
   const { rows } = await pool.query<{ webhookId: WebhookId; epoch: number }>(
@@ -121,12 +120,12 @@ const settleShapes = async (pool: Pool, settled: readonly Settled[]): Promise<re
   return settled.map(({ webhookId, epoch }) => held.get(webhookId) === epoch);
 };
 
-/** What a run wants of its webhook. */
+/** A run’s request for deliveries of its webhook. */
 type Wanted = {
   readonly webhookId: WebhookId;
   readonly isOrdered: boolean;
   readonly many: number;
-  /** What it has already. */
+  /** The deliveries that it already has. */
   readonly held: readonly EventId[];
 };
 
@@ -143,8 +142,8 @@ const COLUMNS = 'due.webhook_id, due.event_id, due.tries, due.shape, due.positio
 const DUE = `webhook_ledger.delivery due where due.webhook_id = wanted.webhook_id and due.state = 'due'`;
 
 /**
- * What several runs may send now: of each webhook what is due longest, and of an ordered one the oldest,
- * whether they are due or not.
+ * Deliveries that several runs may send now: the longest due of each webhook; for an ordered one the oldest,
+ * due or not.
  */
 const TAKE = `
   select taken.webhook_id as "webhookId", taken.event_id as "eventId", taken.tries, taken.shape, message.change,
@@ -164,7 +163,7 @@ const TAKE = `
   join webhook_ledger.message on message.event_id = taken.event_id
   order by case when wanted.is_ordered then '-infinity' else taken.next_at end, taken.position`;
 
-/** An answer for each, in their order. */
+/** One result per request, in their order. */
 const takeDue = async (pool: Pool, wanted: readonly Wanted[]): Promise<readonly (readonly Delivery[])[]> => {
   const { rows } = await pool.query<Row>({
     name: 'webhook-take-due',
@@ -181,13 +180,13 @@ const takeDue = async (pool: Pool, wanted: readonly Wanted[]): Promise<readonly 
   return wanted.map(({ webhookId }) => beforeThoseThatWait(taken.get(webhookId) ?? []).map(toDelivery));
 };
 
-/** In order, nothing overtakes what waits for its next attempt. */
+/** In an ordered webhook, nothing overtakes a delivery that waits for its retry. */
 const beforeThoseThatWait = (rows: readonly Row[]): readonly Row[] => {
   const waiting = rows.findIndex(({ isDue }) => !isDue);
   return waiting < 0 ? rows : rows.slice(0, waiting);
 };
 
-/** What several webhooks are told of is one change for all of them. */
+/** Deliveries to several webhooks share one change object. */
 const deliveryOf =
   (changes: Map<EventId, Change>) =>
   ({ webhookId, eventId, tries, shape, change: text }: Row): Delivery => {

@@ -7,37 +7,37 @@ import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import { attributesSql } from '#shared/standing.ts';
 import type { Unattended } from '../queue/delivery-queue.ts';
 
-/** For so long a run has its webhook for itself, from when it last said that it goes on. */
+/** The time for which a run has its webhook exclusively after its last renewal. */
 export const RUN_LEASE_MS = 8_000;
 
 /**
- * Whether nobody runs a webhook. A claim that ends further away than its length was made before the
- * database's clock was set back.
+ * SQL that is true if nobody runs a webhook. A claim that ends later than its length stems from before the
+ * database’s clock was set back.
  */
 const IS_FREE = (endpoint: string): string =>
   `not (${endpoint}.run_until >= clock_timestamp() and ${endpoint}.run_until <= clock_timestamp() + ${RUN_LEASE_MS} * interval '1 millisecond')`;
 
-/** A webhook that is one's own to send to, and what was left by the run before. */
+/** An exclusive claim on a webhook, with the state left by the previous run. */
 export type Claim = {
   readonly webhookId: WebhookId;
   readonly epoch: number;
-  /** Nothing where the owner cannot be read now. */
+  /** Null if the owner cannot be read now. */
   readonly role: Role | null;
-  /** What rights compare of the owner. */
+  /** The owner’s fields that rights compare. */
   readonly attributes: Attributes | null;
   readonly version: Version;
   readonly isOrdered: boolean;
   readonly ratePerSecond: number;
   readonly concurrency: number;
   readonly breakerOpenings: number;
-  /** When its rate allows for the next one. */
+  /** When its rate permits the next delivery. */
   readonly nextSendInMs: number;
 };
 
 /**
- * Takes webhooks that nobody runs and that may be sent to now, by the clock of the database; those of others
- * are left out. The epoch outlives a crash of the database, because the commit is waited for. PostgreSQL 15
- * and 16 cannot subtract from `-infinity`.
+ * Claims webhooks that nobody runs and that may be sent to now, by the clock of the database; skips the
+ * others. Waits for the commit, so that the epoch survives a crash of the database. PostgreSQL 15 and 16
+ * cannot subtract from `-infinity`.
  */
 export const claimRuns = async (
   domain: Domain,
@@ -64,7 +64,7 @@ export const claimRuns = async (
 
 type Held = Pick<Claim, 'webhookId' | 'epoch'>;
 
-/** Says that runs go on; answers with those that do. */
+/** Renews the claims of runs; returns those that are still held. */
 export const renewRuns = async (pool: Pool, runs: readonly Held[]): Promise<ReadonlySet<WebhookId>> => {
   const { rows } = await pool.query<{ webhookId: WebhookId }>(
     `with held as (
@@ -81,15 +81,15 @@ export const renewRuns = async (pool: Pool, runs: readonly Held[]): Promise<Read
 };
 
 export type Release = Held & {
-  /** Nothing is sent before. */
+  /** Nothing is sent before this time. */
   readonly pauseMs: number;
   readonly nextSendInMs: number;
   readonly breakerOpenings: number;
 };
 
 /**
- * Ends runs, and answers with the webhooks to which more could be sent at once. An ordered one waits as long
- * as its oldest delivery.
+ * Ends runs, and returns the webhooks to which more could be sent at once. An ordered one waits for its
+ * oldest delivery.
  */
 export const releaseRuns = async (
   pool: Pool,
@@ -125,8 +125,8 @@ export const releaseRuns = async (
 };
 
 /**
- * Whether something could be sent to a webhook now that nobody runs. The one that is due first is looked up
- * for each: as a join with all that are due, it would be as slow as there are many that wait.
+ * SQL that is true if a webhook has a due delivery and no run. It looks up the first due delivery of each: a
+ * join with all due ones would be slow if many wait.
  */
 const IS_DUE = (endpoint: string): string =>
   `(${endpoint}.status = 'enabled' and ${IS_FREE(endpoint)} and ${endpoint}.not_before <= now() and coalesce((
@@ -135,7 +135,7 @@ const IS_DUE = (endpoint: string): string =>
 
 const SWEPT_MAX = 1_000;
 
-/** Webhooks with something to send that nobody runs: whatever the queue has lost is among them. */
+/** Webhooks with due deliveries and no run, including those that the queue has lost. */
 export const findUnattended = async (pool: Pool): Promise<readonly Unattended[]> => {
   const { rows } = await pool.query<Unattended>(
     `select webhook_id as "webhookId", run_epoch as epoch from webhook_ledger.endpoint where ${IS_DUE('endpoint')} limit ${SWEPT_MAX}`,

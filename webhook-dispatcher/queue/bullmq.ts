@@ -5,13 +5,13 @@ import { NotReady } from '#shared/process/not-ready.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import type { Troubles } from './troubles.ts';
 
-/** What a job holds: the ledger knows the rest. */
+/** The data of a job; everything else is in the ledger. */
 export type RunJob = { readonly webhookId: WebhookId };
 
 type Closable = { close(): Promise<void>; on(event: 'error', listener: (error: Error) => void): unknown };
 type QueuedRun = { readonly name: string; readonly data: RunJob; readonly opts: BulkJobOptions };
 
-/** What the engines have in common, whose types in BullMQ are not assignable to each other. */
+/** The common part of the engines, whose BullMQ types are not assignable to each other. */
 type Engine = {
   readonly queue: Closable & {
     addBulk(jobs: QueuedRun[]): Promise<unknown>;
@@ -23,28 +23,28 @@ type Engine = {
   ): Closable;
   readonly troubles: Troubles;
   readonly resources: AsyncDisposable;
-  /** Throws where the engine lacks something that it had. */
+  /** Throws if the engine lacks something that it had. */
   demandWhole?(): Promise<void>;
 };
 
-/** Of a worker that died, the jobs are taken over within the sum of both. */
+/** Jobs of a dead worker are taken over within the sum of both. */
 const LOCK_MS = 4_000;
 const STALLED_CHECK_MS = 3_000;
 
 const WORKER = {
   lockDuration: LOCK_MS,
   stalledInterval: STALLED_CHECK_MS,
-  // However often workers die over it: the ledger decides when there is nothing left to do.
+  // However often workers die over it: the ledger decides when nothing is left to do.
   maxStalledCount: 1_000_000,
   removeOnComplete: { count: 0 },
   removeOnFail: { count: 0 },
 } satisfies Partial<WorkerOptions>;
 
-/** What happened to jobs nobody reads. */
+/** Nobody reads BullMQ’s event stream. */
 const EVENTS_MAX = 100;
 export const QUEUE = { streams: { events: { maxLen: EVENTS_MAX } } };
 
-/** While one is run, the latest that comes under the same name waits for its end. */
+/** While a job is active, the latest job of the same name waits for its end. */
 const jobOf = (webhookId: WebhookId, name = `webhook-${webhookId}`): QueuedRun => ({
   name: 'run',
   data: { webhookId },
@@ -52,9 +52,9 @@ const jobOf = (webhookId: WebhookId, name = `webhook-${webhookId}`): QueuedRun =
 });
 
 const JOBS_AT_ONCE_MAX = 500;
-/** Before it is connected, BullMQ would wait for ever. */
+/** Until it is connected, BullMQ would wait for ever. */
 const ENQUEUE_MAX_MS = 3_000;
-/** Longer than runs take to end; where the engine does not answer, BullMQ would wait for it. */
+/** Longer than runs take to end; BullMQ would wait for an engine that does not answer. */
 const CLOSE_WORKER_MAX_MS = 6_000;
 const CLOSE_QUEUE_MAX_MS = 1_000;
 const REST_MS = 1_000;
@@ -75,8 +75,8 @@ const inTime = async <Answer>(asked: Promise<Answer>, maxMs: number): Promise<An
 };
 
 /**
- * An engine that fails slowly, because a worker that is told of a failure asks again at once; and that never
- * waits for long, because what tells of a job may be lost with a failure.
+ * Slows down failures, because a worker retries at once, and limits waits, because a failure may lose a job’s
+ * notification.
  */
 export const patient = <Patient extends Pick<IQueueBackend, 'moveToActive' | 'waitForJob'>>(
   engine: Patient,
@@ -95,7 +95,7 @@ export const patient = <Patient extends Pick<IQueueBackend, 'moveToActive' | 'wa
   return engine;
 };
 
-/** Deliveries over a queue of BullMQ, whichever engine it is on. */
+/** A delivery queue on BullMQ, for either engine. */
 export const createDeliveryQueue = ({
   queue,
   createWorker,
@@ -124,7 +124,7 @@ export const createDeliveryQueue = ({
     async check() {
       await queue.getWaitingCount();
       await demandWhole?.();
-      // Workers ask all the time: what fails for them fails for everybody.
+      // Workers poll continuously: if they fail, everything fails.
       if (troubles.isLasting())
         throw new NotReady('The queue of webhooks has trouble: the log of the process says which.');
     },

@@ -3,42 +3,40 @@ import type { Log } from '#shared/process/log.ts';
 
 export type OpenedQueue = {
   readonly url: string;
-  /** Of the installation, where several share one engine. */
+  /** The name of the installation, if several share one engine. */
   readonly name: string;
   readonly log: Log;
 };
 
 /**
- * Hands webhooks that have something to send to the workers of all processes. It may lose everything: the
- * ledger is the truth, and whatever is due there without a run is handed over again.
+ * Distributes webhooks with due deliveries to the workers of all processes. It may lose everything: the
+ * ledger is the truth, and webhooks with due deliveries and no run are enqueued again.
  */
 export type DeliveryQueue = AsyncDisposable & {
   /**
-   * Has each be run once from now on: soon, or once the run that is under way has ended; never a second time
-   * for those that wait.
+   * Enqueues a run for each webhook: soon, or after its active run. Webhooks that already wait are not
+   * enqueued twice.
    */
   enqueue(webhookIds: readonly WebhookId[]): Promise<void>;
 
   /**
-   * Has each be run soon, whatever is there of it: a run may count as under way for as long as nobody misses
-   * its worker.
+   * Enqueues a run soon, whatever the queue contains for it: a dead worker’s run may count as active for a
+   * while.
    */
   takeOver(unattended: readonly Unattended[]): Promise<void>;
 
-  /** Runs so many at once, until it is disposed of, which waits for those that are under way. */
+  /** Starts workers with this concurrency. Disposal waits for active runs. */
   work(
     run: (webhookId: WebhookId) => Promise<void>,
     options: { readonly concurrency: number },
   ): Promise<AsyncDisposable>;
 
-  /** How many wait for a worker; it throws where the engine does not answer. */
+  /** The number of waiting jobs; throws if the engine does not answer. */
   waiting(): Promise<number>;
 
-  /** Throws where it could not hand anything over now; for `/readyz`. */
+  /** Throws if nothing could be enqueued now; for `/readyz`. */
   check(): Promise<void>;
 };
 
-/**
- * A webhook that nobody runs; by the epoch of its last run it is handed over once, however often it is found.
- */
+/** A webhook without a run; it is enqueued once per epoch of its last run, however often it is found. */
 export type Unattended = { readonly webhookId: WebhookId; readonly epoch: number };

@@ -2,7 +2,7 @@ import { demandRedis } from '#shared/process/demand-redis.ts';
 import { loadEngine } from '#shared/process/load-engine.ts';
 import type { DeliveryQueue, OpenedQueue } from './delivery-queue.ts';
 
-/** Opens the queue that a URL names: `postgres://…` or `redis://…`. Only the engine in use is loaded. */
+/** Opens the queue of a URL: `postgres://…` or `redis://…`. Only the engine in use is loaded. */
 export const openDeliveryQueue = async (options: OpenedQueue): Promise<DeliveryQueue> => {
   const [scheme] = options.url.split(':', 1);
   switch (scheme) {

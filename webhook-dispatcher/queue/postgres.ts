@@ -11,27 +11,26 @@ type Opened = Parameters<typeof createPostgresBackend>;
 
 const notified = withBackend((...given: Opened) => patient(createPostgresBackend(...given)));
 /**
- * Through a pooler nobody hears of jobs, and no connection is kept for that: without its options, the engine
- * names none.
+ * Notifications do not work through a pooler, so the engine polls; without options it names no connection to
+ * keep.
  */
 const polling = withBackend((name: Opened[0], options: Opened[1]) =>
   looking(patient(createPostgresBackend(name, options))),
 );
 
-/** A worker keeps one for itself, by which it hears of jobs. */
+/** A worker keeps one of them to listen for jobs. */
 const CONNECTIONS_MAX = 6;
 const POLL_MS = 250;
 
 /** Opens the queue in PostgreSQL, in the schema of BullMQ. */
 export const openPostgresDeliveryQueue = async ({ url, name, log }: OpenedQueue): Promise<DeliveryQueue> => {
   await using opening = new AsyncDisposableStack();
-  // With a pool of ours, BullMQ takes the schema that is its default, and finds its tables by the search path
-  // alone.
+  // Given a pool, BullMQ uses its default schema, and finds its tables by the search path only.
   const settings = { search_path: DEFAULT_SCHEMA };
   const pool = opening.use(
     openPool({ url, applicationName: 'annals-webhooks', connectionsMax: CONNECTIONS_MAX, settings }),
   );
-  // Its types leave no room for a pool, which it takes.
+  // BullMQ accepts a pool, but its types do not.
   const connection = pool as unknown as string;
   const client = await pool.connect();
   const { Queue, Worker } = isThroughPooler(client) ? polling : notified;
@@ -52,7 +51,7 @@ export const openPostgresDeliveryQueue = async ({ url, name, log }: OpenedQueue)
   });
 };
 
-/** An engine that says after a moment that there may be a job. */
+/** Replaces the wait for notifications by polling. */
 const looking = <Looking extends ReturnType<typeof createPostgresBackend>>(engine: Looking): Looking => {
   engine.waitForJob = async (seconds) => {
     await delay(Math.min(POLL_MS, seconds * 1_000));
@@ -62,9 +61,8 @@ const looking = <Looking extends ReturnType<typeof createPostgresBackend>>(engin
 };
 
 /**
- * BullMQ does everything by functions. They are there after its migrations, unless somebody took them away
- * since those were noted as done. They are known by their names: a later release may give one of them other
- * arguments.
+ * BullMQ works through SQL functions. They exist after its migrations, unless somebody dropped them later.
+ * They are checked by name only, because a later release may change arguments.
  */
 const readFunctions = async (pool: Pool): Promise<readonly string[]> => {
   const { rows } = await pool.query<{ name: string }>(

@@ -9,16 +9,16 @@ const { Queue, Worker } = withBackend((...given: Parameters<typeof createRedisBa
   patient(createRedisBackend(...given)),
 );
 
-/** A worker waits for jobs in silence for ten seconds at the most. */
+/** A worker waits silently for jobs for ten seconds at most. */
 const WORKER_SILENCE_MAX_MS = 30_000;
 const PREFIX = 'annals';
 
 const connecting = { ...REDIS_CONNECTION, connectionName: 'annals-webhooks' } satisfies RedisOptions;
 
-/** Opens the queue in Redis, which may come up later and forget everything. */
+/** Opens the queue in Redis, which may start later and lose everything. */
 export const openRedisDeliveryQueue = async ({ url, name, log }: OpenedQueue): Promise<DeliveryQueue> => {
   const troubles = tellOfTroubles({ engine: 'Redis', log, check: () => queue.getWaitingCount() });
-  // Who enqueues is told at once, and leaves it to the next look into the ledger.
+  // Enqueuing fails fast, and leaves the rest to the next sweep.
   const forQueue = new Redis(url, {
     ...connecting,
     socketTimeout: SILENCE_MAX_MS,

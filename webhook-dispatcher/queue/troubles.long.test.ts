@@ -24,7 +24,7 @@ const openLogged = async () => {
 
 const openAdministrator = () => openPool({ url, applicationName: 'administrator', connectionsMax: 1 });
 
-test('a queue whose tables are gone is told of once, and once more when it works again', async () => {
+test('a queue whose tables are gone is reported once, and once more when it works again', async () => {
   await using administrator = openAdministrator();
   await using opened = await openLogged();
   const begun: WebhookId[] = [];
@@ -38,7 +38,7 @@ test('a queue whose tables are gone is told of once, and once more when it works
     (count) => count === 1,
   );
   await administrator.query('alter schema bullmq rename to bullmq_away');
-  // It fails, and goes on failing.
+  // It fails repeatedly.
   for (let times = 0; times < 50; times += 1) await expect(opened.queue.enqueue([id])).rejects.toThrow();
   await until(
     () => opened.told('The queue of webhooks has trouble'),
@@ -83,12 +83,12 @@ test('a worker ends in time while the queue is broken', async () => {
   await administrator.query('alter schema bullmq_away rename to bullmq');
 });
 
-test('while workers go on failing, the queue is not ready, though it answers', async () => {
+test('while workers keep failing, the queue is not ready, even if it answers', async () => {
   await using administrator = openAdministrator();
   await using opened = await openLogged();
   await using _worker = await opened.queue.work(async () => {}, { concurrency: 1 });
   await opened.queue.check();
-  // As a role that may no longer call it sees it: the function is there, and fails.
+  // Like for a role without the right to execute it: the function exists, and fails.
   await administrator.query(`alter function bullmq.next_delay set search_path = nowhere`);
   await administrator.query(`alter function bullmq.move_to_active set search_path = nowhere`);
   const said = () =>
@@ -99,11 +99,11 @@ test('while workers go on failing, the queue is not ready, though it answers', a
   expect(await until(said, (text) => text !== 'ready', 60_000)).toContain(
     'The queue of webhooks has trouble',
   );
-  // What earlier tests have left may wait.
+  // Earlier tests may have left jobs.
   expect(await opened.queue.waiting()).toBeGreaterThanOrEqual(0);
 });
 
-test('a later release may give a function of the queue other arguments; one that is gone is told of', async () => {
+test('a later release may change the arguments of a queue function; a missing one is reported', async () => {
   await using administrator = openAdministrator();
   await using opened = await openLogged();
   const { rows } = await administrator.query<{ name: string; whole: string }>(

@@ -5,22 +5,19 @@ export type Troubles = Disposable & { tell(err: Error): void; isLasting(): boole
 type Options = {
   readonly engine: string;
   readonly log: Log;
-  /** Throws where the engine does not answer. */
+  /** Throws if the engine does not answer. */
   check(): Promise<unknown>;
 };
 
 /**
- * For so long there must be no more of it before it counts as over: longer than a worker waits for a job, and
- * then rests after a failure.
+ * The time without errors after which the trouble counts as over: longer than a worker waits for a job and
+ * pauses after a failure.
  */
 const QUIET_MS = 8_000;
-/** A single trouble, such as a lock that a busy process renewed too late, keeps nobody from their work. */
+/** A single error, such as a lock that a busy process renewed too late, does not affect readiness. */
 const LASTING_MS = 10_000;
 
-/**
- * Logs the first of many troubles, and once they are over: while an engine is broken, BullMQ tells of it
- * thousands of times in a second.
- */
+/** Logs the first of many errors, and their end: with a broken engine, BullMQ emits thousands per second. */
 export const tellOfTroubles = ({ engine, log, check }: Options): Troubles => {
   let isInTrouble = false;
   let begunAtMs = 0;
@@ -31,7 +28,7 @@ export const tellOfTroubles = ({ engine, log, check }: Options): Troubles => {
       () => true,
       () => false,
     );
-    // There was more of it meanwhile.
+    // Another error occurred meanwhile.
     if (mine !== timer) return;
     if (!isOver) return wait();
     isInTrouble = false;

@@ -12,15 +12,14 @@ import { ownerOf, readOwners } from '../owners.ts';
 
 type Key = { readonly webhookId: WebhookId; readonly eventId: EventId };
 
-/** What a delivery sends, for those who manage its webhook; nothing where there is no such delivery. */
+/** Returns the body of a delivery to those who manage its webhook; undefined if there is no such delivery. */
 export type ReadBody = (key: Key, caller: Caller) => Promise<DeliveryBody | undefined>;
 
 type Dependencies = { readonly domain: Domain; readonly pool: Pool; readonly compose: ComposeBody };
 
 /**
- * No body is kept, because it may be personal: it is composed anew, as every attempt does, and is the same
- * bytes. What is told in full is shown to tokens that could read as much as the one that decided what goes
- * where.
+ * Bodies are not stored, because they may be personal: this one is composed like every attempt, with the same
+ * bytes. Full bodies are shown to tokens with at least the scopes that decided the destination.
  */
 export const createBodyReader =
   ({ domain, pool, compose }: Dependencies): ReadBody =>

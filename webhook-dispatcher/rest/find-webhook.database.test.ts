@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-test('a webhook is there for its owner and administrators, and absent for others', async () => {
+test('a webhook is found by its owner and administrators, and absent for others', async () => {
   const webhookId = await world.register({ enabled: false });
   await untilProjected(world.side);
   for (const caller of [as(world.author), as(7, 'admin')])
@@ -25,7 +25,7 @@ test('a webhook is there for its owner and administrators, and absent for others
     await expect(find(id, as(7))).rejects.toMatchObject({ code: 'webhook_not_found' });
 });
 
-test('one that is parked is not said to be absent', async () => {
+test('a parked webhook is not reported as absent', async () => {
   const webhookId = 6 as WebhookId;
   await untilProjected(world.side);
   await world.rows(

@@ -7,8 +7,8 @@ import { Rejection } from '#shared/rejection.ts';
 import { parked } from '#shared/rest/reads/parked.ts';
 
 /**
- * Whether a webhook is enabled, for those who may manage it; another's is refused as absent. Of one that is
- * parked, neither is known.
+ * Returns whether a webhook is enabled, for those who may manage it; another’s webhook is refused as absent.
+ * For a parked one, neither is known.
  */
 export type FindWebhook = (webhookId: WebhookId, caller: Caller) => Promise<{ readonly isEnabled: boolean }>;
 

@@ -46,7 +46,7 @@ type ReadDependencies = {
   readonly pool: Pool;
   readonly eventLog: Pick<EventLog, 'identity'>;
   readonly readBody: ReadBody;
-  /** Runs once the caller is admitted, and before anything is read. */
+  /** Runs after admission, and before any read. */
   readonly before: readonly RequestHandler[];
 };
 
@@ -64,7 +64,7 @@ const {
 
 type Serve = (operation: RestOperation, read: (request: Request) => Promise<ReadAnswer>) => void;
 
-/** What was sent, is to be sent, and was asked for again. */
+/** Reads of deliveries, attempts and replays. */
 export const deliveryReads = (dependencies: ReadDependencies): Router => {
   const router = Router();
   const serve: Serve = (operation, read) => {

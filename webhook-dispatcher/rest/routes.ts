@@ -28,7 +28,7 @@ type RouteDependencies = WriteDependencies & {
 
 const VISIBLE_WITHIN_MS = 5_000;
 
-/** What is seen of deliveries, and what is asked for by hand. */
+/** Reads of deliveries, and checks before manual requests. */
 export const deliveryRoutes = (dependencies: RouteDependencies): Router => {
   const { pool, eventLog, readBody } = dependencies;
   const before = [
@@ -49,7 +49,7 @@ export const deliveryRoutes = (dependencies: RouteDependencies): Router => {
     );
 };
 
-/** The log does not know what was planned. */
+/** The log does not contain deliveries. */
 const demandDelivery = (pool: Pool): RequestHandler => {
   const findWebhook = createWebhookFinder(pool);
   return async (request, _response, next) => {
@@ -61,7 +61,7 @@ const demandDelivery = (pool: Pool): RequestHandler => {
   };
 };
 
-/** Nor how far replays have come. */
+/** Nor does it contain the progress of replays. */
 const demandRoomForReplay = (pool: Pool): RequestHandler => {
   const findWebhook = createWebhookFinder(pool);
   return async (request, _response, next) => {
@@ -74,7 +74,7 @@ const demandRoomForReplay = (pool: Pool): RequestHandler => {
 const LOOK_EVERY_MS = 25;
 
 /**
- * How far deliveries are planned, which is never further than what can be read; those who wait look together.
+ * The position of planning, which never passes that of the read model; concurrent requests share a look-up.
  */
 const openPlannedPosition = (pool: Pool): Pick<ReadPosition, 'reaches'> => {
   const look = coalesce<string, Position>(async ([follower = PLANNER]) => {
