@@ -12,8 +12,8 @@ type Log = { readonly pool: Pool; readonly eventLog: EventLog };
 const TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
 /**
- * The position that a position, a time or a cursor stands for, as the option gives it. It is none that is yet
- * to come.
+ * Parses the value of an option (a position, a time or a cursor) to a position. Refuses positions in the
+ * future.
  */
 export const positionOf = async (log: Log, text: string, option: string): Promise<Position> => {
   const position = await parse(log, text, option);

@@ -44,7 +44,7 @@ const isIn = (id: string, isIt: (order: Order | undefined) => boolean) =>
 const reportOf = (order: { readonly report: string | null } | undefined) =>
   reportSchema.parse(JSON.parse(order?.report ?? 'null'));
 
-test('a verification whose process stops in the middle is begun anew by the next', async () => {
+test('a verification whose process stopped starts again in the next', async () => {
   const id = await ask();
   {
     await using _first = await start();
@@ -57,7 +57,7 @@ test('a verification whose process stops in the middle is begun anew by the next
   expect(order?.done).toBe(order?.of);
 });
 
-test('what differs is in the report, and nothing personal', async () => {
+test('the report contains differences, and nothing personal', async () => {
   await world.side.pool.query(`update read_model.users set name = 'Mallory', role = 'admin'`);
   const id = await ask();
   await using _orders = await start();

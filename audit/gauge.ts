@@ -3,7 +3,7 @@ import { orUnknown } from '#shared/follower/observe-follower.ts';
 
 type Told = { readonly name: string; readonly help: string };
 
-/** A number that is asked for at each scrape. */
+/** A gauge that is computed at each scrape. */
 export const gauge = (metrics: Registry, told: Told, ask: () => Promise<number>): void => {
   new Gauge({
     ...told,

@@ -8,10 +8,10 @@ import { readViewsAnew } from '#shared/projection/views.ts';
 import { dropAbandoned, LOCK_OF, type Mark, textOf } from '#shared/read-model/scratch-schemas.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 
-/** A read model beside the live one, that nobody serves anything from. */
+/** A read model beside the live one that serves no requests. */
 export type Scratch = AsyncDisposable & {
   readonly schema: string;
-  /** From now on it stays when the process ends. */
+  /** Keeps it when the process ends. */
   keep(mark: Mark): Promise<void>;
 };
 
@@ -20,9 +20,9 @@ type Scratching = { readonly pool: Pool; readonly tables: Tables };
 const NAME = /^(?:replay|verify)_[a-z0-9_]{1,50}$/;
 
 /**
- * Makes the tables of a read model in a schema of their own: without the search column and the indexes that
- * only reads need, and unlogged, because after a crash it is made again. It is dropped at the end unless it
- * is kept, and where this process is killed, by the next that makes one, starts, or erases somebody.
+ * Creates the tables of a read model in a schema of their own, without search columns and indexes for reads,
+ * and unlogged, because it is rebuilt after a crash. It is dropped at the end unless it is kept; if this
+ * process is killed, the next process drops it that creates one, starts, or erases a user.
  */
 export const makeScratch = async (
   { pool, tables }: Scratching,
@@ -53,7 +53,7 @@ export const makeScratch = async (
   });
   let isKept = false;
   opening.defer(async () => {
-    // Where that fails, the next that makes one drops it.
+    // If that fails, the next process that creates one drops it.
     if (!isKept) await pool.query(`drop schema if exists ${schema} cascade`).catch(() => {});
   });
   const resources = opening.move();

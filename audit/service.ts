@@ -30,15 +30,15 @@ export type AuditDependencies = Omit<WatchOptions, 'eventsPerSecond'> & {
 };
 
 /**
- * What proves the log while it is written: the chain beside it, its signed heads, and somebody who verifies
- * all of it again and again. Of several processes, one does each.
+ * The audit of the log: the chain, its signed heads, and a continuous verification. One of several processes
+ * runs each of them.
  */
 export const startAudit = async (dependencies: AuditDependencies): Promise<AsyncDisposable> => {
   const { settings } = dependencies;
   await using opening = new AsyncDisposableStack();
   await migrateAudit(dependencies.pool);
   observeAudit(dependencies);
-  // Begun first and so ended last: what the chain has at the end is signed.
+  // Started first, so stopped last: the final state of the chain is signed.
   opening.use(
     await startHeads({ ...dependencies, files: headFilesIn(settings.dir), everyMs: settings.headEveryMs }),
   );
@@ -51,8 +51,8 @@ export const startAudit = async (dependencies: AuditDependencies): Promise<Async
 };
 
 /**
- * Tells how far the log is proven, whoever proves it: how far the chain is behind the log, is told as of
- * every follower.
+ * Metrics of the proof, whichever process builds it. The lag of the chain is reported like that of every
+ * follower.
  */
 const observeAudit = ({ pool, metrics }: { readonly pool: Pool; readonly metrics: Registry }): void => {
   const signed = async () => (await readPublication(pool)).count;
@@ -99,10 +99,7 @@ type OrderDependencies = {
   readonly settings: Pick<AuditSettings, 'dir'>;
 };
 
-/**
- * Verifies everything when an operator with a browser asks for it, as the command line does for those at the
- * machine.
- */
+/** Runs a full verification for operator commands from the console, like the command line. */
 export const startVerificationOrders = (dependencies: OrderDependencies): Promise<AsyncDisposable> =>
   startCarryingOut({
     name: 'operations-verification',
@@ -113,8 +110,8 @@ export const startVerificationOrders = (dependencies: OrderDependencies): Promis
   });
 
 /**
- * As many as a page of events is written over, and as long as an index of a large table takes. They are there
- * only meanwhile.
+ * Enough connections to write a page of events in parallel, and time for an index on a large table. They
+ * exist only during a verification.
  */
 const CONNECTIONS = { connectionsMax: 10, statementTimeoutMs: 4 * 3_600_000 };
 
@@ -148,9 +145,7 @@ const verifyFor = async (
   await finishOrder(pool, order, { state: 'done', outcome, report });
 };
 
-/**
- * Two large tables are held against each other for as long as that takes: whoever stops does not wait for it.
- */
+/** A comparison of two large tables takes long: stopping cancels it. */
 const cancelOnStop = (pool: Pool, applicationName: string, signal: AbortSignal): Disposable => {
   const cancel = () => {
     pool
@@ -165,7 +160,7 @@ const cancelOnStop = (pool: Pool, applicationName: string, signal: AbortSignal):
 
 const TELL_EVERY_MS = 1_000;
 
-/** Nobody waits for it to be told. */
+/** Progress is written in the background. */
 const progressTeller = (pool: Pool, order: TakenOrder): Verification['onProgress'] => {
   let toldAtMs = Number.NEGATIVE_INFINITY;
   return (progress) => {
@@ -179,5 +174,5 @@ const progressTeller = (pool: Pool, order: TakenOrder): Verification['onProgress
 
 const REST_MAX_MS = 1_000;
 
-/** The process serves others meanwhile: half of its time is theirs. */
+/** Rests half of the time, because the process serves other requests. */
 const rest = (workedMs: number): Promise<void> => delay(Math.min(workedMs, REST_MAX_MS));

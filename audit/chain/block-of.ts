@@ -4,13 +4,10 @@ import { timeOf } from '#shared/audit/position-at.ts';
 import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import { hashOf } from '#shared/events/canonical.ts';
 
-/**
- * The hashes of events, one after the other: what costs time of a block, and depends on nothing that came
- * before.
- */
+/** The concatenated hashes of events: the expensive part of a block, and independent of earlier blocks. */
 export const hashesOf = (events: readonly RecordedEvent[]): Buffer => Buffer.concat(events.map(hashOf));
 
-/** The block that follows the chain's end. There is at least one event. */
+/** The block that extends the chain. Requires at least one event. */
 export const blockOf = (end: ChainEnd, events: readonly RecordedEvent[], hashes: Buffer): Block => {
   const [first] = events;
   const last = events.at(-1);
@@ -29,7 +26,7 @@ export const blockOf = (end: ChainEnd, events: readonly RecordedEvent[], hashes:
   };
 };
 
-/** The later of two, where there are two. */
+/** The later of two times; null if both are. */
 export const latestOf = (one: Date | null, other: Date | null): Date | null =>
   one && (!other || other < one) ? one : other;
 

@@ -3,17 +3,15 @@ import { HASH_BYTES } from '#shared/audit/chain.ts';
 import type { Position } from '#shared/brands.ts';
 import type { ChainFinding, FoundEvent } from './findings.ts';
 
-/** An event as it was found in the log, by its hash. */
+/** An event found in the log, with its hash. */
 export type SeenEvent = FoundEvent & { readonly hash: Buffer; readonly at: Date | null };
 
 type EventFinding = Extract<ChainFinding, { kind: `event_${string}` }>;
 
-/** What was found, and the hash by which the same may be found in another block. */
+/** A finding, with the hash by which the same event may be found in another block. */
 export type Difference = { readonly finding: EventFinding; readonly hash: string };
 
-/**
- * Holds the events of the log in the place of a block against its hashes. Nothing where they are the same.
- */
+/** Compares the events of the log at the place of a block with its hashes. Empty if they are equal. */
 export const compareBlock = (block: Block, seen: readonly SeenEvent[]): readonly Difference[] => {
   if (block.hashes.equals(Buffer.concat(seen.map(({ hash }) => hash)))) return [];
   const first = block.count - block.events + 1;
@@ -27,7 +25,7 @@ export const compareBlock = (block: Block, seen: readonly SeenEvent[]): readonly
     const hash = event.hash.toString('hex');
     const place = placeOf.get(hash);
     if (place === undefined) {
-      // What stands where something is missing is what became of it.
+      // If an event is missing at the same place, this one counts as its changed form.
       const instead = insteadOf(block, seen.length, event.position, index);
       const kind = missing.delete(instead) ? 'event_changed' : 'event_inserted';
       differences.push({ hash, finding: { kind, count: first + index, ...told(event) } });
@@ -46,8 +44,8 @@ export const compareBlock = (block: Block, seen: readonly SeenEvent[]): readonly
 };
 
 /**
- * Where positions have no gaps, one says which event it was; elsewhere their order does, as long as there are
- * as many.
+ * If positions are dense, the position identifies the original event; otherwise the order does, if the number
+ * of events is equal.
  */
 const insteadOf = (block: Block, seen: number, position: Position, index: number): number => {
   if (isDense(block)) return position - block.firstPosition;

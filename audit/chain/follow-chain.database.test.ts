@@ -26,7 +26,7 @@ describe.each(LOG_ENGINES)('the chain beside a log on %s', (_name, startLog) => 
     expect(blocks.reduce((sum, block) => sum + block.events, 0)).toBe(events.length);
   };
 
-  test('has every event once and in order, over restarts and while it is written', async () => {
+  test('contains every event once and in order, over restarts and during writes', async () => {
     await world.append(20);
     {
       await using _first = await world.startChain();
@@ -40,7 +40,7 @@ describe.each(LOG_ENGINES)('the chain beside a log on %s', (_name, startLog) => 
     await expectWhole();
   });
 
-  test('has what nobody can decode as well', async () => {
+  test('contains unreadable events too', async () => {
     const damaged = {
       id: randomUUID() as EventId,
       type: 'thing.noted',
@@ -53,7 +53,7 @@ describe.each(LOG_ENGINES)('the chain beside a log on %s', (_name, startLog) => 
   });
 });
 
-test('has no more than a thousand events in a block, however far behind it was', async () => {
+test('has at most a thousand events in a block, whatever its lag', async () => {
   await using world = await createAuditWorld();
   await Promise.all(Array.from({ length: 12 }, () => world.append(201)));
   await using _chain = await world.startChain();
@@ -66,7 +66,7 @@ test('has no more than a thousand events in a block, however far behind it was',
   );
 });
 
-test('is not continued where its end was removed', async () => {
+test('is not extended if its end was removed', async () => {
   await using world = await createAuditWorld();
   await world.append(3);
   await world.prove();

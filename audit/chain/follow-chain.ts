@@ -12,7 +12,7 @@ const CHAIN = 'chain';
 
 type ChainDependencies = Pick<FollowingOptions<unknown>, 'pool' | 'eventLog' | 'log' | 'metrics'>;
 
-/** Nobody waits for a block, and each costs a transaction: so long events gather. */
+/** Nobody waits for a block, and each costs a transaction, so events are gathered for this time. */
 const REST_MS = 200;
 const BLOCK_EVENTS_MAX = 1_000;
 
@@ -44,7 +44,7 @@ export const startChain = (dependencies: ChainDependencies): Promise<AsyncDispos
       writeBlocks(connection, { events, hashes: Buffer.concat(ready), after }),
   });
 
-/** Hashing keeps the processor busy, and requests wait for it in the same process. */
+/** Hashing blocks the event loop, so it is done in parts, between which requests are served. */
 const PART_EVENTS = 50;
 
 const hashInParts = async (events: readonly RecordedEvent[]): Promise<Buffer> => {
@@ -74,8 +74,7 @@ const writeBlocks = async (connection: Connection, { events, hashes, after }: Ha
 };
 
 /**
- * The blocks do not end where their follower is: somebody has removed some, or the checkpoint was moved by
- * hand.
+ * The last block does not end at the checkpoint: blocks were removed, or the checkpoint was moved by hand.
  */
 class ChainBroken extends Error {
   constructor(end: Position, after: Position) {

@@ -32,7 +32,7 @@ const findings = async (given?: Given) => {
 const missing = (...counts: readonly number[]) =>
   counts.map((count) => ({ kind: 'head_missing', count, source: 'file' }));
 
-/** Signs the chain as it is, by whichever key. */
+/** Extends the chain, and signs its end with a key. */
 const signEnd = async (signer: Signer) => {
   await world.append(2);
   await using _chain = await world.startChain();
@@ -47,7 +47,7 @@ const signEnd = async (signer: Signer) => {
   return signed;
 };
 
-test('the newest head may be on its way out of the database, and no other', async () => {
+test('only the newest head may be missing outside the database', async () => {
   await signEnd(await openSigner(world));
   expect(await findings()).toEqual([]);
   const [first] = await lines();
@@ -55,7 +55,7 @@ test('the newest head may be on its way out of the database, and no other', asyn
   expect(await findings()).toEqual(missing(4, 6));
 });
 
-test('a file of heads that was emptied or taken away is found, also with the heads of the database', async () => {
+test('an emptied or removed file of heads is found, even if the database has lost its heads too', async () => {
   await truncate(world.files.heads, 0);
   const all = missing(2, 4, 6);
   expect(new Set(await findings())).toEqual(new Set(all));
@@ -65,13 +65,13 @@ test('a file of heads that was emptied or taken away is found, also with the hea
   expect(await findings()).toEqual(missing(6));
 });
 
-test('a line that stands there twice is no contradiction', async () => {
+test('a duplicate line is no contradiction', async () => {
   const [, second] = await lines();
   await appendFile(world.files.heads, `${second}\n`);
   expect(await findings()).toEqual([]);
 });
 
-test('a key signs nothing once the next one has', async () => {
+test('a key signs nothing after its successor has', async () => {
   const old = await openSigner(world);
   await rotateAuditKey(world);
   await addHead();
@@ -84,7 +84,7 @@ test('a key signs nothing once the next one has', async () => {
   expect(await findings()).toEqual(forged);
 });
 
-test('an auditor who knows only the second key believes the first one what it has signed', async () => {
+test('an auditor who knows only the second key accepts heads that the first one signed', async () => {
   await rotateAuditKey(world);
   await addHead();
   const [, second] = await readKeyFile(world.files);

@@ -8,25 +8,26 @@ import { readLines } from '../heads/line-file.ts';
 import type { Findings, HeadSource } from './findings.ts';
 import { trustedKeys } from './trusted-keys.ts';
 
-/** A head whose signature is right. */
+/** A head with a valid signature. */
 export type SourcedHead = ReadHead & { readonly source: HeadSource };
 
-/** All heads there are, wherever they are kept, one after the other by how much they cover. */
+/** All heads from all sources, in order of the number of events they cover. */
 export type HeadSources = {
-  /** Those that were not asked for yet and cover at most so many events. */
+  /** The next heads that cover at most that many events. */
   upTo(count: number): Promise<readonly SourcedHead[]>;
-  /** The last one of each place, where there is any left. */
+  /** The last remaining head of each source. */
   last(): Promise<readonly SourcedHead[]>;
 };
 
 export type HeadPlaces = { readonly pool: Pool; readonly files: HeadFiles; readonly given: Given };
 
-/** What an auditor has kept: lines of `heads.jsonl` and of `keys.jsonl`. */
+/** Kept by an auditor: lines of `heads.jsonl` and of `keys.jsonl`. */
 export type Given = { readonly heads: readonly string[]; readonly keys: readonly AuditKey[] };
 
 /**
- * Opens them as they are now; what is signed from now on is not among them. What is outside first, because
- * whatever is there was in the database before; but before that, what must be outside by then.
+ * Opens all sources in their present state, without later heads. The files are opened before the database,
+ * because every head outside was in the database earlier; the heads that must already be outside are
+ * determined before that.
  */
 export const openHeadSources = async (
   { pool, files, given }: HeadPlaces,
@@ -69,13 +70,13 @@ type Merging = {
   readonly sources: Sources;
   readonly findings: Findings;
   readonly order: KeyOrder;
-  /** Whether a head of the database over so many events is to be outside as well. */
+  /** True if a head of the database over that many events must be outside too. */
   readonly isDue: (count: number) => boolean;
 };
 
 /**
- * All heads but the newest are outside, because none is signed before the one before it is there; and the
- * newest, if it was told to be.
+ * All heads but the newest are outside, because a head is signed only after the previous one is published;
+ * the newest is too if it was recorded as published.
  */
 const readDue = async (pool: Pool): Promise<{ readonly due: number; readonly published: number }> => {
   const { count: published } = await readPublication(pool);
@@ -143,7 +144,7 @@ async function* verified(
   }
 }
 
-/** A key signs until the next one does: whoever has an old one could otherwise sign what comes later. */
+/** A key is valid until the next one signs: otherwise the holder of an old key could sign later heads. */
 class KeyOrder {
   readonly #keys: readonly string[];
   readonly #findings: Findings;
@@ -154,7 +155,7 @@ class KeyOrder {
     this.#findings = findings;
   }
 
-  /** To be asked of heads by how much they cover. */
+  /** Must be called with heads in order of coverage. */
   allows({ says: { count, key }, source }: SourcedHead): boolean {
     const index = this.#keys.indexOf(key);
     if (index < this.#last)
@@ -169,7 +170,7 @@ class KeyOrder {
   }
 }
 
-/** What comes after a line that is none is not believed any more. */
+/** Nothing after an invalid line counts. */
 const damaged = (findings: Findings, source: HeadSource, error: unknown): undefined => {
   if (!(error instanceof LineDamaged)) throw error;
   findings.add({ kind: 'head_unreadable', line: error.line, source });
@@ -187,7 +188,7 @@ async function* parsed(heads: AsyncIterable<SignedHead>): AsyncGenerator<ReadHea
   }
 }
 
-/** What a process is writing just now is no line yet. */
+/** Excludes a line that is being written. */
 async function* wholeLines(path: string, bytes: number): AsyncGenerator<string> {
   let left = bytes;
   for await (const line of readLines(path)) {
@@ -197,7 +198,7 @@ async function* wholeLines(path: string, bytes: number): AsyncGenerator<string> 
   }
 }
 
-/** Looks at the next one without taking it. */
+/** Reads the next item without consuming it. */
 class Peekable<Item> {
   readonly #items: AsyncIterator<Item>;
   #next: Promise<IteratorResult<Item>> | undefined;
@@ -212,7 +213,7 @@ class Peekable<Item> {
     return done ? undefined : value;
   }
 
-  /** Goes on behind the one that was looked at. */
+  /** Consumes the item that was peeked. */
   async take(item: Item): Promise<Item> {
     this.#next = undefined;
     return item;

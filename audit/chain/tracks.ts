@@ -3,22 +3,22 @@ import type { Difference, SeenEvent } from './compare-block.ts';
 import type { Findings } from './findings.ts';
 import type { SourcedHead } from './head-sources.ts';
 
-/** A difference between log and block, of which it is not known yet which of the two was changed. */
+/** A difference between log and block that is not attributed to either yet. */
 type Pending = { readonly difference: Difference; readonly block: number };
 
-/** Of so many it is looked for whether they were moved. */
+/** The number of differences among which moved events are searched. */
 const BLAMED_MAX = 10_000;
 
 /**
- * The head that the log gives, and the head that the blocks give, both from the last signed head on. Where
- * log and blocks differ, the next signed head tells which of them was changed; where it agrees with neither,
- * both were, between it and the one before.
+ * The heads computed from the log and from the blocks, both from the last signed head on. If log and blocks
+ * differ, the next signed head shows which of them was changed; if it matches neither, both were changed
+ * since the previous one.
  */
 export class Tracks {
   readonly #findings: Findings;
   #pending: Pending[] = [];
   #blamed: Difference[] = [];
-  /** By their hashes. */
+  /** Keyed by hash. */
   readonly #missing = new Set<string>();
   byLog: Buffer = GENESIS;
   byBlocks: Buffer = GENESIS;
@@ -27,7 +27,7 @@ export class Tracks {
     this.#findings = findings;
   }
 
-  /** What both have alike, or what they have instead of each other. */
+  /** Extends both heads, by equal hashes or by differing ones. */
   extend(inLog: readonly Uint8Array[], inBlocks: readonly Uint8Array[]): void {
     const areSame = this.byLog.equals(this.byBlocks) && inLog === inBlocks;
     this.byBlocks = inBlocks.reduce<Buffer>(extend, this.byBlocks);
@@ -38,7 +38,7 @@ export class Tracks {
     this.#pending.push(...differences.map((difference) => ({ difference, block })));
   }
 
-  /** Answers whether one of the two says the same. */
+  /** Attributes pending differences by a signed head that both tracks have reached. */
   judge({ says, source }: SourcedHead): void {
     const signed = Buffer.from(says.head, 'hex');
     const [isByLog, isByBlocks] = [this.byLog.equals(signed), this.byBlocks.equals(signed)];
@@ -55,7 +55,7 @@ export class Tracks {
     this.#pending = [];
   }
 
-  /** What nobody has signed differently is taken for a change of the log. */
+  /** Without a signature to the contrary, the log counts as changed. */
   #blameLog(): void {
     for (const { difference } of this.#pending) this.#blame(difference);
     this.#pending = [];
@@ -67,7 +67,7 @@ export class Tracks {
     if (difference.finding.kind === 'event_missing') this.#missing.add(difference.hash);
   }
 
-  /** An event that the chain does not have yet may be one that it has elsewhere. */
+  /** An event beyond the chain may be one that is missing elsewhere. */
   meetAgain({ hash, position, stream, version }: SeenEvent, count: number): void {
     if (this.#missing.size === 0) return;
     const text = hash.toString('hex');
@@ -75,7 +75,9 @@ export class Tracks {
       this.#blame({ hash: text, finding: { kind: 'event_inserted', count, position, stream, version } });
   }
 
-  /** Tells what is left. What is missing in one place and found in another was moved. */
+  /**
+   * Reports the remaining differences. An event that is missing at one place and found at another was moved.
+   */
   end(): void {
     this.#blameLog();
     const inserted = new Set(

@@ -33,11 +33,11 @@ const trust = (places: Partial<Parameters<typeof trustedKeys>[0]>) => {
 };
 const ids = (...keys: readonly AuditKey[]) => keys.map(({ id }) => id);
 
-test('each key is followed by the one that it has endorsed, wherever that is kept', () => {
+test('each key is followed by the one that it endorsed, wherever that is kept', () => {
   expect(trust({ file: [first.key], database: all })).toEqual({ ids: ids(...all), findings: [] });
 });
 
-test('a key that was followed by another endorses no second one', () => {
+test('a key endorses only one successor', () => {
   const other = makeKey(first);
   const places = { file: [first.key, second.key, other.key], database: all };
   expect(trust(places)).toEqual({
@@ -46,7 +46,7 @@ test('a key that was followed by another endorses no second one', () => {
   });
 });
 
-test('an auditor may begin in the middle: what came before is known by the endorsement', () => {
+test('an auditor may start in the middle: an earlier key is known by its endorsement', () => {
   expect(trust({ given: [third.key], file: all, database: all })).toEqual({ ids: ids(...all), findings: [] });
   const forged = makeKey();
   expect(trust({ given: [second.key], file: [forged.key, second.key] })).toEqual({

@@ -1,7 +1,7 @@
 import { type AuditKey, endorsementText, isSignedBy, thumbprint } from '#shared/audit/signing-keys.ts';
 import type { Findings, HeadSource } from './findings.ts';
 
-/** Keys by where they are kept, in the order in which those places are believed. */
+/** Keys by source, in order of trust. */
 type KeyPlaces = {
   readonly given: readonly AuditKey[];
   readonly file: readonly AuditKey[];
@@ -9,10 +9,10 @@ type KeyPlaces = {
 };
 
 /**
- * The keys whose signatures count, in the order in which they signed: the first one of the most trusted place
- * that has any, those before it, as an auditor may begin in the middle, and each that the one before it has
- * endorsed. A key endorses one, and signs nothing after. Heads that another has signed are told as signed by
- * nobody known.
+ * The trusted keys in the order in which they signed: the first key of the most trusted source that has any,
+ * its predecessors, because an auditor may start in the middle, and every key endorsed by its predecessor. A
+ * key endorses one successor, and signs nothing afterwards. Heads signed by other keys are reported as signed
+ * by an unknown key.
  */
 export const trustedKeys = (
   { given, file, database }: KeyPlaces,
@@ -30,7 +30,7 @@ export const trustedKeys = (
       if (trusted[0] && isEndorsedBy(key, trusted[0])) trusted.unshift(key);
     for (const key of ours) {
       const last = trusted.at(-1);
-      // Nothing can be said against the very first, except by whoever has kept it.
+      // Only an auditor who has kept the very first key can contradict it.
       if (!last || isEndorsedBy(last, key)) trusted.push(key);
     }
     for (const key of keys)

@@ -1,4 +1,4 @@
-// Over 200 lines, because every tampering is tried on the one log with its chain that is set up here.
+// Over 200 lines, because every case tampers with the log and chain that are set up here.
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { insertBlock } from '#shared/audit/blocks.ts';
@@ -47,7 +47,7 @@ type Options = {
   readonly isWhole?: boolean;
 };
 
-/** Also over holes, at which following ends. */
+/** Also reads across holes, at which following stops. */
 const readTampered = async ({ pool }: AuditWorld): Promise<readonly RecordedEvent[]> =>
   (
     await pool.query(
@@ -58,7 +58,7 @@ const readTampered = async ({ pool }: AuditWorld): Promise<readonly RecordedEven
 const kinds = ({ findings }: ChainReport) => findings.map(({ kind }) => kind);
 
 describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
-  test('nothing is found where nothing was done, and the window is told that nothing outside proves', async () => {
+  test('an intact log has no findings, and the report shows the unproven window', async () => {
     await using world = await build(await createAuditWorld(startLog));
     await world.append(3);
     const events = await world.events();
@@ -129,7 +129,7 @@ describe('on PostgreSQL, whoever', () => {
     expect(kinds(await check(world))).toEqual(['event_moved']);
   });
 
-  test('deletes an event is found, whether they close the hole or not', async () => {
+  test('deletes an event is found, with or without closing the hole', async () => {
     await set('delete from event_log.event where position = 6');
     expect((await check(world)).findings).toEqual([{ kind: 'event_missing', count: 6, position: 6 }]);
     await set('update event_log.event set position = position - 1 where position > 6');
@@ -152,7 +152,7 @@ describe('on PostgreSQL, whoever', () => {
     expect(findings.every(({ kind }) => ['event_inserted', 'event_moved'].includes(kind))).toBe(true);
   });
 
-  test('changes a block alone is found, and the event is not blamed where a head knows better', async () => {
+  test('changes only a block is found, and the event is not blamed if a head confirms it', async () => {
     await set(`update audit.block set hashes = overlay(hashes placing '\\x00' from 40) where count = 8`);
     expect((await check(world)).findings).toEqual([
       { kind: 'block_changed', count: 8 },
@@ -176,7 +176,7 @@ describe('on PostgreSQL, whoever', () => {
     expect((await check(world)).findings).toContainEqual({ kind: 'block_missing', count: 8 });
   });
 
-  /** What an attacker does who knows how the chain is made. */
+  /** Like an attacker who knows how the chain is built. */
   const rebuildBlocks = async () => {
     await set('truncate audit.block');
     const events = await readTampered(world);
@@ -189,7 +189,7 @@ describe('on PostgreSQL, whoever', () => {
     return events;
   };
 
-  test('changes an event and all blocks from there on is found by the signed heads, in their places', async () => {
+  test('changes an event and all later blocks is found by the signed heads, with the events', async () => {
     await set(`update event_log.event set data = '{"n":"other"}' where position = 6`);
     await rebuildBlocks();
     expect((await check(world)).findings).toEqual(
@@ -197,7 +197,7 @@ describe('on PostgreSQL, whoever', () => {
     );
   });
 
-  test('and signs that anew is found by what is outside the database', async () => {
+  test('and signs the result is found by the files outside the database', async () => {
     await set(`update event_log.event set data = '{"n":"other"}' where position = 6`);
     const events = await rebuildBlocks();
     await set('delete from audit.head where count = 12');
@@ -217,7 +217,7 @@ describe('on PostgreSQL, whoever', () => {
     const { findings } = await check(world);
     expect(findings).toContainEqual({ kind: 'head_changed', count: 12, source: 'file' });
     expect(findings).toContainEqual({ kind: 'head_changed', count: 12, source: 'database' });
-    // Where the file is not outside enough, the copy of an auditor is.
+    // If the file is not out of reach, the auditor’s copy is.
     await rm(world.files.heads);
     expect((await check(world, { given })).findings).toContainEqual({
       kind: 'head_changed',
@@ -226,7 +226,7 @@ describe('on PostgreSQL, whoever', () => {
     });
   });
 
-  test('changes what a head says, or its signature, is found', async () => {
+  test('changes a head or its signature is found', async () => {
     await set(
       `update audit.head set statement = replace(statement, '"count":12', '"count":11') where count = 12`,
     );
@@ -249,7 +249,7 @@ describe('on PostgreSQL, whoever', () => {
     });
   });
 
-  test('removes a head is found by the other place', async () => {
+  test('removes a head is found by the other copy', async () => {
     await set('delete from audit.head where count = 4');
     expect((await check(world)).findings).toEqual([{ kind: 'head_missing', count: 4, source: 'database' }]);
     const [, second] = (await readFile(world.files.heads, 'utf8')).split('\n');
@@ -258,7 +258,7 @@ describe('on PostgreSQL, whoever', () => {
     expect(kinds(await check(world, { given }))).toEqual(['head_missing']);
   });
 
-  test('signs with a key that no former one has endorsed is found', async () => {
+  test('signs with a key without endorsement is found', async () => {
     await rotateAuditKey(world);
     await set('update audit.signing_key set endorsement = sha512(endorsement) where number = 2');
     await world.append(1);
@@ -270,7 +270,7 @@ describe('on PostgreSQL, whoever', () => {
     );
   });
 
-  test('cuts the ends of log, chain and heads off together is found by what is outside, and only by that', async () => {
+  test('cuts off the ends of log, chain and heads is found by the files outside, and only by them', async () => {
     await set('delete from event_log.event where position > 8');
     await set('delete from audit.block where count > 8');
     await set('delete from audit.head where count > 8');
@@ -287,7 +287,7 @@ describe('on PostgreSQL, whoever', () => {
     });
   });
 
-  test('cuts the end of the log alone off is found by the chain', async () => {
+  test('cuts off only the end of the log is found by the chain', async () => {
     await set('delete from event_log.event where position > 6');
     const { findings } = await check(world);
     expect(findings).toContainEqual({ kind: 'chain_ahead', count: 12, events: 6 });

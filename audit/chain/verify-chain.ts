@@ -10,18 +10,18 @@ import { Walk } from './walk.ts';
 
 export type ChainCheckOptions = {
   readonly pool: Pool;
-  /** Where `heads.jsonl` and `keys.jsonl` are. */
+  /** The folder of `heads.jsonl` and `keys.jsonl`. */
   readonly auditDir: string;
-  /** What an auditor has kept elsewhere. */
+  /** Copies that an auditor has kept elsewhere. */
   readonly given?: Given;
 };
 
-/** Is fed with all events of the log, from its beginning and in its order, and then asked what it found. */
+/** Takes all events of the log from the start, in order, and then returns its findings. */
 export type ChainCheck = {
   take(events: readonly RecordedEvent[]): Promise<void>;
   /**
-   * `isWhole` where the log was read to the end that it had after the check was begun: only then can
-   * something be missing at the end.
+   * `isWhole` if the log was read to the end that it had after the check started: only then can events be
+   * missing at the end.
    */
   end(options: { readonly isWhole: boolean }): Promise<ChainReport>;
 };
@@ -29,9 +29,9 @@ export type ChainCheck = {
 const NOTHING_GIVEN: Given = { heads: [], keys: [] };
 
 /**
- * Computes the chain anew from the log, and holds it against the blocks, and against the signed heads in the
- * database, in `AUDIT_DIR`, and in what an auditor has kept. To be begun before the end of the log is asked
- * for, because all of them grow.
+ * Recomputes the chain from the log, and compares it with the blocks, and with the signed heads in the
+ * database, in `AUDIT_DIR`, and in an auditor’s copy. Must start before the end of the log is determined,
+ * because all of them grow.
  */
 export const beginChainCheck = async ({
   pool,

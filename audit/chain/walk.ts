@@ -6,7 +6,7 @@ import type { ChainReport, Findings } from './findings.ts';
 import type { HeadSources, SourcedHead } from './head-sources.ts';
 import { Tracks } from './tracks.ts';
 
-/** Goes through log and blocks side by side. */
+/** Walks through log and blocks in parallel. */
 export class Walk {
   readonly #findings: Findings;
   readonly #heads: HeadSources;
@@ -15,12 +15,12 @@ export class Walk {
   #page: Block[] = [];
   #block: Block | undefined;
   #isBegun = false;
-  /** What was seen of the present block, or of what is in no block. */
+  /** The events of the present block, or those in no block. */
   #seen: SeenEvent[] = [];
-  /** The events that were given, and how many the chain has counted up to here. */
+  /** The number of checked events, and the number that the chain has counted. */
   #events = 0;
   #count = 0;
-  /** Up to which count blocks are known to be missing. */
+  /** Blocks up to this count are known to be missing. */
   #gap = 0;
   #stored: Buffer = GENESIS;
   #latestAt: Date | null = null;
@@ -63,7 +63,10 @@ export class Walk {
     };
   }
 
-  /** Blocks between are missing, and what they had can be held against heads only. */
+  /**
+   * The event lies before the block: blocks in between are missing, and their events can be compared with
+   * heads only.
+   */
   #isBefore({ count, events, firstPosition }: Block, { position }: SeenEvent): boolean {
     const before = count - events;
     if (position >= firstPosition || this.#count >= before) return false;
@@ -99,7 +102,10 @@ export class Walk {
     await this.#nextBlock();
   }
 
-  /** Its head follows from the one before it, and its times are those of its events. */
+  /**
+   * Checks that the head of the block follows from the previous one, and that its times are those of its
+   * events.
+   */
   #checkBlock(block: Block, isSame: boolean): void {
     const follows =
       this.#tracks.byBlocks.equals(block.head) || extendByAll(this.#stored, block.hashes).equals(block.head);
@@ -112,11 +118,11 @@ export class Walk {
     ];
     const isTimely = !isSame || times.every(([one, other]) => one?.getTime() === other?.getTime());
     if (!follows || !isTimely) this.#findings.add({ kind: 'block_changed', count: block.count });
-    // What changed events would have given is not known.
+    // The original times of changed events are unknown.
     if (!isSame) this.#latestAt = block.latestAt;
   }
 
-  /** Extends both tracks, and stops at each head to look at it. */
+  /** Extends both tracks, and checks each head on the way. */
   async #advance(upTo: number, inBlocks: readonly Uint8Array[], inLog = inBlocks): Promise<void> {
     const before = this.#count;
     let from = 0;
@@ -138,7 +144,7 @@ export class Walk {
     this.#count = upTo;
   }
 
-  /** The log ended within a block, or before it. */
+  /** The log ended within the block, or before it. */
   async #closeLast(block: Block, isWhole: boolean, chained: number): Promise<void> {
     const events = this.#seen.length;
     const lastHash = block.hashes.subarray(-HASH_BYTES);
@@ -162,7 +168,7 @@ export class Walk {
     if (isWhole) this.#findings.add({ kind: 'chain_ahead', count: chained, events: this.#events });
   }
 
-  /** Heads that cover more than there is. */
+  /** Reports heads that cover more events than the log has. */
   async #findCut(): Promise<void> {
     const events = this.#events;
     for (const { says, source } of await this.#heads.last())

@@ -8,7 +8,7 @@ import {
 import type { Canonical } from '#shared/events/canonical.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 
-/** Events of one stream that follow each other in the log. */
+/** Consecutive events of one stream. */
 type Run = {
   readonly stream: StreamName;
   readonly events: NewEvent[];
@@ -16,18 +16,18 @@ type Run = {
   bytes: number;
 };
 
-/** Of a log, how many of its appends keep their order when they are sent at once. */
+/** The way in which a log keeps concurrent appends in order. */
 export type Order = 'batches' | 'one by one';
 
-/** What one batch of the log in PostgreSQL takes; in several they would overtake each other. */
+/** The limits of a batch of the log in PostgreSQL; several batches could overtake each other. */
 const BATCH_EVENTS_MAX = 1_000;
 const BATCH_BYTES_MAX = 4 * 1_048_576;
 
 /**
- * Appends events as they were elsewhere: with their ids, at their versions, in their order. Answers the
- * position of the last. The log in PostgreSQL takes what is sent at once as one transaction, in the order in
- * which it was sent, where all of it expects any version. EventStoreDB promises no order to what is in flight
- * together, least of all when something is repeated.
+ * Appends events as they were elsewhere, with their ids, at their versions, in their order. Returns the
+ * position of the last. The log in PostgreSQL appends concurrent requests in one transaction and in order, if
+ * all of them expect any version. EventStoreDB guarantees no order of concurrent appends, least of all after
+ * retries.
  */
 export const appendInOrder = async (
   eventLog: Pick<EventLog, 'append'>,

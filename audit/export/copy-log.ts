@@ -16,7 +16,7 @@ export type Copying = {
   onProgress(progress: Progress): void;
 };
 
-/** Brings a log to hold all that another holds now, in its order, and compares the chains over both. */
+/** Copies all present events of a log to another, in order, and compares the chains over both. */
 export const copyLog = async ({
   source,
   target,
@@ -44,7 +44,7 @@ export const copyLog = async ({
   return { ...filled, upTo };
 };
 
-/** Where each event of a log is in its copy. */
+/** Yields the position of each event in a log and in its copy. */
 export async function* movedBetween(source: EventLog, target: EventLog): AsyncGenerator<readonly Moved[]> {
   await using copies = new Copies(target, await target.head());
   for await (const page of readBetween(source, { after: START, upTo: await source.head() })) {
@@ -54,7 +54,7 @@ export async function* movedBetween(source: EventLog, target: EventLog): AsyncGe
   }
 }
 
-/** Walks a copy beside its log. */
+/** Reads a copy in step with its log. */
 class Copies implements AsyncDisposable {
   readonly #pages: AsyncGenerator<readonly RecordedEvent[]>;
   #page: readonly RecordedEvent[] = [];

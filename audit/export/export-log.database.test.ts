@@ -1,4 +1,4 @@
-// Over 200 lines, because every interruption and every damage is tried on the one export that is set up here.
+// Over 200 lines, because every interruption and every damage uses the export that is set up here.
 
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ const never = new AbortController().signal;
 const FILE_BYTES = 4_000;
 const folder = async () => join(used.use(await temporaryDataDir()).path, 'export');
 
-/** Ends after so many events, as if it had been killed. */
+/** Stops after that many events, as if killed. */
 const exporting = (eventsMax = Number.POSITIVE_INFINITY, fileBytesMax = FILE_BYTES) => ({
   ...world,
   eventLog: {
@@ -63,7 +63,7 @@ const contentsOf = async (path: string) =>
       .map(async (name) => [name, await readFile(join(path, name), 'utf8')] as const),
   );
 
-test('every event is a CloudEvent of a line, in files of a bounded size, and nothing of it is lost', async () => {
+test('every event is a CloudEvent on a line, in files of a bounded size, and nothing is lost', async () => {
   const path = await folder();
   const manifest = await exportLog(exporting(), path, all);
   expect(manifest).toMatchObject({
@@ -93,11 +93,11 @@ test('every event is a CloudEvent of a line, in files of a bounded size, and not
     streamversion: 1,
     data: { n: 0 },
   });
-  // What CloudEvents allows as the name of an attribute.
+  // The form of attribute names in CloudEvents.
   for (const name of Object.keys(first)) expect(name).toMatch(/^[a-z0-9]{1,20}$/);
 });
 
-test('one that is interrupted anywhere goes on by the same command, and ends with the same bytes', async () => {
+test('an interrupted export is resumed by the same command, and ends with the same bytes', async () => {
   const [broken, whole] = [await folder(), await folder()];
   for (const events of [0, 7, 25])
     await expect(exportLog(exporting(events), broken, all)).rejects.toThrow(Stopped);
@@ -117,7 +117,7 @@ test('one that is interrupted anywhere goes on by the same command, and ends wit
   expect({ ...signed(expected), at, signature: '' }).toEqual({ ...signed(ends), signature: '' });
 });
 
-test('a part begins where another ended, and both fill a log together', async () => {
+test('a part starts where another ended, and both together fill a log', async () => {
   const [one, two] = [await folder(), await folder()];
   const first = await exportLog(exporting(), one, { ...all, upTo: 20 as Position });
   const second = await exportLog(exporting(), two, { ...all, after: 20 as Position });
@@ -139,7 +139,7 @@ test('a part begins where another ended, and both fill a log together', async ()
   expect((await fill(two)).appended).toBe(0);
 });
 
-test('a folder with anything else in it is left alone', async () => {
+test('a folder with other files is left alone', async () => {
   const path = await folder();
   await exportLog(exporting(), path, all);
   await expect(exportLog(exporting(), path, all)).rejects.toThrow('holds a finished export');
@@ -155,7 +155,7 @@ test('a folder with anything else in it is left alone', async () => {
   await expect(exportLog(exporting(), begun, all)).rejects.toThrow('was changed since it was written');
 });
 
-test('nobody signs what the chain says otherwise of', async () => {
+test('an export that contradicts the chain is not signed', async () => {
   await using tampered = await createAuditWorld();
   await tampered.append(3);
   await tampered.prove();
@@ -209,7 +209,7 @@ test.each<[string, Order, () => Promise<{ readonly url: string } & AsyncDisposab
     await using engine = await start();
     await using target = await openEventLog({ url: engine.url });
     const events = await world.events();
-    // Streams that come again and again between each other.
+    // Streams that alternate.
     const source = async function* () {
       for (let from = 0; from < events.length; from += 25) yield events.slice(from, from + 25);
     };

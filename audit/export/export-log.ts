@@ -14,15 +14,15 @@ export type Exporting = AuditKeyDependencies & {
   readonly eventLog: Pick<EventLog, 'identity' | 'head' | 'follow'>;
   readonly signal: AbortSignal;
   onProgress(progress: Progress): void;
-  /** How large a file may become, but for one line that is larger by itself. */
+  /** The maximum size of a file, unless a single line is longer. */
   readonly fileBytesMax?: number;
 };
 
 const FILE_BYTES_MAX = 64 * 1_048_576;
 
 /**
- * Writes events into a folder, with a manifest at the end. It resumes an export that was begun there, which
- * ends with the same bytes.
+ * Writes events to a folder, and a manifest at the end. Resumes an unfinished export in it, with the same
+ * resulting bytes.
  */
 export const exportLog = async (
   exporting: Exporting,
@@ -52,7 +52,7 @@ export const exportLog = async (
   return manifest;
 };
 
-/** The range is fixed now, so that the export is of one moment however often it is resumed. */
+/** Fixes the range now, so that a resumed export covers the same events. */
 const begin = async (
   exporting: Exporting,
   folder: string,
@@ -95,7 +95,7 @@ const writeFiles = async (
   return await files.finish();
 };
 
-/** Of what the chain does not reach yet, this is the first to say anything. */
+/** Refuses a log that contradicts the chain. Events after the end of the chain are not covered by this. */
 const demandChain = async (
   { pool }: Exporting,
   { count, head }: { readonly count: number; readonly head: string },
@@ -108,7 +108,7 @@ const demandChain = async (
 
 const toJson = ({ count, head }: ChainPlace) => ({ count, head: head.toString('hex') });
 
-/** Writes events into files of a bounded size, and into the plan how far it is after each. */
+/** Writes events to files of a bounded size, and records the progress in the plan after each. */
 class EventFiles implements AsyncDisposable {
   readonly #folder: string;
   readonly #bytesMax: number;
@@ -144,7 +144,7 @@ class EventFiles implements AsyncDisposable {
     await this.#flush();
   }
 
-  /** Ends the file that is begun, if there is one, and answers what has been written so far. */
+  /** Finishes the current file, if any, and returns the progress. */
   async finish(): Promise<Plan> {
     await this.#flush();
     if (this.#file === undefined) return this.#plan;

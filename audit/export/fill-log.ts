@@ -9,19 +9,18 @@ import { appendInOrder, type Order } from './append-in-order.ts';
 export type Filling = {
   readonly target: Pick<EventLog, 'append' | 'follow' | 'head' | 'identity'>;
   readonly order: Order;
-  /** Where the events come from begins after so many, over which the chain has this head. */
+  /** The place in the chain at which the source starts. */
   readonly before?: ChainPlace;
   readonly signal: AbortSignal;
-  /** How many of them the log has. */
+  /** Called with the number of source events that the log has. */
   onEvents(count: number): void;
 };
 
 export type Filled = ChainPlace & { readonly appended: number };
 
 /**
- * Brings a log to hold exactly these events, of which it may hold the first ones already; refused where it
- * holds anything else. What was appended is read back: the chain that is answered is the one over what the
- * log now has.
+ * Fills a log with exactly these events; it may already contain the first ones. Refuses a log with any other
+ * event. Reads appended events back: the returned chain is that of the events now in the log.
  */
 export const fillLog = async (
   filling: Filling,
@@ -32,7 +31,7 @@ export const fillLog = async (
   let place = await present.skip(filling.before ?? CHAIN_START);
   const begun = place.count;
   let count = 0;
-  // While some are appended, the next are read.
+  // Reads the next events while these are appended.
   let appending: Promise<Position> | undefined;
   try {
     for await (const events of source) {
@@ -41,7 +40,7 @@ export const fillLog = async (
       for (const event of events.slice(0, events.length - missing.length)) place = extendBy(place, event);
       const after = (await appending) ?? present.last;
       if (missing.length > 0) appending = appendInOrder(target, order, missing, after);
-      // Its failure is met where it is awaited.
+      // A failure is handled where the promise is awaited.
       appending?.catch(() => {});
       count += events.length;
       filling.onEvents(count);
@@ -72,7 +71,7 @@ export class Present implements AsyncDisposable {
     this.#head = head;
   }
 
-  /** Passes over what comes before the events that are to be filled in. */
+  /** Skips the events before those to be filled in. */
   async skip({ count, head }: ChainPlace): Promise<ChainPlace> {
     let place = CHAIN_START;
     for (let event = await this.#next(); place.count < count; event = await this.#next()) {
@@ -90,7 +89,7 @@ export class Present implements AsyncDisposable {
     return place;
   }
 
-  /** Which of the next events are not there, because the log ends before them. */
+  /** The events that are missing because the log ends before them. */
   async matched<Event extends Canonical>(events: readonly Event[]): Promise<readonly Event[]> {
     for (const [index, event] of events.entries()) {
       const found = await this.#next();
@@ -122,7 +121,7 @@ export class Present implements AsyncDisposable {
     this.last = position;
   }
 
-  /** The next that was not taken. */
+  /** The next event. */
   async #next(): Promise<RecordedEvent | undefined> {
     while (this.#taken === this.#page.length && this.last < this.#head) {
       const { value, done } = await this.#pages.next();

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { fileFailure, makeFolder } from '#shared/folder.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 
-/** What a file is called while it is being written; what has its own name is whole, and on the disk. */
+/** The suffix of a file that is being written; a file without it is complete and on the disk. */
 const UNFINISHED = '.unfinished';
 
-/** For the owner alone, because persons' keys and sealed data lie there. */
+/** For the owner only, because the folder contains persons’ keys and sealed data. */
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
@@ -25,7 +25,7 @@ export const openFolder = async (folder: string): Promise<readonly string[]> => 
 
 export type WrittenFile = { readonly bytes: number; readonly sha256: string };
 
-/** Writes a file of lines that come to it; it has its name once all of it is on the disk. */
+/** Writes a file line by line; it gets its name once all of it is on the disk. */
 export class LinesFile implements AsyncDisposable {
   readonly #handle: FileHandle;
   readonly #folder: string;
@@ -58,7 +58,7 @@ export class LinesFile implements AsyncDisposable {
     return { bytes: this.bytes, sha256: this.#hash.digest('hex') };
   }
 
-  /** What is not finished is written anew by whoever goes on. */
+  /** A resumed export rewrites the unfinished file. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#handle.close().catch(() => {});
   }
@@ -84,7 +84,7 @@ export const removeFile = async (folder: string, name: string): Promise<void> =>
   await syncFolder(folder);
 };
 
-/** Nothing where there is no such file. */
+/** Undefined if the file does not exist. */
 export const digestOf = async (folder: string, name: string): Promise<string | undefined> => {
   const hash = createHash('sha256');
   try {

@@ -20,17 +20,17 @@ export type Importing = {
   readonly target: EventLog;
   readonly order: Order;
   readonly masterKey: MasterKey;
-  /** Persons whose keys are neither in the export nor here are taken in as erased. */
+  /** Import persons without a key, in the export or here, as erased. */
   readonly withoutKeys: boolean;
   readonly signal: AbortSignal;
-  /** Tells no webhook of the log up to there. */
+  /** Withholds the log up to this position from webhooks. */
   keepQuiet(upTo: Position | 'everything'): Promise<void>;
   onProgress(step: 'check' | 'import', progress: Progress): void;
 };
 
 /**
- * Brings an empty installation, or one that holds the beginning of an export, to hold all of it. Nothing is
- * done unless all of it is whole.
+ * Imports all of an export into an empty installation, or into one that contains its start. Changes nothing
+ * unless the export is intact.
  */
 export const importLog = async (importing: Importing, opened: OpenedExport): Promise<Filled> => {
   const { pool, target, masterKey, signal } = importing;
@@ -40,7 +40,7 @@ export const importLog = async (importing: Importing, opened: OpenedExport): Pro
   await demandKeys(opened, masterKey);
   await using _keys = await openPostgresKeyStore({ pool, masterKey }).catch(explainKeys);
   await takeInKeys(importing, opened, subjects);
-  // From the first event on, and until it is known where they end.
+  // From the first event on, until the end is known.
   await importing.keepQuiet('everything');
   const filled = await fillLog(
     {
@@ -58,9 +58,9 @@ export const importLog = async (importing: Importing, opened: OpenedExport): Pro
 };
 
 /**
- * Reads all of it, and answers whose personal data is in it. Refuses a log that holds anything else as long
- * as nothing is written: keys that are destroyed by the export would be gone from the database of that other
- * log for good.
+ * Reads the whole export, and returns the persons of its personal data. Refuses a log with other events
+ * before anything is written: otherwise keys that the export lists as destroyed would be deleted in the
+ * database of that log for good.
  */
 const check = async (
   { target, signal, onProgress }: Importing,
@@ -115,10 +115,7 @@ const explainKeys = (error: unknown): never => {
   throw error;
 };
 
-/**
- * Without its key, what is personal could be neither read nor written, now or ever: such a person is erased
- * here.
- */
+/** Without its key, personal data could neither be read nor written: such a person is erased here. */
 const takeInKeys = async (
   { pool, withoutKeys }: Importing,
   opened: OpenedExport,

@@ -6,17 +6,14 @@ import { inTransaction } from '#shared/database/transaction.ts';
 import { userId } from '#shared/events/fields.ts';
 import { LinesFile } from './folder.ts';
 
-/**
- * The keys of the persons, which their data is sealed with, as they lie in the database: wrapped under the
- * master key.
- */
+/** The keys that seal persons’ data, as in the database: wrapped under the master key. */
 const PERSONS = 'persons.jsonl';
 
 const PAGE = 10_000;
 
 const Person = z.strictObject({
   subject: userId,
-  /** In base64; null where the key was destroyed. */
+  /** In base64; null if the key was destroyed. */
   wrapped: z.base64().nullable(),
   destroyedAt: z.iso.datetime().nullable(),
 });
@@ -47,7 +44,7 @@ export const exportPersons = async (pool: Pool, folder: string): Promise<Manifes
   return { name: PERSONS, ...(await file.finish()), keys };
 };
 
-/** What is destroyed, here or there, stays so. */
+/** A key that was destroyed, here or there, stays destroyed. */
 export const takeInPersons = (pool: Pool, persons: readonly Person[]): Promise<void> =>
   inTransaction(pool, async (connection) => {
     await connection.query(

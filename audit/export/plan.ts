@@ -6,10 +6,7 @@ import { StartRefused } from '#shared/process/start-refused.ts';
 import { digestOf, readWhole, writeWhole } from './folder.ts';
 
 export const MANIFEST = 'manifest.json';
-/**
- * Is there as long as the export is unfinished, and says what it is to be, so that whoever goes on ends with
- * the same bytes.
- */
+/** Exists while the export is unfinished, and fixes its range, so that resuming it gives the same bytes. */
 export const PLAN = 'unfinished-export.json';
 
 const Plan = Manifest.pick({
@@ -23,7 +20,7 @@ const Plan = Manifest.pick({
 }).extend({
   withKeys: z.boolean(),
   before: Manifest.shape.chain.shape.before,
-  /** After the files that are finished. */
+  /** The progress after the finished files. */
   done: z.strictObject({
     count: z.int().nonnegative(),
     head: Manifest.shape.chain.shape.before.shape.head,
@@ -41,7 +38,7 @@ export type Range = {
 export const writePlan = (folder: string, plan: Plan): Promise<unknown> =>
   writeWhole(folder, PLAN, `${JSON.stringify(plan)}\n`);
 
-/** What was begun in a folder; nothing where it is empty. Anything else is not touched. */
+/** The plan of an unfinished export; undefined in an empty folder. Refuses a folder with anything else. */
 export const readPlan = async (
   folder: string,
   names: readonly string[],
@@ -69,7 +66,7 @@ export const readPlan = async (
   return plan;
 };
 
-/** What is finished is not looked at again, but it must be what was written. */
+/** Finished files are not read again, but their digests must match. */
 const demandIntact = async (folder: string, files: readonly FileEntry[]): Promise<void> => {
   for (const { name, sha256 } of files)
     if ((await digestOf(folder, name)) !== sha256)

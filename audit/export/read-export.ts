@@ -15,8 +15,8 @@ import { MANIFEST } from './plan.ts';
 export type OpenedExport = { readonly folder: string; readonly manifest: SignedManifest };
 
 /**
- * Reads the manifest of an export, and refuses one that its key has not signed, or whose keys do not follow
- * from each other.
+ * Reads the manifest of an export. Refuses it without a valid signature, or if its keys do not endorse each
+ * other.
  */
 export const openExport = async (folder: string): Promise<OpenedExport> => {
   const text = await readWhole(folder, MANIFEST);
@@ -37,12 +37,9 @@ export const openExport = async (folder: string): Promise<OpenedExport> => {
   return { folder, manifest };
 };
 
-/**
- * Refuses an export that is neither signed by a key that is known from elsewhere, nor by one that follows
- * from it.
- */
+/** Refuses an export that is signed neither by the known key, nor by one of its successors. */
 export const demandSigner = ({ folder, manifest }: OpenedExport, known: string): void => {
-  // Each is endorsed by the one before it, or the export would not have been opened.
+  // Each key is endorsed by the previous one, as checked on opening.
   const ancestors = manifest.keys.slice(0, manifest.keys.findIndex(({ id }) => id === manifest.key) + 1);
   if (!ancestors.some(({ id }) => id === known))
     throw new StartRefused(
@@ -72,7 +69,7 @@ const createKeyring = (keys: readonly AuditKey[]): ((id: string) => AuditKey) =>
   };
 };
 
-/** The events in their order. What was changed is found at the latest once all have been read. */
+/** The events in order. A change is found at the latest when all have been read. */
 export async function* readEvents({
   folder,
   manifest,
@@ -150,10 +147,7 @@ const parseAs = <Schema extends z.ZodType>(schema: Schema, text: string, what: s
 const CHUNK_BYTES = 1_048_576;
 const LINE_END = 10;
 
-/**
- * The lines of a file, many at a time. Only this one sign ends a line, unlike for those who read text for
- * people.
- */
+/** The lines of a file, many at a time. Only a line feed ends a line, unlike in `readline`. */
 async function* linesOf(
   path: string,
   take: (chunk: Buffer) => void = () => {},

@@ -49,7 +49,7 @@ beforeAll(async () => {
 }, scaled(60_000));
 afterAll(() => resources.disposeAsync());
 
-/** Commands, projection, webhooks and the proof, until the proof has come to the end of the log. */
+/** Runs commands, projection, webhooks and the audit, until the chain has reached the end of the log. */
 const whileRunning = async (work: (world: DispatchWorld) => Promise<void>): Promise<void> => {
   await using world = await createDispatchWorld(system);
   await using _dispatcher = await world.start();
@@ -82,7 +82,7 @@ const whileRunning = async (work: (world: DispatchWorld) => Promise<void>): Prom
 };
 
 const settingsNow = () => ({ ...system.settings, ...(log.url !== undefined && { EVENT_LOG_URL: log.url }) });
-/** What was stopped on a loaded machine may not have given its lease back: it ends by itself. */
+/** On a loaded machine, a stopped process may not have released its lease, which then expires. */
 const switchTo = async (url: string) => {
   const called = await until(
     () => callLine(settingsNow(), ['log', 'copy', '--to', url, '--switch']),
@@ -92,7 +92,7 @@ const switchTo = async (url: string) => {
   log.url = url;
 };
 
-/** Where each event is in the log that is used now. */
+/** The position of each event in the present log. */
 const places = async (): Promise<ReadonlyMap<string, Position>> => {
   await using eventLog = await openEventLog({ url: log.url ?? system.settings.DATABASE_URL ?? '' });
   const found = new Map<string, Position>();
@@ -127,7 +127,7 @@ const demandAllMoved = async () => {
     expect([...at.values()]).toEqual(expect.arrayContaining([replay.at, replay.to]));
 };
 
-test('every table with positions of the log is taken along', async () => {
+test('every table with positions of the log is updated', async () => {
   const { rows } = await pool.query<{ place: string }>(
     `select table_schema || '.' || table_name || '.' || column_name as place from information_schema.columns
      where column_name ~ 'position' and data_type = 'bigint' and table_schema !~ '^(pg_|event_log|replay_)'`,
@@ -148,7 +148,7 @@ test('every table with positions of the log is taken along', async () => {
   expect(naming.rows.map(({ place }) => place).filter((place) => !IDENTITIES.includes(place))).toEqual([]);
 });
 
-test('the database belongs to the copy, and all goes on from there, also back again', async () => {
+test('the database belongs to the copy, and everything continues from there, and back again', async () => {
   const database = system.settings.DATABASE_URL ?? '';
   let planned = 3;
   for (const url of [copyUrl, database]) {
@@ -157,7 +157,7 @@ test('the database belongs to the copy, and all goes on from there, also back ag
     await whileRunning(async (world) => {
       await draftArticle(world.side, author);
       planned += 2;
-      // The receiver is gone by now.
+      // The receiver no longer runs.
       await until(
         () => world.rows('select from webhook_ledger.delivery where webhook_id = $1', [webhookId]),
         ({ length }) => length === planned,

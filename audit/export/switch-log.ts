@@ -4,13 +4,13 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { inTransaction } from '#shared/database/transaction.ts';
 import { StartRefused } from '#shared/process/start-refused.ts';
 
-/** Where an event is in one log, and where in the other. */
+/** The positions of an event in two logs. */
 export type Moved = { readonly from: Position; readonly to: Position };
 
 /**
- * Which tables hold positions of the log, beside messages and blocks; a test finds those that are missing
- * here. `exact` where each is that of an event, `told` where its reason names it as well, `dropped` where the
- * row is made again from the log.
+ * Tables with positions of the log, beside messages and blocks; a test finds missing ones. `exact` if each is
+ * the position of an event, `told` if the stored reason contains it too, `dropped` if the row is rebuilt from
+ * the log.
  */
 export const POSITIONS: readonly Held[] = [
   {
@@ -39,7 +39,7 @@ export const POSITIONS: readonly Held[] = [
   { table: 'audit.watch', columns: ['position'], how: 'at or before' },
   { table: 'audit.watch_difference', columns: ['position'], how: 'at or before' },
 ];
-/** Which tables name the log that their positions are of. */
+/** Tables that name the log to which their positions belong. */
 export const IDENTITIES = ['public.follower_checkpoint', 'webhook_ledger.quiet', 'audit.watch'];
 
 type Held = {
@@ -48,7 +48,7 @@ type Held = {
   readonly how: 'exact' | 'told' | 'at or before' | 'dropped';
 };
 
-/** Refuses while a part of Annals runs: it would go on with the log that it has opened. */
+/** Refuses while any part of Annals runs, because it would continue with the former log. */
 export const demandStopped = async (database: Pick<Pool | Connection, 'query'>): Promise<void> => {
   if (!(await exists(database, 'public.lease'))) return;
   const { rows } = await database.query<{ name: string }>(
@@ -61,9 +61,9 @@ export const demandStopped = async (database: Pick<Pool | Connection, 'query'>):
 };
 
 /**
- * Gives every position that the database holds of one log the place of the same event in a copy of that log,
- * in one transaction: from then on the database belongs to the copy, and whoever starts with the former log
- * is refused.
+ * Replaces every position of one log in the database with that of the same event in a copy, in one
+ * transaction. Afterwards the database belongs to the copy, and processes with the former log refuse to
+ * start.
  */
 export const switchLog = (
   pool: Pool,
@@ -83,7 +83,7 @@ export const switchLog = (
     await renameLog(connection, { from, to });
   });
 
-/** What belonged to one log belongs to another from then on, at the positions that it has. */
+/** Assigns the data of one log to another, with the same positions. */
 export const renameLog = async (
   connection: Connection,
   { from, to }: { readonly from: LogIdentity; readonly to: LogIdentity },
@@ -111,11 +111,11 @@ const move = async (connection: Connection, { table, columns, how }: Held): Prom
     );
 };
 
-/** As where a follower is, which may be behind the last event of all. */
+/** Like the position of a follower, which may lag behind the last event. */
 const atOrBefore = (column: string): string =>
   `coalesce((select new from moved where old <= ${column} order by old desc limit 1), 0)`;
 
-/** The change is kept as text, of which the position comes first. */
+/** The change is stored as text that starts with the position. */
 const moveMessages = async (connection: Connection): Promise<void> => {
   if (!(await exists(connection, 'webhook_ledger.message'))) return;
   await connection.query(
@@ -126,8 +126,8 @@ const moveMessages = async (connection: Connection): Promise<void> => {
 };
 
 /**
- * Only where the events are is changed, which no hash depends on. In two steps, because no two blocks may end
- * at one place meanwhile.
+ * Changes only positions, on which no hash depends. In two steps, because two blocks may not end at one
+ * position in between.
  */
 const moveBlocks = async (connection: Connection): Promise<void> => {
   if (!(await exists(connection, 'audit.block'))) return;

@@ -12,7 +12,7 @@ import { scaled } from '../../testing/load.ts';
 import { migrateLedger } from '../../webhook-dispatcher/ledger/migrate.ts';
 
 const resources = new AsyncDisposableStack();
-/** Where the log of the first system is: in its database, until it is moved. */
+/** The log of the first system: in its database, until it is moved. */
 const log: { url: string | undefined } & AsyncDisposable = {
   url: undefined,
   [Symbol.asyncDispose]: async () => {},
@@ -34,7 +34,7 @@ const folder = async () => join(resources.use(await temporaryDataDir()).path, 'e
 const headIn = (lines: readonly string[]) =>
   /head(?: of their chain)?,? ([0-9a-f]{64})/.exec(lines.join('\n'))?.[1];
 
-test('an export into an empty system gives the same answers to everybody', async () => {
+test('an export into an empty system gives the same responses to everyone', async () => {
   const path = await folder();
   const exported = await callLine(system.settings, ['log', 'export', path, '--keys']);
   expect(exported).toMatchObject({ exit: 0 });
@@ -51,7 +51,7 @@ test('an export into an empty system gives the same answers to everybody', async
   });
 });
 
-test('without the keys of persons an import is refused, or takes them in as erased', async () => {
+test('an import without the keys of persons is refused, or imports them as erased', async () => {
   const path = await folder();
   await callLine(system.settings, ['log', 'export', path]);
   await using copy = await createCommandWorld();
@@ -73,7 +73,7 @@ test('without the keys of persons an import is refused, or takes them in as eras
   ).not.toMatch(/Ada|Rita|rita@|Well said/);
 });
 
-test('a log that holds anything else is refused before anything is written, in any table', async () => {
+test('a log with other events is refused before anything is written, in any table', async () => {
   const path = await folder();
   await callLine(system.settings, ['log', 'export', path, '--keys']);
   await using other = await createCommandWorld(undefined, system.settings.MASTER_KEY);
@@ -90,7 +90,7 @@ test('a log that holds anything else is refused before anything is written, in a
   const theirs = await personsOf(system.settings.DATABASE_URL ?? '');
   const [destroyed] = theirs.filter(({ destroyed_at }) => destroyed_at !== null);
   const [living] = theirs.filter(({ destroyed_at }) => destroyed_at === null);
-  // Numbers of persons may well be the same here and there.
+  // Numbers of persons may be the same in both systems.
   await pool.query('insert into public.person_key (subject, wrapped) values ($1, $2)', [
     destroyed?.subject,
     living?.wrapped,
@@ -105,7 +105,7 @@ test('a log that holds anything else is refused before anything is written, in a
   expect(await contentOf(pool)).toEqual(before);
 });
 
-test('an export is taken in from whom it is expected, and without that its key is told before anything is written', async () => {
+test('an export is imported only from the expected signer, whose key is shown otherwise, before anything is written', async () => {
   const path = await folder();
   await callLine(system.settings, ['log', 'export', path, '--keys']);
   const [first, second, forger] = [aKey(), aKey(), aKey()];
@@ -132,7 +132,7 @@ test('an export is taken in from whom it is expected, and without that its key i
     [`--key=${second.id}`],
     `The key ${forger.id} of this export is not endorsed by the one before it`,
   );
-  // What is told comes before what is found.
+  // The output comes before the error.
   await using other = await createCommandWorld(undefined, system.settings.MASTER_KEY);
   await signAnew(path, known, second);
   const { lines } = await callLine(other.settings, ['log', 'import', path]);
@@ -152,7 +152,7 @@ const personsOf = async (url: string) => {
   ).rows;
 };
 
-/** What is in each table, as text. */
+/** The content of each table, as text. */
 const contentOf = async (pool: Pool): Promise<Readonly<Record<string, string>>> => {
   const { rows } = await pool.query<{ name: string; content: string }>(
     `select table_schema || '.' || table_name as name,
@@ -174,7 +174,7 @@ test('keys under another master key are refused before anything is written', asy
   ).toMatchObject({ exit: 0 });
 });
 
-test('a log that is copied to EventStoreDB gives the same answers to everybody, and takes the database along', async () => {
+test('a log that is copied to EventStoreDB gives the same responses to everyone, and keeps the database', async () => {
   await using standIn = await startEventStoreStandIn();
   const to = ['log', 'copy', '--to', standIn.address];
   expect(await callLine(system.settings, to)).toMatchObject({ exit: 0, complaint: '' });

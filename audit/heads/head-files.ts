@@ -3,7 +3,7 @@ import { type HeadStatement, readStatement, type SignedHead, signedHead } from '
 import { type AuditKey, auditKey } from '#shared/audit/signing-keys.ts';
 import { appendLines, mendFile, readLines, stampOf } from './line-file.ts';
 
-/** What is kept outside the database, so that nobody who can write there alone can change what was proven. */
+/** Files outside the database, so that access to the database alone does not suffice to change a proof. */
 export type HeadFiles = { readonly heads: string; readonly keys: string };
 
 export const headFilesIn = (auditDir: string): HeadFiles => ({
@@ -13,10 +13,10 @@ export const headFilesIn = (auditDir: string): HeadFiles => ({
 
 export type ReadHead = SignedHead & { readonly says: HeadStatement };
 
-/** A process that has lost its lease without noticing may repeat what its successor has put there since. */
+/** A process that lost its lease without noticing may repeat what its successor has written since. */
 const REPEATED_WITHIN = 16;
 
-/** The heads of a file, or of lines, each once; throws `LineDamaged` at what is none. */
+/** The distinct heads in lines of a file; throws `LineDamaged` at an invalid line. */
 export async function* readHeads(
   lines: AsyncIterable<string> | Iterable<string>,
   name: string,

@@ -31,7 +31,7 @@ const counts = async () => (await inFile()).map(({ says }) => says.count);
 const problem = async () =>
   (await world.pool.query('select problem from audit.publication')).rows[0]?.problem;
 
-test('a head says what it covers, and anybody can check it with what lies beside it', async () => {
+test('a head states its coverage, and can be verified with the files beside it', async () => {
   const [head] = await inFile();
   const [key] = await readKeyFile(world.files);
   expect(head?.says).toMatchObject({ v: 1, log: world.eventLog.identity, count: 3, key: key?.id });
@@ -41,7 +41,7 @@ test('a head says what it covers, and anybody can check it with what lies beside
   expect(key).toMatchObject({ endorsedBy: null, endorsement: null });
 });
 
-test('nothing is signed twice, and what was added is', async () => {
+test('an unchanged chain is not signed again, and an extended one is', async () => {
   await publish();
   expect(await counts()).toEqual([3]);
   await world.append(2);
@@ -50,7 +50,7 @@ test('nothing is signed twice, and what was added is', async () => {
   expect((await inDatabase()).map(({ count }) => count)).toEqual([3, 5]);
 });
 
-test('a new key is endorsed by the one before it, and signs from then on', async () => {
+test('a new key is endorsed by the previous one, and signs from then on', async () => {
   const id = await rotateAuditKey(world);
   await world.append(1);
   await world.prove();
@@ -66,7 +66,7 @@ test('a new key is endorsed by the one before it, and signs from then on', async
   );
 });
 
-test('what a process left out that died between database and file is added', async () => {
+test('a head is added to the file after a crash between database and file', async () => {
   const whole = await readFile(world.files.heads, 'utf8');
   await rm(world.files.heads);
   await publish();
@@ -78,7 +78,7 @@ test('what a process left out that died between database and file is added', asy
   expect(await readKeyFile(world.files)).toEqual(await readAuditKeys(world.pool));
 });
 
-test('a head that the database has lost comes back, where the chain bears it out', async () => {
+test('a head that the database has lost is restored if it matches the chain', async () => {
   await world.append(2);
   await world.prove();
   const before = await inDatabase();
@@ -116,7 +116,7 @@ test.each([
   expect(await counts()).toEqual([3, 5]);
 });
 
-test('a file that somebody has written into, also meanwhile, is not written into any more', async () => {
+test('nothing is written to a file that was tampered with, even meanwhile', async () => {
   const publisher = createPublisher(world);
   await publisher.publish();
   await appendFile(world.files.heads, '{"statement":"mine"}\n');
@@ -129,7 +129,7 @@ test('a file that somebody has written into, also meanwhile, is not written into
   await expect(publisher.publish()).rejects.toThrow('different heads');
 });
 
-test('a line that was taken out of the middle of the file is not put at its end', async () => {
+test('a line that was removed from the middle of the file is not appended', async () => {
   await world.append(2);
   await world.prove();
   const [, second] = (await readFile(world.files.heads, 'utf8')).split('\n');
@@ -145,7 +145,7 @@ test('the file of another log is left alone', async () => {
   await expect(publish()).rejects.toThrow('belongs to the event log');
 });
 
-test('heads come from time to time, and at the end one over all that is there', async () => {
+test('heads are signed periodically, and a last one over everything at the end', async () => {
   {
     await using _heads = await startHeads({
       ...world,

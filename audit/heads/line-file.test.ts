@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test('what went to the disk only in part has failed', async () => {
+test('a partial write to the disk fails', async () => {
   const module = new URL('./line-file.ts', import.meta.url);
   const call = `appendLines(${JSON.stringify(join(folder, 'lines'))}, ['x'.repeat(100_000)])`;
   expect(await callWithLittleRoom(module, `({ appendLines }) => ${call}`)).toBe('EFBIG');

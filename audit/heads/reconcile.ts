@@ -20,10 +20,7 @@ export type Reconciling = {
   readonly files: HeadFiles;
 };
 
-/**
- * What is outside the database and what is in it contradict each other: somebody who knows why must decide
- * which is right.
- */
+/** Files and database contradict each other: a person who knows the reason must decide which is right. */
 export class HeadsDisagree extends Error {
   constructor(message: string) {
     super(message);
@@ -31,13 +28,13 @@ export class HeadsDisagree extends Error {
   }
 }
 
-/** A file that was lost is written anew without waiting for the disk after each line. */
+/** A lost file is rewritten without waiting for the disk after each line. */
 const APPENDED_AT_ONCE = 1_000;
 
 /**
- * Makes the files outside the database and the heads in it the same. A process may have died between the two,
- * and the database may have been restored to an earlier time than the log: what is missing on either side is
- * added, if the chain bears it out.
+ * Reconciles the files outside the database with its heads. A process may have died between writing the two,
+ * and the database may have been restored to an earlier time than the log: missing entries are added on
+ * either side if they match the chain.
  */
 export const reconcile = async (reconciling: Reconciling): Promise<void> => {
   const { pool, files } = reconciling;
@@ -68,8 +65,8 @@ export const reconcile = async (reconciling: Reconciling): Promise<void> => {
 };
 
 /**
- * Of what the database has not. What it has is ours, also where the log was copied since, and is another by
- * now.
+ * Checks only heads that the database lacks. Heads in the database are ours, even if the log was copied
+ * since, which changes its identity.
  */
 const demandOurs = ({ eventLog, files }: Reconciling, { says: { log } }: ReadHead): void => {
   if (log !== eventLog.identity)
@@ -99,7 +96,7 @@ const reconcileKeys = async (pool: Pool, files: HeadFiles): Promise<readonly Aud
   return inDatabase;
 };
 
-/** A head that the database has lost: the chain must give the same again. */
+/** Restores a head that the database has lost; the chain must confirm it. */
 const restore = async (
   { pool, eventLog, files }: Reconciling,
   keys: readonly AuditKey[],
@@ -127,7 +124,7 @@ const restore = async (
   await insertHead(pool, stored, key);
 };
 
-/** Nothing is wrong: the chain is being built up to what the files know of. */
+/** No fault: the chain is still being built up to the heads in the files. */
 export class ChainBehind extends Error {
   constructor(count: number) {
     super(`The chain does not reach the ${count} events yet that a head outside the database covers.`);

@@ -25,7 +25,7 @@ const chainMore = async () => {
   await world.untilChained();
 };
 
-/** Does something when the next head is signed, which is before it is put outside. */
+/** Does something when the next head is signed, before it is published. */
 const whenSigned = (act: () => void) => {
   let isDone = true;
   const { head } = world.eventLog;
@@ -40,7 +40,7 @@ const whenSigned = (act: () => void) => {
   return { publisher: createPublisher({ ...world, eventLog }), arm: () => (isDone = false) };
 };
 
-test('a head that could not be put outside is there before the next one, and is not told to be before', async () => {
+test('a head whose publication failed is published before the next one, and not recorded as published earlier', async () => {
   const { heads } = world.files;
   const { publisher, arm } = whenSigned(() => {
     renameSync(heads, `${heads}.away`);
@@ -58,7 +58,7 @@ test('a head that could not be put outside is there before the next one, and is 
   expect(await publication()).toEqual({ count: 5, problem: null });
 });
 
-test('whoever has lost the lease while signing leaves the head to the next one, who may be at work already', async () => {
+test('a process that lost its lease while signing leaves the head to its successor, which may already work', async () => {
   let isOurs = true;
   const { publisher: former, arm } = whenSigned(() => {
     isOurs = false;
@@ -77,7 +77,7 @@ test('whoever has lost the lease while signing leaves the head to the next one, 
   expect(await counts()).toEqual([3, 5, 7]);
 });
 
-test('a head that two processes have put outside is one', async () => {
+test('a head that two processes have published counts once', async () => {
   const line = await readFile(world.files.heads, 'utf8');
   await chainMore();
   const publisher = createPublisher(world);
@@ -88,7 +88,7 @@ test('a head that two processes have put outside is one', async () => {
   expect(await counts()).toEqual([3, 5, 7]);
 });
 
-test('while the chain is being built up to what is outside, no problem is told', async () => {
+test('no problem is reported while the chain is built up to the published heads', async () => {
   for (const table of ['audit.head', 'audit.block', 'public.follower_checkpoint'])
     await world.tamper(`delete from ${table}`);
   let asked = 0;

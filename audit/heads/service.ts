@@ -20,14 +20,12 @@ import { ChainBehind, reconcile } from './reconcile.ts';
 export type HeadsDependencies = Publishing &
   Pick<FollowerOptions, 'log' | 'metrics'> & { readonly everyMs: number };
 
-/** While the chain is being built, it is looked at again sooner. */
+/** While the chain is being built, the next attempt comes sooner. */
 const BEHIND_MS = 1_000;
-/**
- * At the end, a database that does not answer is not waited for: the next one to start signs what is left.
- */
+/** On shutdown, an unresponsive database is not waited for: the next process signs the rest. */
 const LAST_MAX_MS = 2_000;
 
-/** Signs and publishes the head of the chain from time to time and at the end, in one process at a time. */
+/** Signs and publishes the head of the chain periodically and on shutdown, in one process at a time. */
 export const startHeads = async (dependencies: HeadsDependencies): Promise<AsyncDisposable> => {
   const { pool, log, everyMs, metrics } = dependencies;
   await migrateLeases(pool);
@@ -59,7 +57,7 @@ export const startHeads = async (dependencies: HeadsDependencies): Promise<Async
       const waitMs = await publishOrTell(publisher, isOurs);
       await delay(waitMs, undefined, { signal }).catch(() => {});
     }
-    // Not where another process has taken over.
+    // Not if another process has taken over.
     if (stopping.signal.aborted)
       await Promise.race([publishOrTell(publisher, isOurs), delay(LAST_MAX_MS, undefined, { ref: false })]);
   };
@@ -77,11 +75,11 @@ type Publishing = AuditKeyDependencies & {
   readonly files: HeadFiles;
 };
 
-/** Publishes heads one after the other; nobody else may at the same time. */
+/** Publishes heads in sequence; requires the lease. */
 type Publisher = {
   /**
-   * Signs the chain as far as it is, and puts that outside the database; nothing where nothing was added
-   * since. What is no longer ours to publish is left to whoever has taken over.
+   * Signs the current chain head and writes it outside the database; no-op if unchanged. Without the lease,
+   * the head is left to the new leader.
    */
   publish(isOurs?: () => boolean): Promise<void>;
 };
@@ -89,8 +87,8 @@ type Publisher = {
 export const createPublisher = (publishing: Publishing): Publisher => {
   const { pool, files } = publishing;
   /**
-   * Of heads and files as they were left here: where somebody else has written any, or not all was written,
-   * they are looked through again.
+   * The stamp of the files as last left here. If another process has written, or a write was incomplete, they
+   * are reconciled again.
    */
   let stamp: string | undefined;
   let key: string | undefined;
@@ -117,10 +115,7 @@ export const createPublisher = (publishing: Publishing): Publisher => {
 const stampOfAll = async ({ pool, files }: Publishing): Promise<string> =>
   `${(await readNewestHead(pool))?.count} ${await stampOfFiles(files)}`;
 
-/**
- * First in the database: a process that dies in between leaves a head there that the next one finds to be
- * missing outside.
- */
+/** In the database first: after a crash in between, the next process finds the head missing outside. */
 const signNext = async (
   { pool, eventLog }: Publishing,
   signer: Awaited<ReturnType<typeof openSigner>>,

@@ -22,7 +22,7 @@ describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
   });
   afterAll(() => world?.[Symbol.asyncDispose]());
 
-  test('has the rows that there were at a position', async () => {
+  test('has the rows of a position', async () => {
     const { pool } = world.side;
     const replayed = await replay(world.work(), { schema: 'replay_then', upTo: then.position });
     expect(replayed).toMatchObject({
@@ -42,7 +42,7 @@ describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
     expect(replayed).toMatchObject({ events: 0, rows: { users: 0, articles: 0 } });
   });
 
-  test('touches nothing that is live, and rings for nobody', async () => {
+  test('changes nothing live, and notifies nobody', async () => {
     const { pool, databaseUrl, eventLog } = world.side;
     const live = async () => ({
       head: await eventLog.head(),
@@ -57,7 +57,7 @@ describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
     const rung: unknown[] = [];
     listener.on('notification', ({ channel }) => rung.push(channel));
     await listener.connect();
-    // Once every follower is there, nothing else is on its way.
+    // Once every follower is up to date, no other notification is pending.
     const checkpoints = 'select follower from public.follower_checkpoint where position < $1';
     const head = await eventLog.head();
     await until(
@@ -68,14 +68,14 @@ describe.each(LOG_ENGINES)('a replay on %s', (_name, startLog) => {
     await listener.query('listen annals_read_model; listen annals_event_log');
     await replay(world.work(), { schema: 'replay_quietly', upTo: before.head });
     expect(await live()).toEqual(before);
-    // Its answer comes after all that was rung before.
+    // The response comes after all earlier notifications.
     await listener.query('select');
     await listener.end();
     expect(rung).toEqual([]);
     expect(await digestOf(pool, 'replay_quietly')).toEqual(before.digest);
   });
 
-  test('whoever is erased meanwhile is in it without what is personal', async () => {
+  test('contains no personal data of a user who is erased meanwhile', async () => {
     const { side, authors } = world;
     const leaving = authors[3] as UserId;
     let destroyed: Promise<void> | undefined;

@@ -13,20 +13,20 @@ export type Replayed = {
   readonly schema: string;
   readonly position: Position;
   readonly events: number;
-  /** How many rows each table has. */
+  /** The number of rows in each table. */
   readonly rows: Readonly<Record<string, number>>;
 };
 
-/** Indexes over words cost more than all the rest, and nobody searches here. */
+/** Full-text indexes cost more than everything else, and nobody searches here. */
 const isCheap = (index: string): boolean => !index.includes(' using gin ');
 
-/** There, a view is no table. */
+/** In a replay, views are not stored as tables. */
 const isOfView = ({ views }: Work['tables'], index: string): boolean =>
   views.some(({ name }) => index.includes(` on ${name} (`));
 
 /**
- * Makes the read model as it was at a position, in a schema of its own, to be looked at by SQL. Nothing live
- * is touched, nobody is told anything, and what was made is dropped where it does not come to its end.
+ * Builds the read model of a position in a schema of its own, for SQL queries. It changes nothing live,
+ * notifies nobody, and drops the schema if it fails.
  */
 export const replay = async (
   work: Work,
@@ -65,8 +65,8 @@ export const replay = async (
 };
 
 /**
- * Whoever was erased while it was filled may have been written after that: a process remembers keys for some
- * seconds.
+ * Data of users who were erased meanwhile may have been written after that, because a process caches keys for
+ * some seconds.
  */
 const eraseLeft = async ({ pool, tables }: Work, schema: string): Promise<void> => {
   const destroyed = await selectDestroyed(pool);

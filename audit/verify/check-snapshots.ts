@@ -15,8 +15,8 @@ import { createRightsFold, rightsFoldOf } from '#shared/visibility/histories.ts'
 import type { Proving } from './proving.ts';
 
 /**
- * Commands decide on snapshots of long streams, and former states are read from them, so that each is
- * compared with a fold from the first event. One that does not open is not compared: nobody uses it.
+ * Compares each snapshot with a fold from the first event, because commands and time travel use them.
+ * Snapshots that cannot be decrypted are skipped: nobody uses them.
  */
 export const checkSnapshots = async (proving: Proving): Promise<void> => {
   const { pool, tables, signal } = proving.verification;
@@ -34,11 +34,11 @@ export const checkSnapshots = async (proving: Proving): Promise<void> => {
   }
 };
 
-/** A fold, as it is kept in snapshots. */
+/** A fold whose states are stored as snapshots. */
 type Folding = {
   readonly fold: Fold;
   take(event: DecodedEvent, recorded: RecordedEvent): void;
-  /** As it is now. */
+  /** The present state. */
   state(recorded: RecordedEvent): unknown;
 };
 type CreateFolding = (proving: Proving, table: ProjectedTable) => Folding | undefined;
@@ -74,8 +74,7 @@ const foldings: Readonly<Record<Fold['fold'], CreateFolding>> = {
 };
 
 /**
- * Up to where the log has another event, as after it went back, or one that is damaged, which is found by
- * itself.
+ * Stops at an event that differs, as after the log went back, or is damaged, which is reported separately.
  */
 const checkStream = async (
   proving: Proving,
@@ -129,7 +128,7 @@ const compare = async (
   };
   const snapshot = await isKept();
   if (snapshot === undefined || isDeepStrictEqual(JSON.parse(JSON.stringify(state)), snapshot.state)) return;
-  // Somebody may have been erased meanwhile.
+  // The snapshot may have been deleted by an erasure meanwhile.
   if (await isKept()) findings.add({ kind: 'snapshot_different', stream, version, position });
 };
 

@@ -5,7 +5,7 @@ import { assemble } from '#kernel/registry/assemble.ts';
 import { tablesOf } from '#shared/read-model/tables.ts';
 import { foldComparisons } from './compare-fold.ts';
 
-test('what tells rows apart has a name that no declared column has', () => {
+test('the key of compared rows has a name that no declared column can have', () => {
   const base = domain({ name: 'tried', roles: ['clerk'] });
   const letter = word(/^[a-z]$/, 'Must be a letter.');
   const note = base.aggregate('note', {

@@ -10,8 +10,8 @@ import { type Comparison, ROW_KEY } from './compare.ts';
 import { keyOf } from './compare-live.ts';
 
 /**
- * The rows of the projection, held against what the deciders say of the same events. What only the projection
- * keeps, such as when something was created, is left out.
+ * Comparisons of the projected rows with the deciders’ states of the same events. Columns that only the
+ * projection has, such as the time of creation, are excluded.
  */
 export const foldComparisons = (tables: Tables, schema: string): readonly Comparison[] => {
   const departed = `(select user_id from ${schema}.fold_departed)`;
@@ -33,16 +33,16 @@ export const foldComparisons = (tables: Tables, schema: string): readonly Compar
 
 const ONLY_PROJECTED = new Set(['id', 'seal', 'created_at', 'updated_at', 'deleted_at']);
 
-/** The columns of a table that the deciders know of, with their types. */
+/** The columns of a table that deciders know, with their types. */
 const columnsOf = ({ columns }: Pick<Table<string>, 'columns'>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(columns).filter(([column]) => !ONLY_PROJECTED.has(column)));
 
 type Form = Pick<Table, 'name' | 'kind' | 'columns'>;
 type Otherwise = {
-  /** How a column is to be had where it is not just there. */
+  /** SQL for columns that cannot be selected directly. */
   readonly recorded?: Readonly<Record<string, string>>;
   readonly found?: Readonly<Record<string, string>>;
-  /** Which of the rows that the deciders know are there. */
+  /** Selects the decider’s rows that must be in the table. */
   readonly where?: string;
 };
 
@@ -67,7 +67,7 @@ const comparisonOf = (
   };
 };
 
-/** Items by their aggregates; of which event they are last, only the projection keeps. */
+/** Items, keyed by their aggregate too. The event that changed them last is known to the projection only. */
 const itemsOf = (
   { schema, departed }: { readonly schema: string; readonly departed: string },
   table: ProjectedTable,
@@ -92,7 +92,7 @@ const itemsOf = (
   };
 };
 
-/** Of which event it is last, only the projection keeps. */
+/** The event that changed it last is known to the projection only. */
 const sharesOf = (
   schema: string,
   table: ProjectedTable,
@@ -111,11 +111,11 @@ const sharesOf = (
   };
 };
 
-/** Of an aggregate that is parked no row tells anything. */
+/** Parked aggregates are excluded, because their rows are undefined. */
 const isShown = (schema: string, { kind }: Pick<Table, 'kind'>): string =>
   `f.id not in (select substr(stream, ${kind.length + 2})::bigint from ${schema}.parked where stream ~ '^${kind}-[1-9][0-9]{0,15}$')`;
 
-/** What somebody wrote or registered goes with them. */
+/** A user’s content and registrations are removed with the user. */
 const seenOf = (table: ProjectedTable | ProjectedItems, departed: string): readonly [Form, Otherwise?] => {
   const { columns, personal, person, afterDeparture } = table;
   if (person === null) return [table];
@@ -130,7 +130,7 @@ const seenOf = (table: ProjectedTable | ProjectedItems, departed: string): reado
       },
     ];
   }
-  // Which role somebody had who is gone, and the like, no decision asks.
+  // Other fields of a deleted user, such as the role, affect no decision.
   const { version: _, ...own } = columnsOf(table);
   const kept = Object.keys(own).filter((column) => !personal.includes(column));
   const found = Object.fromEntries(
@@ -142,7 +142,7 @@ const seenOf = (table: ProjectedTable | ProjectedItems, departed: string): reado
   ];
 };
 
-/** What was deleted, and what it belonged to; what is removed with its person also goes with them. */
+/** Deleted aggregates with their parents, including those removed with their person. */
 const removedOf = (schema: string, tables: Tables, departed: string): Comparison => {
   const removed = (table: ProjectedTable) => {
     const { name } = table;

@@ -3,7 +3,7 @@ import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { OfStreams, Tables } from '#shared/read-model/tables.ts';
 import { type Comparison, ROW_KEY } from './compare.ts';
 
-/** The tables beside those of aggregates, with what tells their rows apart. */
+/** The tables beside those of aggregates, with the keys of their rows. */
 const KEYS = {
   departed: 'user_id',
   removed: `kind || ' ' || id`,
@@ -12,8 +12,8 @@ const KEYS = {
 export const BOOKKEEPING: readonly string[] = Object.keys(KEYS);
 
 /**
- * The read model in use, held against the one that was just made from the log: all columns that are written,
- * except when something was parked.
+ * Comparisons of the live read model with the one just built from the log: all written columns, except the
+ * time of parking.
  */
 export const liveComparisons = async (
   connection: Connection,
@@ -36,11 +36,11 @@ export const liveComparisons = async (
   return comparisons;
 };
 
-/** No two keys look the same as JSON. */
+/** As JSON, different keys differ. */
 const rowKeyOf = (keys: readonly string[]): string =>
   keys.length === 1 ? `${keys[0]}` : `json_build_array(${keys.join(', ')})::text`;
 
-/** Items are told apart by their aggregates too. */
+/** The key of items includes their aggregate. */
 export const keyOf = (table: OfStreams): string => ('key' in table ? table.key.join(` || '.' || `) : 'id');
 
 const columnsOf = async (

@@ -1,24 +1,21 @@
 import type { Connection } from '#shared/database/pool.ts';
 
-/** No declaration can name a column so. */
+/** A name that no declared column can have. */
 export const ROW_KEY = '"rowKey"';
 
-/**
- * Two ways to the same rows: each a select that gives `ROW_KEY` and the columns, by which the rows are told
- * apart and compared.
- */
+/** Two selects that should return equal rows, each with `ROW_KEY` and the compared columns. */
 export type Comparison = {
   readonly table: string;
   readonly columns: readonly string[];
-  /** What follows from the log. */
+  /** The rows that follow from the log. */
   readonly recorded: string;
-  /** What is held against it. */
+  /** The rows to compare with them. */
   readonly found: string;
 };
 
 type Values = Readonly<Record<string, string | null>>;
 
-/** Nothing where there is no such row. */
+/** Null if there is no such row. */
 export type Difference = {
   readonly key: string;
   readonly recorded: Values | null;
@@ -35,7 +32,7 @@ export type Differences = {
 const LISTED_MAX = 20;
 const MEMORY = '64MB';
 
-/** Row by row, in the database: all are counted, and the first of each kind are given. */
+/** Compares row by row in the database: counts all differences, and returns the first of each kind. */
 export const compare = async (connection: Connection, comparison: Comparison): Promise<Differences> => {
   await connection.query(`set local work_mem = '${MEMORY}'`);
   const { rows } = await connection.query<

@@ -6,14 +6,14 @@ import type { Kind, Row } from '#kernel/registry/registry.ts';
 import type { Positioned } from '#kernel/rows/shares.ts';
 import type { ProjectedTable } from '#shared/read-model/tables.ts';
 
-/** A decider without its decisions, for the events of one kind of stream. */
+/** A decider without decisions, for one kind of stream. */
 type Folding = { readonly initial: KindState; evolve(state: unknown, event: unknown): KindState };
 
 const known = new WeakMap<Kind, Folding>();
 
 /**
- * What says the same as the rows of a table, in another way. A stream has events of its decider only: the
- * codec checks that.
+ * Computes the rows of a table independently of the projection. A stream contains events of its decider only,
+ * which the codec checks.
  */
 export const foldingOf = ({ aggregate, shares }: Pick<ProjectedTable, 'aggregate' | 'shares'>): Folding => {
   const folding = known.get(aggregate) ?? withShares(ofKind(aggregate), aggregate, shares);
@@ -21,11 +21,11 @@ export const foldingOf = ({ aggregate, shares }: Pick<ProjectedTable, 'aggregate
   return folding;
 };
 
-/** With what it belongs to, as events name that, which is compared once it is gone. */
+/** Includes the owner and parent as events name them, which are compared after the end. */
 export type KindState = {
   readonly status: 'absent' | 'present' | 'deleted';
   readonly folded: AggregateState;
-  /** What it has of views, by the names of their tables. */
+  /** The contributions to views, by table. */
   readonly shares?: Readonly<Record<string, Share | null>>;
 };
 
@@ -64,9 +64,7 @@ const shownOf = (kind: Kind, folded: AggregateState): KindState => ({
   folded,
 });
 
-/**
- * Secrets are nowhere in the read model, so they are put down nowhere here: no next state depends on them.
- */
+/** The read model contains no secrets, so they are removed here: no later state depends on them. */
 const concealing = ({ fields }: Kind): ((state: AggregateState) => AggregateState) => {
   const secrets = Object.entries(fields).flatMap(([name, { concealed }]) =>
     concealed === undefined ? [] : [[name, concealed] as const],

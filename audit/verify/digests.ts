@@ -9,10 +9,7 @@ import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Tables } from '#shared/read-model/tables.ts';
 import type { Findings } from './findings.ts';
 
-/**
- * A signed head that says what the read model was, so that it can be told of a past of which no rows are
- * left.
- */
+/** A signed head with digests of the read model, which prove a past that has no rows any more. */
 export type SignedDigest = {
   readonly count: number;
   readonly position: Position;
@@ -20,9 +17,9 @@ export type SignedDigest = {
 };
 
 /**
- * The newest at or before a position, made as the live read model is. Whether it was signed by whom it should
- * be, and is the one that is kept outside the database, the check of the chain says. There is none where an
- * operator has left something out since then, because the read model was another with that.
+ * The newest digest at or before a position, for a read model built like the live one. The check of the chain
+ * verifies its signature and its copy outside the database. There is none if an operator has skipped an event
+ * since, because that changed the read model.
  */
 export const readSignedDigest = async (
   pool: Pool,
@@ -53,7 +50,7 @@ export const compareSignedDigest = async (
   );
 };
 
-/** What the projector keeps is what signed heads say later, so it must be that of the rows. */
+/** Signed heads will contain the digest that the projector keeps, so it must match the rows. */
 export const compareKeptDigest = async (
   connection: Connection,
   tables: Tables,

@@ -11,14 +11,14 @@ import { createVerifyWorld, type VerifyWorld } from '../../test/engines/verify-w
 import { until } from '../../testing/until.ts';
 import { summaryOf } from './summary.ts';
 
-/** What excuses a difference, and who only says that it does. */
+/** Valid and invalid excuses for a difference. */
 let world: VerifyWorld;
 beforeAll(async () => {
   world = await createVerifyWorld(inTheDatabase);
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-test('an event that was left out and could be taken in is found, although all rows agree', async () => {
+test('a skipped event that could be applied is found, although all rows agree', async () => {
   const { side, authors } = world;
   const author = authors[0] as UserId;
   const articleId = await draftArticle(side, author);
@@ -27,7 +27,7 @@ test('an event that was left out and could be taken in is found, although all ro
   const stream = `article-${articleId}`;
   const skip = `insert into public.projection_skip (stream, version, position, reason) values ($1, 3, 999999, 'It could not be read')`;
   await side.pool.query(skip, [stream]);
-  // Rows and digests that go with it are made as anybody can make them.
+  // Anybody with database access can adapt rows and digests.
   await rebuild(world.work());
   const report = reportSchema.parse(await world.verify());
   expect(report.findings).toMatchObject({
@@ -49,7 +49,7 @@ test('an event that was left out and could be taken in is found, although all ro
   expect((await world.verify()).outcome).toBe('proven');
 });
 
-test('what the database refuses was left out with reason, and so was what cannot be read', async () => {
+test('an event that the database refuses is skipped with reason, and so is an unreadable one', async () => {
   const { side, authors } = world;
   const author = authors[0] as UserId;
   const metadata = {
@@ -75,7 +75,7 @@ test('what the database refuses was left out with reason, and so was what cannot
   });
 });
 
-test('whose key is gone as they were deleted after what is verified is no difference, with the list or without', async () => {
+test('a key destroyed by a deletion after the verified range is no difference, with or without the erasure list', async () => {
   const { side, authors } = world;
   const [, , leaving] = authors as [UserId, UserId, UserId];
   const at = await side.eventLog.head();
@@ -89,7 +89,7 @@ test('whose key is gone as they were deleted after what is verified is no differ
   expect((await world.verify({ at, auditDir: dirname(side.erasures.path) })).findings.listed).toEqual([]);
 });
 
-test('a key that was destroyed of somebody who was not deleted is found, and so is what was changed under that', async () => {
+test('a destroyed key without a deletion is found, and so are changes that it would hide', async () => {
   const { side, authors } = world;
   const forged = authors[3] as UserId;
   await side.pool.query(

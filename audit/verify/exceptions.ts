@@ -4,9 +4,7 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import { LIVE_SCHEMA } from '#shared/read-model/read-model.ts';
 import type { Findings } from './findings.ts';
 
-/**
- * The events that an operator left out of every projection. There are as many as operators had patience for.
- */
+/** Returns whether an operator has skipped an event in every projection. There are few such events. */
 export type LeftOut = (event: { readonly stream: StreamName; readonly version: Version }) => boolean;
 
 export const readLeftOut = async (pool: Pool): Promise<LeftOut> => {
@@ -18,8 +16,8 @@ export const readLeftOut = async (pool: Pool): Promise<LeftOut> => {
 };
 
 /**
- * What is parked in the rows that were made, and was taken into those in use, was damaged since: of a past
- * where the two are not compared, this tells it.
+ * An event that is parked in the rebuilt rows but was applied to the live ones was damaged since. For a past
+ * that has no live rows, this reports it.
  */
 export const tellDamaged = async (
   connection: Connection,
@@ -42,8 +40,8 @@ const LISTED_MAX = 100;
 type Listed = Report['parked']['listed'][number] & { readonly total: number };
 
 /**
- * What is out of the read model because it could not be taken in. It is told, and is no failure: everybody
- * else was told as well.
+ * Items that are not in the read model because they could not be applied. They are listed, and are no
+ * failure, because every projection reports them.
  */
 export const listExceptions = async (
   connection: Connection,

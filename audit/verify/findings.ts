@@ -1,13 +1,13 @@
 import type { Finding, Report } from '#shared/audit/verification-report.ts';
 
-/** All are counted, and so many of each kind are kept. */
+/** All findings are counted; this many of each kind are listed. */
 const LISTED_PER_KIND_MAX = 20;
 
 export type Findings = {
   add(finding: Finding): void;
-  /** More of a kind, of which nothing but their number is known. */
+  /** Counts further findings of a kind without details. */
   addUnlisted(kind: Finding['kind'], count: number): void;
-  /** Whether another one of the kind would be kept, for who has work with it. */
+  /** True if another finding of the kind would be listed, so that its details are worth computing. */
   isWanted(kind: Finding['kind']): boolean;
   summary(): Report['findings'];
 };

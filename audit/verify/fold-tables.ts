@@ -3,7 +3,7 @@ import type { Connection, Pool } from '#shared/database/pool.ts';
 import type { ProjectedTable, Tables } from '#shared/read-model/tables.ts';
 import { expectedItems, expectedRow, expectedShares } from '../watch/expected-row.ts';
 
-/** Beside the rows of the projection, what the deciders say. */
+/** Creates tables for the deciders’ states, beside the rows of the projection. */
 export const createFoldTables = async (
   connection: Connection,
   tables: Tables,
@@ -21,7 +21,7 @@ export const createFoldTables = async (
   await connection.query(`create unlogged table ${schema}.fold_departed (user_id bigint primary key)`);
 };
 
-/** The tables beside its own that say something of an aggregate. */
+/** Further tables with data of an aggregate. */
 const partsOf = ({ items, shares }: ProjectedTable): readonly { readonly name: string }[] => [
   ...items,
   ...shares,
@@ -50,13 +50,13 @@ export const loadStates = async (
 };
 
 const ROWS_MAX = 2_000;
-/** JSON never holds it unescaped, and taking a text apart there costs less than reading an array of texts. */
+/** JSON never contains it unescaped, and splitting a text there is cheaper than reading an array. */
 const SEPARATOR = '\u001e';
 
-/** Who is gone is told apart when it is compared, because they may go later. */
+/** Deleted users are excluded on comparison, because they may be deleted later. */
 const nobody = () => false;
 
-/** Each as it is to be loaded again, and as the row that it comes to. */
+/** Stores each state for reloading, and as the row it corresponds to. */
 export const saveStates = async (
   pool: Pool,
   schema: string,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-/** All states after the whole log, with so much held in between. */
+/** All states after the whole log, with a maximum weight in memory. */
 const foldWith = async (schema: string, weightMax: number) => {
   const { pool, eventLog, codec } = world.side;
   await pool.query(`create schema ${schema}`);
@@ -22,7 +22,7 @@ const foldWith = async (schema: string, weightMax: number) => {
   const fold = createFold({ pool, tables, schema, isLeftOut: () => false, weightMax });
   const reading = { eventLog, codec, tables, signal: new AbortController().signal, onHole() {} };
   for await (const { prepared } of readLog(reading, { after: START, upTo: await eventLog.head() })) {
-    // One event at a time, so that what is let go of is needed again.
+    // One event at a time, so that evicted states are needed again.
     for (const event of prepared.own) {
       const decoded = prepared.decoded.filter(({ id }) => id === event.id);
       await fold.take({ own: [event], decoded, damaged: [] });
@@ -34,13 +34,13 @@ const foldWith = async (schema: string, weightMax: number) => {
   return rows;
 };
 
-test('what the deciders say is the same, however little of it is held in the memory', async () => {
+test('the deciders’ states are the same, however few are kept in memory', async () => {
   const held = await foldWith('all_held', 1_000_000);
   expect(held.length).toBeGreaterThan(15);
   expect(await foldWith('nothing_held', 1)).toEqual(held);
 });
 
-test('no secret and no hidden value of a webhook is put down', async () => {
+test('no secret and no hidden value of a webhook is stored', async () => {
   const { rows } = await world.side.pool.query<{ state: string }>('select state from all_held.fold_webhooks');
   expect(rows.map(({ state }) => state).join()).not.toMatch(/whsec_|of\.tokens/);
   expect(rows.some(({ state }) => state.includes('X-Team'))).toBe(true);

@@ -8,12 +8,12 @@ import { weigh } from '#shared/weigh.ts';
 import { foldingOf } from './deciders.ts';
 import { addDeparted, loadStates, saveStates } from './fold-tables.ts';
 
-/** What the deciders say of each aggregate after all events so far, told by nothing of the projection. */
+/** The deciders’ state of each aggregate after all events so far, independent of the projection. */
 export type Fold = {
   take(prepared: Prepared): Promise<void>;
-  /** Folds these streams anew, from what is given of them. */
+  /** Folds these streams again from their given events. */
   retake(events: AsyncIterable<Prepared>, streams: ReadonlySet<StreamName>): Promise<void>;
-  /** From then on the tables say it all. */
+  /** Writes all states to the tables. */
   save(): Promise<void>;
 };
 
@@ -30,19 +30,19 @@ type Options = {
   readonly pool: Pool;
   readonly tables: Tables;
   readonly schema: string;
-  /** Events that every projection leaves out, because an operator said so; their versions count. */
+  /** Events that an operator has skipped in every projection; their versions count. */
   readonly isLeftOut: (event: { readonly stream: StreamName; readonly version: Version }) => boolean;
-  /** What the states that are held may weigh together, about a byte a unit. */
+  /** The maximum weight of states in memory; one unit is about a byte. */
   readonly weightMax?: number;
 };
 
 const WEIGHT_MAX = 8 * 1_048_576;
-/** So much is let go of at once when there is too much, so that few statements write many. */
+/** The share that is evicted at once, so that few statements write many states. */
 const LET_GO = 0.3;
 
 /**
- * States are held while they are in use, and lie in tables otherwise: what was changed longest ago is written
- * there, many at once, and what a page of events needs is loaded at once.
+ * Keeps recently used states in memory, and the others in tables: evicts the least recently changed ones in
+ * batches, and loads all that a page of events needs at once.
  */
 export const createFold = ({ pool, tables, schema, isLeftOut, weightMax = WEIGHT_MAX }: Options): Fold => {
   const held = new Map<StreamName, Kept>();
@@ -52,7 +52,7 @@ export const createFold = ({ pool, tables, schema, isLeftOut, weightMax = WEIGHT
     const missing = new Map<StreamName, { table: ProjectedTable; id: number }>();
     for (const { stream, version } of events) {
       const row = tables.rowOf(stream);
-      // A first event needs nothing, and is what most streams begin with while the log is read.
+      // A first event needs no state; most streams start this way while the log is read.
       if (row && version > 1 && !held.has(stream)) missing.set(stream, row);
     }
     for (const { stream, version } of events) if (version === 1) missing.delete(stream);
@@ -126,6 +126,6 @@ export const createFold = ({ pool, tables, schema, isLeftOut, weightMax = WEIGHT
   };
 };
 
-/** That somebody is gone counts, whatever became of their aggregate. */
+/** A deletion of a user counts, whatever the state of the aggregate. */
 const departuresIn = (tables: Tables, { decoded }: Prepared): readonly number[] =>
   decoded.flatMap(({ type, stream }) => (type === 'user.deleted' ? (tables.rowOf(stream)?.id ?? []) : []));

@@ -11,14 +11,12 @@ import type { Proving } from './proving.ts';
 type Skip = { readonly stream: StreamName; readonly version: Version; readonly reason: string };
 
 /**
- * An operator can only leave out what could not be taken in. What is left out and could be, somebody put on
- * that list by hand, or a former release did not know it. Each is tried, on the rows that were made, and
- * nothing of that stays.
+ * Operators can skip only events that could not be applied. A skipped event that can be applied was added to
+ * the list by hand, or unknown to an earlier release. Each is tried on the rebuilt rows and rolled back.
  */
 export const checkLeftOut = async ({ verification, schema, findings, passage }: Proving): Promise<void> => {
   const { pool, eventLog } = verification;
-  // What the list says of positions is not relied on, because whoever adds to it by hand can say what they
-  // like there.
+  // Positions in the list are not trusted, because whoever adds rows by hand can write anything.
   const { rows } = await pool.query<Skip>(
     'select stream, version, reason from public.projection_skip order by stream, version',
   );
@@ -40,8 +38,7 @@ export const checkLeftOut = async ({ verification, schema, findings, passage }: 
 };
 
 /**
- * What could not be opened reads as erased once the key is gone, and then nobody can tell what was wrong with
- * it.
+ * After the key is destroyed, unreadable data reads as erased, and the original problem cannot be determined.
  */
 const isSealedForGood = async (pool: Pool, { data }: RecordedEvent): Promise<boolean> => {
   const subject = (data as { personal?: { subject?: unknown } } | null)?.personal?.subject;

@@ -22,9 +22,9 @@ type Takers = {
   readonly isLeftOut: (event: { readonly stream: StreamName; readonly version: Version }) => boolean;
 };
 
-/** Goes through the log once, and gives every page to all that have to see it. */
+/** Reads the log once, and passes every page to all checks. */
 export type Passage = {
-  /** Rows are made of it only where they are asked for. */
+  /** Builds rows only if requested. */
   take(page: Page, isOfReadModel: boolean): Promise<void>;
   position(): Position;
   events(): number;
@@ -46,7 +46,7 @@ export const createPassage = ({
     events: () => taken,
     async take({ events, prepared, damagedElsewhere }, isOfReadModel) {
       checkRising(position, events, findings);
-      // What rows are made of is told as parked, or by what differs.
+      // Damaged events of rows are reported as parked, or by the differing rows.
       const ofRows = isOfReadModel ? [] : await withoutParked(pool, prepared.damaged);
       for (const { stream, version, position: at, type, reason } of [...damagedElsewhere, ...ofRows].filter(
         (event) => !isLeftOut(event),
@@ -63,7 +63,7 @@ export const createPassage = ({
         addPlaces(pool, schema, events),
         chain.take(events),
       ];
-      // All come to their end first, so that none writes into what is dropped meanwhile.
+      // Waits for all, so that none writes to tables that are being dropped.
       for (const outcome of await Promise.allSettled(taking))
         if (outcome.status === 'rejected') throw outcome.reason;
       position = events.at(-1)?.position ?? position;
@@ -72,7 +72,7 @@ export const createPassage = ({
   };
 };
 
-/** Those that are parked in the read model in use were told of when they came. */
+/** Events that are parked in the live read model were reported when they arrived. */
 const withoutParked = async (pool: Pool, damaged: readonly Parked[]): Promise<readonly Parked[]> => {
   if (damaged.length === 0) return [];
   const { rows } = await pool.query<Pick<Parked, 'stream' | 'version'>>(

@@ -4,8 +4,8 @@ import type { RecordedEvent } from '#shared/event-log/event-log.ts';
 import type { Findings } from './findings.ts';
 
 /**
- * Where each event stands, gathered in a table beside the scratch read model, because a log may have more
- * than fit into the memory.
+ * A table of the positions of all events, beside the scratch read model, because a large log exceeds the
+ * memory.
  */
 export const createPlaces = async (connection: Connection, schema: string): Promise<void> => {
   await connection.query(
@@ -29,7 +29,7 @@ export const addPlaces = async (
   );
 };
 
-/** That positions only rise is seen while the log is read. */
+/** Ascending positions are checked while the log is read. */
 export const checkRising = (last: Position, events: readonly RecordedEvent[], findings: Findings): void => {
   let before = last;
   for (const { position, stream, version } of events) {
@@ -41,7 +41,7 @@ export const checkRising = (last: Position, events: readonly RecordedEvent[], fi
 const MEMORY = '128MB';
 const LISTED_MAX = 100;
 
-/** In the order of the log, the versions of each stream are 1, 2, 3 and so on, and no id comes twice. */
+/** In the order of the log, the versions of each stream must be 1, 2, 3 and so on, and every id unique. */
 export const checkPlaces = async (
   connection: Connection,
   schema: string,

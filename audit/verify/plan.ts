@@ -16,31 +16,31 @@ import type { ChainCheckOptions } from '../chain/verify-chain.ts';
 
 export type Verification = Mending &
   Pick<ChainCheckOptions, 'auditDir' | 'given'> & {
-    /** Up to where; nothing for all that there is. */
+    /** The position to verify up to; by default the end of the log. */
     readonly at?: Position;
-    /** Whether rows are made and compared, or only the log and its chain are checked. */
+    /** Whether rows are rebuilt and compared, or only the log and its chain are checked. */
     readonly isOfReadModel: boolean;
     readonly showPersonal: boolean;
     readonly snapshots: Pick<Snapshots, 'find'>;
     readonly domain: Domain;
     readonly signal: AbortSignal;
-    /** Lets others have their turn, after so much work. */
+    /** Yields to other work after the given time of work. */
     readonly pause?: (workedMs: number) => Promise<void>;
     onProgress(progress: Progress | { readonly step: 'check'; readonly what: string }): void;
   };
 
 export type Plan = {
-  /** Up to where rows are made of events, at first: the live read model moves on. */
+  /** Events up to here are applied at first; the live read model moves on. */
   readonly upTo: Position;
-  /** Up to where the log is read, at least. */
+  /** The log is read at least up to here. */
   readonly end: Position;
-  /** Whether that is all of it. */
+  /** True if that is the end of the log. */
   readonly isWhole: boolean;
   readonly isLive: boolean;
   readonly findings: readonly Finding[];
 };
 
-/** What can be compared: up to a position of the past there are no rows in use to hold anything against. */
+/** Determines what can be compared: for a position in the past there are no live rows. */
 export const planOf = async ({ pool, eventLog, tables, at, isOfReadModel }: Verification): Promise<Plan> => {
   const live = await readCheckpoint(pool, PROJECTOR);
   const { position: chained } = await readChainEnd(pool);

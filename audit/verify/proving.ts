@@ -4,20 +4,18 @@ import type { Fold } from './fold.ts';
 import type { Passage } from './passage.ts';
 import type { Verification } from './plan.ts';
 
-/** What a verification works with while it is under way. */
+/** The state of a verification in progress. */
 export type Proving = {
   readonly verification: Verification;
   readonly schema: string;
   readonly fold: Fold;
   readonly passage: Passage;
   readonly findings: Findings;
-  /** After which positions something is missing, each told once. */
+  /** Positions after which events are missing, each reported once. */
   readonly holes: Set<Position>;
-  /** What operators did from then on may have come too late for what was read. */
+  /** Skips by operators from then on may be too late for rows already read. */
   readonly since: Date;
-  /**
-   * Reads the log on from where it was read to; rows are made of it while all before it was taken for that.
-   */
+  /** Reads the log further; rows can be built only if they were built for everything before. */
   takeUpTo(upTo: Position, isOfReadModel: boolean): Promise<void>;
   reloadLeftOut(): Promise<void>;
 };

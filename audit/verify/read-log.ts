@@ -7,12 +7,12 @@ import { decodeAround } from '#shared/projection/decode.ts';
 import { joined, type Prepared, type Projection, partOf, prepare } from '#shared/projection/prepared.ts';
 import type { Parked } from '#shared/read-model/parked.ts';
 
-/** Events that follow each other, with all that can be told of them without a database. */
+/** Consecutive events, with everything that can be checked without a database. */
 export type Page = {
   readonly events: readonly RecordedEvent[];
-  /** Those that the read model is made from. */
+  /** The events of the read model. */
   readonly prepared: Prepared;
-  /** What cannot be read of all others. */
+  /** Unreadable events of other streams. */
   readonly damagedElsewhere: readonly Parked[];
 };
 
@@ -25,8 +25,7 @@ type Reading = Projection & {
 type Range = { readonly after: Position; readonly upTo: Position };
 
 /**
- * The events after one position up to another, decoded in advance. Where the log has a hole, that is told,
- * and it goes on behind it.
+ * The events after one position up to another, decoded in advance. A hole in the log is reported and skipped.
  */
 export async function* readLog(
   { eventLog, signal, onHole, ...projection }: Reading,

@@ -24,12 +24,12 @@ import { compareRows } from './row-findings.ts';
 
 type Checked = Pick<Report, 'readModel' | 'parked' | 'leftOut'>;
 
-/** Makes the rows anew, and holds them against those in use and against what the deciders say. */
+/** Rebuilds the rows, and compares them with the live ones and with the deciders’ states. */
 export const checkReadModel = async (proving: Proving, plan: Plan): Promise<Checked> => {
   const { pool, isOfReadModel } = proving.verification;
   if (!isOfReadModel) return { readModel: null, parked: NONE, leftOut: NONE };
   if (!plan.isLive) return checkPast(proving, plan.upTo);
-  // A swap would put other tables under the names that are compared.
+  // A swap would put other tables under the compared names.
   await using lock = await lockVersions(pool);
   if (!lock) throw underWay();
   await comeNear(proving, plan.upTo);
@@ -38,7 +38,7 @@ export const checkReadModel = async (proving: Proving, plan: Plan): Promise<Chec
   return await compareAll(proving, snapshot.connection, true);
 };
 
-/** There are no rows in use of then, but perhaps somebody signed what they came to. */
+/** For a past position there are no live rows, but perhaps a signed digest. */
 const checkPast = async (proving: Proving, upTo: Position): Promise<Checked> => {
   const { verification, schema, findings } = proving;
   const signed = await readSignedDigest(verification.pool, verification.tables, upTo);
@@ -57,7 +57,7 @@ const checkPast = async (proving: Proving, upTo: Position): Promise<Checked> => 
 
 const NONE: Report['parked'] = { total: 0, listed: [] };
 
-/** What so few events need, the live projector can be kept waiting for. */
+/** Few enough for the live projector to wait. */
 const FEW = 1_000;
 const PASSES_MAX = 100;
 
@@ -70,19 +70,19 @@ const comeNear = async (proving: Proving, first: Position): Promise<void> => {
   }
 };
 
-/** Where the end of the log was cut off, the live read model is beyond it. */
+/** If the end of the log was cut off, the live read model is ahead of it. */
 const liveWithinLog = async ({ verification: { pool, eventLog } }: Proving): Promise<Position> => {
   const live = (await readCheckpoint(pool, PROJECTOR))?.position ?? 0;
   return Math.min(live, await eventLog.head()) as Position;
 };
 
-/** All tables of a read model that say something of the log. */
+/** All tables of a read model with data from the log. */
 const namesOf = ({ ofStreams, views }: Tables): readonly string[] => [
   ...[...ofStreams, ...views].map(({ name }) => name),
   ...BOOKKEEPING,
 ];
 
-/** Everything is in the tables, and the planner knows of them: what is still to come is little. */
+/** Writes everything to the tables and updates planner statistics, because few events remain. */
 const settle = async ({
   verification: { pool, tables, onProgress },
   schema,
@@ -101,7 +101,7 @@ const settle = async ({
 
 type Snapshot = AsyncDisposable & { readonly connection: Connection };
 
-/** Sees what is committed now, and nothing later. */
+/** A snapshot of the data committed now. */
 const takeSnapshot = async (pool: Pool): Promise<Snapshot> => {
   const connection = await pool.connect();
   const end = async () => {
@@ -112,7 +112,7 @@ const takeSnapshot = async (pool: Pool): Promise<Snapshot> => {
     connection.release(broken);
   };
   try {
-    // The text of a time depends on where the reader is.
+    // The text of a timestamp depends on the time zone.
     await connection.query(
       `begin isolation level repeatable read, read only; set local timezone = 'UTC'; select 1`,
     );
@@ -124,8 +124,8 @@ const takeSnapshot = async (pool: Pool): Promise<Snapshot> => {
 };
 
 /**
- * While the projector stands, the new rows are brought to where those in use are, and both are seen; then it
- * goes on.
+ * While the projector is stopped, the rebuilt rows are brought to the position of the live ones, and a
+ * snapshot of both is taken; then the projector continues.
  */
 const snapshotWhereLiveIs = (proving: Proving): Promise<Snapshot> => {
   const { verification, schema, fold } = proving;
@@ -134,7 +134,7 @@ const snapshotWhereLiveIs = (proving: Proving): Promise<Snapshot> => {
     const upTo = await liveWithinLog(proving);
     await proving.takeUpTo(upTo, true);
     await proving.reloadLeftOut();
-    // In a transaction of its own, because the snapshot has to see what it writes.
+    // In a transaction of its own, because the snapshot must see its result.
     const streams = await inTransaction(pool, async (connection) => {
       await useReadModel(connection, schema);
       return followOperators(

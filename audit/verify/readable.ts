@@ -10,9 +10,9 @@ export const isPersonal = (tables: Tables, table: string, column: string): boole
   tables.named(table)?.personal.includes(column) ?? false;
 
 /**
- * Whose key is destroyed while what is compared has not come to their deletion yet. Whoever destroys a key by
- * hand, so that nothing can be held against what is shown of somebody, has neither a deletion nor a line on
- * the erasure list to show for it: that is told.
+ * Users whose key is destroyed before the compared position reaches their deletion. Someone who destroys a
+ * key by hand, to prevent a comparison, has neither a deletion nor an entry in the erasure list: that is
+ * reported.
  */
 export const readLeaving = async (
   connection: Connection,
@@ -40,10 +40,7 @@ export const readLeaving = async (
   return leaving;
 };
 
-/**
- * What is personal of those who are leaving may be there or be gone by now, on either side, and nobody can
- * tell which is right: it is left out.
- */
+/** Personal data of users who are being erased may or may not remain on either side, so it is excluded. */
 export const readableOf = (
   tables: Tables,
   comparison: Comparison,

@@ -12,13 +12,13 @@ type Against = 'row' | 'fold';
 type Circumstances = {
   readonly eventLog: EventLog;
   readonly tables: Tables;
-  /** Up to where was compared. */
+  /** The position up to which rows are compared. */
   readonly upTo: Position;
   readonly showPersonal: boolean;
   readonly findings: Findings;
 };
 
-/** Compares, and tells of what differs, with the events behind it. */
+/** Compares, and reports differences with the events behind them. */
 export const compareRows = async (
   connection: Connection,
   against: Against,
@@ -57,8 +57,8 @@ const explained = async (
 };
 
 /**
- * What is parked is told apart by its stream, what was removed by its table and its id, and an item by that
- * of its aggregate too.
+ * The key of a parked item is its stream, that of a removed one its table and id; that of an item includes
+ * its aggregate.
  */
 const streamOf = (tables: Tables, table: string, key: string): StreamName => {
   const [name = '', id] =
@@ -79,7 +79,7 @@ const HIDDEN = '(personal)';
 
 const CHARACTERS_MAX = 300;
 
-/** Two long texts are told from where they part. */
+/** Two long texts are shown from their first difference. */
 const bounded = ({ name, recorded, found }: Column): Column => {
   const from =
     recorded !== null && found !== null ? Math.max(partingOf(recorded, found) - CHARACTERS_MAX / 2, 0) : 0;
@@ -112,7 +112,7 @@ const behind = async (
   return { events: latest.map(behindOf), eventsTotal };
 };
 
-/** Of a damaged event there may be no metadata. */
+/** A damaged event may have no metadata. */
 const behindOf = ({ position, version, type, metadata }: RecordedEvent): EventBehind => ({
   position,
   version,

@@ -16,7 +16,7 @@ const reportWith = (rows: Readonly<Record<string, number>>) =>
     findings: { ...none, byKind: {} },
   }) as unknown as Report;
 
-test('it counts the rows of every aggregate, and of what is kept beside them where there is any', () => {
+test('it counts the rows of every aggregate, and of other tables if they have any', () => {
   const line = (rows: Readonly<Record<string, number>>) =>
     summaryOf(reportWith(rows)).find((each) => each.startsWith('Read model'));
   const none = { users: 2, articles: 0, departed: 0, removed: 0, parked: 0 };

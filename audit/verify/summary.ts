@@ -1,9 +1,7 @@
 import type { Finding, Report, RowFinding } from '#shared/audit/verification-report.ts';
 import { BOOKKEEPING } from './compare-live.ts';
 
-/**
- * The report as lines for people: what was proven and up to where, what was not, and everything that differs.
- */
+/** The report as readable lines: proven ranges, unproven ones, and all differences. */
 export const summaryOf = (report: Report): readonly string[] => [
   ...proven(report),
   ...exceptional(report),
@@ -31,7 +29,7 @@ const readModelLine = ({
   signedDigest,
 }: NonNullable<Report['readModel']>): string => {
   const counts = Object.entries(rows)
-    // Empty tables that are kept beside the aggregates are left out.
+    // Empty tables beside those of aggregates are omitted.
     .filter(([table, count]) => count > 0 || !BOOKKEEPING.includes(table))
     .map(([table, count]) => `${table} ${number(count)}`)
     .join(', ');
@@ -79,7 +77,7 @@ const linesOf = (finding: Finding): readonly string[] => {
   ];
 };
 
-/** It may be no forgery: there are releases that know what former ones did not. */
+/** It may be legitimate: releases can read events that earlier ones could not. */
 const RETRIED =
   '    If it was skipped because an earlier release could not read it, apply it now: delete its row from public.projection_skip, and run “projection rebuild”.';
 

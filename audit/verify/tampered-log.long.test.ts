@@ -21,13 +21,13 @@ afterAll(() => world?.[Symbol.asyncDispose]());
 const OPEN = 'alter table event_log.event disable trigger append_only;';
 const CLOSE = 'alter table event_log.event enable trigger append_only;';
 
-/** What somebody does to the log who may do anything in its database. */
+/** Simulates an attacker with full access to the database of the log. */
 const verifyTampered = (statement: string, undo: string) =>
   world.verifyTampered(`${OPEN} ${statement}; ${CLOSE}`, `${OPEN} ${undo}; ${CLOSE}`);
 
 const kindsOf = (report: Awaited<ReturnType<typeof verifyTampered>>) => Object.keys(report.findings.byKind);
 
-test('a signed log that nobody touched is proven, with nothing unproven', async () => {
+test('an untouched signed log is proven completely', async () => {
   const report = await world.verify();
   expect(report.findings.listed).toEqual([]);
   expect(report).toMatchObject({
@@ -36,7 +36,7 @@ test('a signed log that nobody touched is proven, with nothing unproven', async 
   });
 });
 
-test('what comes after the newest signed head is told to be unproven', async () => {
+test('events after the newest signed head are reported as unproven', async () => {
   await world.side.send({ type: 'EditArticle', articleId: world.article, title: 'Four' }, by(as(author)));
   await untilProjected(world.side);
   const { log, chain, outcome } = await world.verify();
@@ -49,7 +49,7 @@ test('what comes after the newest signed head is told to be unproven', async () 
   await world.sign();
 });
 
-test('an event that was changed is found by the chain, and by the rows that followed from it', async () => {
+test('a changed event is found by the chain, and by the rows that depend on it', async () => {
   const title = (from: string, to: string) =>
     `update event_log.event set data = replace(data::text, '"${from}"', '"${to}"')::json where stream = 'article-${world.article}'`;
   const report = await verifyTampered(title('Four', 'Forged'), title('Forged', 'Four'));
@@ -63,7 +63,7 @@ test('an event that was changed is found by the chain, and by the rows that foll
   );
 });
 
-test('an event that was given another version leaves a gap, and one that was removed a hole', async () => {
+test('an event with another version leaves a gap, and a removed one a hole', async () => {
   const last = `stream = 'article-${world.article}' and version`;
   const moved = await verifyTampered(
     `update event_log.event set version = 9 where ${last} = 4`,
@@ -84,7 +84,7 @@ test('an event that was given another version leaves a gap, and one that was rem
   expect(kindsOf(removed)).toEqual(expect.arrayContaining(['position_gap', 'version_gap', 'event_missing']));
 });
 
-test('an event that was emptied is found', async () => {
+test('an emptied event is found', async () => {
   const { pool } = world.side;
   await pool.query(`create table public.emptied as select * from event_log.event where position in (2, 3)`);
   const report = await verifyTampered(
@@ -94,7 +94,7 @@ test('an event that was emptied is found', async () => {
   expect(kindsOf(report)).toEqual(expect.arrayContaining(['row_missing', 'event_changed']));
 });
 
-test('an event of a past was damaged, although no row in use is of then', async () => {
+test('damage to a past event is found, even if no live row depends on it', async () => {
   const at = await world.side.eventLog.head();
   await world.side.send({ type: 'EditArticle', articleId: world.article, title: 'Later' }, by(as(author)));
   await world.side.send({ type: 'EditArticle', articleId: world.article, title: 'Four' }, by(as(author)));
@@ -111,7 +111,7 @@ test('an event of a past was damaged, although no row in use is of then', async 
   expect((await world.verify({ at })).outcome).toBe('proven');
 });
 
-test('an id that stands there twice is found', async () => {
+test('a duplicate id is found', async () => {
   const id = `(select id from event_log.event where position = 1)`;
   const { rows } = await world.side.pool.query<{ id: string }>(
     'select id from event_log.event where position = 2',
@@ -125,7 +125,7 @@ test('an id that stands there twice is found', async () => {
   );
 });
 
-test('a log whose end was cut off is found, whatever was cut off with it', async () => {
+test('a truncated log is found, whatever was truncated with it', async () => {
   await world.sign();
   const { rows } = await world.side.pool.query<{ position: number }>(
     'select max(position) as position from event_log.event',
@@ -143,7 +143,7 @@ test('a log whose end was cut off is found, whatever was cut off with it', async
   expect(findings.listed).toContainEqual(expect.objectContaining({ kind: 'log_cut', source: 'file' }));
 });
 
-test('what the read model was is proven by what was signed of it then', async () => {
+test('a past read model is proven by its signed digest', async () => {
   const { pool, eventLog } = world.side;
   const { rows } = await pool.query<{ position: number }>(
     `select max((statement::json->'readModel'->>'position')::bigint) as position from audit.head`,
@@ -159,7 +159,7 @@ test('what the read model was is proven by what was signed of it then', async ()
   });
 });
 
-test('a digest that the projector keeps and that was changed is found', async () => {
+test('a changed digest of the projector is found', async () => {
   const change = (by: number) => `update read_model.digest set low = low + ${by} where name = 'articles'`;
   const { findings } = await world.verifyTampered(change(1), change(-1));
   expect(findings).toMatchObject({
@@ -168,7 +168,7 @@ test('a digest that the projector keeps and that was changed is found', async ()
   });
 });
 
-test('the log alone can be verified, without the read model', async () => {
+test('the log can be verified without the read model', async () => {
   const change = `update read_model.articles set title = 'Forged' where id = ${world.article}`;
   const undo = `update read_model.articles set title = 'Four' where id = ${world.article}`;
   await world.side.pool.query(change);
@@ -177,7 +177,7 @@ test('the log alone can be verified, without the read model', async () => {
   expect({ outcome, readModel }).toEqual({ outcome: 'proven', readModel: null });
 });
 
-test('a damaged event that no row is made of is found', async () => {
+test('a damaged event without rows is found', async () => {
   const { position } = await appendRaw(world.side, 'command-damaged', {
     type: 'command.reserved',
     data: { digest: 1 },

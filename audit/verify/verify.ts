@@ -22,13 +22,16 @@ import type { Proving } from './proving.ts';
 import { readLog } from './read-log.ts';
 import { checkReadModel } from './read-model.ts';
 
-/** What operators did so long before is looked at again: the server's clock may be behind ours. */
+/**
+ * Skips by operators within this time before the start are considered again, because the server’s clock may
+ * be behind.
+ */
 const CLOCKS_DIFFER_MS = 60_000;
 
 /**
- * Proves that what is read follows from what was recorded, and that what was recorded was not changed, or
- * tells where not: goes through the log once, makes the read model anew beside the live one, and holds
- * everything against everything. Writes and reads go on meanwhile, and nothing live is touched.
+ * Proves that the read model follows from the log, and that the log was not changed, or reports where not.
+ * Reads the log once, rebuilds the read model beside the live one, and compares everything. Reads and writes
+ * continue, and nothing live is changed.
  */
 export const verify = async (verification: Verification): Promise<Report> => {
   const startedAt = new Date();
@@ -82,7 +85,7 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
     },
   };
   const readModel = await checkReadModel(proving, plan);
-  // The projector may be behind: the rest of the log is checked all the same.
+  // The projector may lag: the rest of the log is checked too.
   await takeUpTo(proving, plan.end, false);
   if (plan.isLive) await tellStandstill(verification, findings);
   verification.onProgress({ step: 'check', what: 'snapshots of long streams' });
@@ -103,10 +106,7 @@ const checkAll = async (verification: Verification, since: Date): Promise<Checke
   };
 };
 
-/**
- * A projector that is behind and moves will have come to what was not compared; one that stands still will
- * not.
- */
+/** A lagging projector that moves will reach the events that were not compared; a stalled one will not. */
 const tellStandstill = async ({ pool, eventLog }: Verification, findings: Findings): Promise<void> => {
   const found = (await findStandstills({ pool, eventLog }, [{ name: PROJECTOR }])).get(PROJECTOR);
   if (found === undefined) return;

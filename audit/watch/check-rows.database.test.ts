@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-test('a row is held against its stream without more than a page of it in memory', async () => {
+test('a row is compared with its stream with at most one page in memory', async () => {
   const { side } = world;
   const stream = `article-${articleId}` as StreamName;
   const dependencies = {
@@ -32,7 +32,7 @@ test('a row is held against its stream without more than a page of it in memory'
   ]);
 });
 
-test('when something was published is held against the event that did it', async () => {
+test('a time of publication is compared with its event', async () => {
   const { side } = world;
   const stream = `article-${await draftArticle(side, world.authors[0] as UserId)}` as StreamName;
   await untilProjected(side);

@@ -1,5 +1,5 @@
-// Over 200 lines, because it is one comparison: the row of a stream against what the deciders say, with what
-// is left out and why.
+// Over 200 lines, because it is one comparison: the row of a stream with the deciders’ state, with all
+// exclusions and their reasons.
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Difference } from '#shared/audit/watch.ts';
@@ -26,13 +26,11 @@ type RowDependencies = Projection & {
   readonly signal: AbortSignal;
 };
 
-/** The projector is at most so far behind, or the row is looked at in the next round. */
+/** If the projector lags longer than these attempts, the next round compares the row. */
 const ATTEMPTS_MAX = 5;
 const ATTEMPT_PAUSE_MS = 200;
 
-/**
- * Holds the row of a stream against what the deciders say of its events. Answers with the fields that differ.
- */
+/** Compares the row of a stream with the deciders’ state of its events. Returns the fields that differ. */
 export const checkRow = async (
   dependencies: RowDependencies,
   stream: StreamName,
@@ -46,7 +44,7 @@ export const checkRow = async (
     const folded = await fold(dependencies, place.table, { stream, leftOut });
     const seen = await readRow(dependencies.pool, place, { stream, owners: folded.owners });
     const outcome = seen && compare(folded, { table: place.table, leftOut, seen });
-    // What is seen twice was not in between.
+    // A difference that is seen twice was not caused by a change in between.
     if (outcome?.length === 0 || (outcome && isDeepStrictEqual(outcome, found))) return outcome;
     found = outcome ?? [];
     await delay(ATTEMPT_PAUSE_MS, undefined, { signal: dependencies.signal }).catch(() => {});
@@ -63,7 +61,7 @@ type Folded = {
 
 type Source = { readonly stream: StreamName; readonly leftOut: readonly Version[] };
 
-/** What the deciders make of a stream, page by page, because it may be long. */
+/** The deciders’ state of a stream, folded page by page, because it may be long. */
 const fold = async (
   { eventLog, codec }: RowDependencies,
   table: ProjectedTable,
@@ -106,16 +104,16 @@ const readExceptions = async (pool: Pool, stream: StreamName): Promise<Exception
 
 type Seen = {
   readonly row: Readonly<Record<string, unknown>> | null;
-  /** With what it has of views: by the names of their tables, each in the order of what tells them apart. */
+  /** Items, and contributions to views, by table, each in the order of its key. */
   readonly items: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[] | null>>;
-  /** How far the read model was at the same moment. */
+  /** The position of the read model at the same time. */
   readonly position: Position;
   readonly isParked: boolean;
   readonly leftOut: readonly Version[];
   readonly departed: readonly number[];
 };
 
-/** All of one moment. Numbers in the log are safe integers, so that JSON has them as they are. */
+/** Read in one statement. Numbers in the log are safe integers, so JSON preserves them. */
 const readRow = async (
   pool: Pool,
   { table, id }: { readonly table: ProjectedTable; readonly id: number },
@@ -142,10 +140,7 @@ const shareSql = ({ name }: ProjectedShares): string =>
 
 type Looked = { readonly table: ProjectedTable; readonly leftOut: readonly Version[]; readonly seen: Seen };
 
-/**
- * Nothing, where the row is not to be compared just now, because the read model does not have all events yet
- * or has more.
- */
+/** Undefined if the row cannot be compared now, because the read model lacks events or has more. */
 const compare = (
   { state, last, isDamaged }: Folded,
   { table, leftOut, seen }: Looked,
@@ -153,9 +148,9 @@ const compare = (
   if (!last || seen.isParked) return [];
   if ((seen.position ?? START) < last.position || Number(seen.row?.version ?? 0) > last.version)
     return undefined;
-  // It was folded without others.
+  // Other events were skipped when it was folded.
   if (!isDeepStrictEqual(leftOut, seen.leftOut)) return undefined;
-  // It is told of where the event itself is met.
+  // The damaged event itself is reported elsewhere.
   if (isDamaged) return [];
   const isDeparted = (userId: number) => seen.departed.includes(userId);
   const expected = expectedRow(table, state, isDeparted);
@@ -174,7 +169,7 @@ const compare = (
   return fields.length === 0 ? [] : [{ kind: 'row_different', stream, version, position, fields }];
 };
 
-/** In the words of what is expected: moments as events name them. */
+/** Converts a row to the format of the expectation: timestamps as in events. */
 const told = (
   { columns }: Table,
   row: Readonly<Record<string, unknown>>,
@@ -188,7 +183,7 @@ const told = (
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
-/** Of a list, or of the fields of one of its items, by the names of the list and of the field. */
+/** Differences of a list: its name if the number of items differs, else names of fields. */
 const differingItems = (table: ProjectedItems, expected: Rows, found: Rows): readonly string[] => {
   const { list, key } = table;
   const sorted = expected.toSorted((one, other) => compareIds(one[key[1]], other[key[1]]));
@@ -202,11 +197,11 @@ const differingItems = (table: ProjectedItems, expected: Rows, found: Rows): rea
   ];
 };
 
-/** By the name of the view, and of what differs. */
+/** Differences of a contribution, prefixed with the name of the view. */
 const differingShare = (table: ProjectedShares, expected: Expected, found: Seen['row']): readonly string[] =>
   differing(expected, found && told(table, found)).map((field) => `${table.view.name}.${field}`);
 
-/** As PostgreSQL sorts numbers, and texts by the collation "C". */
+/** Sorts like PostgreSQL: numbers by value, and texts by the collation "C". */
 const compareIds = (one: unknown, other: unknown): number =>
   typeof one === 'number' && typeof other === 'number'
     ? one - other
@@ -221,9 +216,8 @@ const differing = (
 };
 
 /**
- * Holds the row of a stream against its events, but for a person who is being erased: until the projector has
- * come to their deletion, what is personal may be there or be gone, in the row as well as in what is read of
- * the events, and nobody can tell which is right.
+ * Compares the row of a stream with its events, except for a user who is being erased: until the projector
+ * reaches the deletion, personal data may or may not remain on either side.
  */
 export const checkRowUnlessLeaving = async (
   dependencies: RowDependencies,
@@ -234,7 +228,7 @@ export const checkRowUnlessLeaving = async (
   const person = await personOf(dependencies, stream);
   const erased = person !== undefined && (await readErased(dependencies, person));
   if (!erased) return found;
-  // The projector came to it after the row was looked at.
+  // The projector reached the deletion after the row was read.
   return erased.isDeparted ? checkRow(dependencies, stream) : [];
 };
 
@@ -252,7 +246,7 @@ const personOf = async (
   return undefined;
 };
 
-/** Nothing where their key is there, or was destroyed without their deletion being recorded. */
+/** Undefined if the key exists, or was destroyed without a recorded deletion. */
 const readErased = async (
   { pool, eventLog }: RowDependencies,
   person: UserId,

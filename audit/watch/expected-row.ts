@@ -6,13 +6,13 @@ import { columnsOf, partsOf, staysWhenEnded } from '#kernel/rows/table.ts';
 import type { ProjectedItems, ProjectedTable } from '#shared/read-model/tables.ts';
 import type { KindState } from '../verify/deciders.ts';
 
-/** What a row must say, as far as a decider knows it; nothing where there must be no row. */
+/** The expected row, as far as a decider knows it; undefined if there must be none. */
 export type Expected = Readonly<Record<string, unknown>> | undefined;
 
-/** Whom a row belongs to is asked, because what a deleted user wrote and registered goes with them. */
+/** Tells whether a user is deleted, because a user’s content and registrations are removed with the user. */
 type IsDeparted = (userId: number) => boolean;
 
-/** What the items of an aggregate must say, by the names of their tables. */
+/** The expected items of an aggregate, by table. */
 export const expectedItems = (
   { items }: Pick<ProjectedTable, 'items'>,
   state: unknown,
@@ -22,7 +22,7 @@ export const expectedItems = (
     items.map((table) => [table.name, itemRows(table, (state as KindState).folded, isDeparted)]),
   );
 
-/** What an aggregate must have of views, by the names of the tables: one row, or none. */
+/** The expected contributions of an aggregate to views, by table: one row, or none. */
 export const expectedShares = (
   { shares }: Pick<ProjectedTable, 'shares'>,
   state: unknown,
@@ -61,7 +61,7 @@ const itemRows = (
   }));
 };
 
-/** The state of a decider in the words of the read model: every column that its declaration gives it. */
+/** The state of a decider in the format of the read model: every declared column. */
 export const expectedRow = (
   { aggregate: kind, afterDeparture }: Pick<ProjectedTable, 'aggregate' | 'afterDeparture'>,
   state: unknown,
@@ -84,7 +84,7 @@ export const expectedRow = (
       );
       return { ...Object.fromEntries(columns), ...(staysWhenEnded(kind) && { is_deleted: false }) };
     }
-    // What is personal is gone from it; what else it said, no decision asks.
+    // Personal data is removed; other fields affect no decision.
     case 'ended': {
       if (!staysWhenEnded(kind)) return undefined;
       const personal = columnsOf(kind).filter(([, def]) => def.personal);
@@ -96,6 +96,6 @@ export const expectedRow = (
   }
 };
 
-/** Of what it remembers, the row has the last. */
+/** The row contains only the latest of remembered values. */
 const shownOf = ({ remembers }: FieldDef, value: unknown): unknown =>
   remembers === undefined ? value : ((value as readonly unknown[]).at(-1) ?? null);

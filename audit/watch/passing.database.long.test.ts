@@ -13,7 +13,7 @@ import { until } from '../../testing/until.ts';
 import { startChain } from '../chain/follow-chain.ts';
 import { step } from './step.ts';
 
-/** What only seems to differ, because something is under way. */
+/** Tests that operations in progress are not reported as differences. */
 let world: RebuildWorld;
 beforeEach(async () => {
   world = await createRebuildWorld(inTheDatabase);
@@ -37,7 +37,7 @@ const chainUp = async () => {
   );
 };
 
-/** All but the digest at the end. */
+/** All differences but the digest at the end. */
 const untilEnd = async () => {
   const differences = [];
   for (;;) {
@@ -47,7 +47,7 @@ const untilEnd = async () => {
   }
 };
 
-test('a swap while the digest is computed makes no difference', async () => {
+test('a swap during the computation of a digest makes no difference', async () => {
   const { side, authors } = world;
   await rebuild(world.work());
   await world.writeSome(authors[0] as UserId);
@@ -76,7 +76,7 @@ test('a swap while the digest is computed makes no difference', async () => {
   }
 });
 
-test('tables of another release are not held against what this one makes of the events', async () => {
+test('tables of another release are not compared with this one’s projection', async () => {
   const { pool } = world.side;
   await untilProjected(world.side);
   await chainUp();
@@ -86,7 +86,7 @@ test('tables of another release are not held against what this one makes of the 
   expect([...(await untilEnd()), ...(await next()).differences]).toEqual([]);
 });
 
-test('whose key is gone while the projector has not come to their deletion is taken for no difference, and anybody else is', async () => {
+test('a destroyed key before the projector has reached the deletion is no difference, and any other destroyed key is', async () => {
   const { side, authors } = world;
   const [leaving, other] = authors as [UserId, UserId];
   await untilProjected(side);
@@ -96,7 +96,7 @@ test('whose key is gone while the projector has not come to their deletion is ta
   const { length } = (await Array.fromAsync(side.eventLog.read(`user-${leaving}` as never))).flat();
   const projector = await side.pool.connect();
   try {
-    // It stands before the deletion, with rows in its hands, which whoever erases leaves to it.
+    // The projector is stopped before the deletion, with locked rows, which an erasure leaves to it.
     await projector.query(
       `begin; select from public.follower_checkpoint where follower = 'projector' for update`,
     );

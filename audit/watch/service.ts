@@ -15,17 +15,17 @@ export type WatchOptions = Pick<FollowerOptions, 'pool' | 'eventLog' | 'log' | '
   readonly databaseUrl: string;
   readonly keys: KeyStore;
   readonly eventsPerSecond: number;
-  /** Between one round and the next. */
+  /** The pause between rounds. */
   readonly pauseMs?: number;
 };
 
 const PAUSE_MS = 60_000;
-/** The digest of large tables takes its time, and nobody waits for it. */
+/** A digest of large tables takes long, and nobody waits for it. */
 const STATEMENT_MAX_MS = 600_000;
-/** Where everything is different, the log says so once for each of so many. */
+/** If everything differs, only this many differences are logged. */
 const LOGGED_MAX = 20;
 
-/** Verifies the log from its beginning to its end, again and again and slowly, in one process at a time. */
+/** Verifies the log slowly from start to end, again and again, in one process at a time. */
 export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable> => {
   const { domain, pool, eventLog, log, eventsPerSecond, pauseMs = PAUSE_MS } = options;
   await migrateLeases(pool);
@@ -65,7 +65,7 @@ export const startWatch = async (options: WatchOptions): Promise<AsyncDisposable
   };
 };
 
-/** Whoever verifies, every process tells of it. */
+/** Every process reports the metrics, whichever verifies. */
 const observeWatch = ({ pool, metrics }: Pick<WatchOptions, 'pool' | 'metrics'>): void => {
   const verified = {
     name: 'annals_audit_verified_events',

@@ -31,14 +31,17 @@ export type WatchDependencies = Projection & {
   readonly signal: AbortSignal;
 };
 
-/** How much was done, and what was found. */
+/** The progress and the findings of a step. */
 export type Step = {
   readonly events: number;
   readonly differences: readonly Difference[];
   readonly isEnd: boolean;
 };
 
-/** So many events are taken at once, so that few statements verify many; a block may have more. */
+/**
+ * Events are taken in stretches of this size, so that few statements verify many; a single block may have
+ * more.
+ */
 const STRETCH_EVENTS = 100;
 
 /** Verifies the next few blocks, and at the end of the chain the digest of the read model. */
@@ -46,7 +49,7 @@ export const step = async (dependencies: WatchDependencies): Promise<Step> => {
   const { pool, eventLog } = dependencies;
   const watched = await goOn(pool, eventLog);
   const head = await headAt(pool, watched.count);
-  // The chain was made anew meanwhile, and is shorter.
+  // The chain was rebuilt meanwhile, and is shorter.
   if (!head) {
     await beginRound(pool, eventLog.identity);
     return { events: 0, differences: [], isEnd: false };
@@ -70,7 +73,7 @@ export const step = async (dependencies: WatchDependencies): Promise<Step> => {
     }),
     ...(await checkDamage(pool, pages)),
   ];
-  // Tables of another release say what that one makes of the events.
+  // Tables of another release have another projection.
   const begun = !(await isOfThisRelease(pool, dependencies.tables, LIVE_SCHEMA))
     ? []
     : events.filter(({ version }) => version === FIRST).map(({ stream }) => stream);
@@ -85,7 +88,7 @@ export const step = async (dependencies: WatchDependencies): Promise<Step> => {
   return { events: events.length, differences: isOurs ? differences : [], isEnd: false };
 };
 
-/** Where the present round is; a log that is another is begun with. */
+/** Resumes the present round; starts a new one for another log. */
 const goOn = async (pool: Pool, { identity }: Pick<EventLog, 'identity'>): Promise<Watched> => {
   const watched = await readWatched(pool);
   const isUnderWay =
@@ -103,7 +106,7 @@ const nextBlocks = async (pool: Pool, after: number) => {
   return enough === -1 ? page : page.slice(0, enough + 1);
 };
 
-/** Where something is missing between, the hashes of the block say so. */
+/** If events are missing in between, the hashes of the block differ. */
 const readBetween = (
   { eventLog, codec, tables, signal }: WatchDependencies,
   after: Position,
@@ -111,7 +114,7 @@ const readBetween = (
 ): Promise<readonly Page[]> =>
   Array.fromAsync(readLog({ eventLog, codec, tables, signal, onHole() {} }, { after, upTo }));
 
-/** What cannot be read is parked, or was left out by an operator, or nobody knows of it. */
+/** Reports unreadable events that are neither parked nor skipped by an operator. */
 const checkDamage = async (pool: Pool, pages: readonly Page[]): Promise<readonly Difference[]> => {
   const damaged = pages.flatMap(({ prepared, damagedElsewhere }) => [
     ...prepared.damaged,
@@ -145,7 +148,7 @@ const checkDamage = async (pool: Pool, pages: readonly Page[]): Promise<readonly
     }));
 };
 
-/** The tables come to what the projector has kept of them. */
+/** Compares the tables with the digest that the projector keeps. */
 const finish = async (dependencies: WatchDependencies, watched: Watched): Promise<Step> => {
   const { pool } = dependencies;
   const fields = await otherThanKept(dependencies);
@@ -172,14 +175,14 @@ const otherThanKept = async ({ pool, tables, signal }: WatchDependencies): Promi
       kept.digests[table as keyof typeof computed] === digest ? [] : [table],
     );
   });
-  // After a swap the name stands for other tables, of which a snapshot from before it sees only a part: the
-  // next round looks at them.
+  // After a swap the name refers to other tables, of which an earlier snapshot sees only a part: the next
+  // round compares them.
   return fields.length > 0 && (await readLive(pool)) === before ? fields : [];
 };
 
 /**
- * Which schema has the name of the live read model just now: names are looked up as they are, whatever a
- * snapshot sees.
+ * The schema that has the name of the live read model now: names are resolved at present, whatever a snapshot
+ * sees.
  */
 const readLive = async (pool: Pool): Promise<number | null> => {
   const { rows } = await pool.query<{ schema: number | null }>('select to_regnamespace($1)::oid as schema', [
@@ -188,9 +191,9 @@ const readLive = async (pool: Pool): Promise<number | null> => {
   return rows[0]?.schema ?? null;
 };
 
-/** Blocks that follow each other, with everything that lies in their place. */
+/** Consecutive blocks, with all events and heads in their range. */
 type Stretch = {
-  /** Before the first of them. */
+  /** The count before the first of them. */
   readonly count: number;
   readonly head: Buffer;
   readonly blocks: readonly Block[];
@@ -199,7 +202,7 @@ type Stretch = {
   readonly keys: readonly AuditKey[];
 };
 
-/** Holds log, blocks and signed heads against each other. */
+/** Compares log, blocks and signed heads. */
 const checkStretch = ({ count, head, blocks, events, heads, keys }: Stretch): readonly Difference[] => {
   const differences: Difference[] = [];
   let [before, at, next] = [head, count, 0];

@@ -28,7 +28,7 @@ const chainUp = async () => {
   );
 };
 
-/** Everything once. */
+/** One complete round. */
 const round = async () => {
   const signal = new AbortController().signal;
   const differences = [];
@@ -60,7 +60,7 @@ describe.each(LOG_ENGINES)('on %s', (_name, startLog) => {
   beforeEach(() => open(startLog));
   afterEach(() => world?.[Symbol.asyncDispose]());
 
-  test('nothing is found where nothing was done, also of those who are gone and of what is parked', async () => {
+  test('an intact log has no findings, with erased users and parked items too', async () => {
     const { side } = world;
     const userId = await registerUser(side, { name: 'Gone', email: 'gone@example.com' });
     const articleId = await world.writeSome(userId);
@@ -111,14 +111,14 @@ describe('on PostgreSQL', () => {
     expect(rows).toEqual([
       expect.objectContaining({ stream: expect.stringContaining(`${table.slice(0, -1)}-`), fields }),
     ]);
-    // Personal fields stand in no digest: they are found by their row alone.
+    // Digests exclude personal fields: only the comparison of rows finds them.
     if (table !== 'users')
       expect(found).toContainEqual(expect.objectContaining({ kind: 'digest_different', fields: [table] }));
     expect(await listDifferences(world.side.pool)).toHaveLength(found.length);
     expect(await readWatched(world.side.pool)).toMatchObject({ finishedDifferences: found.length });
   });
 
-  test('a changed event is found, with a row that no longer follows from it', async () => {
+  test('a changed event is found, with the row that no longer follows from it', async () => {
     await chainUp();
     const { pool } = world.side;
     await pool.query('alter table event_log.event disable trigger append_only');
@@ -134,7 +134,7 @@ describe('on PostgreSQL', () => {
     );
   });
 
-  test('it goes on where it was, and again from the beginning after the end, at its rate', async () => {
+  test('it resumes where it was, and starts again after the end, at its rate', async () => {
     await chainUp();
     const { pool } = world.side;
     const options = {
