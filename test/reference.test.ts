@@ -45,8 +45,8 @@ test.each([
     '  /** Removes an item. */\n',
     /^removes of “Effects of events” has no comment/,
   ],
-  ['a form of a condition', 'conditions.ts', '  /** Any of these is true. */\n', /has no comment/],
-  ['the roles of a right', 'aggregate.ts', '  /** Who has this role. */\n', /has no comment/],
+  ['a form of a condition', 'conditions.ts', '  /** Any of these holds. */\n', /has no comment/],
+  ['the roles of a right', 'aggregate.ts', '  /** The right of this role. */\n', /has no comment/],
 ])('%s without a comment is refused', (_, file, comment, sentence) => {
   expect(() => referenceOf(but(file, comment, ''))).toThrow(sentence);
 });
